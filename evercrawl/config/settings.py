@@ -149,7 +149,8 @@ class Config:
         "importance only from the links of other sites")
 
     allow_net: tuple[str, ...] = _network((), network.networks(),
-        "private networks that may be crawled; public ones always may")
+        "private networks, and addresses of this machine, that may be crawled; other public ones always may")
+    refuse_net: tuple[str, ...] = _network((), network.networks(), "networks that must not be crawled")
     dns: str = _network("", network.address(), "DNS server; empty = the system's")
     resolve: str = _network("", network.file(), "file of lines `name address`, used before DNS")
     proxy: str = _network("", network.proxy(), "proxy for every exchange; env:NAME or file:PATH if it has a password")

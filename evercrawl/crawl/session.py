@@ -26,7 +26,7 @@ from evercrawl.crawl.timekeeping import go_on
 from evercrawl.crawl.visit.parsers import Inline, Parsers
 from evercrawl.crawl.workers.workers import Workers
 from evercrawl.errors import ApplyError, ConfigError, NoRoomError, StoreError
-from evercrawl.fetch.guard import Guard
+from evercrawl.fetch.guard import Guard, is_own
 from evercrawl.fetch.http import CurlNetwork
 from evercrawl.fetch.resolve import (
     CachingResolver,
@@ -174,7 +174,7 @@ async def _run(
     only: Sequence[str],
     reach: Callable[[Clock], Reached] | None,
 ) -> Summary:
-    guard = Guard(config.allow_net)
+    guard = Guard(config.allow_net, config.refuse_net, is_own)
     if only:
         config = only_named(config)
     policy = policy_of(config.policy, config.policy_options)

@@ -1,18 +1,20 @@
 """Which addresses may be connected to: the open Internet, and what the person running the crawl allows besides."""
 
 import ipaddress
-from collections.abc import Iterable
+import socket
+from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
 from typing import TypeAlias
 
 from evercrawl.errors import ConfigError
 from evercrawl.fetch._special import BAD_PORTS, METADATA, SPECIAL_4, SPECIAL_6
 
-__all__ = ["Guard"]
+__all__ = ["Guard", "is_own"]
 
 _Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 _Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 
+_NOBODYS = "192.0.2.1"  # for documentation (RFC 5737): no machine has it
 _LOW_32 = (1 << 32) - 1
 _MAPPED = ipaddress.IPv6Network("::ffff:0:0/96")
 _TEREDO = ipaddress.IPv6Network("2001::/32")
@@ -34,11 +36,16 @@ class Guard:
     allow
         Networks in CIDR notation (or single addresses) that may be connected to although they are special. An IPv4
         network also opens its IPv4-mapped form, and nothing else: 127.0.0.0/8 does not open ::1.
+    refuse
+        Networks that must not be connected to, whatever else is said of them.
+    own
+        Whether an address is one of this machine, as `is_own` says; what listens there trusts its neighbours. Only
+        `allow` opens them.
 
     Raises
     ------
     ConfigError
-        When an entry of `allow` is not a network.
+        When an entry of `allow` or `refuse` is not a network.
 
     Examples
     --------
@@ -48,10 +55,12 @@ class Guard:
     ''
     """
 
-    def __init__(self, allow: Iterable[str] = ()) -> None:
-        networks = tuple(_network(text) for text in allow)
+    def __init__(
+        self, allow: Iterable[str] = (), refuse: Iterable[str] = (), own: Callable[[str], bool] = lambda _: False
+    ) -> None:
+        allowed, refused = (tuple(_network(text) for text in texts) for texts in (allow, refuse))
         # The same few addresses are asked about for every connection.
-        self._judged = lru_cache(maxsize=65_536)(partial(_judge, allowed=networks))
+        self._judged = lru_cache(maxsize=65_536)(partial(_judge, allowed=allowed, refused=refused, own=own))
 
     def judge(self, address: str) -> str:
         """Return "" when `address` (as text) may be connected to, else a sentence that says why not.
@@ -93,16 +102,39 @@ def _network(text: str) -> _Network:
     return network
 
 
-def _judge(text: str, allowed: tuple[_Network, ...]) -> str:
+def is_own(address: str) -> bool:
+    """Whether an address belongs to an interface of this machine: only then can a socket be bound to it.
+
+    >>> is_own("127.0.0.1"), is_own("192.0.2.1")
+    (True, False)
+    """
+    return can_bind(address) and not can_bind(_NOBODYS)  # a system may be set to bind sockets to any address
+
+
+def can_bind(address: str) -> bool:
+    """Whether the system lets a socket be bound to an address."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.bind((address, 0))
+    except OSError:
+        return False
+    return True
+
+
+def _judge(text: str, allowed: tuple[_Network, ...], refused: tuple[_Network, ...], own: Callable[[str], bool]) -> str:
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
         return f"{text[:80]!r} is not an IP address"
     address = _plain(address)
+    if network := next((network for network in refused if address in network), None):
+        return f"{text} is in {network}, which refuse_net names"
     if any(address in network for network in allowed):
         return ""
-    reason = _special(address)
-    return f"{text} is {reason}" if reason else ""
+    if reason := _special(address):
+        return f"{text} is {reason}"
+    return f"{text} is an address of this machine" if own(str(address)) else ""
 
 
 def _plain(address: _Address) -> _Address:

@@ -1,9 +1,10 @@
 """Object code on disk: one file a kernel module, for this processor and this LLVM.
 
 It lies where Python keeps the byte code of the kernel module, or, where that folder cannot be written, in the user's
-own cache, `$XDG_CACHE_HOME/evercrawl`. A file is used only if its checksum is right and if it was made of the very
-sources that are there now; a file that is not is made anew. With `EVERCRAWL_KERNELS=jit` in its environment a process
-neither reads nor writes such files, but compiles for itself alone.
+own cache, `$XDG_CACHE_HOME/evercrawl`. A file is used only if its checksum is right and it was made of the very sources
+that are there now. Nobody else may have been able to write it either: its owner is this user, root or the owner of the
+sources, and no group and no other user may write it. A file that is not is made anew. With `EVERCRAWL_KERNELS=jit` in
+its environment a process neither reads nor writes such files, but compiles for itself alone.
 """
 
 import ast
@@ -11,6 +12,7 @@ import contextlib
 import importlib.util
 import json
 import os
+import stat
 from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
@@ -19,6 +21,7 @@ from typing import Final, NamedTuple
 VARIABLE: Final = "EVERCRAWL_KERNELS"
 """The environment variable that has a process do without."""
 _FORMAT: Final = "1"
+_OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 _NUMBA: Final = "numba/_version.py"
 
 
@@ -36,8 +39,10 @@ def jit() -> bool:
 
 def fetch(module: str, target: tuple[str, ...]) -> Image | None:
     """Return what was kept of `module` for a `target` (any words that tell processors apart), None if nothing is."""
+    source = _file(_source(module))
+    owners = {0, os.geteuid()} | ({source.stat().st_uid} if source is not None else set())
     for path in _paths(module, target):
-        image = _read(path)
+        image = _read(path, owners)
         if image is not None:
             return image
     return None
@@ -66,9 +71,14 @@ def _paths(module: str, target: tuple[str, ...]) -> Iterator[Path]:
                 yield folder / name
 
 
-def _read(path: Path) -> Image | None:
+def _read(path: Path, owners: set[int]) -> Image | None:
+    """Return what a file of one of `owners` holds that nobody else can write; None if it is no good."""
     try:
-        checksum, data = path.read_bytes().split(b"\n", 1)
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
+            about = os.fstat(file.fileno())
+            if about.st_uid not in owners or about.st_mode & _OTHERS_WRITE or not stat.S_ISREG(about.st_mode):
+                return None
+            checksum, data = file.read().split(b"\n", 1)
         if checksum != _checksum(data):
             return None
         head, code = data.split(b"\n", 1)
@@ -85,6 +95,7 @@ def _write(path: Path, data: bytes) -> bool:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         other.write_bytes(data)
+        other.chmod(other.stat().st_mode & ~_OTHERS_WRITE)
         other.replace(path)
     except OSError:
         with contextlib.suppress(OSError):

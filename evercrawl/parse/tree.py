@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 MAX_ANCHOR = 1_000
 """Characters of an anchor text that are kept."""
 
+_SHOWN = re.compile(r"\s*(?:mailto|tel):[^\x00-\x20]*\s*$", re.ASCII | re.IGNORECASE)
 _SOURCES = {"a": "href", "area": "href", "iframe": "src", "frame": "src"}
 
 
@@ -41,15 +43,31 @@ def links(body: bytes, url: str, content_type: str = "", limit: int = 10_000) ->
 def markdown(body: bytes, url: str, content_type: str = "") -> str:
     r"""Return a page as Markdown, its links made absolute.
 
+    Links lead to the web, to a mail address or to a telephone number; of others, such as scripts and data, only the
+    words stay.
+
     Examples
     --------
     >>> markdown(b"<h1>A</h1><p>one <a href=b>two</a>", "http://example.org/")
     '# A\n\none [two](http://example.org/b)'
     """
+    import turbohtml
+
     tree = _tree(body, content_type)
     base = _base(tree, url)
-    tree.rewrite_links(lambda reference: normalise(reference, base) or reference)
+    tree.rewrite_links(lambda reference: normalise(reference, base) or _harmless(reference))
+    for link in tree.find_all("a", attrs={"href": True}):
+        if not (link.attr("href") or "").strip():
+            del link.attrs["href"]
+    for image in tree.find_all("img"):
+        if not (image.attr("src") or "").strip():
+            image.replace_with(turbohtml.Text(image.attr("alt") or ""))
     return _scalar(tree.to_markdown())
+
+
+def _harmless(reference: str) -> str:
+    """Return a link that leads to no page, but may be shown; "" where it may not."""
+    return reference.strip() if _SHOWN.match(reference) else ""
 
 
 def _tree(body: bytes, content_type: str) -> turbohtml.Document:

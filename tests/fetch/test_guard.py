@@ -1,4 +1,5 @@
 import ipaddress
+import socket
 
 import pytest
 from hypothesis import given
@@ -6,7 +7,7 @@ from hypothesis import strategies as st
 
 from evercrawl.errors import ConfigError
 from evercrawl.fetch._special import METADATA, SPECIAL_4, SPECIAL_6
-from evercrawl.fetch.guard import Guard
+from evercrawl.fetch.guard import Guard, is_own
 
 REFUSED = {
     "0.0.0.0": "unspecified",
@@ -210,3 +211,38 @@ def test_url_open(url):
 )
 def test_url_refused(url, reason):
     assert Guard().judge_url(url).startswith(reason)
+
+
+def test_a_machines_own_addresses_are_refused_unless_allowed():
+    own = {"203.0.114.7", "2a00::7"}.__contains__
+    assert Guard(own=own).judge("203.0.114.7") == "203.0.114.7 is an address of this machine"
+    assert Guard(own=own).judge("2a00::7") == "2a00::7 is an address of this machine"
+    assert "this machine" in Guard(own=own).judge("::ffff:203.0.114.7")
+    assert Guard(own=own).judge("203.0.114.8") == ""
+    assert Guard(["203.0.114.0/24", "2a00::/16"], own=own).judge("203.0.114.7") == ""
+
+
+def test_addresses_of_interfaces_are_known_for_what_they_are():
+    assert is_own("127.0.0.1")
+    assert is_own("::1") or not socket.has_ipv6
+    for address in ("192.0.2.1", "8.8.8.8", "2001:4860:4860::8888", "no address"):
+        assert not is_own(address)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way_out:
+        way_out.connect(("127.0.0.1", 9))
+        assert is_own(way_out.getsockname()[0])
+
+
+def test_where_sockets_bind_to_any_address_none_is_taken_for_this_machines(monkeypatch):
+    monkeypatch.setattr("evercrawl.fetch.guard.can_bind", lambda _: True)
+    assert not is_own("8.8.8.8")
+
+
+def test_networks_that_a_person_refuses_are_refused_whatever_is_allowed():
+    guard = Guard(["10.0.0.0/8"], ["10.1.0.0/16", "198.51.0.0/16", "2a00:1::/32"])
+    assert guard.judge("10.2.0.1") == ""
+    assert guard.judge("10.1.0.1") == "10.1.0.1 is in 10.1.0.0/16, which refuse_net names"
+    assert "refuse_net" in guard.judge("198.51.3.4")
+    assert "refuse_net" in guard.judge("::ffff:198.51.3.4")
+    assert "refuse_net" in guard.judge("2a00:1::9")
+    with pytest.raises(ConfigError, match="is not a network"):
+        Guard(refuse=["everywhere"])

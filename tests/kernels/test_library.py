@@ -141,6 +141,39 @@ def test_the_users_cache_serves_where_the_package_cannot_be_written(folder):
     assert not Library(module(folder)).found()
 
 
+@pytest.mark.parametrize("mode", [0o664, 0o646, 0o622])
+def test_what_others_could_have_written_is_not_loaded_and_made_anew(folder, mode):
+    Library(module(folder)).load()
+    (path,) = kept(folder)
+    path.chmod(mode)
+    assert not Library(module(folder)).found()
+    assert total(Library(module(folder))) == 10
+    assert not stat.S_IMODE(path.stat().st_mode) & 0o022
+    assert Library(module(folder)).found()
+
+
+def test_what_belongs_to_a_stranger_is_not_loaded(folder, monkeypatch):
+    Library(module(folder)).load()
+    real = os.fstat
+
+    def others(descriptor: int) -> os.stat_result:
+        about = list(real(descriptor))
+        about[stat.ST_UID] = real(descriptor).st_uid + 4_000
+        return os.stat_result(about)
+
+    monkeypatch.setattr(os, "fstat", others)
+    assert not Library(module(folder)).found()
+    monkeypatch.undo()
+
+
+def test_a_link_to_elsewhere_is_not_followed(folder):
+    Library(module(folder)).load()
+    (path,) = kept(folder)
+    path.rename(folder / "elsewhere")
+    path.symlink_to(folder / "elsewhere")
+    assert not Library(module(folder)).found()
+
+
 def test_what_cannot_be_kept_works_and_says_so(folder, monkeypatch):
     (folder / "__pycache__").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "more.py"))

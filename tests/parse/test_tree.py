@@ -1,5 +1,7 @@
 """Links with their words, and Markdown."""
 
+import pytest
+
 from evercrawl.parse.html import links, markdown, read
 from evercrawl.types import Link
 
@@ -40,3 +42,25 @@ def test_deep_pages_and_broken_bytes_do_not_fail():
     assert "x" in markdown(body, URL)
     assert markdown(body, URL, "text/html; charset=utf-8").encode()
     assert len(links(body, URL)) == 1
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "javascript:alert(1)", " JavaScript:alert(1)", "java\nscript:alert(1)", "\x01javascript:x",
+        "data:text/html,<script>x", "DATA:text/html;base64,AAAA", "vbscript:x", "file:///etc/passwd", "about:blank",
+        "blob:http://a/b", "mailto\n:x",
+        "javascript&colon;alert(1)", "&#106;avascript:alert(1)", "view-source:http://a/", "intent://x", "http://[",
+    ],
+)  # fmt: skip
+def test_markdown_links_to_nothing_but_pages_addresses_and_numbers(link):
+    page = f"<p>one <a href='{link}'>two</a> <img src='{link}' alt='three'> <a href='/x'>four</a>".encode()
+    said = markdown(page, "http://a.example/")
+    if "http://a.example/" in said.partition("two")[2].partition("three")[0]:  # it was a relative link, in spite of all
+        return
+    assert said == "one two three [four](http://a.example/x)"
+
+
+def test_markdown_keeps_mail_addresses_and_telephone_numbers():
+    page = b"<a href='mailto:a@b.example'>write</a> <a href='TEL:+1-2'>call</a>"
+    assert markdown(page, "http://a.example/") == "[write](mailto:a@b.example) [call](TEL:+1-2)"

@@ -26,7 +26,7 @@ _FULL = {
 def outside(view: View, url: str) -> tuple[str, tuple[str, ...]]:
     """Return the state of a URL that is not known ("out of scope", "refused" or "unknown"), and sentences about it."""
     config, host = view.config, hostname(url)
-    why_not = Guard(config.allow_net).judge_url(url)
+    why_not = Guard(config.allow_net, config.refuse_net).judge_url(url)
     if why_not:
         return "refused", (f"{why_not}, so it is never asked for",)
     setting = _scope(view).excluded_by(url, 0)

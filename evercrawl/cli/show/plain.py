@@ -1,15 +1,20 @@
-"""Text for people: without what makes a terminal do things, and with nouns that agree with their counts."""
+"""Text for people: without what makes a terminal do things or is not seen, and with nouns that agree with counts."""
 
 from collections.abc import Iterable
 from typing import Final, TextIO
 
 _CONTROLS: Final = [code for code in (*range(32), *range(127, 160)) if code not in (9, 10)]
 _TURNS: Final = [0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)]  # line ends among them
-_LEFT_OUT: Final = dict.fromkeys([*_CONTROLS, *_TURNS])
+_UNSEEN: Final = [
+    0xAD, 0x34F, 0x180E, *range(0x200B, 0x200E), *range(0x2060, 0x2066), *range(0x206A, 0x2070), 0xFEFF,
+    *range(0xFFF9, 0xFFFC), *range(0xE0000, 0xE0080), *range(0xE0100, 0xE01F0),
+]  # fmt: skip
+"""Soft hyphens, joiners, spaces of no width, byte order marks, tags, selectors of variants: words may hide in them."""
+_LEFT_OUT: Final = dict.fromkeys([*_CONTROLS, *_TURNS, *_UNSEEN])
 
 
 def plain(text: str) -> str:
-    r"""Return a text without control characters (C0, C1), except tab and newline, and without what turns its direction.
+    r"""Return a text without controls (C0, C1; tab and newline stay), changes of direction, and what is not seen.
 
     A title that turns around what stands behind it could make one address look like another.
 
@@ -19,6 +24,8 @@ def plain(text: str) -> str:
     'a\tb[31m\n2Jc'
     >>> plain("evil\u202egro.elpmaxe\u202c")
     'evilgro.elpmaxe'
+    >>> plain("pay\u200bpal\ufeff\U000e0041")
+    'paypal'
     """
     return text.translate(_LEFT_OUT)
 

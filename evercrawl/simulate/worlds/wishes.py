@@ -20,6 +20,7 @@ NOT_DRAWN: Final = {
     "agent": "a made-up web answers every agent alike",
     "contact": "as `agent`",
     "allow_net": "no address of a made-up web is inside a network",
+    "refuse_net": "the addresses of a made-up web are drawn later than its settings",
     "dns": "names are made up",
     "resolve": "names are made up",
     "proxy": "there is no network",
