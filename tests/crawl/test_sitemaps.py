@@ -236,6 +236,57 @@ def test_a_page_disallowed_for_robots_is_none_for_its_own_sitemap(world):
     assert world.run(60).urls == [f"{A}/1"]
 
 
+def test_to_be_named_is_leave_on_the_naming_origin_only(world):
+    """Whoever writes a robots.txt could else have another host asked for what that host disallows."""
+    world.robots = "User-agent: *\nDisallow: /*.xml"
+    world.named = {A: [f"{B}/{at}.xml" for at in range(20)] + [MAP]}
+    world.pages = {f"{B}/{at}.xml": ok(urlset(f"{A}/{at}")) for at in range(20)} | {MAP: ok(urlset(f"{A}/x"))}
+    assert world.run(300).urls == [f"{A}/x"]
+    assert world.asked == [MAP]
+    assert world.sitemaps.trouble == {"robots": 20}
+
+
+@pytest.mark.parametrize("target", [f"{B}/private.xml", f"{A}/private.xml"])
+def test_where_a_sitemap_redirects_to_its_own_rules_hold(world, target):
+    world.robots = "User-agent: *\nDisallow: /private"
+    world.pages = {MAP: Answer(301, {"Location": target}, b""), target: ok(urlset(f"{A}/1"))}
+    assert world.run(120).urls == []
+    assert world.asked == [MAP]
+    assert world.sitemaps.trouble == {"robots": 1}
+
+
+def test_sitemaps_are_counted_by_site_and_by_bytes(monkeypatch):
+    monkeypatch.setattr(book, "MAX_SITEMAPS", 5)
+    names = (*(f"h{at}.a.example" for at in range(9)), "b.example")
+    world = World(hosts=names)
+    world.named = {f"http://{name}": [f"http://{name}/{at}.xml" for at in range(2)] for name in names}
+    world.run(600, met=tuple(world.named))
+    assert sum(url.startswith("http://h") for url in world.asked) == 5
+    assert sum(url.startswith("http://b.") for url in world.asked) == 2
+
+
+def test_long_addresses_make_room_for_those_of_other_sites(monkeypatch, tmp_path):
+    monkeypatch.setattr(book, "MAX_SITE_BYTES", 10_000)
+    monkeypatch.setattr(book, "MAX_BYTES", 30_000)
+    cache = SitemapCache(str(tmp_path / "sitemaps.sqlite"))
+    keeper = RobotsKeeper(":memory:", "evercrawl", 30.0)
+    made = book.SitemapBook(keeper, cache, 0.0)
+    index = Listing("http://one.example/s.xml", ("one.example",))
+    made.child("http://one.example/s.xml", index, 0.0)
+    for group in range(10):
+        for at in range(20):
+            url = f"http://long{group}.example/{at}{'x' * 1_000}"
+            made.child(url, Listing(url, (f"long{group}.example",)), 0.0)
+            cache.keep(Listing(url, (f"long{group}.example",)))
+    due = []
+    while (listing := made.take(1.0)) is not None:
+        due.append(listing.url)
+    assert "http://one.example/s.xml" in due
+    assert 20_000 < sum(map(len, due)) <= 30_000
+    assert len(made.never) == len(due)
+    assert len({url[:20] for url in due}) == 11  # each site keeps some
+
+
 def test_addresses_inside_are_not_asked(world):
     world.named = {
         A: ["http://127.0.0.1/s.xml", "http://169.254.169.254/s.xml", "file:///etc/passwd", "javascript:1", "/ok.xml"]

@@ -9,10 +9,13 @@ from typing import Final
 from evercrawl.crawl.sitemaps.cache import Listing, SitemapCache
 from evercrawl.crawl.sitemaps.reading import authority
 from evercrawl.model.rules.robots import RobotsKeeper
-from evercrawl.parse.urls import normalise, origin
+from evercrawl.parse.sites import site as site_of
+from evercrawl.parse.urls import hostname, normalise, origin
 
-MAX_SITEMAPS: Final = 1_000  # of one site
-MAX_FEEDS: Final = 8  # of one site, that its pages name; blogs have another for each article
+MAX_SITEMAPS: Final = 1_000  # of one site, however many hosts it has
+MAX_FEEDS: Final = 8  # of one host, that its pages name; blogs have another for each article
+MAX_SITE_BYTES: Final = 1 << 20  # of the addresses of a site's sitemaps
+MAX_BYTES: Final = 32 << 20  # of the addresses of all; beyond, the site with most loses its last ones
 MAX_OWNERS: Final = 16  # hosts that vouch for one sitemap; it is read anew for each
 MAX_SITE_URLS: Final = 1_000_000  # listed by all sitemaps of a site together
 
@@ -40,7 +43,8 @@ class SitemapBook:
         self._cache = cache
         self._met: dict[str, float] = {}  # origin -> until when the rules hold whose sitemaps are known
         self._of: dict[str, Listing] = {}
-        self._counts: Counter[str] = Counter()  # sitemaps, by first owner
+        self._sites: dict[str, list[Listing]] = {}  # by the site of the first owner, in the order they were met
+        self._bytes: Counter[str] = Counter()  # of their addresses, by site
         self._feeds: Counter[str] = Counter()  # those among them that pages named
         self._urls: Counter[str] = Counter()  # what they list, by first owner
         self._due: list[tuple[float, int, Listing]] = []
@@ -70,7 +74,7 @@ class SitemapBook:
         """Take note of the feeds that a page names; of each site the first few."""
         site = authority(page)
         for url in urls:
-            if url not in self._of and self._feeds[site] < MAX_FEEDS:
+            if url not in self._of and self._feeds[site] < MAX_FEEDS and self._has_room(url, site):
                 self._add(Listing(url, (site,), by_page=True, next_at=now))
 
     def child(self, url: str, index: Listing, now: float) -> None:
@@ -87,8 +91,13 @@ class SitemapBook:
                 known.owners += more
                 known.level = min(known.level, level)
                 self._reread(known, now)
-        elif self._counts[owners[0]] < MAX_SITEMAPS:
+        elif self._has_room(url, owners[0]):
             self._add(Listing(url, owners, level, next_at=now))
+
+    def _has_room(self, url: str, owner: str) -> bool:
+        group = _site_of(owner)
+        most = len(self._sites.get(group, ())) < MAX_SITEMAPS
+        return most and self._bytes[group] + len(url) <= MAX_SITE_BYTES
 
     def _reread(self, listing: Listing, now: float) -> None:
         if listing.busy:
@@ -101,12 +110,32 @@ class SitemapBook:
     def _add(self, listing: Listing) -> None:
         site = listing.owners[0]
         self._of[listing.url] = listing
-        self._counts[site] += 1
+        group = _site_of(site)
+        self._sites.setdefault(group, []).append(listing)
+        self._bytes[group] += len(listing.url)
         self._feeds[site] += listing.by_page
         self._urls[site] += listing.urls
         if not listing.asked_at:
             self.never.add(listing)
         self.push(listing, listing.next_at)
+        while self._bytes.total() > MAX_BYTES and self._drop_one():
+            pass
+
+    def _drop_one(self) -> bool:
+        """Forget the last sitemap of the site with the longest addresses together; return whether there was one."""
+        group, _ = self._bytes.most_common(1)[0]
+        listing = next((one for one in reversed(self._sites[group]) if not one.busy), None)
+        if listing is None:
+            return False
+        self._sites[group].remove(listing)
+        self._bytes[group] -= len(listing.url)
+        self._feeds[listing.owners[0]] -= listing.by_page
+        self._urls[listing.owners[0]] -= listing.urls
+        self.never.discard(listing)
+        listing.next_at = float("nan")  # so that its place in the queue is no more its own
+        del self._of[listing.url]
+        self._cache.drop(listing.url)
+        return True
 
     # How many pages a site may list
 
@@ -148,3 +177,8 @@ class SitemapBook:
             wait_s, listing.stale = 0.0, False
         self.push(listing, now + wait_s)
         self._cache.keep(listing)
+
+
+def _site_of(owner: str) -> str:
+    """Return the site of a host with its port."""
+    return site_of(hostname(f"http://{owner}/"))

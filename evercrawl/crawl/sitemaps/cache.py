@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from evercrawl.model.rules import cache_file
+from evercrawl.parse.urls import origin
 
 SITEMAPS_FILE: Final = "sitemaps.sqlite"
 _COLUMNS: Final = (
@@ -69,6 +70,11 @@ class Listing:
     busy: bool = False
     stale: bool = False
 
+    @property
+    def invited(self) -> bool:
+        """Whether the origin that is to be asked named it itself, so that it may be asked whatever its rules say."""
+        return not self.by_page and not self.moved and origin(self.url).partition("//")[2] in self.owners
+
     def forget(self) -> None:
         """Forget the content, so that it is asked for and read anew."""
         self.etag = self.last_modified = ""
@@ -104,6 +110,11 @@ class SitemapCache:
         )  # fmt: skip
         with contextlib.suppress(sqlite3.Error):  # no room, say: memory has it all the same
             self._file.execute(f"REPLACE INTO sitemaps ({_COLUMNS}) VALUES ({', '.join('?' * len(row))})", row)
+
+    def drop(self, url: str) -> None:
+        """Forget a sitemap."""
+        with contextlib.suppress(sqlite3.Error):
+            self._file.execute("DELETE FROM sitemaps WHERE url = ?", (url,))
 
     def all(self) -> list[Listing]:
         """Return every sitemap; what cannot be read is left out."""

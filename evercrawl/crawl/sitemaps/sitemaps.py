@@ -4,6 +4,8 @@ References
 ----------
 The sitemaps protocol, https://www.sitemaps.org/protocol.html: a site's robots.txt names its sitemaps, and thereby
 vouches for them, on whatever host they lie ("cross submits"); any other URL they may list only in their own folder.
+To be named in robots.txt is leave to be asked for on the origin that names it, whatever its rules say; no file gives
+leave for another origin.
 """
 
 from collections import Counter
@@ -151,7 +153,7 @@ class Sitemaps:
         leave = self._access.judge(host, url, now) if wait_s <= 0 else WAIT
         if leave == WAIT:
             self._book.push(listing, now + max(wait_s, LOOK_S))
-        elif leave == GO or (leave.startswith("robots:") and not listing.by_page):  # to be named there is leave
+        elif leave == GO or (leave.startswith("robots:") and listing.invited):
             self._book.met(url, now)
             self._ask(listing, host, url, now)
         else:
