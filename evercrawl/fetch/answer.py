@@ -8,7 +8,7 @@ from evercrawl.fetch.coding import decode
 from evercrawl.http_head import head_fields, status_of, trimmed
 from evercrawl.types import Exchange
 
-__all__ = ["MAX_HEAD_BYTES", "class_of", "final_head", "settle", "unwrap"]
+__all__ = ["MAX_HEAD_BYTES", "class_of", "cut_words", "final_head", "settle", "unwrap"]
 
 MAX_HEAD_BYTES = 256 << 10
 
@@ -114,6 +114,15 @@ def settle(exchange: Exchange, lines: Sequence[bytes], code: int, words: str) ->
             unwrap(exchange)
 
 
+def cut_words(most_bytes: int) -> str:
+    """Return what is said of a body of which so many bytes were read, and no more.
+
+    >>> cut_words(10 << 20)
+    'cut at 10,485,760 bytes, the most that is read of a body (body_max_bytes)'
+    """
+    return f"cut at {most_bytes:,} bytes, the most that is read of a body (body_max_bytes)"
+
+
 def unwrap(exchange: Exchange) -> None:
     """Set `exchange.body`: the wire's bytes with transfer and content codings undone, capped."""
     body, request = exchange.wire, exchange.request
@@ -128,6 +137,8 @@ def unwrap(exchange: Exchange) -> None:
             exchange.error, exchange.detail = "protocol", "the body is not in chunks as announced"
     if codings or len(body) > request.max_body_bytes:
         body, error, truncated = decode(body, ",".join(codings), request.max_body_bytes)
+        if len(body) >= request.max_body_bytes and truncated and not exchange.detail:
+            exchange.detail = cut_words(request.max_body_bytes)
         exchange.truncated = exchange.truncated or truncated
         if error and not exchange.error:
             exchange.error, exchange.detail = error, f"the body is not {_told(codings)} as announced"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pycurl
 
-from evercrawl.fetch.answer import settle
+from evercrawl.fetch.answer import cut_words, settle
 from evercrawl.fetch.curl_loop import SPOKE_EARLY
 
 if TYPE_CHECKING:
@@ -202,8 +202,9 @@ class CurlTransfer:
         exchange.ip = str(self.curl.getinfo(pycurl.PRIMARY_IP) or "")
         exchange.wire = self._received()
         if self._room_bytes < 0:
-            exchange.truncated, code = True, 0
-            exchange.wire = exchange.wire[: exchange.request.max_wire_bytes]
+            most = exchange.request.max_wire_bytes
+            exchange.truncated, code, words = True, 0, cut_words(most)
+            exchange.wire = exchange.wire[:most]
         elif self._crowded:
             exchange.truncated, code, words = True, 0, "too many large bodies came at once"
         settle(exchange, self.lines, code, words)

@@ -11,6 +11,7 @@ import brotli
 import pytest
 
 from evercrawl.clock import SystemClock
+from evercrawl.fetch.answer import cut_words
 from evercrawl.fetch.http import CurlNetwork
 from evercrawl.types import Request
 
@@ -44,6 +45,7 @@ def test_a_body_without_end_is_cut_at_the_cap(hostile, head, data):
     (exchange,) = hostile.fetch(far, max_wire_bytes=CAP, max_body_bytes=CAP)
     assert (exchange.status, exchange.error, exchange.truncated) == (200, "", True)
     assert len(exchange.wire) == CAP
+    assert exchange.detail == cut_words(CAP)
     assert 10_000 < len(exchange.body) <= CAP
     assert far.sent_bytes < 16 * MIB  # the kernel's buffers included
     assert exchange.elapsed_s < 2
@@ -147,6 +149,7 @@ def test_a_bomb_costs_its_cap_however_it_is_wrapped(hostile, coding):
     _, peak_bytes = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert (exchange.error, exchange.truncated, len(exchange.body)) == ("", True, 4 * MIB)
+    assert exchange.detail == cut_words(4 * MIB)
     assert peak_bytes < 24 * MIB
     assert time.process_time() - began < 2
 
