@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 
 from evercrawl.progress import Limits
+from evercrawl.schedule.policies.greedy import Greedy
 from evercrawl.simulate.worlds.made_web import MadeWeb
 from evercrawl.types import Outcome
 
@@ -157,3 +158,20 @@ def test_no_more_bytes_a_second_than_allowed_in_the_long_run(run):
     largest = max(visit.wire_bytes for visit in ran.visits)
     assert received < 20_000 * 100 + 13 * largest  # one of each host may be under way when the ceiling is met
     assert received > 0.8 * 20_000 * 100
+
+
+def test_a_host_without_rest_is_asked_for_several_pages_at_once_and_for_its_rules_once(run):
+    world, hosts = run.World(), ("http://a.example", "http://b.example")
+    for host in hosts:
+        world.pages[f"{host}/"] = run.html(*(f"/{i}" for i in range(30)))
+        world.pages |= {f"{host}/{i}": run.html(text=f"words of {i} on {host}") for i in range(30)}
+    world.pages["http://b.example/robots.txt"] = run.robots_txt("User-agent: *\nCrawl-delay: 2")
+    names = {"a.example": ["8.8.4.1"], "b.example": ["8.8.4.2"]}
+    settings = {"delay_s": 0.0, "connections_per_host": 4, "connections_per_ip": 4, "connections": 16}
+    seeds = [f"{host}/{page}" for host in hosts for page in ("", "0", "1", "2")]
+    ran = run(world, seeds, names=names, polite=False, policy=Greedy(), **settings)
+    assert ran.pages == Counter(f"{host}/{page}" for host in hosts for page in ("", *range(30)))
+    assert [len(ran.asked(f"{host}/robots.txt")) for host in hosts] == [1, 1]
+    quick, slow = ([asked for asked in ran.network.log if asked.url.startswith(host)] for host in hosts)
+    assert max(sum(one.at <= asked.at < one.ended_at for one in quick) for asked in quick) == 4
+    assert min(late.at - early.at for early, late in pairwise(slow[1:])) >= 2.0

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from evercrawl.store.state import State
 
 GOLDEN: Final = (5**0.5 - 1) / 2
-PIECE: Final = 4096  # records of which the importance is added up at a time: 1 ms
-AT_ONCE: Final = 4  # pieces that are added up anew for a draw
+PIECE: Final = 1024  # records of which the importance is added up at a time: 0.2 ms
+AT_ONCE: Final = 1  # pieces that are added up anew for a draw, beside the last
 TRIES: Final = 64  # records looked at for one that has a copy
 
 
@@ -49,8 +49,8 @@ class Drawing:
 
     Notes
     -----
-    The sums of importance are made anew piece by piece, some at every draw, so those of a crawl of more than 16,000
-    pages may be a few draws old. Inside of a piece importance is what it is now.
+    The sums of importance are made anew piece by piece, one or two at every draw, so that of a piece may be as many
+    draws old as there are pieces. Inside of a piece importance is what it is now.
     """
 
     def __init__(self, state: State, columns: Callable[[Slots], Pages], random: Random) -> None:
@@ -71,22 +71,26 @@ class Drawing:
 
     def important_copy(self) -> int | None:
         """Return the slot of a copy, by importance; None where none has any."""
-        self._add_up()
+        added = self._add_up()
         self._weighed = (self._weighed + GOLDEN) % 1.0
         piece, part = _pick(self._sums, self._weighed)
-        place, _ = _pick(self._weights(piece), part) if piece is not None else (None, 0.0)
-        if piece is None or place is None:
+        if piece is None:
+            return None
+        place, _ = _pick(added[piece] if piece in added else self._weights(piece), part)
+        if place is None:
             return None
         return int(self._state.records.rows["slot"][piece * PIECE + place])
 
-    def _add_up(self) -> None:
-        """Add up new pieces, the last one, which grows, and the next few of the others."""
+    def _add_up(self) -> dict[int, Floats]:
+        """Add up new pieces, the last one, which grows, and the next of the others; return their weights."""
         pieces, had = -(-self._state.records.count // PIECE), len(self._sums)
         self._sums = np.append(self._sums, np.zeros(pieces - had))
         due = {*range(max(had - 1, 0), pieces)} | {(self._next + i) % pieces for i in range(min(AT_ONCE, pieces))}
         self._next += AT_ONCE
-        for piece in due:
-            self._sums[piece] = self._weights(piece).sum()
+        added = {piece: self._weights(piece) for piece in due}
+        for piece, weights in added.items():
+            self._sums[piece] = weights.sum()
+        return added
 
     def _weights(self, piece: int) -> Floats:
         """Return the importance of the copies in a piece, by place; 0 for what is no copy or leads to another page."""

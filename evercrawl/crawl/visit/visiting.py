@@ -111,6 +111,9 @@ class Visiting:
 
     def begin(self, host: Host, slot: int, now: float, *, new: bool) -> None:
         """Ask for a page that was chosen, unless something else has to come first, or it may not be asked for."""
+        if host.held or host.ready_at > now:  # another page of it, chosen at the same instant, brought that up
+            self._frontier.put_first(host, slot, new=new)
+            return
         if new and self._mirrors is not None and self._mirrors.spared(slot):
             self._frontier.give_up(host, slot)
             return

@@ -103,14 +103,15 @@ def remove_page(memory: Any, host: int, slot: int) -> int:
     return int(changes.remove_page(_store(memory), host, slot))
 
 
-@entry(i64, _INTS, f64, i64, i64, i64, i64, i64, _SLOTS, _SLOTS, i64)
+@entry(i64, _INTS, f64, i64, i64, i64, i64, i64, i64, _SLOTS, _SLOTS, i64)
 def collect(
-    memory: Any, now: float, most: int, wide: int, pool: int, again: int, in_order: int,
+    memory: Any, now: float, most: int, wide: int, pool: int, again: int, in_order: int, several: int,
     added_hosts: Any, added: Any, n_added: int,
 ) -> int:  # fmt: skip
     """Gather the candidates, and what is to be valued `again`; return how many rows there are.
 
-    Of the candidates there are about `pool` rows, or fewer if there are but few hosts, of which one each is chosen.
+    Of the candidates there are about `pool` rows, or fewer if there are but few hosts, of which one each is chosen
+    unless `several` may be.
     """
     s = _store(memory)
     r = _rows(memory)
@@ -126,7 +127,7 @@ def collect(
             collecting.consider(s, r, h)
     if not in_order:
         n = collecting.review(s, r, n, again)
-    depth = 1 if in_order else collecting.depth_of(min(pool, 3 * r.counts[0]), r.counts[0])
+    depth = 1 if in_order else collecting.depth_of(pool if several else min(pool, 3 * r.counts[0]), r.counts[0])
     n = collecting.gather_pages(s, r, n, now, depth, in_order)
     r.counts[1] = collecting.wake(s, r, n, now)
     r.counts[2] = r.counts[1] - n
@@ -145,15 +146,20 @@ def near(memory: Any, until: float, most: int, out: Any) -> int:
     return int(collecting.first_of(s.resting, until, most, hosts, n))
 
 
-@entry(i64, _INTS, _FLOATS, i64, f64)
-def rank(memory: Any, values: Any, n: int, least: float) -> int:
-    """Find the best row of each host, given the rows' values, and line the hosts up; return how many stand there."""
+@entry(i64, _INTS, _FLOATS, i64, f64, i64)
+def rank(memory: Any, values: Any, n: int, least: float, several: int) -> int:
+    """Find the best row of each host, given the rows' values, and line the hosts up; return how many stand there.
+
+    Where `several` pages of a host may be chosen, all rows are lined up instead.
+    """
     s = _store(memory)
     r = _rows(memory)
     settling.rank(s, r, view(values, n))
     at, m = view(memory, layout.MEMORY), MOST_HOSTS
     keys, spots = view(floats_at(at[layout.AT_KEYS]), m), view(_slots_at(at[layout.AT_SPOTS]), m)
-    return int(settling.line_up(r, least, keys, spots, view(ints_at(at[layout.AT_LINED]), (4, m))))
+    lined = view(ints_at(at[layout.AT_LINED]), (4, m))
+    rows = settling.line_up_rows(s, r, view(values, n), least, keys, spots, lined) if several else -1
+    return int(rows if rows >= 0 else settling.line_up(r, least, keys, spots, lined))
 
 
 @entry(i64, _INTS, _FLOATS, i64, _FLOATS, i64, _INTS, _BYTES, i64, _SLOTS, i64, f64, i64)

@@ -77,6 +77,27 @@ def price_hosts(s: Store, r: CandidateRows, chosen: Any, busy: Any, values: Any,
 
 
 @compiled
+def line_up_rows(s: Store, r: CandidateRows, values: Any, least: float, keys: Any, spots: Any, lined: Any) -> int:
+    """Write all rows of the hosts that take part whose value is `least` or more, as `line_up` does; return how many.
+
+    -1 says that there is no room for so many.
+    """
+    n = 0
+    for i in range(len(values)):
+        if values[i] >= least and values[i] > -math.inf and s.lots[whole(r.of[i])].stamp == s.control[STAMP]:
+            if n == len(keys):
+                return -1
+            keys[n], spots[n] = values[i], i
+            n += 1
+    _sort(keys, spots, n)
+    for k in range(n):
+        i = whole(spots[k])
+        lined[0, k], lined[1, k], lined[2, k] = r.of[i], i, r.slots[i]
+        lined[3, k] = r.kinds[i] in (SHORT, ADDED, RANKED)
+    return n
+
+
+@compiled
 def line_up(r: CandidateRows, least: float, keys: Any, spots: Any, lined: Any) -> int:
     """Write the hosts whose best value is `least` or more, the best first; return how many.
 
@@ -114,15 +135,26 @@ def _sort(keys: Any, spots: Any, n: int) -> None:
 
 @compiled
 def take_rows(s: Store, r: CandidateRows, chosen: Any) -> None:
-    """Take the pages of rows away, each of another host, and the hosts with them."""
+    """Take the pages of rows away, and the hosts with them."""
     for i in chosen:
         h = whole(r.of[i])
         if r.kinds[i] == AWAKE:
-            drop_awake(s, h, whole(r.places[i]))
+            drop_awake(s, h, _place_now(awake(s, h), whole(s.lots[h].awake), whole(r.places[i]), r.slots[i]))
         elif r.kinds[i] == SHORT:
-            pop_short(s, h, whole(r.places[i]))
+            pop_short(s, h, _place_now(short(s, h), whole(s.lots[h].short), whole(r.places[i]), r.slots[i]))
         r.kinds[i] = DONE
         withdraw(s, h)
+
+
+@compiled
+def _place_now(heap: Any, n: int, place: int, slot: int) -> int:
+    """Return where a page stands that stood at `place` before others of its host were taken; that is near the top."""
+    if place < n and slot_at(heap, place) == slot:
+        return place
+    place = 0
+    while slot_at(heap, place) != slot:
+        place += 1
+    return place
 
 
 @compiled

@@ -92,6 +92,7 @@ class Frontier(PoliteHosts):
         self._visited_at = visited_at
         self._refresh_after_s = refresh_after_s
         self._in_order = policy.in_order and not (weighed and policy.weighs)
+        self._several = connections_per_host > 1 and not (delay_s or ip_delay_s or self._in_order)
         self._queues = HostQueues(in_order=self._in_order, reviews=policy.reviews)
         self._choices, self._chose_at = 0, 0.0
         self._reasons = HostReasons(self._rows, self._queues)
@@ -157,6 +158,8 @@ class Frontier(PoliteHosts):
 
     def choose(self, now: float, most: int, least: float = -math.inf) -> list[tuple[Host, int, bool]]:
         """Return up to `most` pages to visit now, the most valuable first, at most one of a host.
+
+        Of a host that need not rest there may be as many as it may be asked for at once.
 
         None is worth less than `least`, or than the policy's own, as the policy values it.
 
@@ -280,7 +283,9 @@ class Frontier(PoliteHosts):
         """Collect candidates, have them valued, and choose; return whether another round may find more."""
         added = len(self._new)
         self._newcomers_away.added(self._new_hosts, now)
-        slots, valued, due_from, ratio = self._queues.collect(now, most, self._new_hosts, self._new)
+        slots, valued, due_from, ratio = self._queues.collect(
+            now, most, self._new_hosts, self._new, several=self._several
+        )
         self._queued_new += added
         del self._new_hosts[:], self._new[:]
         values, keys, fresh, pages = _NOTHING, _NOTHING, None, None
@@ -328,14 +333,25 @@ class Frontier(PoliteHosts):
         """Choose the best; return their rows, the numbers of hosts that turn out not to be asked now, and who is busy.
 
         Busy is, of each row, a host that is asked again before it has rested twice as long as it has to. What begins
-        with one host decides when the next of its address may be asked, so an address is asked once.
+        with one host decides when the next of its address may be asked, so an address is asked once; but where nobody
+        rests, one host of it as often as there are connections.
         """
         choices, recent, per_host, addresses = self._choices, self.hosts.recent, self._per_host, self._addresses
         rows, out, busy, fresh, of = array("q"), array("I"), array("B"), 0, self._rows
         rested_at, delay_s, held, in_flight, keys = of.ready_at, of.delay_s, of.held, of.in_flight, of.address
-        for number, row, slot, new in self._queues.best(values, least):
+        begun = dict[int, int]()  # by host number, how many pages were chosen; 0 where it is not to be asked
+        for number, row, slot, new in self._queues.best(values, least, several=self._several):
             if len(rows) == most:
                 break
+            if number in begun:
+                if self._one_more(number, begun[number]):
+                    begun[number] += 1
+                    busy.append(False)
+                    chosen.append((recent.get(number) or self.hosts[number], slot, new == 1))
+                    rows.append(row)
+                    fresh += new
+                continue
+            begun[number] = 0
             ready_at = rested_at[number]
             if ready_at > now or held[number] or in_flight[number] >= per_host:
                 out.append(number)
@@ -352,6 +368,7 @@ class Frontier(PoliteHosts):
                     continue
                 address.chosen = choices
                 ready_at = max(ready_at, address.ready_at)
+            begun[number] = 1
             busy.append(now - ready_at < delay_s[number])
             chosen.append((recent.get(number) or self.hosts[number], slot, new == 1))
             rows.append(row)
@@ -360,6 +377,14 @@ class Frontier(PoliteHosts):
         self._queued_new -= fresh
         self._queued_seen -= len(rows) - fresh
         return rows, out, busy
+
+    def _one_more(self, number: int, begun: int) -> bool:
+        """Whether another page of a host may be chosen at the same instant, of which `begun` were."""
+        of, addresses = self._rows, self._addresses
+        if not begun or of.delay_s[number] or of.in_flight[number] + begun >= self._per_host:
+            return False
+        key = of.address[number]
+        return not key or (addresses.get(key) or self._address(key)).in_flight + begun < self._per_ip
 
     def _count(self, by: int, *, new: bool) -> None:
         if new:

@@ -159,8 +159,12 @@ class HostQueues:
         pages = fours * 4 * ENTRY.itemsize + tabled * self._tables.itemsize
         return pages + hosts * (LOT.itemsize + 3 * ENTRY.itemsize)
 
-    def collect(self, now: float, most: int, hosts: array[int], added: array[int]) -> tuple[Slots, int, int, Floats]:
+    def collect(
+        self, now: float, most: int, hosts: array[int], added: array[int], *, several: bool = False
+    ) -> tuple[Slots, int, int, Floats]:
         """Begin a choice of up to `most` pages at `now`, in which new pages `added` to `hosts` take part.
+
+        Where `several` pages of a host may be chosen, each offers more of them.
 
         Returns
         -------
@@ -171,7 +175,7 @@ class HostQueues:
         wide = min(max(3 * most // 4, _WIDE_LEAST), _WIDE_MOST)
         n = _KERNELS["collect"](
             self._memory, now, min(max(2 * most, 64), MOST_HOSTS // 4), wide, _POOL * most,
-            self._again, self._in_order, pointer(hosts), pointer(added), len(added),
+            self._again, self._in_order, int(several), pointer(hosts), pointer(added), len(added),
         )  # fmt: skip
         _, valued, woken, _ = self._counts.tolist()
         return self._slots[:n], valued, valued - woken, self._dear[:n]
@@ -191,9 +195,12 @@ class HostQueues:
         """Whether a host came to rest, or pages awoke, in the choice that was begun last."""
         return bool(self._counts[3])
 
-    def best(self, values: Floats, least: float) -> Iterator[tuple[int, int, int, int]]:
-        """Yield the hosts that take part, from the best value down to `least`: number, best row, its slot, 1 if new."""
-        n = _KERNELS["rank"](self._memory, pointer(values), len(values), least)
+    def best(self, values: Floats, least: float, *, several: bool = False) -> Iterator[tuple[int, int, int, int]]:
+        """Yield the hosts that take part, from the best value down to `least`: number, best row, its slot, 1 if new.
+
+        Where `several` pages of a host may be chosen, a host comes once for each of them.
+        """
+        n = _KERNELS["rank"](self._memory, pointer(values), len(values), least, int(several))
         return zip(*self._lined[:, :n].tolist(), strict=True)
 
     def settle(

@@ -87,6 +87,68 @@ def test_several_connections_a_host_keep_the_gap_between_starts() -> None:
     assert world.slots(3.5) == [4]
 
 
+def test_a_host_without_rest_offers_as_many_pages_as_it_has_connections() -> None:
+    world = World(policy=Greedy(), delay_s=0.0, connections_per_host=3, connections_per_ip=9)
+    world.cash[:8] = 1.0, 8.0, 3.0, 7.0, 2.0, 6.0, 5.0, 4.0
+    world.frontier.add_new(0, [0, 1, 2, 3, 4, 5])
+    world.frontier.add_new(1, [6, 7])
+    assert world.slots(0.0) == [1, 3, 5, 6, 7]
+    assert world.frontier.new_count == 3
+    host = world.frontier.hosts[0]
+    for _ in range(3):
+        world.frontier.began(host, 0.0)
+    assert world.slots(0.0) == []
+    world.frontier.ended(host, 0.0)
+    assert world.slots(0.0) == [2]
+    world.frontier.began(host, 0.0)
+    for _ in range(3):
+        world.frontier.ended(host, 0.0)
+    assert world.slots(0.0) == [4, 0]
+
+
+def test_pages_of_a_host_that_are_due_together_are_each_chosen_once() -> None:
+    world = World(policy=Greedy(), delay_s=0.0, connections_per_host=16, connections_per_ip=16, refresh_after_s=0.0)
+    world.cash[:40] = np.random.default_rng(1).permutation(40) + 1.0
+    for slot in range(40):
+        world.visit(0, slot, 0.0)
+    best = np.argsort(-world.cash[:40]).tolist()
+    found: list[int] = []
+    for _ in range(3):
+        some = world.slots(10.0, most=16)
+        for _ in some:
+            world.frontier.began(world.frontier.hosts[0], 10.0)
+        for _ in some:
+            world.frontier.ended(world.frontier.hosts[0], 10.0)
+        found += some
+    assert sorted(found) == list(range(40))
+    assert set(found[:16]) <= set(best[:32])
+    assert world.frontier.seen_count == 0
+
+
+@pytest.mark.parametrize("settings", [{"delay_s": 0.5}, {"ip_delay_s": 0.5}])
+def test_a_host_that_rests_offers_one_page_however_many_connections_it_has(settings: dict[str, float]) -> None:
+    world = World(policy=Greedy(), **{"delay_s": 0.0, "connections_per_host": 3, "connections_per_ip": 9} | settings)
+    world.frontier.add_new(0, [0, 1, 2])
+    assert len(world.slots(0.0)) == 1
+
+
+def test_a_host_with_a_crawl_delay_of_its_own_offers_one_page_at_a_time() -> None:
+    world = World(policy=Greedy(), delay_s=0.0, connections_per_host=3, connections_per_ip=9)
+    world.frontier.hosts[0].delay_s = 1.0
+    world.frontier.add_new(0, [0, 1, 2])
+    assert len(world.slots(0.0)) == 1
+
+
+def test_an_address_without_rest_is_asked_no_more_often_than_it_has_connections() -> None:
+    world = World(policy=Greedy(), delay_s=0.0, connections_per_host=4, connections_per_ip=2)
+    world.frontier.add_new(0, [0, 1, 2, 3])
+    world.frontier.locate(world.frontier.hosts[1], ("10.0.0.0",), 0.0)
+    world.frontier.add_new(1, [4, 5])
+    chosen = world.frontier.choose(0.0, 10)
+    assert len(chosen) == 2
+    assert len({host.number for host, _, _ in chosen}) == 1
+
+
 def test_names_that_share_an_address_share_its_connections() -> None:
     world = World(connections_per_ip=1)
     first, second = list(world.frontier.hosts)[:2]
