@@ -36,6 +36,7 @@ from evercrawl.fetch.resolve import (
     SystemResolver,
     read_resolve_file,
 )
+from evercrawl.fetch.sockets import spare_connections
 from evercrawl.model.policy.followed import note
 from evercrawl.model.policy.policies import policy_of
 from evercrawl.model.policy.schemes import LASTING, wanted
@@ -272,6 +273,7 @@ def _reach(config: Config, clock: Clock, guard: Guard) -> Reached:
         proxy=_proxy(config),
         verify_tls=config.verify_tls,
         max_connections=config.connections,
+        kept_idle=spare_connections(config.connections),
         http2=config.http2,
     )
     return network, _names(config, clock)

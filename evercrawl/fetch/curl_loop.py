@@ -33,6 +33,8 @@ class CurlLoop:
         handle already and may be added again. It must not raise.
     max_connections
         Most connections open at a time; idle ones make room for new ones.
+    kept_idle
+        How many more may be open where so many are idle: a new one costs more than an exchange.
 
     Attributes
     ----------
@@ -40,7 +42,7 @@ class CurlLoop:
         Time spent on transfers, called by the loop.
     """
 
-    def __init__(self, on_ended: Callable[[list[Ended]], None], *, max_connections: int) -> None:
+    def __init__(self, on_ended: Callable[[list[Ended]], None], *, max_connections: int, kept_idle: int = 0) -> None:
         self._on_ended = on_ended
         self._loop: asyncio.AbstractEventLoop | None = None
         self._sockets = Sockets(self._attach)
@@ -52,8 +54,8 @@ class CurlLoop:
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._sockets.watch)
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._set_timer)
-        self._multi.setopt(pycurl.M_MAX_TOTAL_CONNECTIONS, max_connections)
-        self._multi.setopt(pycurl.M_MAXCONNECTS, max_connections)
+        self._multi.setopt(pycurl.M_MAX_TOTAL_CONNECTIONS, max_connections + kept_idle)
+        self._multi.setopt(pycurl.M_MAXCONNECTS, max_connections + kept_idle)
 
     def add(self, curl: pycurl.Curl, heard: Sequence[object]) -> None:
         """Begin the transfer that `curl` is set up for; must be called where an asyncio loop runs.

@@ -47,8 +47,9 @@ class CurlNetwork:
         unverified, and `tls_ok` is False.
     ca_file
         Certificates to trust, "" for the system's.
-    max_connections
-        Most connections open at a time, idle ones included.
+    max_connections, kept_idle
+        Most connections open at a time, idle ones included; and how many more may be idle, where no more exchanges are
+        begun than there are connections.
     http2
         Whether HTTP/2 is offered over TLS.
     max_held_bytes
@@ -71,6 +72,7 @@ class CurlNetwork:
         verify_tls: bool = True,
         ca_file: str = "",
         max_connections: int = 256,
+        kept_idle: int = 0,
         http2: bool = True,
         max_held_bytes: int = MAX_HELD_BYTES,
     ) -> None:
@@ -81,7 +83,7 @@ class CurlNetwork:
         self._verify_tls = verify_tls
         self._held = HeldBytes(max_held_bytes, max_connections)
         self._settings = Settings(None if proxy else judge, proxy, ca_file or trusted_certificates(), http2, self._held)
-        self._curls = CurlLoop(self._end, max_connections=max_connections)
+        self._curls = CurlLoop(self._end, max_connections=max_connections, kept_idle=kept_idle)
         self._idle: list[CurlTransfer] = []
         self._busy: dict[pycurl.Curl, CurlTransfer] = {}
         self._ended: list[Exchange] = []

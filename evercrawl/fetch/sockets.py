@@ -2,13 +2,17 @@
 
 import contextlib
 import os
+import resource
 import select
 import socket
 from collections.abc import Callable
 
 import pycurl
 
-__all__ = ["Sockets"]
+__all__ = ["Sockets", "spare_connections"]
+
+FILES = 256
+"""Descriptors for all else than connections: files, workers, names that are looked up."""
 
 _INTEREST = {
     pycurl.POLL_IN: select.EPOLLIN,
@@ -116,6 +120,14 @@ class Sockets:
             return os.fstat(fd).st_ino == inode
         except OSError:
             return False
+
+
+def spare_connections(connections: int) -> int:
+    """Return how many connections may be kept idle beside: as many again, as far as there are descriptors."""
+    descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if descriptors == resource.RLIM_INFINITY:
+        return connections
+    return min(max(descriptors - connections - FILES, 0), connections)
 
 
 def _curl_events(ready: int) -> int:

@@ -3,12 +3,14 @@
 
 import asyncio
 import os
+import resource
 import socket
 import time
 
 import pytest
 from answers import CA, HI, OK, hold, outcome
 
+from evercrawl.fetch.sockets import spare_connections
 from evercrawl.types import Request
 
 # ---- kept connections
@@ -136,6 +138,30 @@ def test_connections_have_no_more_than_their_number(fetcher):
     exchanges = fetcher.with_site(site, work, max_connections=4)
     assert [outcome(exchange) for exchange in exchanges] == [(200, "", False, b"hi")] * 30
     assert site.connections == 4
+
+
+def test_idle_connections_are_kept_beside_those_in_use(fetcher):
+    async def work(site, network):
+        for number in [*range(6)] * 3:
+            await fetcher.one(network, f"http://n{number}.test:{site.port}/", ("127.0.0.1",))
+        return site.connections
+
+    replies = {"/": fetcher.reply(b"hi")}
+    few = fetcher.with_site(fetcher.Site(replies), work, max_connections=2)
+    many = fetcher.with_site(fetcher.Site(replies), work, max_connections=2, kept_idle=4)
+    assert (few, many) == (18, 6)
+
+
+def test_no_more_connections_are_kept_than_there_are_descriptors_for():
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    found = []
+    try:
+        for descriptors in (1024, 700, 300):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, hard))
+            found.append(spare_connections(256))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert found == [256, 188, 0]
 
 
 # ---- many at a time
