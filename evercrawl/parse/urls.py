@@ -31,6 +31,7 @@ _SEEN_CHARS = 200
 _MOST_CHARS = 8 * MAX_URL_CHARS  # of what is written: white space, dots and references may shrink
 _seen: dict[str, dict[str, str]] = {}  # folder of a page, or of none -> href -> the link's URL, "" where it has none
 _count = 0
+_TOP = 3  # slashes of a folder that is a whole site
 _STEP = r"[A-Za-z0-9_~-][A-Za-z0-9_.~-]*"
 _plain = re.compile(rf"{_STEP}(?:/{_STEP})*").fullmatch  # neither scheme, nor `..`, nor anything to be encoded
 
@@ -136,8 +137,11 @@ def _look(base: _Base, start: str, seen: dict[str, str], href: str) -> str:
     global _count
     if len(href) > _MOST_CHARS:
         return ""
-    plain = start and _plain(href)
-    url = start + href if plain else _resolved(base, _cut(href) if "#" in href else href) or ""
+    folder, rest = _climbed(start, href) if href.startswith("../") else (start, href)
+    if folder and _plain(rest):
+        url = folder + rest
+    else:
+        url = _resolved(base, _cut(href) if "#" in href else href) or ""
     if not _fits(url):
         url = ""
     # only an empty href, a bare fragment or a bare query needs the page itself
@@ -145,6 +149,13 @@ def _look(base: _Base, start: str, seen: dict[str, str], href: str) -> str:
         seen[href] = url
         _count += 1
     return url
+
+
+def _climbed(folder: str, href: str) -> tuple[str, str]:
+    """Return the folder that the steps `../` of a link lead up to, and the rest of the link; at the top they stay."""
+    while href.startswith("../") and folder.count("/") > _TOP:
+        folder, href = f"{folder[:-1].rpartition('/')[0]}/", href[3:]
+    return folder, href
 
 
 def _resolved(base: _Base, href: str) -> str | None:

@@ -76,3 +76,15 @@ def test_depth(most, depth, belongs):
 )
 def test_pages_of_a_host(most, pages, more, belongs):
     assert scope("a.example", pages=pages, max_pages_per_host=most).allows("http://a.example/", 1, more) is belongs
+
+
+@pytest.mark.parametrize("kind", ["hosts", "domains"])
+def test_what_is_barred_is_out_at_every_depth_until_its_host_belongs(kind):
+    one = scope("a.example", scope=kind, include=("docs",), exclude=("private",), max_depth=1)
+    urls = [f"http://{host}/{path}" for host in ("a.example", "b.example") for path in ("docs/1", "x", "docs/private")]
+    for _ in range(2):  # at first, and from memory
+        assert [one.bars(url) for url in urls] == [False, True, True, True, True, True]
+    assert not one.allows(urls[0], 2)
+    assert not one.bars(urls[0])
+    one.add_root("b.example")
+    assert [one.bars(url) for url in urls[3:]] == [False, True, True]

@@ -7,12 +7,18 @@ from hypothesis import strategies as st
 from evercrawl.parse.urls import normalise, resolve
 
 PIECES = ["a", "B9", "_", "-", "~", ".", "..", "/", "//", ":", "?", "#", "%2e", "@", " ", "\\", "é", "http", "x.html"]
-HREFS = st.lists(st.sampled_from(PIECES), max_size=6).map("".join)
+HREFS = st.builds(
+    lambda steps, rest: steps * "../" + rest,
+    st.sampled_from([0, 0, 0, 1, 2, 3, 4]),
+    st.lists(st.sampled_from(PIECES), max_size=6).map("".join),
+)
 BASES = [
     "http://h.example/",
     "https://h.example:8/a/b.html?q=/c/d",
     "http://u:p@h.example/x",
     "http://xn--bcher-kva.de/y/",
+    "http://h.example/a/b/c/d.html",
+    "http://h.example/a//b/%2e%2e//c",
 ]
 
 

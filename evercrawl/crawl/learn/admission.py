@@ -127,11 +127,11 @@ class Admission:
         """Return those that belong to the crawl; `refused` are others of its hosts, which are not asked about again."""
         allowed: list[str] = []
         added: dict[str, int] = {}
-        outside, holds = refused.setdefault(depth, set()), self._scope.holds
+        outside, bars = refused.setdefault(depth, set()), self._scope.bars
         for url in urls:
-            host = hostname(url)
-            if not holds(host) or url in outside:
+            if bars(url) or url in outside:
                 continue
+            host = hostname(url)
             more = added.get(host, 0)
             if self._scope.allows(url, depth, more):
                 allowed.append(url)
