@@ -138,10 +138,8 @@ def _look(base: _Base, start: str, seen: dict[str, str], href: str) -> str:
     if len(href) > _MOST_CHARS:
         return ""
     folder, rest = _climbed(start, href) if href.startswith("../") else (start, href)
-    if folder and _plain(rest):
-        url = folder + rest
-    else:
-        url = _resolved(base, _cut(href) if "#" in href else href) or ""
+    plain = folder and _plain(rest)
+    url = folder + rest if plain else _resolved(base, _cut(href) if "#" in href else href) or ""
     if not _fits(url):
         url = ""
     # only an empty href, a bare fragment or a bare query needs the page itself

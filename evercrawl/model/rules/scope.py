@@ -9,7 +9,7 @@ from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname
 
 _ASKED: Final = 1 << 16  # hosts whose answer is kept
-_BARRED: Final = 1 << 14  # URLs of which it is remembered that they are out: pages link to the same ones again and again
+_BARRED: Final = 1 << 14  # URLs remembered as out: pages link to the same ones again and again
 
 
 class Scope:
