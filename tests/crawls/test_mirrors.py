@@ -93,3 +93,32 @@ def test_in_order_of_discovery_it_is_spared_too_and_the_crawl_comes_to_an_end(ru
     assert len(read(ran, ORIGINAL)) == PAGES
     assert len({url for url in read(ran, MIRROR) if "/own" not in url}) <= 0.2 * PAGES
     run.same()
+
+
+class FalseMirrored(Mirrored):
+    """The host that is met first copies thirty pages of the other, and then wants to be left alone, or says nothing."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__()
+        self.how, self.served = how, 0
+
+    def answer(self, origin: str, path: str, headers: dict[str, str], at: float) -> Answer:
+        said = super().answer(
+            MIRROR if origin == ORIGINAL else ORIGINAL if origin == MIRROR else origin, path, headers, at
+        )
+        if origin == ORIGINAL and path != "/robots.txt":
+            self.served += 1
+            if self.served > 30:
+                return {
+                    "429": Answer(429, {"Retry-After": "86400"}),
+                    "503": Answer(503),
+                    "404": Answer(404),
+                    "other": self.page("Gone", self.words(path + "elsewhere")),
+                }[self.how]
+        return said
+
+
+@pytest.mark.parametrize("how", ["429", "503", "404", "other"])
+def test_who_copies_some_pages_and_falls_silent_keeps_nobody_from_the_site(run, how):
+    ran = crawled(run, FalseMirrored(how), pages=900)
+    assert len(read(ran, MIRROR)) >= 0.9 * (PAGES + OWN)

@@ -35,7 +35,8 @@ def hindrances(view: View, slot: int) -> list[str]:
         found.append(f"the robots.txt of {origin(url)} was not read yet; it comes before any page")
     elif rule:
         found.append(f"robots.txt does not let it be fetched ({rule})")
-    original = view.mirrors.original(slot) if view.mirrors is not None and state.record_of(slot) is None else ""
+    unread = state.record_of(slot) is None
+    original = view.mirrors.original(slot, view.now) if view.mirrors is not None and unread else ""
     if original:
         found.append(f"{host} is a mirror: {original} is known, and of such pages one in {SAMPLED} is read")
     if until > view.now:

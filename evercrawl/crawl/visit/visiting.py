@@ -114,7 +114,7 @@ class Visiting:
         if host.held or host.ready_at > now:  # another page of it, chosen at the same instant, brought that up
             self._frontier.put_first(host, slot, new=new)
             return
-        if new and self._mirrors is not None and self._mirrors.spared(slot):
+        if new and self._mirrors is not None and self._mirrors.spared(slot, now):
             self._frontier.give_up(host, slot)
             return
         url = self._partition.state.urls.get(slot)

@@ -3,9 +3,12 @@
 Each copy that is read is found to be one by its content, one by one. Where that happened for the same path on two hosts
 the two are compared from then on: whatever is read on the one, and was read on the other under the same path, says the
 same or does not. Of a pair that nearly always agrees the host that became known later is the *mirror*, but never the
-host of a seed. An unread page of it whose path is known on the other host is put aside when its turn comes; a
-seed, or a page of its own, is read. So is one in twenty of the others, and a host that stops being a mirror shows it by
-them: comparisons are forgotten by and by. Then what was put aside waits for its turn again.
+host of a seed. An unread page of it is put aside when its turn comes if the page of that path on the other host was
+read and is held, and that host answers. Where that page is still to be read, this one is put off once, until it was,
+but for some minutes at most. A seed, or a page of its own, is read. So is one in twenty of the others, and a host that
+stops being a mirror shows it by them: comparisons are forgotten by and by. Then what was put aside waits for its turn
+again, and so it does as soon as the other host is to be left alone: whoever copies a few pages of a site and then falls
+silent keeps nobody from it.
 
 Nothing is remembered of all this but what the records say: a start looks at a sample of them.
 
@@ -45,6 +48,8 @@ SAMPLED: Final = 20
 BITS: Final = 6
 """What two similarity hashes may differ by, where path and size say the same: a line of the mirror's own."""
 MOST: Final = 4  # hosts that one is compared with
+PATIENCE_S: Final = 600.0
+"""How long a page is put off whose original is still to be read."""
 _SAMPLE: Final = 64  # pages that two hosts are compared by at a start
 _RECALLED: Final = 256  # pairs of hosts that are compared then, those with most copies
 
@@ -55,18 +60,18 @@ class HostPair:
 
     Attributes
     ----------
-    copy, original, host
-        Where they are: scheme, name and port; the later known first, and its number.
+    copy, original, host, other
+        Where they are: scheme, name and port; the later known first. The number of that host, and of the other.
     same, compared
         Weights of the comparisons that agreed, and of all.
     mirror
         Whether the first is taken for a mirror of the other.
     aside
-        Slots of its pages that were put aside.
+        Slots of its pages that were put aside, or off.
 
     Examples
     --------
-    >>> pair = HostPair("http://b.example", "http://a.example", host=1)
+    >>> pair = HostPair("http://b.example", "http://a.example", host=1, other=0)
     >>> for _ in range(6):
     ...     pair.observe(agrees=True)
     >>> pair.holds, round(pair.same, 1)
@@ -80,10 +85,11 @@ class HostPair:
     copy: str
     original: str
     host: int
+    other: int
     same: float = 0.0
     compared: float = 0.0
     mirror: bool = False
-    aside: list[int] = field(default_factory=list[int])
+    aside: dict[int, None] = field(default_factory=dict[int, None])
 
     def observe(self, *, agrees: bool) -> None:
         """Take in a comparison."""
@@ -137,6 +143,12 @@ class Mirrors:
         self._mirrors: dict[int, HostPair] = {}  # by the number of the copy
         self._twins: dict[int, tuple[HostPair, int]] = {}  # by slot: the key of its URL on the original
         self._freed: list[HostPair] = []
+        self._mirrored: dict[int, list[HostPair]] = {}  # by the number of the original's host
+        self._put_off: dict[int, tuple[float, HostPair]] = {}  # by slot: until when; in the order of that
+        self._awaited: dict[int, int] = {}  # key of an original that is still to be read -> slot of what was put off
+        self._waited = set[int]()  # those that were, and have waited long enough
+        self._due: list[int] = []  # those that wait no longer
+        self._now = 0.0
         self._seeds: set[int] | None = None  # hosts of seeds, once somebody wants to know
         self._recall()
 
@@ -148,6 +160,11 @@ class Mirrors:
     def learned(self, visit: Remembered) -> None:
         """Compare what was read with what other hosts say under the same path."""
         event, url = visit.event, visit.reading.exchange.request.url
+        self._now = event.at
+        if event.retry_at:  # the host is left alone: nothing of it stands for another page
+            self._freed += self._mirrored.get(event.host, ())
+        if self._awaited and event.host in self._mirrored and (slot := self._awaited.pop(key(url), None)) is not None:
+            self._due.append(slot)
         if event.outcome not in HELD or event.flags & KEEP or event.size_bytes < SLIGHT_BYTES:
             return
         self._meet(event.host, url, event.alias if event.outcome == Outcome.DUPLICATE else event.near)
@@ -163,29 +180,56 @@ class Mirrors:
             if host in self._mirrors:
                 self._note(found.first_slot + i, found.urls[i], self._mirrors[host])
 
-    def spared(self, slot: int) -> bool:
-        """Whether an unread page need not be read now, for its original is known; it is put aside then."""
-        if not self.original(slot):
+    def spared(self, slot: int, now: float) -> bool:
+        """Whether an unread page need not be read now; it is put aside then, or off where its original is unread."""
+        there = self._original(slot, now)
+        if there == NO_SLOT:
             return False
-        self._twins[slot][0].aside.append(slot)
+        pair, twin = self._twins[slot]
+        if self._state.record_of(there) is None:
+            if slot in self._put_off or slot in self._waited:
+                return False
+            self._put_off[slot] = now + PATIENCE_S, pair
+            self._awaited[twin] = slot
+        pair.aside[slot] = None
         return True
 
-    def original(self, slot: int) -> str:
+    def original(self, slot: int, now: float) -> str:
         """Return the URL of the original of an unread page of a mirror; "" for any that is to be read."""
+        there = self._original(slot, now)
+        return self._state.urls.get(there) if there != NO_SLOT else ""
+
+    def _original(self, slot: int, now: float) -> int:
+        """Return the slot of the page that stands for an unread one, read or not; NO_SLOT where there is none."""
         pair, twin = self._twins.get(slot, (None, 0))
-        if pair is None or not pair.mirror or not slot % SAMPLED:
-            return ""
+        if pair is None or not pair.mirror or not slot % SAMPLED or self._state.away.get(pair.other, 0.0) > now:
+            return NO_SLOT
         there = self._slot(twin)
         index = self._state.record_of(there) if there != NO_SLOT else None
-        readable = index is None or int(self._state.records.rows["outcome"][index]) in HELD
-        return self._state.urls.get(there) if there != NO_SLOT and readable else ""
+        held = index is None or int(self._state.records.rows["outcome"][index]) in HELD
+        return there if held else NO_SLOT
 
     def released(self) -> Iterator[tuple[int, list[int]]]:
-        """Yield the numbers of hosts that are mirrors no more, each with the pages that were put aside, once."""
+        """Yield numbers of hosts, each with pages that were put aside or off and are to wait for their turn again.
+
+        Those are all of hosts that are mirrors no more or whose original is left alone, and what was put off long ago.
+        """
         while self._freed:
             pair = self._freed.pop()
-            aside, pair.aside = pair.aside, []
+            aside, pair.aside = [*pair.aside], {}
             yield pair.host, aside
+        for slot, (until, _) in self._put_off.items():
+            if until > self._now:
+                break
+            self._due.append(slot)
+        while self._due:
+            slot = self._due.pop()
+            self._put_off.pop(slot, None)
+            self._waited.add(slot)
+            pair, _ = self._twins[slot]
+            if slot in pair.aside:
+                del pair.aside[slot]
+                yield pair.host, [slot]
 
     def _meet(self, host: int, url: str, slot: int) -> None:
         """Begin to compare two hosts where they say the same under the same path."""
@@ -201,7 +245,7 @@ class Mirrors:
         if self._seeded(host) and self._seeded(number):
             return
         later = self._seeded(number) or (host > number and not self._seeded(host))
-        pair = HostPair(here, there, host) if later else HostPair(there, here, number)
+        pair = HostPair(here, there, host, number) if later else HostPair(there, here, number, host)
         mine.append(pair)
         others.append(pair)
 
@@ -232,6 +276,7 @@ class Mirrors:
             self._freed.append(pair)
         elif pair.host not in self._mirrors:
             self._mirrors[pair.host] = pair
+            self._mirrored.setdefault(pair.other, []).append(pair)
             self._note_all(pair)
 
     def _note_all(self, pair: HostPair) -> None:
