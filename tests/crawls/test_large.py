@@ -19,7 +19,7 @@ def test_a_small_run_counts_what_there_is(tmp_path):
     lines = found["lines"]
     assert lines[-1]["read"] >= 300
     assert all(before["known"] <= after["known"] for before, after in itertools.pairwise(lines))
-    assert len(lines) >= 3
+    assert len(lines) >= 2
     assert lines[-1]["known"] > 10 * lines[-1]["read"] / 2
     assert lines[-1]["hosts"] <= 200
     assert lines[-1]["cpu_s"] > lines[-1]["made_cpu_s"] > 0
