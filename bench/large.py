@@ -56,6 +56,8 @@ BASE_MIB: Final = 160.0
 """What a process takes that knows nothing."""
 FIRST_PAGE_S: Final = 25.0
 PAUSE_MS: Final = 20.0
+WARM_S: Final = 1.0
+"""Of the crawl that has the kernels compiled, if they are not."""
 SNAPSHOT_EVERY_S: Final = 20
 SNAPSHOTS: Final = ("_write_snapshot", "snapshot")
 """Names of the coroutines that write them."""
@@ -209,10 +211,10 @@ def part(options: argparse.Namespace) -> None:
         print(json.dumps(asdict(stretch)), flush=True)
 
     watched = Watched(web, options.latency, options.every, tell)
-    again = options.part == "again"
-    bound = options.again if again else options.seconds
-    limits = Limits(None if again else options.read, bound or None)
-    watched.run(options.dir / "crawl", settings, [] if again else [web.url(0)], limits)
+    bound = {"kernels": WARM_S, "first": options.seconds, "again": options.again}[options.part]
+    limits = Limits(options.read if options.part == "first" else None, bound or None)
+    folder = options.dir / ("kernels" if options.part == "kernels" else "crawl")
+    watched.run(folder, settings, [] if options.part == "again" else [web.url(0)], limits)
     first_s = watched.first_at - options.begun
     print(json.dumps({"first_page_s": first_s if first_s < 1e9 else None}), flush=True)
 
@@ -234,7 +236,7 @@ def process(options: argparse.Namespace, which: str) -> tuple[list[Stretch], flo
                 first_page_s = said["first_page_s"]
             else:
                 stretches.append(Stretch(**said))
-                if not options.json:
+                if not options.json and which != "kernels":
                     print(stretches[-1], flush=True)
     if running.returncode:
         sys.exit(running.returncode)
@@ -285,7 +287,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--index", action=argparse.BooleanOptionalAction, default=True, help="the search index")
     parser.add_argument("--dir", type=Path, help="folder to make the crawl in, which stays; else one that does not")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of lines")
-    parser.add_argument("--part", choices=("first", "again"), help=argparse.SUPPRESS)
+    parser.add_argument("--part", choices=("kernels", "first", "again"), help=argparse.SUPPRESS)
     parser.add_argument("--begun", type=float, help=argparse.SUPPRESS)
     parser.add_argument("more", nargs="*", metavar="OPTION", help="settings as name=value, after --")
     options = parser.parse_args()
@@ -307,6 +309,7 @@ def main() -> int:
     try:
         if not options.json:
             print(_HEAD)
+        process(options, "kernels")
         first, _ = process(options, "first")
         again, first_page_s = process(options, "again")
     finally:

@@ -13,7 +13,8 @@ some 300,000 pages.
 
 Counted is what the servers were asked. CPU is that of the crawl's process and of all that it started, from its start
 until its time is up; fifths are of that CPU, and the exchanges (pages, robots.txt, 304, 404) of the last are compared
-with those of the second. Memory is the resident set of the crawl's process just before its time is up.
+with those of the second. A short crawl that is not counted compiles the kernels.
+Memory is the resident set of the crawl's process just before its time is up.
 """
 
 from __future__ import annotations
@@ -47,6 +48,8 @@ QUESTIONS: Final = 128
 FIFTHS: Final = 5
 _EXCHANGES: Final = [Asked.PAGES, Asked.ROBOTS, Asked.UNCHANGED, Asked.OTHER]
 _SAMPLE_S: Final = 0.25
+WARM_S: Final = 1.0
+"""Of the crawl that has the kernels compiled, if they are not."""
 
 
 @dataclass
@@ -217,12 +220,14 @@ def measure(options: argparse.Namespace, work: Path) -> tuple[list[Run], list[Fi
     directory, runs, known = work / "crawl", list[Run](), list[int]()
     with MadeServers(options.hosts, options.pages, ttl_s=options.ttl, name_latency_s=options.latency) as servers:
         command = [
-            sys.executable, "-m", "evercrawl", "crawl", "--dir", str(directory), "--scope", "any",
+            sys.executable, "-m", "evercrawl", "crawl", "--scope", "any",
             "--delay", str(options.delay), "--connections", str(options.connections), "--dns", servers.dns,
             "--allow-net", "127.0.0.0/8", *options.more,
         ]  # fmt: skip
-        for who, seeds, seconds in (("first", [servers.web.url(0)], options.seconds), ("again", [], options.again)):
-            runs.append(crawled(who, servers, [*command, *seeds], seconds, work / f"{who}.log"))
+        seed, into = servers.web.url(0), ("--dir", str(directory))
+        crawled("kernels", servers, [*command, seed, "--dir", str(work / "kernels")], WARM_S, work / "kernels.log")
+        for who, seeds, seconds in (("first", [seed], options.seconds), ("again", [], options.again)):
+            runs.append(crawled(who, servers, [*command, *seeds, *into], seconds, work / f"{who}.log"))
             known.append(int(status(directory)["hosts"]))
     return runs, figures(runs[0], runs[1], known[0], known[1])
 

@@ -4,7 +4,7 @@ Three budgets, judged after scope and before a URL becomes known:
 
 * a **site that no seed is on** may have `max_pages_per_link` pages, and as many again for each other site that links to
   it: a name that nobody speaks of has little to say, and to make a site of its own speak for it costs a spammer a
-  domain. It is counted by site, because names below a domain cost nothing.
+  domain. It is counted by site, because names below a domain cost nothing. How many link is an estimate.
 * on **every host** no more than `max_backlog_per_host` URLs wait to be read for the first time, or `PER_OWN` for each
   page that was read and has content of its own: a host earns a longer queue by what it has shown;
 * of the results of a **site's own search form** no more than `max_search_results` are taken in (`search_results`).
@@ -20,13 +20,13 @@ domains that link to one (BEAST).
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from hashlib import blake2b
 from typing import Any, Final
 
 import numpy as np
 
 from evercrawl.arrays.reserved import reserve
 from evercrawl.config import Config
+from evercrawl.model.rules.linking_sites import LinkingSites
 from evercrawl.model.rules.search_results import SearchResults
 from evercrawl.model.stored.remembered import Remembered
 from evercrawl.parse.sites import site
@@ -34,7 +34,6 @@ from evercrawl.parse.urls import hostname
 from evercrawl.store.journal.events import MEMBER, Discovery
 from evercrawl.store.records.records import MEMBER as MEMBER_SAID
 from evercrawl.store.state import State
-from evercrawl.store.table.table import KeyMap
 from evercrawl.types import NO_SLOT, Slots
 
 PER_OWN: Final = 100
@@ -69,9 +68,8 @@ class Budgets:
         self._unread: Slots = reserve(np.uint32, 1 << 28)  # by host
         self._own: Slots = reserve(np.uint32, 1 << 28)
         self._pages: Slots = reserve(np.uint32, 1 << 26)  # by site
-        self._links: Slots = reserve(np.uint32, 1 << 26)
+        self._linking = LinkingSites()
         self._seeded: set[int] = set()
-        self._pairs = KeyMap(1 << 20)
         self.refused: Counter[str] = Counter()
         self._results = SearchResults(state, config.max_search_results)
         self._count()
@@ -79,9 +77,9 @@ class Budgets:
     @property
     def nbytes(self) -> int:
         """Bytes of memory in use."""
-        sites = len(self._state.sites) * (self._pages.itemsize + self._links.itemsize) if self._per_link else 0
-        pairs = self._pairs.nbytes if self._pairs.known else 0
-        return len(self._state.hosts) * (self._unread.itemsize + self._own.itemsize) + sites + pairs
+        count = len(self._state.sites)
+        sites = count * self._pages.itemsize + self._linking.nbytes(count) if self._per_link else 0
+        return len(self._state.hosts) * (self._unread.itemsize + self._own.itemsize) + sites
 
     def _count(self) -> None:
         """Count what is known. Of links to what was known already, those read in this run count alone."""
@@ -106,9 +104,10 @@ class Budgets:
         sites = site_of[rows["host"]]
         self._seeded.update(np.unique(sites[rows["depth"] == 0]).tolist())
         named = sources != NO_SLOT
-        pairs = np.stack([site_of[hosts_of[sources[named]]], sites[named]])
-        for source, target in np.unique(pairs, axis=1).T.tolist():
-            self._link(source, target)
+        linking, linked = site_of[hosts_of[sources[named]]].astype(np.int64), sites[named].astype(np.int64)
+        if len(linked):  # what one page made known stands together
+            other = np.append(True, (linking[1:] != linking[:-1]) | (linked[1:] != linked[:-1]))
+            self._linking.note_many(linking[other], linked[other])
 
     # What may come in
 
@@ -171,10 +170,11 @@ class Budgets:
             return "max_backlog_per_host"
         if not self._per_link:
             return ""
-        number = self._state.site_number(name)
-        if number in self._seeded:
+        number = int(self._state.site_of[host]) if host is not None else self._state.site_number(name)
+        pages = self._pages.item(number) if number is not None else 0
+        if pages + site_more < self._per_link or number in self._seeded:
             return ""
-        links, pages = (int(self._links[number]), int(self._pages[number])) if number is not None else (0, 0)
+        links = self._linking.count(number) if number is not None else 0
         links += linking is not None and linking != number and not self._knows(linking, number)
         return "max_pages_per_link" if pages + site_more >= self._per_link * (1 + links) else ""
 
@@ -193,16 +193,16 @@ class Budgets:
                 self._seeded.update(sites.tolist())
             if found.source != NO_SLOT:
                 source = int(state.site_of[int(state.known.row(found.source)["host"])])
-                for number in set(sites.tolist()):
-                    self._link(source, number)
+                self._linking.note(source, set(sites.tolist()))
 
     def linked(self, host: int, urls: Iterable[str]) -> None:
         """Count the site of a host as one that links to the sites of URLs, where these are known."""
         if self._per_link:
             state, source = self._state, int(self._state.site_of[host])
-            numbers = {state.hosts.find(name) for name in {hostname(url) for url in urls}} - {None}
-            for number in {int(state.site_of[number]) for number in numbers}:
-                self._link(source, number)
+            name = state.hosts[host]
+            own = f"http://{name}/", f"https://{name}/"
+            numbers = {state.hosts.find(name) for name in {hostname(url) for url in urls if not url.startswith(own)}}
+            self._linking.note(source, {state.site_of.item(number) for number in numbers if number is not None})
 
     def searched(self, host: int, forms: Iterable[str]) -> None:
         """Hear which search forms a page of a host has."""
@@ -222,15 +222,5 @@ class Budgets:
     def _owned(self, host: int | None) -> int:
         return int(self._own[host]) if host is not None else 0
 
-    def _link(self, source: int, target: int) -> None:
-        if source != target and not self._knows(source, target):
-            self._pairs.intern_one(_key(source, target))
-            self._links[target] += 1
-
     def _knows(self, source: int, target: int | None) -> bool:
-        return target is not None and self._pairs.find_one(_key(source, target)) is not None
-
-
-def _key(source: int, target: int) -> int:
-    """Return 64 bits, evenly spread, that stand for a pair of sites."""
-    return int.from_bytes(blake2b(source.to_bytes(4, "big") + target.to_bytes(4, "big"), digest_size=8).digest(), "big")
+        return target is not None and self._linking.knows(source, target)
