@@ -1,0 +1,45 @@
+"""evercrawl backup: copy a crawl directory, also while the crawl runs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+from evercrawl.cli import arguments
+from evercrawl.cli.show.meter import Meter
+from evercrawl.cli.show.plain import many
+
+_MORE = (
+    "The crawl may be running. The copy is consistent: it is the crawl as it was at one instant. Open it as it is, "
+    "to ask about it or to go on crawling. A second backup into the same directory copies only what changed. The "
+    "search index is left out; `evercrawl reindex` makes it again. To restore, copy the directory back, and check "
+    "it with `evercrawl verify`. Examples: `evercrawl backup /mnt/copy`, `evercrawl backup /mnt/copy --dir example "
+    "--json`."
+)
+
+
+def add(verbs: arguments.Verbs) -> None:
+    """Declare the verb."""
+    parser = arguments.add_verb(verbs, "backup", "copy a crawl directory, also while the crawl runs", run, _MORE)
+    parser.add_argument("target", metavar="DIRECTORY", help="new or empty, or an earlier backup of the same crawl")
+    arguments.add_directory(parser)
+    arguments.add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Copy, and say what was copied."""
+    from evercrawl.cli.show.lines import size
+    from evercrawl.store.backup import backup
+
+    with Meter(sys.stderr) as meter:
+        made = backup(arguments.directory(args), Path(args.target), time.time(), meter)
+    if args.json:
+        print(json.dumps(asdict(made)))
+    else:
+        copied = f"{size(made.copied_bytes)} copied"
+        print(f"{made.target} holds {many(made.events, 'events')} in {many(made.files, 'files')}; {copied}")
+    return 0

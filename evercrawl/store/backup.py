@@ -1,0 +1,216 @@
+"""A copy of a crawl directory that can be opened as it is, taken while the crawl runs; a later one costs what changed.
+
+Journal and archive only grow, so a copy of their beginnings is the crawl as it was. What the journal names is in the
+archive before the journal names it; hence the order: archive, snapshots, journal, and the archive's last records. A
+copy that is broken off opens too, at the worst as the one before. What can be made again, such as the search index, is
+left out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import msgspec
+
+from evercrawl.config import FILE_NAME
+from evercrawl.config.secrets import write_private
+from evercrawl.errors import ConfigError
+from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.disk.lock import FILE as LOCK
+from evercrawl.store.disk.lock import Lock
+from evercrawl.store.journal.journal import Journal
+from evercrawl.store.partition import COPY, FILE, is_crawl
+
+__all__ = ["BACKUP_FILE", "BackupReport", "backup"]
+
+BACKUP_FILE: Final = "backup.json"
+_PURPOSE: Final = "evercrawl backup"
+_ARCHIVE: Final = "archive/"
+_JOURNAL: Final = "journal-"
+_GROWING: Final = ("known.bin", "urls.log", "urls.idx", "usage.jsonl")
+_LEFT_OUT: Final = ("search/", "derived/", LOCK, BACKUP_FILE)
+_PIECE: Final = 4 << 20
+_TAIL: Final = 64 << 10  # of what is there already, compared with the original: where a crash cut that, they differ
+
+Watch: TypeAlias = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class BackupReport:
+    """What a backup came to.
+
+    Attributes
+    ----------
+    directory, target
+        What was copied, and where.
+    at
+        When it began, in seconds since the epoch.
+    events
+        Events in the journal of the copy.
+    files, copied_bytes
+        Files of the copy; bytes that had to be written.
+    """
+
+    directory: str
+    target: str
+    at: float
+    events: int
+    files: int
+    copied_bytes: int
+
+
+def backup(source: Path, target: Path, now: float, watch: Watch = lambda what, done, total: None) -> BackupReport:
+    """Bring `target` up to date with the crawl in `source`, which may be running.
+
+    Parameters
+    ----------
+    source, target
+        Directories; the latter is made, is empty, or holds an earlier backup of the same crawl.
+    now
+        Seconds since the epoch.
+    watch
+        Told of the progress: what, done and total bytes.
+
+    Raises
+    ------
+    ConfigError
+        There is no crawl in `source`, or something else in `target`.
+    StoreError
+        A crawl runs in `target`, or a file cannot be read or written; `NoRoomError` if the disk is full.
+    """
+    _check(source, target)
+    target.mkdir(parents=True, exist_ok=True)
+    lock = Lock.take(target, _PURPOSE, now)
+    try:
+        return _Copying(source, target, watch).run(now)
+    finally:
+        lock.release()
+
+
+def _check(source: Path, target: Path) -> None:
+    if not is_crawl(source):
+        raise ConfigError(f"there is no crawl in {source}; name its directory with --dir")
+    if target.exists() and not target.is_dir():
+        raise ConfigError(f"{target} is a file; name a directory for the backup")
+    if target.resolve() == source.resolve() or source.resolve() in target.resolve().parents:
+        raise ConfigError(f"{target} is in the crawl directory itself; name a directory elsewhere")
+    if is_crawl(target):
+        if _id(source) != _id(target):
+            raise ConfigError(f"{target} holds another crawl; name an empty directory, or this crawl's own backup")
+    elif target.exists() and {path.name for path in target.iterdir()} - {LOCK, "archive"}:
+        raise ConfigError(f"{target} is not empty, and holds no backup; name an empty directory")
+
+
+def _id(directory: Path) -> str:
+    for name in (FILE, COPY):
+        with contextlib.suppress(OSError, msgspec.MsgspecError):
+            return str(msgspec.json.decode((directory / name).read_bytes(), type=dict[str, object])["id"])
+    return ""
+
+
+class _Copying:
+    """One backup while it is made."""
+
+    def __init__(self, source: Path, target: Path, watch: Watch) -> None:
+        self._from, self._to = source, target
+        self._source, self._target = RealDisk(source, read_only=True), RealDisk(target)
+        self._watch = watch
+        self._files, self._copied = set[str](), 0
+        self._total = sum(self._source.size(name) for name in self._source.names())
+
+    def run(self, now: float) -> BackupReport:
+        """Copy all that belongs to a backup."""
+        try:
+            for name in (FILE, COPY):
+                self._replace(name)
+            self._grow_all(_ARCHIVE)
+            self._replace_all(lambda name: name.startswith("snapshot"))
+            self._grow_all(_JOURNAL)
+            self._grow_all(_ARCHIVE)
+            for name in _GROWING:
+                self._grow(name)
+            self._replace_all(lambda name: not name.startswith(("snapshot", _JOURNAL)) and name not in _GROWING)
+            self._forget()
+            events = Journal.open(self._target, writable=False).sequence
+            report = BackupReport(str(self._from), str(self._to), now, events, len(self._files), self._copied)
+            self._target.replace(BACKUP_FILE, [msgspec.json.encode(report) + b"\n"])
+            return report
+        finally:
+            self._source.close()
+            self._target.close()
+
+    def _names(self) -> Iterator[str]:
+        return (name for name in self._source.names() if not name.startswith(_LEFT_OUT))
+
+    def _grow_all(self, prefix: str) -> None:
+        for name in [name for name in self._names() if name.startswith(prefix)]:
+            if name.endswith((".log", ".warc.gz")):
+                self._grow(name)
+
+    def _replace_all(self, wanted: Callable[[str], bool]) -> None:
+        for name in [name for name in self._names() if wanted(name) and not name.endswith(".warc.gz")]:
+            self._replace(name)
+
+    def _grow(self, name: str) -> None:
+        """Bring the copy of a file that only grows up to date."""
+        size, there = self._source.size(name), self._target.size(name)
+        if not size and not there:
+            return
+        self._files.add(name)
+        if there > size:
+            self._target.truncate(name, size)
+            there = size
+        tail = min(there, _TAIL)
+        if self._source.read(name, there - tail, tail) != self._target.read(name, there - tail, tail):
+            self._target.truncate(name, 0)  # a crash had cut the original, and it grew anew
+            there = 0
+        while there < size and (data := self._source.read(name, there, min(_PIECE, size - there))):
+            self._target.append(name, data)
+            there += len(data)
+            self._count(name, len(data))
+        self._target.sync(name)
+
+    def _replace(self, name: str) -> None:
+        """Copy a file that is written anew as a whole; one that is gone meanwhile is left out."""
+        if name.endswith(".sqlite"):
+            self._files.add(name)
+            self._copy_database(name)
+            return
+        size = self._source.size(name)
+        if not size:
+            return
+        self._files.add(name)
+        if name.startswith("snapshot") and self._target.size(name) == size:
+            return  # its name says what is in it
+        if name == FILE_NAME:
+            draft = self._to / f"{name}.new"
+            write_private(draft, self._source.read(name, 0, size))
+            draft.replace(self._to / name)
+        else:
+            pieces = (self._source.read(name, at, _PIECE) for at in range(0, size, _PIECE))
+            self._target.replace(name, pieces)
+        self._count(name, size)
+
+    def _copy_database(self, name: str) -> None:
+        """Copy a cache as it is at one instant; losing it costs a few requests."""
+        with contextlib.suppress(sqlite3.Error):
+            begun = sqlite3.connect(f"file:{self._from / name}?mode=ro", uri=True)
+            made = sqlite3.connect(self._to / name)
+            with contextlib.closing(begun), contextlib.closing(made):
+                begun.backup(made)
+        self._count(name, self._target.size(name))
+
+    def _forget(self) -> None:
+        """Remove what the crawl has no more, such as older snapshots."""
+        for name in self._target.names():
+            if name not in self._files and not name.startswith(_LEFT_OUT):
+                self._target.remove(name)
+
+    def _count(self, name: str, size_bytes: int) -> None:
+        self._copied += size_bytes
+        self._watch(name, self._copied, max(self._total, self._copied))

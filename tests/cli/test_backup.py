@@ -1,0 +1,158 @@
+"""Copies of a crawl directory: whole while the crawl runs, cheap the second time, and good to go on with."""
+
+import asyncio
+import json
+import os
+import stat
+import time
+from pathlib import Path
+
+import pytest
+
+from evercrawl.ask.verify.verify import verify
+from evercrawl.cli.main import main
+from evercrawl.config import Config
+from evercrawl.crawl import crawl
+from evercrawl.errors import ConfigError, StoreError
+from evercrawl.progress import Limits
+from evercrawl.simulate.surroundings.loopback import NETWORK
+from evercrawl.store.backup import BACKUP_FILE, backup
+from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.disk.lock import Lock
+from evercrawl.store.journal.journal import Journal
+
+
+def events(directory) -> int:
+    return Journal.open(RealDisk(Path(directory), read_only=True), writable=False).sequence
+
+
+def test_a_backup_is_the_crawl_and_a_second_one_costs_what_changed(crawled, site, tmp_path, capsys):
+    target = tmp_path / "copy"
+    assert main(["backup", str(target), "--dir", crawled, "--json"]) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert first["events"] == events(crawled) == events(target)
+    assert first["copied_bytes"] > 10_000
+    assert not verify(target).wrong
+    assert stat.S_IMODE((target / "crawl.toml").stat().st_mode) == 0o600
+    flags = ["--delay", "0", "--allow-net", NETWORK, "--pages", "5", "--quiet", "--refresh-after", "0.1s"]
+    assert main(["crawl", "--dir", crawled, *flags, "--seconds", "20"]) == 0
+    capsys.readouterr()
+    assert main(["backup", str(target), "--dir", crawled, "--json"]) == 0
+    second = json.loads(capsys.readouterr().out)
+    assert second["events"] == events(crawled) == events(target) > first["events"]
+    assert not verify(target).wrong
+    assert {path.name for path in target.glob("snapshot-*")} == {path.name for path in Path(crawled).glob("snapshot-*")}
+    for source in (*Path(crawled).glob("journal-*"), *Path(crawled).glob("archive/*.gz")):
+        assert (target / source.relative_to(crawled)).read_bytes() == source.read_bytes()
+
+
+def test_a_restored_crawl_goes_on(crawled, tmp_path, capsys):
+    target = tmp_path / "copy"
+    backup(Path(crawled), target, time.time())
+    before = events(target)
+    flags = ["--delay", "0", "--allow-net", NETWORK, "--pages", "3", "--quiet", "--refresh-after", "0.1s"]
+    assert main(["crawl", "--dir", str(target), *flags, "--seconds", "20"]) == 0
+    assert events(target) > before
+    assert not verify(target).wrong
+    assert main(["search", "page", "--dir", str(target)]) in (0, 1)
+
+
+def test_a_running_crawl_is_copied_again_and_again(site, beside, tmp_path):
+    source, target, stop = tmp_path / "crawl", tmp_path / "copy", asyncio.Event()
+    settings = Config(delay_s=0, allow_net=(NETWORK,), refresh_after_s=0.05, snapshot_every_s=1, connections_per_ip=8)
+    running = asyncio.run_coroutine_threadsafe(
+        crawl(source, settings, site.seeds, Limits(seconds=60), stop=stop), beside
+    )
+    try:
+        while not (source / "crawl.json").exists() or not list(source.glob("journal-*")) or events(source) < 5:
+            time.sleep(0.02)
+        seen = []
+        for _ in range(4):
+            least = events(source)
+            made = backup(source, target, time.time())
+            assert made.events >= least
+            found = verify(target)
+            assert not found.wrong, found.wrong
+            seen.append(made.events)
+            while events(source) <= made.events:
+                time.sleep(0.02)
+        assert seen == sorted(set(seen))
+    finally:
+        beside.call_soon_threadsafe(stop.set)
+        running.result(60)
+
+
+def test_a_backup_that_is_broken_off_opens_and_is_finished_by_the_next(crawled, tmp_path, monkeypatch):
+    whole = tmp_path / "whole"
+    backup(Path(crawled), whole, time.time())
+    writes = []
+    for most in range(0, 40, 3):
+        target, left = tmp_path / f"t{most}", iter(range(most))
+        made = RealDisk.__init__
+
+        def begin(disk, directory, *, left=left, made=made, **named: object) -> None:
+            def before(operation: str, name: str) -> None:
+                writes.append(name)
+                if next(left, None) is None:
+                    raise OSError(5, "broken off")
+
+            made(disk, directory, **(named if named.get("read_only") else named | {"before": before}))
+
+        with monkeypatch.context() as patch:
+            patch.setattr(RealDisk, "__init__", begin)
+            try:
+                backup(Path(crawled), target, time.time())
+            except StoreError:
+                broken = True
+            else:
+                broken = False
+        if broken and (target / "crawl.json").exists() and list(target.glob("journal-*")):
+            assert not [sentence for sentence in verify(target).wrong if "archive" in sentence]
+        assert backup(Path(crawled), target, time.time()).events == events(crawled)
+        assert not verify(target).wrong
+        if not broken:
+            break
+
+
+@pytest.mark.parametrize("name", ["journal-0000000000000000.log", "urls.log"])
+def test_where_a_crash_had_cut_the_original_the_copy_follows(crawled, tmp_path, name):
+    target = tmp_path / "copy"
+    backup(Path(crawled), target, time.time())
+    for data in (b"x" * 100, b"y" * 200_000):  # what a crash made the original lose
+        with (target / name).open("ab") as file:
+            file.write(data)
+        backup(Path(crawled), target, time.time())
+        assert (target / name).read_bytes() == (Path(crawled) / name).read_bytes()
+    file = target / name
+    file.write_bytes(file.read_bytes()[:-50] + os.urandom(50))
+    backup(Path(crawled), target, time.time())
+    assert file.read_bytes() == (Path(crawled) / name).read_bytes()
+
+
+def test_what_is_no_place_for_a_backup_is_refused(crawled, tmp_path, capsys):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "letter.txt").write_text("dear")
+    (tmp_path / "file").touch()
+    other = tmp_path / "other"
+    assert main(["crawl", "http://a.example/", "--dir", str(other), "--seconds", "0", "--quiet"]) == 0
+    cases = {
+        "full": "not empty",
+        "file": "is a file",
+        "other": "another crawl",
+        "crawl": "itself",
+        "crawl/in": "itself",
+    }
+    for name, why in cases.items():
+        with pytest.raises(ConfigError, match=why):
+            backup(Path(crawled), tmp_path / name, time.time())
+    with pytest.raises(ConfigError, match="no crawl in"):
+        backup(tmp_path / "full", tmp_path / "copy", time.time())
+    lock = Lock.take(other, "evercrawl crawl", time.time())
+    backup(other, tmp_path / "copy", time.time())  # it may be running
+    lock.release()
+    held = Lock.take(tmp_path / "copy", "evercrawl crawl", time.time())
+    with pytest.raises(StoreError, match="evercrawl crawl"):
+        backup(other, tmp_path / "copy", time.time())
+    held.release()
+    assert (tmp_path / "full" / "letter.txt").read_text() == "dear"
+    assert (tmp_path / "copy" / BACKUP_FILE).exists()
