@@ -162,7 +162,7 @@ def fifths(samples: list[tuple[float, Ints]]) -> list[float]:
     cpu: Floats = np.array([at for at, _ in samples])
     done = np.array([asked[_EXCHANGES].sum() for _, asked in samples])
     ends: Floats = np.arange(FIFTHS + 1) * cpu[-1] / FIFTHS
-    bounds: Ints = np.searchsorted(cpu, ends)
+    bounds: Ints = np.minimum(np.searchsorted(cpu, ends), len(cpu) - 1)
     spent, made = np.diff(cpu[bounds]), np.diff(done[bounds])
     return [round(float(n / s), 1) if s else 0.0 for n, s in zip(made, spent, strict=True)]
 
