@@ -12,7 +12,8 @@ A line is printed each time so many more URLs are known (`--every`): pages and e
 before, less the CPU that making the answers up took, which is stated; memory; and pauses. A pause is a step of a task
 of the event loop, which nothing else can interrupt: of snapshots, and of the loop itself (a step of which takes in many
 answers at once), in milliseconds of CPU, with the time on the wall behind it, which on a machine that is shared says
-more of others. Memory is the resident set of the one process.
+more of others. Memory is the resident set of the one process; at the end it is told what takes how much of it, by the
+items of `evercrawl status --memory`.
 
 The restart is timed from the start of the process to the first request for a page.
 """
@@ -41,6 +42,7 @@ from pauses import Pauses
 
 from evercrawl.config import load
 from evercrawl.crawl.session import crawl
+from evercrawl.model.footprint import kept_footprint, units
 from evercrawl.progress import Limits
 
 if TYPE_CHECKING:
@@ -109,7 +111,7 @@ class Stretch:
         return (
             f"{self.known:11,} {self.read:10,} {self.hosts:8,} {self.wall_s:7.0f} {self.pages_per_cpu_s:12.0f} "
             f"{self.exchanges_per_cpu_s:16.0f} {self.made_cpu_s:7.0f}s {self.memory_mib:11.0f} "
-            f"{(self.memory_mib - BASE_MIB) * (1 << 20) / max(self.known, 1):9.0f} {snapshot:>19} {turn:>16} "
+            f"{max(self.memory_mib - BASE_MIB, 0.0) * (1 << 20) / max(self.known, 1):9.0f} {snapshot:>19} {turn:>16} "
             f"{self.collection_ms:9.1f}"
         )
 
@@ -311,17 +313,24 @@ def main() -> int:
             print(_HEAD)
         process(options, "kernels")
         first, _ = process(options, "first")
+        footprint = kept_footprint(options.dir / "crawl")
         again, first_page_s = process(options, "again")
     finally:
         if not kept:
             shutil.rmtree(options.dir)
     found = figures(first, again, first_page_s, options.scale)
+    items = footprint.items if footprint is not None else ()
+    found += [Figure(f"memory a {unit.of}, of {unit.count:,}", unit.each_bytes, "B") for unit in units(items)]
     met = all(figure.ratio is None or figure.ratio >= 1 for figure in found)
     if options.json:
         rows = [{**asdict(figure), "ratio": figure.ratio} for figure in found]
         lines = [asdict(stretch) for stretch in first]
-        print(json.dumps({"hosts": options.hosts, "met": met, "lines": lines, "figures": rows}))
+        named = [{"name": item.name, "of": item.of, "count": item.count, "bytes": item.bytes} for item in items]
+        print(json.dumps({"hosts": options.hosts, "met": met, "lines": lines, "memory": named, "figures": rows}))
     else:
+        for item in sorted(items, key=lambda item: -item.bytes):
+            each = item.bytes / max(item.count, 1)
+            print(f"{item.name:<32}{item.bytes / (1 << 20):10.1f} MiB{each:12.1f} B a {item.of}, of {item.count:,}")
         print(*found, sep="\n")
     return 0 if met else 1
 
