@@ -5,12 +5,13 @@
 # make replay  install pywb and a browser, and have both replay what was archived; skipped by make test until then
 # make demo    crawl a small living web on this machine, and compare what was learned with the truth
 # make unchanged  whether worlds, golden tests, demonstration and questions give what they gave (bench/unchanged.py)
+# make fuzz    every reader of foreign bytes, and every file of a crawl directory, for eight hours (bench/fuzz.py)
 # make soak    live 1,000 made-up worlds, and hold the crawler to its promises in each
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
-.PHONY: setup test quick golden replay check docs demo unchanged soak clean
+.PHONY: setup test quick golden replay check docs demo unchanged fuzz soak clean
 
 setup: .venv/ready
 
@@ -49,6 +50,9 @@ demo: setup
 
 unchanged: setup
 	$(BIN)/python bench/unchanged.py
+
+fuzz: setup
+	$(BIN)/python bench/fuzz.py --hours 8
 
 soak: setup
 	$(BIN)/evercrawl simulate --seed 1 --worlds 1000

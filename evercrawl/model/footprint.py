@@ -121,5 +121,5 @@ def kept_footprint(directory: Path) -> Footprint | None:
     """Return what the crawl wrote last; None where it never did, or the file is damaged."""
     try:
         return msgspec.json.decode((directory / FOOTPRINT_FILE).read_bytes(), type=Footprint)
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return None

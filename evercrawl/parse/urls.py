@@ -162,7 +162,7 @@ def _resolved(base: _Base, href: str) -> str | None:
             url = (base + href).href
         except ValueError:
             url = "#"
-        if url.startswith(_WEB) and "@" not in url and "#" not in url and _ACE not in url:
+        if url.startswith(_WEB) and "@" not in url and "#" not in url and _ACE not in url and "^" not in url:
             return url
     return _trim(_serialised(base, href))
 
@@ -233,14 +233,14 @@ def _serialised(base: _Base | None, url: str) -> str | None:
 
     can_ada is the fast reader and is right wherever no host is international; its Unicode tables are older than the
     standard's, so whatever may hold such a host goes to ada_url, and never from there to can_ada, which would refuse
-    some of it.
+    some of it. Nor does it encode every ^ in a relative path.
     """
     if url.isascii() and "%" not in url:
         try:
             href = can_ada.parse(url).href if base is None else (base + url).href
         except ValueError:
             href = _ACE
-        if _ACE not in href:
+        if _ACE not in href and "^" not in href:
             return href
     return _careful(url, None if base is None else base.href)
 

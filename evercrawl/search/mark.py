@@ -80,7 +80,7 @@ def read(directory: Path) -> Mark:
         mark = msgspec.json.decode(path.read_bytes(), type=Mark)
     except FileNotFoundError:
         return Mark()
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise StoreError(f"{path} is damaged ({error}); {remedy(directory)}") from error
     if mark.version != VERSION:
         raise StoreError(

@@ -108,7 +108,7 @@ def _check(source: Path, target: Path) -> None:
 
 def _id(directory: Path) -> str:
     for name in (FILE, COPY):
-        with contextlib.suppress(OSError, msgspec.MsgspecError):
+        with contextlib.suppress(OSError, msgspec.MsgspecError, UnicodeDecodeError):
             return str(msgspec.json.decode((directory / name).read_bytes(), type=dict[str, object])["id"])
     return ""
 

@@ -159,10 +159,10 @@ class Partition:
         copy = self.disk.read(COPY, 0, self.disk.size(COPY))
         try:
             birth = msgspec.json.decode(data, type=Birth)
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             try:
                 birth = msgspec.json.decode(copy, type=Birth)
-            except msgspec.MsgspecError:
+            except (msgspec.MsgspecError, UnicodeDecodeError):
                 what = f"damaged: {error}" if data else "lost, and a journal is there"
                 raise StoreError(f"{self.directory / FILE} is {what}; restore it from a copy") from error
             self.repairs.append(f"{FILE} was {'damaged' if data else 'lost'}; {COPY} says what it said")

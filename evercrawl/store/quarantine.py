@@ -158,6 +158,6 @@ def _read(disk: Disk) -> dict[str, Faults]:
     """Return what is kept; {} where that is nothing, damaged, or another version's."""
     try:
         kept = msgspec.json.decode(disk.read(QUARANTINE_FILE, 0, disk.size(QUARANTINE_FILE)), type=_Kept)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeDecodeError):
         return {}
     return kept.urls if kept.version == __version__ else {}

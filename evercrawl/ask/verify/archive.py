@@ -205,7 +205,7 @@ class ArchiveCheck:
         data = self._disk.read(COVERED, 0, self._disk.size(COVERED))
         try:
             return msgspec.json.decode(data, type=dict[int, int]).get(self._segment, 0) if data else 0
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             self._found.blame(f"{COVERED} is damaged: {error}; remove it, and the next run makes it again")
             return self._disk.size(self._name)
 

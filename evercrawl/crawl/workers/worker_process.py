@@ -115,7 +115,7 @@ class WorkerProcess:
                 fetched, size = self.given.popleft()
                 self.given_bytes -= size
                 answers.append((fetched, content))
-        except (OSError, msgspec.MsgspecError) as error:
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise EOFError from error
         if answers:
             self.moved_at, self.suspected = now, False

@@ -114,5 +114,5 @@ def stored(directory: Path, config: Config) -> Config:
 def _noted(directory: Path) -> Followed | None:
     try:
         return msgspec.json.decode((directory / FOLLOWED_FILE).read_bytes(), type=Followed)
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return None

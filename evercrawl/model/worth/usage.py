@@ -117,7 +117,7 @@ class Tail:
             if line:
                 try:
                     found.append(_DECODER.decode(line))
-                except msgspec.MsgspecError:  # what a crash left, and somebody has ended since
+                except (msgspec.MsgspecError, UnicodeDecodeError):  # what a crash left, and somebody has ended since
                     self.damaged += 1
         return found
 

@@ -145,7 +145,7 @@ class Archive:
         data = self._disk.read(COVERED, 0, self._disk.size(COVERED))
         try:
             return msgspec.json.decode(data, type=dict[int, int]) if data else {}
-        except msgspec.MsgspecError:
+        except (msgspec.MsgspecError, UnicodeDecodeError):
             return {}
 
     def _merge_index(self, segment: int, *, known: bool) -> None:

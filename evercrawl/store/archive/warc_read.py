@@ -12,6 +12,7 @@ from evercrawl.store.archive.member import GZIP_MAGIC
 from evercrawl.store.disk.disk import Disk
 
 _END: Final = b"\r\n\r\n"
+_LENGTH_DIGITS: Final = 15
 _CHUNK: Final = 1 << 16
 _HEAD_MAX: Final = 1 << 20  # bytes of fields that a record may have
 
@@ -111,7 +112,7 @@ def parse(data: bytes) -> WarcRecord:
         raise StoreError("an archive record is damaged: no WARC header where one should be")
     fields = fields_of(data[data.index(b"\r\n") + 2 : end])
     length = fields.get("content-length", "")
-    if not (length.isascii() and length.isdigit()):
+    if not (length.isascii() and length.isdigit() and len(length) <= _LENGTH_DIGITS):
         raise StoreError("an archive record is damaged: it does not give its length")
     start, stop = end + len(_END), end + len(_END) + int(length)
     record = WarcRecord(fields, data[start:stop], stop + len(_END))
@@ -158,7 +159,7 @@ def _plain(disk: Disk, name: str) -> Iterator[FoundRecord]:
             return
         record = parse(head)
         if record.size_bytes > len(head):
-            record = parse(disk.read(name, start, record.size_bytes))
+            record = parse(disk.read(name, start, min(record.size_bytes, size - start)))
         yield FoundRecord(start, min(record.size_bytes, size - start), record)
         if record.damaged:
             return

@@ -162,7 +162,7 @@ def _tell(fd: int, who: _Holder) -> None:
 def _told(fd: int) -> _Holder | None:
     try:
         return msgspec.json.decode(os.pread(fd, 4096, 0), type=_Holder)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
 
 

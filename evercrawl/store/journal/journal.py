@@ -239,6 +239,6 @@ class Journal:
     def _event(self, data: bytes, offset: int) -> Event:
         try:
             return self._decode(data)
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             message = f"the journal's frame at offset {offset} holds an event that this version does not know: {error}"
             raise StoreError(f"{message}; open the crawl with the evercrawl that made it") from error
