@@ -2,10 +2,10 @@
 
 from evercrawl.crawl.learn.learning import Learner
 from evercrawl.crawl.parts import Choosing
-from evercrawl.model.footprint import FOLDER, HOST, PAGE, URL, MemoryItem
+from evercrawl.model.footprint import HOST, PAGE, URL, MemoryItem
 from evercrawl.model.state_items import state_items
+from evercrawl.schedule.abilities import Sizes
 from evercrawl.schedule.base import Policy
-from evercrawl.schedule.policies.price.price import Price
 from evercrawl.store.state import State
 
 
@@ -21,11 +21,7 @@ def items_of(state: State, choosing: Choosing, policy: Policy, learner: Learner)
     ]
     if choosing.lessons is not None:
         items.append(MemoryItem("what the last visits said", PAGE, pages, choosing.lessons.nbytes))
-    if isinstance(policy, Price):
-        clocks = policy.clocks.nbytes()
-        items += [
-            MemoryItem("pages on clocks", PAGE, pages, clocks["pages"]),
-            MemoryItem("cohorts and siblings", PAGE, pages, clocks["groups"]),
-            MemoryItem("folders and their clocks", FOLDER, policy.clocks.folders, clocks["folders"]),
-        ]
+    if isinstance(policy, Sizes):
+        for name, of, count, size_bytes in policy.table_sizes():
+            items.append(MemoryItem(name, of, pages if count < 0 else count, size_bytes))
     return tuple(items)

@@ -200,6 +200,23 @@ class Tabulates(ABC):
         """
 
 
+class TableSize(NamedTuple):
+    """What one table of a policy takes in memory: its name, of what it has rows ("page", "folder"), how many, bytes."""
+
+    name: str
+    of: str
+    count: int
+    size_bytes: int
+
+
+class Sizes(ABC):
+    """Says what its tables take in memory."""
+
+    @abstractmethod
+    def table_sizes(self) -> tuple[TableSize, ...]:
+        """Return them, in no time; a count of -1 stands for all pages that were visited."""
+
+
 class Assessed(NamedTuple):
     """What a policy says of the pages among which a choice is made.
 

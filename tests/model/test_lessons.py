@@ -343,7 +343,7 @@ def test_what_another_policy_learned_is_none_of_ours(taught, read):
 
 def test_of_sites_that_are_grouped_otherwise_nothing_is_taken_up(taught, read):
     keep(taught)
-    taught.state.sites[0] = "another.example"
+    taught.state.sites = ["another.example", *list(taught.state.sites)[1:]]
     again, _, _ = learned(taught, read)
     assert (again.recalled, again.troubles) == (False, [])
 

@@ -71,6 +71,7 @@ class Flagged(Policy):
         return pages.importance
 
 
+@pytest.mark.usefixtures("trusted")
 @pytest.mark.parametrize(
     ("kind", "said"), [(Earlier, r"write value\(self, pages, context\)"), (Flagged, "Learns and Policy")]
 )

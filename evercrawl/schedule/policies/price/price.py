@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from evercrawl.schedule.abilities import Learns
+from evercrawl.schedule.abilities import Learns, Sizes, TableSize
 from evercrawl.schedule.clocks.clocks import PARTS, Clocks
 from evercrawl.schedule.formulas.index import HARMONIC
 from evercrawl.schedule.parameters import Annotated, Share, bounded, several
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _PARTS: Final = (*PARTS, "age")
 
 
-class Price(Learns, ByPrice):
+class Price(Learns, Sizes, ByPrice):
     """Visit the page whose visit is worth most per unit of the budget; learn from that what a unit is worth.
 
     A page falls due when a visit is worth the price. The price follows the values of the visits that are made: where
@@ -87,6 +87,15 @@ class Price(Learns, ByPrice):
     def wants_rescan(self, context: Context) -> bool:
         """Return whether pages changed in a batch, so that others of their folders are worth a visit sooner."""
         return self.clocks.jumped(context.now)
+
+    def table_sizes(self) -> tuple[TableSize, ...]:
+        """Return what the clocks take."""
+        taken = self.clocks.nbytes()
+        return (
+            TableSize("pages on clocks", "page", -1, taken["pages"]),
+            TableSize("cohorts and siblings", "page", -1, taken["groups"]),
+            TableSize("folders and their clocks", "folder", self.clocks.folders, taken["folders"]),
+        )
 
     def trust(self, row: int) -> ClockTrust | None:
         """Return whether the clocks of a page's site are believed, rather than time; None of a page not seen yet."""
