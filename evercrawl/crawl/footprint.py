@@ -22,6 +22,6 @@ def items_of(state: State, choosing: Choosing, policy: Policy, learner: Learner)
     if choosing.lessons is not None:
         items.append(MemoryItem("what the last visits said", PAGE, pages, choosing.lessons.nbytes))
     if isinstance(policy, Sizes):
-        for name, of, count, size_bytes in policy.table_sizes():
-            items.append(MemoryItem(name, of, pages if count < 0 else count, size_bytes))
+        for name, of, rows, size_bytes in policy.table_sizes():
+            items.append(MemoryItem(name, of, pages if rows < 0 else rows, size_bytes))
     return tuple(items)

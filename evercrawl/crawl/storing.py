@@ -160,8 +160,10 @@ class Storing:
     async def abandon(self) -> None:
         """Return once nothing is written any more; what is not yet on its way to the disk never will be."""
         self._abandoned = True
-        under_way = [task for task in (self._commit, self._snapshot, self._indexing) if task is not None]
-        await asyncio.gather(*under_way, return_exceptions=True)
+        for task in (self._commit, self._snapshot, self._indexing):
+            if task is not None:
+                await asyncio.wait([task])
+                task.exception()
 
     async def settle(self) -> None:
         """Commit, after any commit under way."""

@@ -40,7 +40,7 @@ def jit() -> bool:
 def fetch(module: str, target: tuple[str, ...]) -> Image | None:
     """Return what was kept of `module` for a `target` (any words that tell processors apart), None if nothing is."""
     source = _file(_source(module))
-    owners = {0, os.geteuid()} | ({source.stat().st_uid} if source is not None else set())
+    owners = {0, os.geteuid(), source.stat().st_uid if source is not None else 0}
     for path in _paths(module, target):
         image = _read(path, owners)
         if image is not None:

@@ -205,7 +205,7 @@ class TableSize(NamedTuple):
 
     name: str
     of: str
-    count: int
+    rows: int
     size_bytes: int
 
 
@@ -214,7 +214,7 @@ class Sizes(ABC):
 
     @abstractmethod
     def table_sizes(self) -> tuple[TableSize, ...]:
-        """Return them, in no time; a count of -1 stands for all pages that were visited."""
+        """Return them, in no time; -1 rows stand for all pages that were visited."""
 
 
 class Assessed(NamedTuple):
