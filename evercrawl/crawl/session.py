@@ -58,7 +58,7 @@ Reached: TypeAlias = tuple[Network, Names]
 _NOBODY_TRUSTED: Final = (
     "none of the trusted sites is known yet, so importance flows from nowhere: name one as a seed, or trust others"
 )
-MOST_FRUITLESS: Final = 10
+MOST_FRUITLESS: Final = 100
 """Times in a row that a crawl is opened again after a fault of its own without a visit in between."""
 _OPEN: Final = "{} holds a password and could be read by others; now only you can read it"
 _SETTINGS_LOST: Final = "{} was lost and is written anew with this run's settings; edit it if the crawl had others"

@@ -163,7 +163,7 @@ class Storing:
         for task in (self._commit, self._snapshot, self._indexing):
             if task is not None:
                 await asyncio.wait([task])
-                task.exception()
+                _ = task.cancelled() or task.exception()  # that it failed is known
 
     async def settle(self) -> None:
         """Commit, after any commit under way."""

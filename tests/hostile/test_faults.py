@@ -130,6 +130,7 @@ def test_a_fault_on_a_robots_txt_closes_its_site_and_no_other(hostile, monkeypat
 def test_a_crawl_that_fails_whatever_it_reads_ends_with_the_fault(hostile, monkeypatch):
     fars = [hostile.Far({"/": hostile.page()}, f"127.0.9.{10 + at}") for at in range(12)]
     monkeypatch.setattr(VisitEvents, "of", lambda *_: 1 / 0)
+    monkeypatch.setattr("evercrawl.crawl.session.MOST_FRUITLESS", 10)
     with pytest.raises(ApplyError, match="division by zero"):
         hostile.crawl(*fars)
     assert not verify(hostile.directory).wrong
