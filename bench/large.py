@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import json
 import os
 import shutil
@@ -40,6 +41,7 @@ from made_network import MadeAnswers, MadeNames
 from made_servers import memory_mib
 from pauses import Pauses
 
+from evercrawl.cli.main import SELDOM
 from evercrawl.config import load
 from evercrawl.crawl.session import crawl
 from evercrawl.model.footprint import kept_footprint, units
@@ -199,6 +201,7 @@ class Watched:
 
 def part(options: argparse.Namespace) -> None:
     """Be the process that crawls: print each line as JSON, and at the end when the first page was asked for."""
+    gc.set_threshold(*SELDOM)
     web = MadeHosts(options.hosts, network=11)
     settings: dict[str, object] = {
         "scope": "any",
@@ -249,7 +252,9 @@ def figures(first: list[Stretch], again: list[Stretch], first_page_s: float | No
     """Return what was measured beside its goals."""
     end = first[-1]
     spent = np.array([0.0, *(s.cpu_s for s in first)])
-    done = np.interp(np.arange(6) * end.cpu_s / 5, spent, [0, *(s.exchanges for s in first)])
+    ends = np.arange(6) * end.cpu_s / 5
+    done = np.interp(ends, spent, [0, *(s.exchanges for s in first)])
+    read = np.diff(np.interp(ends, spent, [0, *(s.read for s in first)]))
     fifths: list[float] = (np.diff(done) * 5 / end.cpu_s).tolist()
     pauses = (
         [
@@ -263,6 +268,7 @@ def figures(first: list[Stretch], again: list[Stretch], first_page_s: float | No
         Figure("pages a CPU-second", end.read / max(end.cpu_s, 1e-9), "", at_least=PAGES_PER_CPU_S),
         *(Figure(f"exchanges a CPU-second, fifth {i + 1}", rate, "") for i, rate in enumerate(fifths)),
         Figure("last fifth by the second", fifths[-1] / max(fifths[1], 1.0), "", at_least=LATE_BY_EARLY),
+        Figure("pages alone, last fifth by the second", float(read[-1] / max(read[1], 1.0)), ""),
         Figure("memory at the end", end.memory_mib, "MiB", at_most=BASE_MIB + (MEMORY_MIB - BASE_MIB) * scale),
         Figure("the most", max(s.peak_mib for s in first), "MiB"),
         *pauses,

@@ -64,8 +64,8 @@ class Run:
         From the start of the process until its time was up.
     web_cpu_s, names_cpu_s
         Of the servers meanwhile.
-    fifths
-        Exchanges a CPU-second in each fifth of the CPU.
+    fifths, pages_fifths
+        Exchanges a CPU-second in each fifth of the CPU, and of them pages with content.
     memory_mib, peak_mib
         Resident set at the end, and the largest.
     questions, peak_per_s, start_per_s, waiting
@@ -87,6 +87,7 @@ class Run:
     web_cpu_s: float = 0.0
     names_cpu_s: float = 0.0
     fifths: list[float] = field(default_factory=list[float])
+    pages_fifths: list[float] = field(default_factory=list[float])
     memory_mib: float = 0.0
     peak_mib: float = 0.0
     questions: int = 0
@@ -102,11 +103,6 @@ class Run:
     def pages_per_cpu_s(self) -> float:
         """Pages with content a second of the crawl's CPU."""
         return self.pages / max(self.cpu_s, 1e-9)
-
-    @property
-    def late_by_early(self) -> float:
-        """Exchanges a CPU-second of the last fifth over those of the second."""
-        return self.fifths[-1] / self.fifths[1] if len(self.fifths) == FIFTHS and self.fifths[1] else float("nan")
 
     @property
     def failed_look_ups(self) -> int:
@@ -143,7 +139,7 @@ def crawled(who: str, servers: MadeServers, command: list[str], seconds: float, 
     run.connections, run.questions = int(asked[Asked.CONNECTIONS]), int(asked[Asked.NAMES])
     run.cpu_s = samples[-1][0]
     run.web_cpu_s, run.names_cpu_s = (after - was for after, was in zip(servers_after, servers_before, strict=True))
-    run.fifths = fifths(samples)
+    run.fifths, run.pages_fifths = fifths(samples, _EXCHANGES), fifths(samples, [Asked.PAGES])
     run.peak_per_s, run.start_per_s = int(by_second[Asked.NAMES].max()), int(by_second[Asked.NAMES][:5].max())
     run.waiting = int(by_second[Asked.WAITING].max())
     firsts = [at for at in counts.first[[Asked.PAGES, Asked.UNCHANGED]].tolist() if at]
@@ -152,15 +148,20 @@ def crawled(who: str, servers: MadeServers, command: list[str], seconds: float, 
     return run
 
 
-def fifths(samples: list[tuple[float, Ints]]) -> list[float]:
-    """Return the exchanges a CPU-second in each fifth of the CPU, between the samples nearest to its bounds.
+def late_by_early(rates: list[float]) -> float:
+    """Return the last of fifths over the second."""
+    return rates[-1] / rates[1] if rates[1] else float("nan")
+
+
+def fifths(samples: list[tuple[float, Ints]], kinds: list[Asked]) -> list[float]:
+    """Return the answers of some kinds a CPU-second in each fifth of the CPU, between the samples nearest its ends.
 
     >>> samples = [(float(i), np.array([i * 10, 0, 0, 0])) for i in range(11)]
-    >>> fifths(samples)
+    >>> fifths(samples, [Asked.PAGES, Asked.ROBOTS])
     [10.0, 10.0, 10.0, 10.0, 10.0]
     """
     cpu: Floats = np.array([at for at, _ in samples])
-    done = np.array([asked[_EXCHANGES].sum() for _, asked in samples])
+    done = np.array([asked[kinds].sum() for _, asked in samples])
     ends: Floats = np.arange(FIFTHS + 1) * cpu[-1] / FIFTHS
     bounds: Ints = np.minimum(np.searchsorted(cpu, ends), len(cpu) - 1)
     spent, made = np.diff(cpu[bounds]), np.diff(done[bounds])
@@ -192,7 +193,8 @@ def figures(first: Run, again: Run, hosts: int, hosts_again: int) -> list[Figure
         Figure("pages a CPU-second", first.pages_per_cpu_s, "", at_least=PAGES_PER_CPU_S),
         Figure("robots.txt a CPU-second, beside them", first.robots / max(first.cpu_s, 1e-9), ""),
         *(Figure(f"exchanges a CPU-second, fifth {i + 1}", rate, "") for i, rate in enumerate(first.fifths)),
-        Figure("last fifth by the second", first.late_by_early, "", at_least=LATE_BY_EARLY),
+        Figure("last fifth by the second", late_by_early(first.fifths), "", at_least=LATE_BY_EARLY),
+        Figure("pages alone, last fifth by the second", late_by_early(first.pages_fifths), ""),
         Figure("hosts known", hosts, ""),
         Figure("URLs known", first.known, ""),
         Figure("URLs visited", first.visits, ""),

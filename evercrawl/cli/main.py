@@ -23,13 +23,14 @@ _EPILOG = (
 )
 
 
-_SELDOM = (100_000, 20, 100)  # new objects before the collector looks for rings: we make hardly any, imports 60,000
+SELDOM = (100_000, 20, 100)
+"""New objects before the collector looks for rings: we make hardly any, imports 60,000."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Do what the command line says; return the exit code."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # or numpy starts threads for matrices, of which we have none
-    gc.set_threshold(*_SELDOM)
+    gc.set_threshold(*SELDOM)
     args = parser().parse_args(argv)
     catalog.trust(arguments.named_code(args))
     try:
