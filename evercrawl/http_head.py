@@ -10,12 +10,14 @@ where OWS are spaces and tabs. RFC 9110, 15: status codes lie between 100 and 59
 """
 
 import re
+from functools import lru_cache
 from typing import Final
 
 __all__ = ["head_fields", "status_of", "trimmed"]
 
 BLANK: Final = " \t"
 """Optional white space of HTTP; no other character is white space there."""
+_REMEMBERED_CHARS: Final = 128  # a longer line is hardly sent twice
 _FOLDED: Final = (" ", "\t")
 _STATUS_LINE: Final = re.compile(rb"HTTP/\d(?:\.\d)? +([1-5]\d\d|999)(?=[ \r\n]|$)")
 
@@ -55,12 +57,20 @@ def head_fields(head: bytes) -> dict[str, str]:
             if name:
                 fields[name] = trimmed(f"{fields[name]} {trimmed(text)}")
             continue
-        name, colon, value = text.partition(":")
-        name = trimmed(name).lower() if colon else ""
+        name, value = _field(text) if len(text) <= _REMEMBERED_CHARS else _field_of(text)
         if name:
-            value = trimmed(value)
             fields[name] = f"{fields[name]}, {value}" if name in fields else value
     return fields
+
+
+def _field_of(line: str) -> tuple[str, str]:
+    """Return the name of a line's field in lower case, "" where it is none, and its value."""
+    name, colon, value = line.partition(":")
+    return (trimmed(name).lower(), trimmed(value)) if colon else ("", "")
+
+
+_field = lru_cache(maxsize=1024)(_field_of)
+"""The same from memory: most lines of most heads were there before, dates of the same second among them."""
 
 
 def trimmed(text: str) -> str:

@@ -102,6 +102,8 @@ class Asker:
 
     def _lines(self, own: Sequence[tuple[str, str]]) -> list[bytes]:
         own_lines = {name.lower(): _line(name, value) for name, value in own}
+        if self._base.keys().isdisjoint(own_lines):
+            return [*self._base_lines, *own_lines.values()]
         return [line for name, line in self._base.items() if name not in own_lines] + list(own_lines.values())
 
 

@@ -170,9 +170,8 @@ class Cashier:
         born = state.born.item(slot) if len(state.born) else 0.0
         if index is None:
             return Account(moved, 0.0, 0.0, self._nothing, born)
-        row = state.records.rows[index]
         kept = tuple(state.records.kept[index].tolist()) if self._nothing else ()
-        return Account(moved, row["importance"].item(), row["mark"].item(), kept, born)
+        return Account(moved, *state.records.cash_at(index), kept, born)
 
 
 def _moved(transfer: Transfer) -> transfers.Moved:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 NAMES_KEPT_S: Final = 300.0
 POLL_S: Final = 0.05
+JUDGED: Final = 1 << 14  # origins of which it is remembered what the guard said
 GIVES_WAY: Final = 2  # failures of a robots.txt after which one page of its origin makes room after each
 GO: Final = "go"
 WAIT: Final = "wait"
@@ -86,6 +87,7 @@ class Access:
         self.failures = 0
         self.trouble = ""
         self._open: dict[int, str] = {}  # host number -> an origin of it that lets us in
+        self._judged: dict[str, tuple[tuple[str, ...], str]] = {}  # what the guard said of origins at their addresses
         self._strangers: dict[str, Host] = {}  # hosts without pages that have the robots.txt of others
         self._given_way: set[str] = set()  # origins of which a page has made room since their robots.txt was asked for
         self._missed: dict[int, int] = {}  # host number -> how many of its addresses in a row took no connection
@@ -98,23 +100,23 @@ class Access:
 
     def judge(self, host: Host, url: str, now: float) -> str:
         """Return GO, WAIT (and see to it that waiting ends), or why the page is not to be asked for."""
-        if not host.addresses or now - host.resolved_at > NAMES_KEPT_S:
+        addresses, home = host.addresses, origin(url)
+        if not addresses or now - host.resolved_at > NAMES_KEPT_S:
             self._locate(host, now)
             return WAIT
-        inside = self._guard.judge_url(url) or self._inside(host.name, host.addresses)
-        if inside:
+        if inside := self._refused(host, home, addresses):
             return f"refused_address: {inside}"
-        rules = self._robots.of(origin(url), now)
+        rules = self._robots.of(home, now)
         if rules is None:
-            if self._gives_way(host, origin(url)):
-                return f"robots_unreachable: {_closed_why(origin(url), self._robots.last(origin(url)))}"
+            if self._gives_way(host, home):
+                return f"robots_unreachable: {_closed_why(home, self._robots.last(home))}"
             host.held = "robots.txt"
-            self._network.start(self._robots.request(origin(url)), host.addresses)
+            self._network.start(self._robots.request(home), addresses)
             self._frontier.began(host, now)
             return WAIT
         if not rules.open:
-            return self._closed(host, origin(url), rules)
-        self._open[host.number] = origin(url)
+            return self._closed(host, home, rules)
+        self._open[host.number] = home
         if rules.rules is not None and not rules.rules.allowed(path_query(url)):
             return "robots: robots.txt disallows it"
         return WAIT if self._slower(host, rules, now) else GO
@@ -230,6 +232,16 @@ class Access:
         host.ready_at += rules.delay_s - host.delay_s
         host.delay_s = rules.delay_s
         return host.ready_at > now
+
+    def _refused(self, host: Host, home: str, addresses: tuple[str, ...]) -> str:
+        """Return why no page of an origin may be asked for at the addresses of its host; "" where they may."""
+        judged = self._judged.get(home)
+        if judged is None or judged[0] != addresses:
+            if len(self._judged) >= JUDGED:
+                self._judged.clear()
+            why = self._guard.judge_url(f"{home}/") or self._inside(host.name, addresses)
+            judged = self._judged[home] = addresses, why
+        return judged[1]
 
     def _inside(self, name: str, addresses: tuple[str, ...]) -> str:
         """Return why no address of a host may be reached; "" where one may. A proxy finds the addresses of names."""
