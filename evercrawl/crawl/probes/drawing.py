@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 GOLDEN: Final = (5**0.5 - 1) / 2
 PIECE: Final = 1024  # records of which the importance is added up at a time: 0.2 ms
-AT_ONCE: Final = 1  # pieces that are added up anew for a draw, beside the last
 TRIES: Final = 64  # records looked at for one that has a copy
 
 
@@ -58,6 +57,7 @@ class Drawing:
         self._place, self._weighed = random.random(), random.random()  # of the last draws, in parts of the whole
         self._sums: Floats = np.zeros(0)
         self._next = 0  # the piece to be added up
+        self._added_up = 0  # records there were then
 
     def any_copy(self) -> int | None:
         """Return the slot of a copy, each being as likely; None where hardly any page has one."""
@@ -82,11 +82,13 @@ class Drawing:
         return int(self._state.records.rows["slot"][piece * PIECE + place])
 
     def _add_up(self) -> dict[int, Floats]:
-        """Add up new pieces, the last one, which grows, and the next of the others; return their weights."""
-        pieces, had = -(-self._state.records.count // PIECE), len(self._sums)
-        self._sums = np.append(self._sums, np.zeros(pieces - had))
-        due = {*range(max(had - 1, 0), pieces)} | {(self._next + i) % pieces for i in range(min(AT_ONCE, pieces))}
-        self._next += AT_ONCE
+        """Add up pieces with new records, and the next of the others; return their weights."""
+        count = self._state.records.count
+        pieces = -(-count // PIECE)
+        self._sums = np.append(self._sums, np.zeros(pieces - len(self._sums)))
+        due = {*range(self._added_up // PIECE, pieces)} if count > self._added_up else set[int]()
+        due |= {self._next % pieces} if pieces else set[int]()
+        self._next, self._added_up = self._next + 1, count
         added = {piece: self._weights(piece) for piece in due}
         for piece, weights in added.items():
             self._sums[piece] = weights.sum()
