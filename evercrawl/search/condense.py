@@ -40,6 +40,8 @@ def condense(text: bytes, head_bytes: int = HEAD_BYTES, times: int = TIMES) -> s
     'short'
     """
     head = len(text)
+    if head <= head_bytes and text.isascii():
+        return text.decode("ascii")
     if head > head_bytes:
         blank = text.rfind(b" ", max(head_bytes - _SEARCHED, 0), head_bytes)
         head = blank if blank >= 0 else _whole(text, head_bytes)

@@ -103,10 +103,16 @@ class Index:
 
     def add_anchors(self, pairs: Iterable[tuple[int, str]]) -> None:
         """Take in words of links, each with the slot of the page that the link leads to."""
+        every, new = self._waiting, 0
         for slot, words in pairs:
-            waiting = self._waiting.setdefault(slot, {})
-            self._waiting_count += words not in waiting
-            waiting[words] = None
+            waiting = every.get(slot)
+            if waiting is None:
+                every[slot] = {words: None}
+                new += 1
+            elif words not in waiting:
+                waiting[words] = None
+                new += 1
+        self._waiting_count += new
         if self._waiting_count > _MOST_WAITING:
             with told(self.directory, "written to"):
                 self._write_anchors()

@@ -1,6 +1,7 @@
 """What the two indexes hold of a page and of the links to it, and how words are told apart."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 from urllib.parse import unquote
 
@@ -131,14 +132,15 @@ def address_words(url: str) -> str:
     return unquote(f"{address} {query}".strip())[:MOST_ADDRESS_CHARS]
 
 
-def languages(tag: str) -> list[str]:
+@lru_cache(maxsize=1024)
+def languages(tag: str) -> tuple[str, ...]:
     """Return the names that a language goes by: its tag and the primary part of it, in lower case.
 
     >>> languages("de-AT"), languages("en"), languages("")
-    (['de', 'de-at'], ['en'], [])
+    (('de', 'de-at'), ('en',), ())
     """
     tag = tag.lower()
-    return sorted({tag.partition("-")[0], tag} - {""})
+    return tuple(sorted({tag.partition("-")[0], tag} - {""}))
 
 
 def words_of(text: str) -> list[str]:
