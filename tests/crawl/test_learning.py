@@ -7,8 +7,9 @@ from evercrawl.crawl.telling import ProgressTally
 from evercrawl.model.rules.budgets import Budgets
 from evercrawl.model.stored.reading import no_page
 from evercrawl.model.web.near import NearDuplicates
+from evercrawl.parse.digest import keys
 from evercrawl.store.journal.codec import decode_slots
-from evercrawl.store.journal.events import CHANGED, HAS_LINKS, KEEP, UNCHANGED, Found, Visit
+from evercrawl.store.journal.events import CHANGED, HAS_LINKS, KEEP, NEAR, UNCHANGED, Found, Visit
 from evercrawl.types import NO_SLOT, Outcome
 from tests.helpers.readings import read
 
@@ -26,8 +27,6 @@ def last(made) -> Visit:
 
 
 def slot(made, path: str) -> int:
-    from evercrawl.parse.digest import keys
-
     return int(made.state.table.find(keys([SITE + path]))[0])
 
 
@@ -190,6 +189,56 @@ def test_a_copy_whose_original_has_changed_is_the_original(begun, again):
     assert (label(begun, "/b"), last(begun).alias) == ("ok", NO_SLOT)
     begun.visit(f"{SITE}/c", ONE)
     assert (label(begun, "/c"), last(begun).alias) == ("duplicate", slot(begun, "/b"))
+
+
+THIEF = "http://thief.example"
+LONG_ONE, LONG_TWO = (f"<title>{name}</title><p>{name * 500}".encode() for name in ("one ", "two "))
+
+
+def stolen(made, *, earlier: bool) -> None:
+    """Let a page be read, change, and be read next on another site that copies it, known later than it or before."""
+    home = made.page("Home", *((f"{THIEF}/x", "/a") if earlier else ("/a", f"{THIEF}/x")))
+    made.scope.add_root("thief.example")
+    made.seed(f"{SITE}/")
+    made.visit(f"{SITE}/", home)
+    made.visit(f"{SITE}/a", LONG_ONE)
+    if earlier:  # what matters more is believed: the page is linked to, and the thief is not
+        for name in "bcd":
+            made.visit(f"{SITE}/", made.page(f"Home {name}", "/a", *(f"/{name}{at}" for at in range(3))))
+            made.visit(f"{SITE}/{name}0", made.page(name, "/a"))
+    made.visit(f"{THIEF}/x", LONG_TWO)
+
+
+@pytest.mark.parametrize("earlier", [False, True])
+@pytest.mark.parametrize("trouble", [False, True])
+def test_an_original_is_not_unseated_by_a_site_that_had_its_new_content_first(made, earlier, trouble):
+    stolen(made, earlier=earlier)
+    if trouble:
+        made.visit(f"{SITE}/a", status=500)
+    made.visit(f"{SITE}/a", LONG_TWO)
+    assert (label(made, "/a"), last(made).alias) == ("ok", NO_SLOT)
+    made.visit(f"{SITE}/a", LONG_TWO)
+    assert (label(made, "/a"), last(made).alias) == ("ok", NO_SLOT)
+
+
+def test_nor_by_one_that_says_nearly_the_same(made):
+    words = " ".join(f"word{at}" for at in range(400))
+    made.scope.add_root("thief.example")
+    made.seed(f"{SITE}/")
+    made.visit(f"{SITE}/", made.page("Home", "/a", f"{THIEF}/x"))
+    made.visit(f"{SITE}/a", made.page("A", text="before " * 300))
+    made.visit(f"{THIEF}/x", made.page("A", text=f"{words} thief"))
+    made.visit(f"{SITE}/a", made.page("A", text=words))
+    assert (last(made).near, last(made).flags & NEAR) == (NO_SLOT, 0)
+
+
+def test_a_page_without_a_history_of_its_own_is_a_copy_of_who_was_read_first(made):
+    made.scope.add_root("thief.example")
+    made.seed(f"{SITE}/")
+    made.visit(f"{SITE}/", made.page("Home", "/a", f"{THIEF}/x"))
+    made.visit(f"{THIEF}/x", LONG_ONE)
+    made.visit(f"{SITE}/a", LONG_ONE)
+    assert last(made).alias == made.state.table.find(keys([f"{THIEF}/x"]))[0]
 
 
 @pytest.mark.parametrize("again", [{"body": ONE}, {"status": 304}])

@@ -8,6 +8,7 @@ from evercrawl.crawl.learn.changes import Changes
 from evercrawl.model.stored.classify import Knowledge, Verdict, classify, may_be_copy
 from evercrawl.model.stored.reading import PERMANENT, Reading
 from evercrawl.model.stored.remembered import Leads, Remembered
+from evercrawl.model.web.claims import stays_original
 from evercrawl.model.web.link_bytes import link_bytes
 from evercrawl.model.web.near import NearDuplicates
 from evercrawl.model.web.outlinks import Outlinks, outlinks
@@ -133,6 +134,8 @@ class VisitEvents:
         original, by_chance = NO_SLOT, False
         if may_be_copy(reading):
             original = self._state.original(reading.digest)
+            if stays_original(self._state, reading.slot, reading.before, original):
+                original = NO_SLOT
             if original not in (NO_SLOT, reading.slot):
                 by_chance = self._near.by_chance(original, reading.host.number, reading.size_bytes)
         return Knowledge(original, by_chance, leads.most_hops, leads.partial)

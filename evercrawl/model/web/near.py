@@ -44,6 +44,7 @@ from evercrawl.model.stored.classify import Verdict
 from evercrawl.model.stored.reading import Reading
 from evercrawl.model.stored.remembered import Remembered
 from evercrawl.model.web._near_layout import BLOCKS, VALUES, WORDS
+from evercrawl.model.web.claims import stays_original
 from evercrawl.parse.simhash import distance
 from evercrawl.store.journal.events import HAS_LINKS, KEEP, Visit
 from evercrawl.store.partition import Partition
@@ -117,7 +118,8 @@ class NearDuplicates:
         if verdict.outcome != Outcome.OK or alias != NO_SLOT or not before.depth:
             return NO_SLOT
         if not verdict.flags & KEEP:
-            return self._like_read(reading)
+            like = self._like_read(reading)
+            return NO_SLOT if stays_original(self._state, reading.slot, before, like) else like
         if held is None or held.near == NO_SLOT or self._still(held.near, before.simhash):
             return held.near if held is not None else NO_SLOT
         return self._like(reading, before.simhash, before.words, before.size_bytes, held.title)

@@ -1,0 +1,35 @@
+"""Who said something first: a page that was an original is not unseated by a newcomer that says the same.
+
+When a page changes, its new content may be read elsewhere first, by chance or because somebody copies it at once.
+Without this the page would become the copy of its copy: it would lose its importance, fall due no more and vanish from
+search.
+"""
+
+from evercrawl.model.stored.reading import Before
+from evercrawl.store.state import State
+from evercrawl.types import NO_SLOT, Outcome
+
+
+def stays_original(state: State, slot: int, before: Before, other: int) -> bool:
+    """Whether a page stays an original although `other` had its content, or nearly that, before.
+
+    It does where its own content was an original's when it was read last, and the other page is of another site and
+    became known later or matters less.
+
+    Parameters
+    ----------
+    state, slot, before
+        What is known, the page, and what was known of it before its present content.
+    other
+        Slot of the page that said the same before; NO_SLOT where none did.
+    """
+    held = before.held
+    if other in (NO_SLOT, slot) or held is None or held.outcome != Outcome.OK or held.alias != NO_SLOT:
+        return False
+    mine, others = state.record_of(slot), state.record_of(other)
+    if mine is None or others is None:
+        return False
+    rows = state.records.rows
+    if state.site_of[rows["host"][mine]] == state.site_of[rows["host"][others]]:
+        return False
+    return bool(other > slot or rows["importance"][others] < rows["importance"][mine])
