@@ -44,6 +44,7 @@ from pauses import Pauses
 from evercrawl.cli.main import SELDOM
 from evercrawl.config import load
 from evercrawl.crawl.session import crawl
+from evercrawl.kernels import warm
 from evercrawl.model.footprint import kept_footprint, units
 from evercrawl.progress import Limits
 
@@ -220,6 +221,8 @@ def part(options: argparse.Namespace) -> None:
     limits = Limits(options.read if options.part == "first" else None, bound or None)
     folder = options.dir / ("kernels" if options.part == "kernels" else "crawl")
     watched.run(folder, settings, [] if options.part == "again" else [web.url(0)], limits)
+    if options.part == "kernels":
+        warm()
     first_s = watched.first_at - options.begun
     print(json.dumps({"first_page_s": first_s if first_s < 1e9 else None}), flush=True)
 
