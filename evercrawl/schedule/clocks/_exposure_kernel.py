@@ -12,19 +12,22 @@ from evercrawl.schedule.clocks._layout import (
     AT_CHANGES,
     AT_CLOCK,
     AT_COHORTS,
-    AT_DONE,
     AT_EXPECTED,
     AT_FOLDERS,
     AT_HEADS,
     AT_PAGES,
-    AT_RENEWED,
     AT_SETTINGS,
     AT_SIBLINGS,
     AT_SITES,
-    BINS,
+    AT_TAGS,
+    AT_TIMES,
+    AT_UNITS,
+    AT_VERSIONS,
     BURST,
     BURST_LASTS,
     BURSTS,
+    CACHED,
+    CELLS,
     CLOCK,
     COHORT,
     FACTOR,
@@ -60,6 +63,8 @@ _folders_at: Final = pointer_at(FOLDER)
 _groups_at: Final = pointer_at(GROUP)
 _names_at: Final = pointer_at(NAME)
 _shorts_at: Final = pointer_at(np.float32)
+_codes_at: Final = pointer_at(np.uint16)
+_words_at: Final = pointer_at(np.uint32)
 
 
 class Exposed(NamedTuple):
@@ -163,11 +168,12 @@ def tables(words: Any) -> Tables:
         view(floats_at(at[AT_SITES]), (at[AT_SITES + 1], SITE_COLUMNS)),
         view(_groups_at(at[AT_COHORTS]), at[AT_COHORTS + 1]), view(_names_at(at[AT_SIBLINGS]), at[AT_SIBLINGS + 1]),
         Rings(
-            view(ints_at(at[AT_HEADS]), at[AT_HEADS + 1]), view(ints_at(at[AT_DONE]), at[AT_DONE + 1]),
-            view(floats_at(at[AT_RENEWED]), at[AT_RENEWED + 1]),
-            view(_shorts_at(at[AT_CHANGES]), (at[AT_CHANGES + 1], BINS)),
-            view(_shorts_at(at[AT_EXPECTED]), (at[AT_EXPECTED + 1], BINS)),
-            view(_shorts_at(at[AT_CLOCK]), (at[AT_CLOCK + 1], BINS)),
+            view(ints_at(at[AT_HEADS]), at[AT_HEADS + 1]), view(_words_at(at[AT_VERSIONS]), at[AT_VERSIONS + 1]),
+            view(_shorts_at(at[AT_UNITS]), (at[AT_UNITS + 1], 3)),
+            view(_codes_at(at[AT_CHANGES]), (at[AT_CHANGES + 1], CELLS)),
+            view(_codes_at(at[AT_EXPECTED]), (at[AT_EXPECTED + 1], CELLS)),
+            view(ints_at(at[AT_TAGS]), (CACHED, 5)), view(floats_at(at[AT_TIMES]), (CACHED, 2)),
+            view(_shorts_at(at[AT_CLOCK]), (CACHED, CELLS)),
         ),
     )  # fmt: skip
 

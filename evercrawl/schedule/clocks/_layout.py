@@ -4,8 +4,18 @@ from typing import Final
 
 import numpy as np
 
-BINS: Final = 256
-"""Of a ring: about four cycles of the crawl."""
+LEVELS: Final = 4
+"""Of a ring: its cells are of 1, 2, 4 and 8 bins."""
+FINEST: Final = 32
+"""Cells of the first level; each further one has half as many."""
+CELLS: Final = FINEST + (LEVELS - 1) * FINEST // 2
+"""Of a ring: they reach back about four cycles of the crawl."""
+MOST_CODE: Final = 0xFFFF
+"""The most that a cell counts, in units of its ring."""
+CHANGES_SCALE, EXPECTED_SCALE, DITHER = range(3)
+"""Of a ring, in float32: the unit of its changes, that of who was watched, and what rounds what is no whole unit."""
+CACHED: Final = 1024
+"""Clocks that are kept as they were worked out, of whichever folders."""
 NONE: Final = 0xFFFFFFFF
 """No group."""
 OWN_RING: Final = 4
@@ -77,7 +87,7 @@ foretold, and the variance of that."""
 
 (
     AT_SETTINGS, AT_PAGES, AT_FOLDERS, AT_SITES, AT_COHORTS, AT_SIBLINGS,
-    AT_HEADS, AT_DONE, AT_RENEWED, AT_CHANGES, AT_EXPECTED, AT_CLOCK, MEMORY,
-) = range(0, 26, 2)  # fmt: skip
+    AT_HEADS, AT_VERSIONS, AT_UNITS, AT_CHANGES, AT_EXPECTED, AT_TAGS, AT_TIMES, AT_CLOCK, MEMORY,
+) = range(0, 30, 2)  # fmt: skip
 """Where in what kernels are given the address of each table is, its length behind: settings, pages, folders, sites,
 cohorts, names, and all there is to rings (`_rings` tells); and how many words these are."""

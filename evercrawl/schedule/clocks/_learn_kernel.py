@@ -33,7 +33,18 @@ from evercrawl.schedule.clocks._layout import (
     UNKNOWN,
     WIDTH,
 )
-from evercrawl.schedule.clocks._rings import Rings, bin_of, expect, found, own_ring, passed, renew, ring_of, spread
+from evercrawl.schedule.clocks._rings import (
+    Rings,
+    bin_of,
+    expect,
+    found,
+    own_ring,
+    passed,
+    reach,
+    renew,
+    ring_of,
+    spread,
+)
 from evercrawl.schedule.clocks._sites import (
     PLAIN_SHAPE,
     clocked,
@@ -187,8 +198,9 @@ def _revisit(
 ) -> None:  # fmt: skip
     """Take in what a visit after the first found; `claim` is how likely the copy was said to be fresh, or nan."""
     since, dated = now - gap, age == age
-    site[RENEWED], r.done[own_ring(folder, site)] = -1.0, -1  # whoever asked for values meanwhile makes no difference
+    site[RENEWED] = -1.0  # whoever asked for values meanwhile makes no difference
     renew_site(site, now, s)
+    reach(folder, site, now, s, r)
     renew(folder, site, now, s, r)
     was: Exposed = exposed(page, folder, site, cohorts, siblings, since, now, s, r)
     shape, scale, exposure = was.shape, was.scale, max(was.exposure, 1e-9)

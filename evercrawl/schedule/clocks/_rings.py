@@ -1,6 +1,9 @@
-"""A folder's clock, compiled: rings of bins, of changes seen and of changes expected at the usual speed.
+"""A folder's clock, compiled: cells of changes seen and of changes expected at the usual speed.
 
-Ring 0 belongs to nobody: nothing is noted in it, and it goes as time does.
+A ring is 80 cells, in four levels: 32 of a bin each, then 16 of two, 16 of four and 16 of eight bins. So what was of
+late is told apart finely, and what was long ago roughly; together they reach back 250 bins or more. When a bin begins,
+the oldest two cells of a level become one of the next, if there is no room for both. Ring 0 belongs to nobody: nothing
+is noted in it, and it goes as time does.
 """
 
 import math
@@ -9,26 +12,43 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evercrawl.kernels.build import compiled, view
-from evercrawl.kernels.scratch import scratch
-from evercrawl.schedule.clocks._layout import BINS, FOLDER_VARIES, OWN_RING, PAGES, RING, SITE_VARIES, WIDTH
+from evercrawl.kernels.build import compiled
+from evercrawl.schedule.clocks._layout import (
+    CACHED,
+    CELLS,
+    CHANGES_SCALE,
+    DITHER,
+    EXPECTED_SCALE,
+    FOLDER_VARIES,
+    LEVELS,
+    MOST_CODE,
+    OWN_RING,
+    PAGES,
+    RING,
+    SITE_VARIES,
+    WIDTH,
+)
 
-_LAST: Final = BINS - 1
-_QUARTER: Final = BINS // 4
+_FINE: Final = 1.0 / 16_384  # of the first amount: the unit in which a ring counts at first
+_LEAST_CHANGES: Final = 1e-3
+_LEAST_RATE: Final = 1e-12
+_STEP: Final = 0.6180339887498949
 
 
 class Rings(NamedTuple):
-    """Row i is ring i: its newest bin, the bin in which its clock was worked out and when, and the bins' own numbers.
+    """Row i is ring i: its newest bin, how often it was written to, its units and a number that rounds them, its cells.
 
-    A bin k (the time from k times its width on) lies in column k mod BINS; how far the clock went since the beginning
-    of a bin lies in the column of its age in bins.
+    The last three are of clocks that were worked out: whose and of when, the instant and how far the newest bin went by
+    then, and how far the clock went from the beginning of each cell up to that of the newest bin.
     """
 
     heads: NDArray[Any]
-    done: NDArray[Any]
-    at: NDArray[Any]
+    versions: NDArray[Any]
+    units: NDArray[Any]
     changes: NDArray[Any]
     expected: NDArray[Any]
+    tags: NDArray[Any]
+    times: NDArray[Any]
     clock: NDArray[Any]
 
 
@@ -40,8 +60,8 @@ def ring_of(site: Any) -> int:
 
 @compiled
 def own_ring(folder: Any, site: Any) -> int:
-    """Return a folder's ring: its own where it has pages enough, or else its site's."""
-    return int(np.int64(folder.ring)) if folder.pages >= OWN_RING else ring_of(site)
+    """Return a folder's ring: its own where it has one, and pages enough, or else its site's."""
+    return int(folder.ring) if folder.pages >= OWN_RING and folder.ring > 0 else ring_of(site)
 
 
 @compiled
@@ -51,87 +71,198 @@ def bin_of(at: float, width: float) -> int:
 
 
 @compiled
-def _advance(ring: int, head: int, r: Rings) -> None:
-    """Let a ring reach up to the bin `head`."""
-    for k in range(max(r.heads[ring] + 1, head - BINS + 1), head + 1):
-        r.changes[ring, k % BINS] = 0.0
-        r.expected[ring, k % BINS] = 0.0
-    r.heads[ring] = max(r.heads[ring], head)
+def _oldest(head: int, level: int) -> int:
+    """Return the oldest bin of a level, in a ring whose newest is `head`."""
+    first = (head - 30) & ~1
+    if level == 0:
+        return first
+    first = (first - 29) & ~3
+    if level == 1:
+        return first
+    first = (first - 57) & ~7
+    return first if level == 2 else first - 128
 
 
 @compiled
-def _goes(ring: int, k: int, passed: float, over: float, r: Rings) -> float:
-    """Return how far a clock went in bin `k`, that was thought to go `passed`; `over` is one through its variance."""
-    if ring == 0 or k <= r.heads[ring] - BINS:  # the machine's clock was ahead of now once: this bin has gone
-        return passed
-    return float((passed * over + r.changes[ring, k % BINS]) / (over + r.expected[ring, k % BINS]))
+def _level(k: int, head: int) -> int:
+    """Return the level in which a bin lies; `LEVELS` of one that is beyond all."""
+    for level in range(LEVELS):
+        if k >= _oldest(head, level):
+            return level
+    return LEVELS
+
+
+@compiled
+def _cell(k: int, level: int) -> int:
+    """Return the cell in which a bin lies."""
+    return k & 31 if level == 0 else 16 + 16 * level + ((k >> level) & 15)
+
+
+@compiled
+def _halve(cells: Any, units: Any, which: int) -> None:
+    """Let a ring count in units twice as large."""
+    for i in range(CELLS):
+        cells[i] = (int(np.int64(cells[i])) + 1) >> 1
+    units[which] *= 2.0
+
+
+@compiled
+def _put(cells: Any, units: Any, which: int, cell: int, code: int) -> None:
+    while code > MOST_CODE:
+        _halve(cells, units, which)
+        code = (code + 1) >> 1
+    cells[cell] = code
+
+
+@compiled
+def _add(cells: Any, units: Any, which: int, cell: int, amount: float) -> None:
+    """Add to a cell; what is no whole unit is rounded up as often as it should be."""
+    if amount <= 0.0:
+        return
+    if units[which] == 0.0:
+        units[which] = max(amount, _LEAST_CHANGES if which == CHANGES_SCALE else _LEAST_RATE) * _FINE
+    while amount > MOST_CODE * units[which]:
+        _halve(cells, units, which)
+    more = int(np.int64(math.floor(amount / units[which] + units[DITHER])))
+    _put(cells, units, which, cell, int(np.int64(cells[cell])) + more)
+
+
+@compiled
+def _clear(ring: int, r: Rings) -> None:
+    r.units[ring, CHANGES_SCALE] = 0.0
+    r.units[ring, EXPECTED_SCALE] = 0.0
+    for i in range(CELLS):
+        r.changes[ring, i] = 0
+        r.expected[ring, i] = 0
+
+
+@compiled
+def _advance(ring: int, head: int, r: Rings) -> None:
+    """Let a ring reach up to the bin `head`; ring 0 stays as it is."""
+    h = int(np.int64(r.heads[ring]))
+    if ring == 0 or h >= head:
+        return
+    r.versions[ring] += 1
+    if h < 0 or head - h > 256:
+        _clear(ring, r)
+        h = head
+    while h < head:
+        for level in range(LEVELS - 2, -1, -1):
+            first = _oldest(h, level)
+            for a in range(first, _oldest(h + 1, level), 2 << level):
+                _join(ring, a, level, r)
+        h += 1
+        r.changes[ring, h & 31] = 0
+        r.expected[ring, h & 31] = 0
+    r.heads[ring] = h
+
+
+@compiled
+def _join(ring: int, a: int, level: int, r: Rings) -> None:
+    """Make one cell of the next level of two of this: changes are added up, and who was watched is the mean."""
+    one, other, to = _cell(a, level), _cell(a + (1 << level), level), _cell(a, level + 1)
+    watched = (int(np.int64(r.expected[ring, one])) + int(np.int64(r.expected[ring, other])) + 1) >> 1
+    made = int(np.int64(r.changes[ring, one])) + int(np.int64(r.changes[ring, other]))
+    r.expected[ring, to] = watched
+    _put(r.changes[ring], r.units[ring], CHANGES_SCALE, to, made)
+
+
+@compiled
+def reach(folder: Any, site: Any, now: float, s: Any, r: Rings) -> None:
+    """Let the rings of a folder and of its site reach up to now, both as far."""
+    own, whole = own_ring(folder, site), ring_of(site)
+    head = max(bin_of(now, s[WIDTH]), int(np.int64(r.heads[whole])), int(np.int64(r.heads[own])))
+    _advance(whole, head, r)
+    _advance(own, head, r)
+    r.units[whole, DITHER] = (r.units[whole, DITHER] + _STEP) % 1.0
+    r.units[own, DITHER] = (r.units[own, DITHER] + _STEP) % 1.0
+
+
+@compiled
+def _held(ring: int, a: int, level: int, r: Rings) -> tuple[float, float]:
+    """Return the changes in a stretch of bins, and who was watched; the ring may reach less far, and be finer there."""
+    h = int(np.int64(r.heads[ring]))
+    if ring == 0 or a > h:
+        return 0.0, 0.0
+    if _level(a, h) == level:
+        cell = _cell(a, level)
+        made, watched = float(r.changes[ring, cell]), float(r.expected[ring, cell])
+    else:
+        made, watched, k, end = 0.0, 0.0, a, min(a + (1 << level), h + 1)
+        while k < end:
+            inner = _level(k, h)
+            cell = _cell(k, inner)
+            made += float(r.changes[ring, cell])
+            watched += float(r.expected[ring, cell]) * (1 << inner)
+            k += 1 << inner
+        watched /= 1 << level
+    return made * r.units[ring, CHANGES_SCALE], watched * r.units[ring, EXPECTED_SCALE]
+
+
+@compiled
+def _goes(whole: int, inner: int, a: int, level: int, time: float, s: Any, r: Rings) -> float:
+    """Return how far a clock of two rings went in a stretch of bins that takes that time."""
+    over, over_in = 1.0 / s[SITE_VARIES], 1.0 / s[FOLDER_VARIES]
+    made, watched = _held(whole, a, level, r)
+    made_in, watched_in = _held(inner, a, level, r)
+    passed = (time * over + made) / (over + watched)
+    return float((passed * over_in + made_in) / (over_in + watched_in))
 
 
 @compiled
 def renew(folder: Any, site: Any, now: float, s: Any, r: Rings) -> None:
-    """Work out how far the clock of a folder went from each bin's beginning up to now, once a bin."""
-    head, whole, own = bin_of(now, s[WIDTH]), ring_of(site), own_ring(folder, site)
-    if r.done[own] == head:
+    """Work out how far the clock of a folder went from each cell's beginning up to now, unless that is at hand."""
+    whole, own = ring_of(site), own_ring(folder, site)
+    if own == 0:
         return
-    _advance(whole, head, r)
-    _advance(own, head, r)
-    goes = view(scratch(), BINS)
-    _work_out(goes, whole, own if own != whole else 0, head, now, s, r)
-    _add_up(goes, head % BINS, r.clock[own])
-    r.done[own], r.at[own] = head, now
+    head, at = bin_of(now, s[WIDTH]), own % CACHED
+    tag, times, inner = r.tags[at], r.times[at], own if own != whole else 0
+    same = tag[0] == own and tag[1] == head and tag[2] == r.versions[whole] and tag[3] == r.versions[own]
+    if not same:
+        tag[0], tag[1], tag[2], tag[3] = own, head, r.versions[whole], r.versions[own]
+        tag[4] = max(head, int(np.int64(r.heads[whole])), int(np.int64(r.heads[own])))
+        _add_up(whole, inner, head, tag[4], r.clock[at], s, r)
+    if (not same or times[0] != now) and head >= _oldest(tag[4], 0):
+        times[0], times[1] = now, _goes(whole, inner, head, _level(head, tag[4]), now - head * s[WIDTH], s, r)
 
 
 @compiled
-def _work_out(goes: Any, whole: int, inner: int, head: int, now: float, s: Any, r: Rings) -> None:
-    """Write how far a clock of two rings went in each bin, as these lie; in ring 0 is nothing, which changes nothing.
-
-    Learning takes most of its time here: one loop that several bins at once can go through, with one division.
-    """
-    width, over_whole, over_inner = s[WIDTH], 1.0 / s[SITE_VARIES], 1.0 / s[FOLDER_VARIES]
-    made, expected, made_in, expected_in = r.changes[whole], r.expected[whole], r.changes[inner], r.expected[inner]
-    for k in range(BINS):
-        over, over_in = over_whole + expected[k], over_inner + expected_in[k]
-        goes[k] = ((width * over_whole + made[k]) * over_inner + made_in[k] * over) / (over * over_in)
-    gone = min(max(r.heads[whole], r.heads[inner], head) - head, BINS - 1)  # of the oldest: rings may reach beyond now
-    for age in range(BINS - gone, BINS):
-        passed = _goes(whole, head - age, width, over_whole, r)
-        goes[(head - age) % BINS] = _goes(inner, head - age, passed, over_inner, r)
-    passed = _goes(whole, head, now - head * width, over_whole, r)
-    goes[head % BINS] = _goes(inner, head, passed, over_inner, r)
-
-
-@compiled
-def _add_up(goes: Any, newest: int, clock: Any) -> None:
-    """Write how far a clock went since each bin began, the newest first: four sums at once, for each has to wait."""
-    sums, a, b, c, d = view(scratch(), BINS), 0.0, 0.0, 0.0, 0.0
-    for age in range(_QUARTER):
-        a += goes[(newest - age) & _LAST]
-        b += goes[(newest - age - _QUARTER) & _LAST]
-        c += goes[(newest - age - 2 * _QUARTER) & _LAST]
-        d += goes[(newest - age - 3 * _QUARTER) & _LAST]
-        sums[age], sums[age + _QUARTER], sums[age + 2 * _QUARTER], sums[age + 3 * _QUARTER] = a, b, c, d
-    for age in range(_QUARTER):
-        clock[age] = sums[age]
-        clock[age + _QUARTER] = a + sums[age + _QUARTER]
-        clock[age + 2 * _QUARTER] = a + b + sums[age + 2 * _QUARTER]
-        clock[age + 3 * _QUARTER] = a + b + c + sums[age + 3 * _QUARTER]
+def _add_up(whole: int, inner: int, head: int, reached: int, clock: Any, s: Any, r: Rings) -> None:
+    """Write how far a clock went from the beginning of each cell up to that of the bin `head`."""
+    gone, k = 0.0, head - 1
+    clock[_cell(head, 0)] = 0.0
+    for level in range(LEVELS):
+        oldest, size = _oldest(reached, level), 1 << level
+        a = (k >> level) << level
+        while a >= oldest:
+            gone += _goes(whole, inner, a, level, size * s[WIDTH], s, r)
+            clock[_cell(a, level)] = gone
+            a -= size
+        k = min(k, oldest - 1)
 
 
 @compiled
 def passed(folder: Any, site: Any, since: float, now: float, s: Any, r: Rings) -> float:
-    """Return how far a folder's clock, renewed in this bin, went from `since` until `now`."""
+    """Return how far a folder's clock, renewed for `now`, went from `since` until then."""
     own, width = own_ring(folder, site), s[WIDTH]
-    head, at, clock = r.done[own], r.at[own], r.clock[own]
-    later = max(now - at, 0.0)
-    k = bin_of(since, width)
-    age = head - k
-    if age >= BINS:
-        return float(clock[BINS - 1] + (head - BINS + 1) * width - since + later)
-    if since >= at:
+    if own == 0 or since >= now:
         return max(now - since, 0.0)
-    before = clock[age - 1] if age > 0 else 0.0
-    end = at if age == 0 else (k + 1) * width
-    return float(before + (clock[age] - before) * (end - since) / max(end - k * width, 1e-9) + later)
+    at, k = own % CACHED, bin_of(since, width)
+    head, reached, newest, clock = r.tags[at, 1], r.tags[at, 4], r.times[at, 1], r.clock[at]
+    if head < _oldest(reached, 0):  # the machine's clock was ahead of now once, by far
+        return now - since
+    if k >= head:
+        return float(newest * (now - since) / max(now - head * width, 1e-9))
+    level = _level(k, reached)
+    if level == LEVELS:
+        k = _oldest(reached, LEVELS - 1)
+        return float(newest + clock[_cell(k, LEVELS - 1)] + (k * width - since))
+    size = 1 << level
+    a = (k >> level) << level
+    end = a + size
+    later = clock[_cell(end, _level(end, reached))] if end < head else 0.0
+    part = (end * width - since) / (size * width)
+    return float(newest + later + (clock[_cell(a, level)] - later) * part)
 
 
 @compiled
@@ -141,33 +272,50 @@ def expect(ring: int, since: float, until: float, rate: float, width: float, r: 
     Of the bin that has just begun it counts what is over: were it little that was seen, what was found there would have
     come in no time.
     """
-    head = r.heads[ring] if ring else -1
-    oldest, begin, end = head - BINS + 1, bin_of(since, width), min(bin_of(until, width), head)
-    for k in range(max(begin + 1, oldest), end):  # watched from their beginning to their end
-        r.expected[ring, k % BINS] += rate
+    if ring == 0:
+        return
+    head = int(np.int64(r.heads[ring]))
+    oldest, begin, end = _oldest(head, LEVELS - 1), bin_of(since, width), min(bin_of(until, width), head)
+    cells, units = r.expected[ring], r.units[ring]
+    r.versions[ring] += 1
+    k = max(begin + 1, oldest)
+    while k < end:  # watched from their beginning to their end
+        level = _level(k, head)
+        stop = min(((k >> level) + 1) << level, end)
+        _add(cells, units, EXPECTED_SCALE, _cell(k, level), rate * (stop - k) / (1 << level))
+        k = stop
     for k in range(begin, end + 1, max(end - begin, 1)):
         over = max(min(until - k * width, width), 1e-6 * width)  # how much of the bin is over
         share = (min(until, (k + 1) * width) - max(since, k * width)) / over
         if share > 0.0 and k >= oldest:
-            r.expected[ring, k % BINS] += rate * share
+            level = _level(k, head)
+            _add(cells, units, EXPECTED_SCALE, _cell(k, level), rate * share / (1 << level))
 
 
 @compiled
 def found(ring: int, when: float, count: float, width: float, r: Rings) -> None:
     """Note in a ring a change whose date is known, and those that it may have hidden."""
-    k = bin_of(when, width)
-    if ring and k > r.heads[ring] - BINS:
-        r.changes[ring, k % BINS] += count
+    k, head = bin_of(when, width), int(np.int64(r.heads[ring]))
+    level = _level(k, head)
+    if ring and level < LEVELS and k <= head:
+        r.versions[ring] += 1
+        _add(r.changes[ring], r.units[ring], CHANGES_SCALE, _cell(k, level), count)
 
 
 @compiled
 def spread(ring: int, folder: Any, site: Any, since: float, until: float, count: float, s: Any, r: Rings) -> None:
     """Note in a ring changes that were made at some time, which the folder's clock makes more or less likely."""
-    width = s[WIDTH]
-    head = r.heads[ring] if ring else -1
+    if ring == 0:
+        return
+    width, head = s[WIDTH], int(np.int64(r.heads[ring]))
     whole = max(passed(folder, site, since, until, s, r), 1e-9)
-    for k in range(max(bin_of(since, width), head - BINS + 1), head + 1):
-        low, high = max(since, k * width), min(until, (k + 1) * width)
+    r.versions[ring] += 1
+    k = max(bin_of(since, width), _oldest(head, LEVELS - 1))
+    while k <= head:
+        level = _level(k, head)
+        stop = min(((k >> level) + 1) << level, head + 1)
+        low, high = max(since, k * width), min(until, stop * width)
         if low < high:
             part = passed(folder, site, low, until, s, r) - passed(folder, site, high, until, s, r)
-            r.changes[ring, k % BINS] += count * part / whole
+            _add(r.changes[ring], r.units[ring], CHANGES_SCALE, _cell(k, level), count * part / whole)
+        k = stop

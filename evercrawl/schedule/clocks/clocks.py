@@ -10,12 +10,13 @@ Gamma distributed. The exposure since a visit is the sum of five parts, each tim
   that was read but once has the date that it said then,
 * its siblings, the pages of the same name in other folders (other languages, other versions): likewise.
 
-**Clock.** How far a folder's clock went in each of 256 bins, which reach back about four cycles, is Gamma distributed
-before anything is seen: a site's by its variance per second, and so a folder's in each bin around its site's. Pages
-that were watched through a bin, of rates that sum to E, and that made C changes in it, make it (d / c + C) / (1 / c +
-E), d being the bin's width and c the variance. The rates are those in seconds, as time alone tells them: with those on
-the clock, both could drift apart, one as much faster as the other is slower. A change that has no date is spread over
-the bins in which it can have been, as the clock has it.
+**Clock.** How far a folder's clock went in each of 80 cells, which reach back about four cycles, is Gamma distributed
+before anything is seen: a site's by its variance per second, and so a folder's in each cell around its site's. The
+latest 32 cells are a bin each, a sixtieth of a cycle, and the oldest are eight. Pages that were watched through a cell,
+of rates that sum to E, and that made C changes in it, make it (d / c + C) / (1 / c + E), d being the cell's width and c
+the variance. The rates are those in seconds, as time alone tells them: with those on the clock, both could drift apart,
+one as much faster as the other is slower. A change that has no date is spread over the cells in which it can have been,
+as the clock has it. What a cell holds is counted in 65,536 units, of a size of the ring's own.
 
 **Factors.** When a visit finds a change, each part has caused a share of it that is its share of the exposure, and of
 rate x exposure / (1 - e^(-rate x exposure)) changes that were made; the factor is what it caused over what it foretold
@@ -104,8 +105,8 @@ _NEW_PAGE: Final = (0.0, 0.0, 0.0, 0, NONE, NONE, 0, 0.0, 0.0)
 class Clocks:
     """Learns from visits how pages change together, and tells how exposed copies are.
 
-    It takes 40 bytes a page, 3 kB a folder and as much a site, if four pages of it were visited, 400 bytes if not, and
-    some 50 a name and a cohort.
+    It takes 40 bytes a page, 32 a folder and 400 a site, and 344 more for each of these as soon as one of its pages is
+    read a second time, if four were read; and some 40 a name and a cohort.
 
     Parameters
     ----------
@@ -137,7 +138,7 @@ class Clocks:
         self._settings = settings.all()
         self._addresses = Addresses(
             settings, self._pages, self._places.folders, self._places.sites, self._cohorts.groups, self._places.names,
-            *self._rings.tables().values(),
+            *self._rings.in_order(),
         )  # fmt: skip
         self._settings[BURST], self._settings[FORGET] = 0.0 if "burst" in without else _BURST, _FORGET
         self.set_cycle(cycle_s)
@@ -211,7 +212,7 @@ class Clocks:
         placed, groups = self._places.nbytes(), self._cohorts.nbytes
         return {
             "pages": self._pages.nbytes,
-            "folders": placed["folders"] + sum(rows.nbytes for rows in self._rings.tables().values()),
+            "folders": placed["folders"] + self._rings.nbytes,
             "groups": placed["names"] + groups,
         }
 
@@ -249,6 +250,7 @@ class Clocks:
             table.restore(state[name])
         for name, numbers in self._numberings().items():
             numbers.of(state[name])
+        self._rings.restored()
 
     def _learn(self, visits: Visits) -> None:
         self._note_gone(visits.rows[visits.gone])
@@ -260,6 +262,7 @@ class Clocks:
         if new.any():
             self._stretches.known += int(new.sum())
             self._places.place(_those(seen, new), rows)
+        self._places.give_rings(seen, rows)
         self._teach(seen)
         other = new | seen.changed
         if "cohorts" not in self._without and other.any():

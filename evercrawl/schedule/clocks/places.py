@@ -7,7 +7,17 @@ from numpy.typing import NDArray
 
 from evercrawl.arrays.numbering import Numbering
 from evercrawl.arrays.rows import Rows
-from evercrawl.schedule.clocks._layout import FOLDER, NAME, OWN_RING, PAGES, RENEWED, RING, SITE_COLUMNS
+from evercrawl.schedule.clocks._layout import (
+    FOLDER,
+    KNOWN,
+    NAME,
+    OWN_RING,
+    PAGES,
+    RENEWED,
+    RING,
+    SITE_COLUMNS,
+    UNKNOWN,
+)
 from evercrawl.schedule.clocks.rings import ClockRings
 from evercrawl.schedule.pages import Visits
 from evercrawl.types import Keys, Slots
@@ -41,14 +51,21 @@ class FolderTables:
         given = site_keys if visits.folder is None else np.where(visits.folder == 0, site_keys, visits.folder)
         folders = self._by_folder.of(given) + np.uint32(1)
         rows["folder"][visits.rows] = folders
-        table = self.folders.upto(len(self._by_folder) + 1)
-        table["site"][folders] = sites
-        self._give_rings(folders, table["pages"], table["ring"])
-        site_table = self.sites.all()
-        self._give_rings(sites, site_table[:, PAGES], site_table[:, RING])
+        self.folders.upto(len(self._by_folder) + 1)["site"][folders] = sites
         if visits.name is not None:
             named = visits.take(visits.name != 0)
             rows["sibling"][named.rows] = self._names(named)
+
+    def give_rings(self, visits: Visits, rows: NDArray[Any]) -> None:
+        """Give a clock of its own to each folder, and site, of which a page is read again, unless it has few pages."""
+        pages = rows[visits.rows]
+        again = (pages["known"] == KNOWN) & ~np.isnan(visits.interval_s)
+        if not again.any():
+            return
+        table, sites = self.folders.all(), self.sites.all()
+        visited, new = pages["folder"][again], pages["folder"][pages["known"] == UNKNOWN]
+        self._give(visited, new, table["pages"], table["ring"])
+        self._give(table["site"][visited], table["site"][new], sites[:, PAGES], sites[:, RING])
 
     def nbytes(self) -> dict[str, int]:
         """Return bytes of memory in use: of `folders` and their sites, and of `names`."""
@@ -74,10 +91,12 @@ class FolderTables:
         self.sites.upto(len(self._by_site))[known:, RENEWED] = -1.0
         return found
 
-    def _give_rings(self, visited: Slots, pages: NDArray[Any], rings: NDArray[Any]) -> None:
-        """Give rings to those, once for each page, that will have enough pages with these, and have no ring."""
-        met, more = np.unique(visited, return_counts=True)
-        grown: Slots = met[(pages[met] + more >= OWN_RING) & (rings[met] == 0)]
+    def _give(self, visited: Slots, more: Slots, pages: NDArray[Any], rings: NDArray[Any]) -> None:
+        """Give rings to those visited that have none, and pages enough, with `more`, one for each new page."""
+        met, wanted = np.unique(visited), rings[np.unique(visited)] == 0
+        met = met[wanted]
+        counts = pages[met] + np.bincount(more, minlength=int(met.max(initial=0)) + 1)[met]
+        grown: Slots = met[counts >= OWN_RING]
         if len(grown):
             rings[grown] = self._rings.more(len(grown))
 

@@ -1,4 +1,4 @@
-"""The clocks of folders and sites: rings of bins, which grow in number, and are made wider and narrower."""
+"""The clocks of folders and sites: rings of cells, which grow in number, and whose bins are made wider and narrower."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -7,14 +7,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.arrays.rows import Rows
-from evercrawl.schedule.clocks._layout import BINS
-from evercrawl.types import Ints
+from evercrawl.schedule.clocks._layout import (
+    CACHED,
+    CELLS,
+    CHANGES_SCALE,
+    EXPECTED_SCALE,
+    FINEST,
+    LEVELS,
+    MOST_CODE,
+)
+from evercrawl.types import Floats, Ints
 
 _CHUNK: Final = 1024  # rings that are made wider or narrower at once
+_REACH: Final = 256  # bins, at most
 
 
 class ClockRings:
-    """Rings of 256 bins, 3,096 bytes each; `_clock_rings` tells what lies in them. Ring 0 is nobody's.
+    """Rings of 80 cells, 344 bytes each; `_rings` tells what lies in them. Ring 0 is nobody's.
 
     Parameters
     ----------
@@ -30,21 +39,29 @@ class ClockRings:
 
     def __init__(self, width_s: float) -> None:
         self.width_s = width_s
-        self._heads, self._done, self._at = Rows("i8"), Rows("i8"), Rows("f8")
-        self._changes, self._expected, self._clock = (Rows((np.float32, BINS)) for _ in range(3))
+        self._heads, self._versions, self._units = Rows("i8"), Rows("u4"), Rows((np.float32, 3))
+        self._changes, self._expected = (Rows((np.uint16, CELLS)) for _ in range(2))
+        self._tags, self._times, self._clock = Rows(("i8", 5)), Rows(("f8", 2)), Rows((np.float32, CELLS))
+        for cache in (self._tags, self._times, self._clock):
+            cache.upto(CACHED)
         self.more(1)
 
     def __len__(self) -> int:
         """Return how many rings there are, ring 0 included."""
         return len(self._heads)
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory in use."""
+        each = (*self.tables().values(), self._versions, self._tags, self._times, self._clock)
+        return sum(rows.nbytes for rows in each)
+
     def more(self, count: int) -> Ints:
         """Return the numbers of so many new rings."""
         first = len(self)
-        for column in self.tables().values():
+        for column in (*self.tables().values(), self._versions):
             column.upto(first + count)
-        for column in (self._heads, self._done):
-            column.all()[first:] = -1
+        self._heads.all()[first:] = -1
         return np.arange(first, first + count)
 
     def fit(self, width_s: float) -> bool:
@@ -62,38 +79,88 @@ class ClockRings:
         return self.width_s != before
 
     def tables(self) -> dict[str, Rows]:
-        """Return all there is to them, by name, as kernels know them."""
+        """Return all that they have learned, by name."""
         return {
-            "heads": self._heads, "done": self._done, "at": self._at,
-            "changes": self._changes, "expected": self._expected, "clock": self._clock,
+            "heads": self._heads, "units": self._units, "changes": self._changes, "expected": self._expected,
         }  # fmt: skip
+
+    def restored(self) -> None:
+        """Take note that the tables are others now."""
+        self._versions.restore(np.zeros(len(self._heads), np.uint32))
+        self._tags.all()[:] = 0
+
+    def in_order(self) -> tuple[Rows, ...]:
+        """Return all tables in the order in which kernels know them."""
+        learned = self._heads, self._versions, self._units, self._changes, self._expected
+        return (*learned, self._tags, self._times, self._clock)
+
+    def bins(self, first: int = 0, last: int | None = None) -> tuple[Floats, Floats]:
+        """Return the changes and the expected rates of rings bin by bin, the newest first, shape (rings, 256) each.
+
+        What a cell of many bins holds is spread over them; where nothing is kept any more there is nothing.
+        """
+        some = slice(first, last)
+        heads, units = self._heads.all()[some], self._units.all()[some].astype(np.float64)
+        k = heads[:, None] - np.arange(_REACH)
+        level, cell = _cells(k, heads[:, None])
+        row, kept = np.arange(len(heads))[:, None], (level < LEVELS) & (heads[:, None] >= 0)
+        changes = np.where(kept, self._changes.all()[some][row, cell] / 2.0 ** np.minimum(level, LEVELS - 1), 0.0)
+        expected = np.where(kept, self._expected.all()[some][row, cell].astype(np.float64), 0.0)
+        return changes * units[:, CHANGES_SCALE : CHANGES_SCALE + 1], expected * units[:, EXPECTED_SCALE, None]
 
     def _rebin(self, moved: Callable[[Ints], Ints], parts: Callable[[Ints], tuple[Ints, Ints, float]]) -> None:
         """Make new bins, each of two old ones, or of the half of one."""
         heads = self._heads.all()
         for first in range(0, len(heads), _CHUNK):
             some = slice(first, first + _CHUNK)
-            _fill(self._changes.all()[some], self._expected.all()[some], heads[some], moved(heads[some]), parts)
+            columns = self.bins(first, first + _CHUNK)
+            after = moved(heads[some])
+            self._write(
+                some, after, [_filled(*of, heads[some], after, parts) for of in zip(columns, (0, 1), strict=True)]
+            )
         heads[:] = moved(heads)
-        self._done.all()[:] = -1
+        self._versions.all()[:] += np.uint32(1)
+        self._tags.all()[:] = 0
+
+    def _write(self, some: slice, heads: Ints, columns: list[Floats]) -> None:
+        """Write what rings hold bin by bin into their cells, in units as fine as they may be."""
+        level, cell = _cells(heads[:, None] - np.arange(_REACH), heads[:, None])
+        row, kept = np.arange(len(heads))[:, None], (level < LEVELS) & (heads[:, None] >= 0)
+        for which, (rows, column) in enumerate(zip((self._changes, self._expected), columns, strict=True)):
+            sums = np.zeros((len(heads), CELLS))
+            share = 1.0 if which == CHANGES_SCALE else 0.5 ** np.minimum(level, LEVELS - 1)
+            np.add.at(sums, (np.broadcast_to(row, cell.shape)[kept], cell[kept]), (column * share)[kept])
+            most = sums.max(axis=1)
+            unit = np.maximum(most / (MOST_CODE // 2), 1e-18).astype(np.float32) * (most > 0)
+            rows.all()[some] = np.rint(sums / np.where(unit > 0, unit, 1.0)[:, None])
+            self._units.all()[some, which] = unit
 
 
-def _fill(
-    changes: NDArray[Any],
-    expected: NDArray[Any],
-    heads: Ints,
-    after: Ints,
-    parts: Callable[[Ints], tuple[Ints, Ints, float]],
-) -> None:
-    """Write what each new bin holds: changes are added up, and who was watched is the mean."""
-    heads, row = heads[:, None], np.arange(len(heads))[:, None]
-    bins = after[:, None] - np.arange(BINS)
-    one, other, share = parts(bins)
-    for column, times in ((changes, share), (expected, 0.5)):
-        both = [
-            np.where((k <= heads) & (k > heads - BINS) & (k >= 0), column[row, k % BINS], 0.0) for k in (one, other)
+def _cells(k: Ints, head: Ints) -> tuple[Ints, Ints]:
+    """Return in which level and cell bins lie, `LEVELS` and 0 where in none; as the kernels have it."""
+    level, cell, oldest = np.full(k.shape, LEVELS), np.zeros(k.shape, np.int64), (head - 30) & ~1
+    for number, slack in enumerate((29, 57, 128, 0)):
+        inside = (level == LEVELS) & (k >= oldest) & (k <= head)
+        half = FINEST // 2
+        level[inside] = number
+        cell[inside] = (k & (FINEST - 1) if number == 0 else half + half * number + ((k >> number) & (half - 1)))[
+            inside
         ]
-        column[row, bins % BINS] = times * (both[0] + both[1])
+        oldest = (oldest - slack) & ~((4 << number) - 1) if number < LEVELS - 2 else oldest - slack
+    return level, cell
+
+
+def _filled(
+    column: Floats, kind: int, heads: Ints, after: Ints, parts: Callable[[Ints], tuple[Ints, Ints, float]]
+) -> NDArray[Any]:
+    """Return what each new bin holds, the newest first: changes are added up, and who was watched is the mean."""
+    heads, row = heads[:, None], np.arange(len(heads))[:, None]
+    one, other, share = parts(after[:, None] - np.arange(_REACH))
+    both = [
+        np.where((k <= heads) & (k > heads - _REACH) & (k >= 0), column[row, np.clip(heads - k, 0, _REACH - 1)], 0.0)
+        for k in (one, other)
+    ]
+    return (share if kind == CHANGES_SCALE else 0.5) * (both[0] + both[1])
 
 
 def _pairs(bins: Ints) -> tuple[Ints, Ints, float]:

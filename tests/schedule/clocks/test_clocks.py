@@ -298,9 +298,9 @@ def test_where_nobody_says_in_which_folder_pages_are_a_site_is_one_folder():
 def test_what_a_page_and_a_folder_take():
     clocks, _ = watched()
     memory = clocks.state()
-    ring_bytes = sum(memory[name][0].nbytes for name in ("heads", "done", "at", "changes", "expected", "clock"))
+    ring_bytes = sum(memory[name][0].nbytes for name in ("heads", "units", "changes", "expected")) + 4  # its version
     assert PAGE.itemsize <= 40
-    assert ring_bytes + FOLDER.itemsize <= 4000
+    assert ring_bytes + FOLDER.itemsize + 16 <= 400, "with the number of its key"
     assert GROUP.itemsize == NAME.itemsize == 16
     assert len(memory["heads"]) == 1 + 2 + 2, "nobody's, two folders', two sites'"
 
@@ -310,9 +310,13 @@ def test_sites_far_apart_take_no_more_than_sites_side_by_side():
     slots = np.arange(40)
     clocks.learn(visits(slots, BEGAN, site=sites[slots // 5], folder=slots // 5 + 1))
     clocks.learn(visits([200_000], BEGAN, site=77, folder=99))
+    assert len(clocks.state()["heads"]) == 1, "before a page is read again nobody has a clock"
+    again = slots[:20]
+    clocks.learn(visits(again, BEGAN + DAY, BEGAN, site=sites[again // 5], folder=again // 5 + 1))
+    clocks.learn(visits([200_000], BEGAN + DAY, BEGAN, site=77, folder=99))
     memory = clocks.state()
     assert len(memory["sites"]) == 9
-    assert len(memory["heads"]) == 1 + 8 + 8, "the site of a single page has no clock"
+    assert len(memory["heads"]) == 1 + 4 + 4, "neither have those whose pages were read once, nor the site of one page"
     assert memory["pages"].nbytes < 8.8e6
 
 

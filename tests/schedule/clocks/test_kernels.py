@@ -1,6 +1,6 @@
 """The clocks' kernels as a readable version says: dictionaries of bins, sums over them, and no numba.
 
-Pages, folders and rings keep float32 sums, so that after some hundred visits the two agree to about 1e-5.
+Rings count in units of about a thousandth, so that after some hundred visits the two agree to about as much.
 """
 
 import math
@@ -12,7 +12,7 @@ import pytest
 from believed import sure
 
 from evercrawl.schedule import Pages
-from evercrawl.schedule.clocks._layout import ADVANTAGE, BINS, OWN_RING, PARTS, SIBLINGS
+from evercrawl.schedule.clocks._layout import ADVANTAGE, OWN_RING, PARTS, SIBLINGS
 from evercrawl.schedule.clocks.clocks import Clocks
 from evercrawl.schedule.clocks.stretches import Stretches
 from evercrawl.schedule.pages import Visits
@@ -21,14 +21,15 @@ DAY = 86_400.0
 BEGAN = 1.8e9
 CYCLE = 10 * DAY  # long enough that all that clocks suppose at first is in seconds, not in cycles
 WIDTH = CYCLE / 60
+BINS = 256
 FIRST = math.floor(BEGAN / WIDTH) - 2 * BINS
 SITE_VARIES, FOLDER_VARIES, LASTS, NEAR, FIRST_GAP = 3 * DAY, 800 * DAY, 10 * DAY, 3600.0, 60 * DAY
-CLOSE = 1e-5  # of what is kept in float32
+CLOSE = 3e-3  # what is kept in rings is rounded to 65,536 units
 
 
 @dataclass
 class Ring:
-    """All bins there ever were, counted from `FIRST`; only the last 256 are to be looked at."""
+    """All bins there ever were, counted from `FIRST`; only the last 250 or so are to be looked at."""
 
     changes: np.ndarray = field(default_factory=lambda: np.zeros(4000))
     expected: np.ndarray = field(default_factory=lambda: np.zeros(4000))
@@ -107,6 +108,17 @@ def at_least_one(level):
     return level / -math.expm1(-level) if level > 1e-9 else 1.0
 
 
+def cells(head):
+    """First bins of cells, the oldest first, and how many bins each has: as many of each level as there is room for."""
+    found, end = [], head + 1
+    for size, most in ((1, 32), (2, 16), (4, 16), (8, 16)):
+        width = 2 * size if size < 8 else 8  # a level begins where a cell of the next one may end
+        first = -((most * size - end) // width) * width
+        found += [(k, size) for k in range(end - size, first - 1, -size)]
+        end = first
+    return np.array(found[::-1]).T
+
+
 class Readable:
     """What `Clocks` learns, visit by visit."""
 
@@ -119,14 +131,16 @@ class Readable:
     # -- clocks
 
     def bins(self, page, now):
-        """Which bins there are up to now, when they begin and end, and how far the page's clock went in each."""
+        """Which cells there are up to now, when they begin and end, and how far the page's clock went in each."""
         head = math.floor(now / WIDTH)
-        k = np.arange(head - BINS + 1, head + 1)
-        begins, ends = k * WIDTH, np.minimum((k + 1) * WIDTH, now)
+        k, sizes = cells(head)
+        begins, ends = k * WIDTH, np.minimum((k + sizes) * WIDTH, now)
         passed = ends - begins
         for ring, varies in ((page.site.clock, SITE_VARIES), (page.folder.clock, FOLDER_VARIES)):
             if ring is not None:
-                passed = (passed / varies + ring.changes[k - FIRST]) / (1 / varies + ring.expected[k - FIRST])
+                made = np.add.reduceat(ring.changes[: head + 1 - FIRST], k - FIRST)
+                watched = np.add.reduceat(ring.expected[: head + 1 - FIRST], k - FIRST) / sizes
+                passed = (passed / varies + made) / (1 / varies + watched)
         return k, begins, ends, passed
 
     def passed(self, page, since, now):
@@ -276,18 +290,24 @@ class Readable:
         self.crawl.visits += 1
 
     def note_rings(self, page, since, now, changed, dated, when, rate):
+        dated = changed and dated
+        low = math.floor(when / WIDTH) * WIDTH if dated else since
+        whole = self.passed(page, low, now) - (self.passed(page, min(low + WIDTH, now), now) if dated else 0.0)
+        count = at_least_one(rate * whole)
         k, begins, ends, passed = self.bins(page, now)
-        in_bin = k == math.floor(when / WIDTH)
-        low = since if not (changed and dated) else math.floor(when / WIDTH) * WIDTH
-        inside = np.maximum(ends - np.maximum(begins, low), 0)
-        whole, made = self.passed(page, since, now), np.zeros(BINS)
-        if changed and dated:
-            made[in_bin] = at_least_one(rate * (passed * inside / np.maximum(ends - begins, 1e-9))[in_bin].sum())
+        made = np.zeros(len(k))
+        if dated:
+            made[np.flatnonzero(begins <= when)[-1]] = count
         elif changed:
-            made = at_least_one(rate * whole) * passed * inside / np.maximum(ends - begins, 1e-9) / whole
+            made = count * passed * np.maximum(ends - np.maximum(begins, since), 0) / np.maximum(ends - begins, 1e-9)
+            made /= self.passed(page, since, now)
+        bins = np.arange(k[0], math.floor(now / WIDTH) + 1)
+        first, last = bins * WIDTH, np.minimum((bins + 1) * WIDTH, now)
         for ring in self.rings(page):
-            ring.expected[k - FIRST] += rate * inside / np.maximum(ends - begins, 1e-9)
-            ring.changes[k - FIRST] += made
+            ring.expected[bins - FIRST] += (
+                rate * np.maximum(last - np.maximum(first, low), 0) / np.maximum(last - first, 1e-9)
+            )
+            ring.changes[k - FIRST] += made  # where in its cell makes no difference
 
     def meet(self, group, site, kind, since, changed, when, dated, near):
         if group is None or group.pages > SIBLINGS:
