@@ -61,8 +61,8 @@ class Rows:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory in use, room to grow in included."""
-        return self._rows.nbytes
+        """Bytes of memory in use; room to grow in takes none until it is written, unless it is filled at once."""
+        return self._rows.nbytes if self._filled is not None else self._rows[: self._count].nbytes
 
     def upto(self, count: int) -> NDArray[Any]:
         """Return all rows, so many at least, in place; valid until more are asked for."""
