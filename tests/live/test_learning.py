@@ -40,7 +40,7 @@ def test_a_page_that_changes_is_refetched_sooner_than_one_that_does_not(live):
                 server.extra[path] = lambda headers, at: live.html("/", text=f"words {next(edition)} " * 20)
             for path in still:
                 server.extra[path] = live.html("/", text=f"words {path} " * 20)
-            await live.crawl(server.seeds[:1], Limits(seconds=12), refresh_after_s=0.3, rate_per_s=30.0)
+            await live.crawl(server.seeds[:1], Limits(seconds=6), refresh_after_s=0.15, rate_per_s=60.0)
             return server
 
     server = asyncio.run(go())
@@ -60,17 +60,17 @@ def test_a_page_that_vanished_is_asked_for_with_growing_gaps(live):
             server.extra["/vanishes"] = lambda headers, at: (
                 live.html("/stays") if next(there, False) else Answer(404, {}, b"gone")
             )
-            await live.crawl(server.seeds[:1], Limits(seconds=12), refresh_after_s=0.05)
+            await live.crawl(server.seeds[:1], Limits(seconds=6), refresh_after_s=0.025)
             return server
 
     server = asyncio.run(go())
     mine = [served for served in server.log if served.path == "/vanishes"]
     statuses = [served.status for served in mine]
     assert statuses == [200, 200] + [404] * (len(mine) - 2)
-    assert RETIRED <= len(mine) - 2 <= RETIRED + 2  # 0.05 s, doubled that often, are 12 s
+    assert RETIRED <= len(mine) - 2 <= RETIRED + 2  # 0.025 s, doubled that often, are 6 s
     waits_s = [b.at - a.at for a, b in pairwise(mine[2:])]
     late_s = 0.04  # a request may reach a busy server so much later than it was made
-    assert all(wait_s >= 0.05 * 2.0 ** (misses + 1) - late_s for misses, wait_s in enumerate(waits_s))
+    assert all(wait_s >= 0.025 * 2.0 ** (misses + 1) - late_s for misses, wait_s in enumerate(waits_s))
     with live.partition() as partition:
         state = partition.state
         slot = state.urls.get_many(range(state.known.count)).index(server.web.origins[0] + "/vanishes")
