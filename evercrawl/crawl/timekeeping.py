@@ -44,7 +44,7 @@ def resume(partition: Partition, frontier: Frontier, scope: Scope, now: float, d
 
 
 def fill(state: State, frontier: Frontier, seeds: Sequence[str], only: Sequence[str], refresh_after_s: float) -> Slots:
-    """Queue the known pages; seeds among them that were visited in vain are due now. Return those that were named.
+    """Queue the known pages; seeds among them whose visits failed are due now. Return those that were named.
 
     Where `only` names known pages, these are due now, and no others are queued.
     """

@@ -21,7 +21,7 @@ def verdict(status: int, error: str = "") -> Literal["parse", "allow_all", "disa
     A 4xx says that there are no rules, so everything is open. 429 is the exception: it says nothing of rules and asks
     us to come less often, so it counts as a server's trouble, as it does for Google. Trouble of any kind (5xx, no
     answer, an answer cut short) closes the site until a later try succeeds; a body over our own cap is no trouble, its
-    first part is read. A redirect here means that the caller has followed `ROBOTS_REDIRECTS` of them in vain, which the
+    first part is read. A redirect here means that the caller has followed `ROBOTS_REDIRECTS` of them already, which the
     RFC lets us take as "there are no rules". A 304 is not for this function: the rules at hand go on.
 
     Parameters

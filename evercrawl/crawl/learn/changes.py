@@ -123,7 +123,7 @@ class Changes:
         return Lesson(cheap | truth, learned, changed_at, not changed if held else None, news)
 
     def _learn_comebacks(self, reading: Reading, outcome: Outcome) -> None:
-        """Learn of a page that the last visit found gone whether it is back; one in vain does not tell."""
+        """Learn of a page that the last visit found gone whether it is back; a failed visit does not tell."""
         before, at = reading.before, reading.exchange.at
         if before.outcome != Outcome.GONE or before.visited_at is None:
             return

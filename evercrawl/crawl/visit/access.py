@@ -211,7 +211,7 @@ class Access:
         return WAIT
 
     def _gives_way(self, host: Host, origin: str) -> bool:
-        """Whether a page makes room for the next of its host, for its origin's robots.txt was asked for in vain.
+        """Whether a page makes room for the next of its host, for its origin's robots.txt could not be fetched.
 
         That next one may be of another port, which nobody would ask while this one comes first. If it is not, its turn
         is to have the file asked for again.

@@ -65,7 +65,7 @@ def population(pages: int, seed: int, correlation: float = 0.0) -> Population:
     variance of the logarithm lies between 300 hosts, whose sizes follow Zipf's law. Importance has a density that
     falls as w^-2.1.
 
-    With so heavy a tail one page in ten thousand may hold a tenth of all importance, so that what a policy that heeds
+    With so heavy a tail one page in ten thousand may hold a tenth of all importance, so that what a policy that uses
     no weights reaches differs between draws by 0.1 and more: only ratios in the same draws say anything.
 
     Parameters

@@ -72,7 +72,7 @@ class Staying(NamedTuple):
         After which half of them are gone; infinity where more than half are still there when the record ends.
     other_after_day, other_after_week
         How much of such a page is other than in a copy of a day, of a week: the mean over pages and moments. Where what
-        changes flickers the two are alike, and sooner visits are in vain; where it stays the second is the larger.
+        changes flickers the two are alike, and sooner visits gain nothing; where it stays the second is the larger.
     """
 
     texts: int
