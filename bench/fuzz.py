@@ -42,7 +42,7 @@ from evercrawl.fetch.asking import validator
 from evercrawl.fetch.coding import dechunk, decode
 from evercrawl.fetch.directives import x_robots
 from evercrawl.fetch.guard import Guard
-from evercrawl.fetch.resolve import read_resolve_file
+from evercrawl.fetch.names import read_resolve_file
 from evercrawl.fetch.robots import Robots
 from evercrawl.fetch.robots_policy import fresh_s
 from evercrawl.http_head import head_fields, status_of

@@ -160,7 +160,7 @@ class Watched:
 
     def _reach(self, clock: Clock) -> Reached:
         self._network = MadeAnswers(self._web, clock, self._latency_s)
-        return self._network, MadeNames(self._web)
+        return self._network, [MadeNames(self._web)]
 
     def _watch(self, progress: Progress) -> None:
         self.known = max(progress.known, self.known)

@@ -11,6 +11,7 @@ from made_hosts import ROBOTS, MadeHosts
 
 from evercrawl.errors import EvercrawlError
 from evercrawl.fetch.answer import settle
+from evercrawl.fetch.names import NameAnswer
 from evercrawl.parse.urls import hostname, path_query
 from evercrawl.types import Exchange
 
@@ -32,16 +33,18 @@ class MadeNames:
         How often it was asked.
     """
 
+    label = "the made-up web"
+
     def __init__(self, web: MadeHosts) -> None:
         self._web = web
         self.asked = 0
 
-    async def resolve(self, host: str) -> list[str]:
+    async def resolve(self, host: str) -> NameAnswer:
         """Return the address of `host`."""
         self.asked += 1
         number = self._web.number(host)
         assert number is not None, f"no page links to {host}"
-        return [self._web.address(number)]
+        return NameAnswer((self._web.address(number),))
 
 
 class MadeAnswers:

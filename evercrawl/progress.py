@@ -49,6 +49,8 @@ class Progress:
         Why hosts cannot be asked now (robots, resting, back-off, dns) -> number of hosts.
     robots_trouble
         The last robots.txt that could not be fetched, and why; "" for none.
+    names_trouble
+        Why no name can be looked up now, for which the crawl waits; "" while a name server answers.
     disk_full
         Fetching has stopped until there is room.
     message
@@ -70,6 +72,7 @@ class Progress:
     errors: dict[str, int] = field(default_factory=dict[str, int])
     waiting: dict[str, int] = field(default_factory=dict[str, int])
     robots_trouble: str = ""
+    names_trouble: str = ""
     disk_full: bool = False
     message: str = ""
 

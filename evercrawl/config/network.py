@@ -56,15 +56,15 @@ def sites() -> ValueKind:
     return each(ValueKind("SITE", "", _matching(_SITE, str.lower)), "a list of names such as example.org")
 
 
-def address() -> ValueKind:
-    """Return the kind of ADDR:PORT, or nothing.
+def name_servers() -> ValueKind:
+    """Return the kind of ADDR:PORT, or several with commas between them, or nothing.
 
     Examples
     --------
-    >>> address().read("127.0.0.1"), address().read("[::1]:5353")
-    ('127.0.0.1:53', '[::1]:5353')
+    >>> name_servers().read("127.0.0.1"), name_servers().read("[::1]:5353, 127.0.0.1")
+    ('127.0.0.1:53', '[::1]:5353,127.0.0.1:53')
     """
-    return ValueKind("ADDR:PORT", "an address and port such as 127.0.0.1:53 or [::1]:53", _address)
+    return ValueKind("ADDR:PORT", "an address and port such as 127.0.0.1:53 or [::1]:53", _addresses)
 
 
 def proxy() -> ValueKind:
@@ -136,12 +136,13 @@ def _network(raw: object) -> str:
     return str(ip_network(_text(raw), strict=False))
 
 
-def _address(raw: object) -> str:
+def _addresses(raw: object) -> str:
+    return ",".join(_address(each.strip()) for each in _text(raw).split(",") if each.strip())
+
+
+def _address(value: str) -> str:
     from ipaddress import ip_address
 
-    value = _text(raw)
-    if not value:
-        return ""
     if value.startswith("["):
         name, _, port = value[1:].partition("]")
         port = port.removeprefix(":")

@@ -151,7 +151,9 @@ class Config:
     allow_net: tuple[str, ...] = _network((), network.networks(),
         "private networks, and addresses of this machine, that may be crawled; other public ones always may")
     refuse_net: tuple[str, ...] = _network((), network.networks(), "networks that must not be crawled")
-    dns: str = _network("", network.address(), "DNS server; empty = the system's")
+    dns: str = _network("", network.name_servers(),
+        "DNS servers, separated by commas: the next is asked where one does not answer; empty = the system's")
+    lookups: int = _network(64, values.whole(1), "maximum concurrent look-ups of host names")
     resolve: str = _network("", network.file(), "file of lines `name address`, used before DNS")
     proxy: str = _network("", network.proxy(), "proxy for every exchange; env:NAME or file:PATH if it has a password")
     verify_tls: bool = _network(True, values.switch(), "refuse pages whose TLS certificate does not verify")

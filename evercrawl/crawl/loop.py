@@ -170,6 +170,8 @@ class Crawl:
             most = len(chosen)  # one of each address: at the same instant the next choice cannot find more
             for host, slot, new in chosen:
                 self._visiting.begin(host, slot, now, new=new)
+            if self._access.crowded(now):
+                return
 
     @property
     def _visits(self) -> int:

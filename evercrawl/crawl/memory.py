@@ -8,6 +8,7 @@ from pathlib import Path
 from evercrawl.config import Config
 from evercrawl.crawl.probes.soft404_book import SOFT404_FILE, Soft404Book
 from evercrawl.crawl.sitemaps.cache import SITEMAPS_FILE, SitemapCache
+from evercrawl.fetch.names import NAMES_FILE, NameCache
 from evercrawl.model.rules.robots import ROBOTS_FILE, RobotsKeeper
 from evercrawl.search.index import Index
 from evercrawl.store.partition import Partition
@@ -28,6 +29,8 @@ class Memory:
         The search index; None where there is none.
     quarantine
         URLs on which our own code failed; by default every such fault is raised again.
+    names
+        Where host names lead; to lose it costs look-ups.
     """
 
     partition: Partition
@@ -36,6 +39,7 @@ class Memory:
     soft404: Soft404Book
     index: Index | None = None
     quarantine: Quarantine = field(default_factory=Quarantine)
+    names: NameCache = field(default_factory=NameCache)
 
     @classmethod
     def beside(
@@ -53,9 +57,10 @@ class Memory:
 
         robots = RobotsKeeper(place(ROBOTS_FILE), config.product_token, config.exchange_deadline_s)
         sitemaps, soft404 = SitemapCache(place(SITEMAPS_FILE)), Soft404Book(place(SOFT404_FILE))
-        return cls(partition, robots, sitemaps, soft404, index, quarantine or Quarantine())
+        names = NameCache(None if folder is None else folder / NAMES_FILE)
+        return cls(partition, robots, sitemaps, soft404, index, quarantine or Quarantine(), names)
 
     def close(self) -> None:
         """Close the caches; partition and index are whoever's who opened them."""
-        for cache in (self.robots, self.sitemaps, self.soft404):
+        for cache in (self.robots, self.sitemaps, self.soft404, self.names):
             cache.close()

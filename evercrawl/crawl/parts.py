@@ -19,6 +19,7 @@ from evercrawl.crawl.visit.access import Access
 from evercrawl.crawl.visit.head_checks import HeadChecks
 from evercrawl.crawl.visit.parsers import Inline
 from evercrawl.crawl.visit.visiting import Visiting
+from evercrawl.fetch.names import LookUps
 from evercrawl.model.columns import Columns, counts_bytes
 from evercrawl.model.focus import Focusing, discovery_weight
 from evercrawl.model.notices import AnnouncedDates
@@ -29,6 +30,7 @@ from evercrawl.model.rules.scope import Scope
 from evercrawl.model.web.known_graph import KnownGraph
 from evercrawl.model.web.mirrors import Mirrors
 from evercrawl.model.worth.choice import weight_of
+from evercrawl.parse.sites import site
 from evercrawl.schedule.abilities import Learns, Plans, Resumes
 from evercrawl.schedule.base import Surroundings
 from evercrawl.schedule.frontier.frontier import Frontier
@@ -166,12 +168,22 @@ class Parts:
         self.indexing = indexing = _indexing(config, memory, outside)
         if indexing is not None:
             indexing.connect(self.storing.settle, network.wake)
+        lookups = LookUps(
+            outside.names,
+            memory.names,
+            clock,
+            site,
+            at_once=config.lookups,
+            listed=outside.listed,
+            offload=outside.offload,
+            changed=network.wake,
+        )
         self.access = Access(
             frontier,
             memory.robots,
             outside.guard,
             network,
-            outside.names,
+            lookups,
             clock,
             self.host_of,
             unreachable,

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from evercrawl.clock import Clock
     from evercrawl.crawl.visit.parsers import Parsers
     from evercrawl.fetch.guard import Guard
+    from evercrawl.fetch.names import Resolver, StaticResolver
     from evercrawl.types import Exchange, Request
 
 
@@ -43,14 +44,6 @@ class Network(Protocol):
         ...
 
 
-class Names(Protocol):
-    """Whatever knows where a host name leads."""
-
-    async def resolve(self, host: str) -> list[str]:
-        """Return the addresses of `host`, or raise `ResolveError` with a reason."""
-        ...
-
-
 class Offload(Protocol):
     """Runs a function where it does not hold up the crawl: a thread, or (on a virtual clock) at once."""
 
@@ -66,19 +59,23 @@ class Outside:
     Attributes
     ----------
     network, names, clock, guard
-        Who answers requests, knows addresses, tells the time, and judges addresses and URLs.
+        Who answers requests, who is asked for addresses (one after another), who tells the time, and who judges
+        addresses and URLs.
     offload
         Where slow work is done.
     committing
         Where commits of the search index are done, one after another; `offload` where there is None.
     readers
         Makes whoever reads bodies, told whether their words are wanted; this process reads them where there is None.
+    listed
+        Names that nobody is asked for.
     """
 
     network: Network
-    names: Names
+    names: Sequence[Resolver]
     clock: Clock
     offload: Offload
     guard: Guard
     committing: Offload | None = None
     readers: Callable[[bool], Parsers] | None = None
+    listed: StaticResolver | None = None

@@ -21,21 +21,14 @@ from evercrawl.crawl.assemble import assemble, only_named
 from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.measuring import MemoryMeasuring
 from evercrawl.crawl.memory import Memory
-from evercrawl.crawl.ports import Names, Network, Outside
+from evercrawl.crawl.ports import Network, Outside
 from evercrawl.crawl.timekeeping import go_on
 from evercrawl.crawl.visit.parsers import Inline, Parsers
 from evercrawl.crawl.workers.workers import Workers
 from evercrawl.errors import ApplyError, ConfigError, NoRoomError, StoreError
 from evercrawl.fetch.guard import Guard, is_own
 from evercrawl.fetch.http import CurlNetwork
-from evercrawl.fetch.resolve import (
-    CachingResolver,
-    DnsResolver,
-    Resolver,
-    StaticResolver,
-    SystemResolver,
-    read_resolve_file,
-)
+from evercrawl.fetch.names import DnsResolver, Resolver, StaticResolver, SystemResolver, read_resolve_file
 from evercrawl.fetch.sockets import spare_connections
 from evercrawl.model.policy.followed import note
 from evercrawl.model.policy.policies import policy_of
@@ -52,8 +45,8 @@ from evercrawl.store.partition import Partition, Scheme, is_crawl
 from evercrawl.store.quarantine import Quarantine
 from evercrawl.store.state import HELD
 
-Reached: TypeAlias = tuple[Network, Names]
-"""Who answers requests, and who knows addresses."""
+Reached: TypeAlias = tuple[Network, Sequence[Resolver]]
+"""Who answers requests, and who is asked for addresses."""
 
 _NOBODY_TRUSTED: Final = (
     "none of the trusted sites is known yet, so importance flows from nowhere: name one as a seed, or trust others"
@@ -204,7 +197,11 @@ async def _run(
         quarantine = Quarantine(partition.disk, lambda sentence: watch(Progress(at=clock.now(), message=sentence)))
         memory = Memory.beside(partition, config, partition.directory, index, quarantine)
         stack.callback(memory.close)
-        outside = Outside(network, names, clock, _in_thread, guard, committing, readers)
+        for server in names:
+            if isinstance(server, DnsResolver):
+                stack.callback(server.close)
+        listed = StaticResolver(read_resolve_file(Path(config.resolve))) if config.resolve else None
+        outside = Outside(network, names, clock, _in_thread, guard, committing, readers, listed)
         one = assemble(config, memory, outside, watch, policy=policy)
         stack.callback(one.close)
         stack.push_async_callback(network.close)
@@ -276,7 +273,9 @@ def _reach(config: Config, clock: Clock, guard: Guard) -> Reached:
         kept_idle=spare_connections(config.connections),
         http2=config.http2,
     )
-    return network, _names(config, clock)
+    return network, [DnsResolver(server) for server in config.dns.split(",") if server] or [
+        SystemResolver(config.lookups)
+    ]
 
 
 def _parsers(config: Config, network: Network, *, text: bool) -> Parsers:
@@ -300,13 +299,6 @@ def _index(partition: Partition, clock: Clock, watch: Callable[[Progress], None]
         trouble = f"the search index is made anew from the archive: {str(error).splitlines()[0][:200]}"
         watch(Progress(at=clock.now(), known=partition.state.known.count, message=trouble))
         return Index(directory)
-
-
-def _names(config: Config, clock: Clock) -> Resolver:
-    names: Resolver = DnsResolver(config.dns) if config.dns else SystemResolver()
-    if config.resolve:
-        names = StaticResolver(read_resolve_file(Path(config.resolve)), names)
-    return CachingResolver(names, clock)
 
 
 async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:

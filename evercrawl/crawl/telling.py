@@ -98,6 +98,7 @@ class Telling:
             errors=self._errors(),
             waiting=self._frontier.waiting(now),
             robots_trouble=self._access.trouble,
+            names_trouble=self._access.names_trouble,
             disk_full=self._storing.full,
             message=self._message,
         )

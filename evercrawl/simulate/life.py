@@ -80,7 +80,8 @@ async def _opened(around: WorldSurroundings, witness: Witness, number: int, stac
     index = stack.enter_context(closing(Index(folder / FOLDER))) if config.index else None
     memory = Memory.beside(partition, config, folder, index)
     stack.enter_context(closing(memory))
-    inner = MadeNetwork(around.weather, clock, judge=guard.judge, true=around.machine.true)
+    names = around.names()
+    inner = MadeNetwork(around.weather, clock, judge=guard.judge, true=around.machine.true, vacant=names.vacant)
     network = WatchedNetwork(inner, witness.asked, witness.answered, witness.turned)
     stack.push_async_callback(network.close)
 
@@ -90,10 +91,10 @@ async def _opened(around: WorldSurroundings, witness: Witness, number: int, stac
         )
 
     elsewhere = life.slow_s > 0 or config.workers not in (AUTO, "0")
-    outside = Outside(network, around.names(clock), clock, offload, guard, readers=slow if elsewhere else None)
+    outside = Outside(network, names.servers, clock, offload, guard, readers=slow if elsewhere else None)
     crawl = assemble(config, memory, outside, witness.progress)
     last = number == len(around.world.lives) - 1
-    witness.began(Running(number, last, witness.at(), config, partition, crawl, clock, index))
+    witness.began(Running(number, last, witness.at(), config, partition, crawl, clock, index, names))
     return crawl
 
 

@@ -13,7 +13,7 @@ from evercrawl.crawl.sitemaps.cache import Listing, SitemapCache
 from evercrawl.crawl.sitemaps.sitemaps import FIRST_WAIT_S, LEAST_WAIT_S, MOST_WAIT_S, SHARE, Sitemaps
 from evercrawl.crawl.visit.access import GO, Access
 from evercrawl.fetch.guard import Guard
-from evercrawl.fetch.resolve import StaticResolver
+from evercrawl.fetch.names import LookUps, NameCache, StaticResolver
 from evercrawl.model.rules.robots import RobotsKeeper, RobotsTag
 from evercrawl.schedule.frontier.frontier import Frontier
 from evercrawl.schedule.policies.breadth_first import BreadthFirst
@@ -96,7 +96,8 @@ class World:
         return self.heard
 
     async def _run(self, seconds, met) -> None:
-        clock, names, guard = VirtualClock(), StaticResolver({"*": ["8.8.4.4"]}), Guard()
+        clock, guard = VirtualClock(), Guard()
+        names = LookUps([], NameCache(), clock, str, listed=StaticResolver({"*": ["8.8.4.4"]}))
         began_at = clock.now()
         frontier = Frontier(BreadthFirst(), lambda _: pytest.fail("no page waits"), lambda _: 0.0, delay_s=self.delay_s)
         hosts = {name: frontier.add_host(name) for name in self.hosts}

@@ -23,7 +23,7 @@ from evercrawl.crawl.switching import due
 from evercrawl.crawl.switching import switch as begin_switch
 from evercrawl.crawl.visit.parsers import Parsers
 from evercrawl.fetch.guard import Guard
-from evercrawl.fetch.resolve import StaticResolver
+from evercrawl.fetch.names import StaticResolver
 from evercrawl.importance.base import Importance
 from evercrawl.model.rules.robots import RobotsKeeper
 from evercrawl.parse.digest import keys
@@ -293,7 +293,7 @@ class Runner:
                         ran.events = [event for _, _, event in partition.journal.replay()]
                         return ran
                     readers = None if parsers is None else lambda _: parsers
-                    outside = Outside(network, resolver, clock, offload, judge, inline, readers)
+                    outside = Outside(network, [resolver], clock, offload, judge, inline, readers)
                     one = assemble(
                         config, memory, outside, progress.append,
                         policy=policy or BreadthFirst(), importance=importance,

@@ -8,8 +8,8 @@ from typing import Self
 
 import pytest
 
-from evercrawl.fetch._names import MAX_ADDRESSES
-from evercrawl.fetch.resolve import StaticResolver
+from evercrawl.fetch.names import StaticResolver
+from evercrawl.fetch.names.base import MAX_ADDRESSES
 
 EXPIRED = Path(__file__).parent / "data" / "expired.pem"
 
@@ -109,7 +109,7 @@ def test_no_spelling_of_an_inside_address_leads_there(hostile, way, tmp_path):
 def test_of_a_name_s_addresses_only_so_many_are_tried():
     addresses = [f"192.0.2.{i}" for i in range(200)] + [f"2001:db8::{i:x}" for i in range(4_000)]
     found = asyncio.run(StaticResolver({"many.example": addresses}).resolve("many.example"))
-    assert len(found) == MAX_ADDRESSES
+    assert len(found.addresses) == MAX_ADDRESSES
 
 
 # Certificates

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
+import math
 from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.crawl.backoff import retry_after_s
-from evercrawl.fetch.resolve import ResolveError
+from evercrawl.fetch.names import LookUps, ResolveError
+from evercrawl.fetch.names.base import literal
 from evercrawl.model.rules.robots import OriginRules, RobotsKeeper, RobotsTag
 from evercrawl.parse.urls import hostname, origin, path_query
 from evercrawl.types import Exchange, Request
 
 if TYPE_CHECKING:
     from evercrawl.clock import Clock
-    from evercrawl.crawl.ports import Names, Network
+    from evercrawl.crawl.ports import Network
     from evercrawl.fetch.guard import Guard
     from evercrawl.schedule.frontier.frontier import Frontier
     from evercrawl.schedule.frontier.hosts import Host
     from evercrawl.store.quarantine import Quarantine
 
-NAMES_KEPT_S: Final = 300.0
 POLL_S: Final = 0.05
 JUDGED: Final = 1 << 14  # origins of which it is remembered what the guard said
+PUT_OFF: Final = 64  # hosts that are told to come back for their names in one choice, before it is broken off
 GIVES_WAY: Final = 2  # failures of a robots.txt after which one page of its origin makes room after each
 GO: Final = "go"
 WAIT: Final = "wait"
@@ -62,7 +63,7 @@ class Access:
         robots: RobotsKeeper,
         guard: Guard,
         network: Network,
-        names: Names,
+        names: LookUps,
         clock: Clock,
         host_of: Callable[[str], Host | None],
         unreachable: Callable[[Host, str], None],
@@ -91,7 +92,17 @@ class Access:
         self._strangers: dict[str, Host] = {}  # hosts without pages that have the robots.txt of others
         self._given_way: set[str] = set()  # origins of which a page has made room since their robots.txt was asked for
         self._missed: dict[int, int] = {}  # host number -> how many of its addresses in a row took no connection
+        self._put_off_at, self._put_off_count = -math.inf, 0
         self._guests: dict[RobotsTag, tuple[Host, bool]] = {}  # who is asked for another's file, and whether we hold it
+
+    def crowded(self, now: float) -> bool:
+        """Whether so many hosts were put off at this instant that choosing more of them is of no use."""
+        return self._put_off_at == now and self._put_off_count >= PUT_OFF
+
+    @property
+    def names_trouble(self) -> str:
+        """What is wrong while no name server answers, in a sentence; else ""."""
+        return self._names.trouble
 
     @property
     def busy(self) -> bool:
@@ -101,7 +112,7 @@ class Access:
     def judge(self, host: Host, url: str, now: float) -> str:
         """Return GO, WAIT (and see to it that waiting ends), or why the page is not to be asked for."""
         addresses, home = host.addresses, origin(url)
-        if not addresses or now - host.resolved_at > NAMES_KEPT_S:
+        if not addresses or now >= host.located_until:
             self._locate(host, now)
             return WAIT
         if inside := self._refused(host, home, addresses):
@@ -134,7 +145,7 @@ class Access:
 
     def move_on(self, host: Host) -> None:
         """Let a host be asked at its next address; the exchange has ended."""
-        self._frontier.locate(host, (*host.addresses[1:], host.addresses[0]), host.resolved_at)
+        self._frontier.locate(host, (*host.addresses[1:], host.addresses[0]), host.located_until)
 
     def take_robots(self, exchange: Exchange, now: float) -> None:
         """Take in an answer to a request for robots.txt."""
@@ -179,6 +190,7 @@ class Access:
         """Give up what is being looked up."""
         for task in self._tasks:
             task.cancel()
+        self._names.close()
 
     def _learn(self, host: Host, exchange: Exchange, now: float, *, rested: bool) -> None:
         """Let a host follow its rules; `rested` says that another was asked last, so that its rest is not yet set."""
@@ -245,34 +257,52 @@ class Access:
 
     def _inside(self, name: str, addresses: tuple[str, ...]) -> str:
         """Return why no address of a host may be reached; "" where one may. A proxy finds the addresses of names."""
-        addresses = _literal(name) if self._proxied else addresses
+        addresses = literal(name) if self._proxied else addresses
         reasons = [self._guard.judge(address) for address in addresses]
         return reasons[0] if reasons and all(reasons) else ""
 
     def _locate(self, host: Host, now: float) -> None:
-        known = (host.name,) if self._proxied else _literal(host.name)
-        if known:
-            self._frontier.locate(host, known, now)
+        """See to it that a host's addresses are known, now or later."""
+        own = (host.name,) if self._proxied else literal(host.name)
+        if own:
+            self._frontier.locate(host, own, math.inf)
             return
-        host.held = "name look-up"
-        self._spawn(self._look_up(host))
+        known = self._names.known(host.name, now)
+        if known is not None and known.addresses:
+            self._frontier.locate(host, self._reachable(known.addresses), known.until)
+        elif known is not None:  # as it was said the last time
+            host.stay_away(known.until, "name look-up")
+        elif not self._put_off(host, now):
+            host.held = "name look-up"
+            self._names.begin(host.name)
+            self._spawn(self._look_up(host))
+
+    def _put_off(self, host: Host, now: float) -> bool:
+        """Whether a host has to come back for its name: too many are looked up, or its domain stays unanswered."""
+        until, silent = self._names.put_off(host.name, now)
+        if until <= now:
+            return False
+        if silent:
+            host.stay_away(until, "name look-up")
+        else:
+            host.ready_at, host.reason = max(host.ready_at, until), "name look-up"
+        self._put_off_at, self._put_off_count = now, self._put_off_count + 1 if self._put_off_at == now else 1
+        return True
 
     async def _look_up(self, host: Host) -> None:
-        addresses: tuple[str, ...] = ()
-        why = ""
         try:
-            addresses = self._reachable(await self._names.resolve(host.name))
+            known = await self._names.resolve(host.name)
         except ResolveError as error:
-            why = error.reason
-        now = self._clock.now()
-        host.held = ""
-        if addresses:
-            self._frontier.locate(host, addresses, now)
-        else:
-            host.failed(now)
-            host.reason = "name look-up"
-            self._unreachable(host, why)
+            now = self._clock.now()
+            host.held = ""
+            if not error.put_off:
+                host.failed(now)
+                self._unreachable(host, error.reason)
+            host.stay_away(error.until, "name look-up")
             self._frontier.release(host)
+            return
+        host.held = ""
+        self._frontier.locate(host, self._reachable(known.addresses), known.until)
 
     async def _following(self, host: Host, request: Request) -> None:
         try:
@@ -299,7 +329,7 @@ class Access:
             return
         other = self._host_of(name) or self._strangers.setdefault(name, self._frontier.stranger(name, addresses))
         if other is not host:
-            self._frontier.locate(other, addresses, self._clock.now())
+            self._frontier.locate(other, addresses, other.located_until)
         assert isinstance(request.tag, RobotsTag)
         self._guests[request.tag] = (other, await self._rested(other))
         self._frontier.began(other, self._clock.now())
@@ -319,7 +349,10 @@ class Access:
         return held
 
     async def _addresses(self, name: str) -> tuple[str, ...]:
-        return (name,) if self._proxied else _literal(name) or self._reachable(await self._names.resolve(name))
+        """Return where to ask for what a host's robots.txt has moved to."""
+        if self._proxied:
+            return (name,)
+        return literal(name) or self._reachable((await self._names.resolve(name)).addresses)
 
     def _reachable(self, addresses: Sequence[str]) -> tuple[str, ...]:
         """Return the addresses that may be reached; all, where none may. The first is connected to and counted."""
@@ -343,11 +376,3 @@ def _closed_why(origin: str, rules: OriginRules) -> str:
 
 def _host_name(origin_url: str) -> str:
     return hostname(f"{origin_url}/")
-
-
-def _literal(name: str) -> tuple[str, ...]:
-    """Return the address that a host name is; () where it is a name."""
-    try:
-        return (str(ipaddress.ip_address(name.strip("[]"))),)
-    except ValueError:
-        return ()

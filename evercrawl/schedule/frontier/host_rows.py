@@ -95,14 +95,14 @@ class HostRows:
         return place
 
     def located(self, number: int) -> tuple[tuple[str, ...], float]:
-        """Return the addresses of a host, and when they were looked up; none where that is long ago."""
+        """Return the addresses of a host, and until when they hold; none where it was located long ago."""
         return self._located.get(number) or self._older.get(number, _NOWHERE)
 
-    def locate(self, number: int, addresses: tuple[str, ...], at: float) -> None:
-        """Keep the addresses of a host, and when they were looked up."""
+    def locate(self, number: int, addresses: tuple[str, ...], until: float) -> None:
+        """Keep the addresses of a host, and until when they hold."""
         if len(self._located) >= LOCATED_MOST and number not in self._located:
             busy = {
                 host: found for host, found in self._older.items() if self.in_flight[host] > 0 or self.held[host] > 0
             }
             self._older, self._located = busy | self._located, {}
-        self._located[number] = addresses, at
+        self._located[number] = addresses, until

@@ -117,8 +117,8 @@ class Host:
         return self.rows.located(self.row)[0]
 
     @property
-    def resolved_at(self) -> float:
-        """When it was looked up."""
+    def located_until(self) -> float:
+        """Until when that holds, in seconds since the epoch."""
         return self.rows.located(self.row)[1]
 
     def succeeded(self) -> None:

@@ -113,21 +113,21 @@ class PoliteHosts:
         """Return how many pages of a host are known."""
         return self._rows.pages[number]
 
-    def locate(self, host: Host, addresses: tuple[str, ...], now: float) -> None:
-        """Take note of where the host's name leads; while it is being asked, it stays where it is."""
+    def locate(self, host: Host, addresses: tuple[str, ...], until: float) -> None:
+        """Take note of where the host's name leads, until when; while it is being asked, it stays where it is."""
         rows, row = host.rows, host.row
         if rows.in_flight[row] == 0 or not rows.address[row]:
             rows.address[row] = _key(addresses[0] if addresses else host.name)
-            rows.locate(row, addresses, now)
+            rows.locate(row, addresses, until)
         else:
-            rows.locate(row, host.addresses or addresses, now)
+            rows.locate(row, host.addresses or addresses, until)
         self._rest(host)
 
     def stranger(self, name: str, addresses: tuple[str, ...]) -> Host:
         """Return a host that has no page and no number, to be asked by the same manners as the others."""
         host = Host(-1, name)
         host.delay_s, host.ready_at, host.held = self._delay_s, self.rests_until, "it has no pages"
-        host.rows.locate(0, addresses, host.resolved_at)
+        host.rows.locate(0, addresses, host.located_until)
         host.rows.address[0] = _key(addresses[0] if addresses else name)
         return host
 

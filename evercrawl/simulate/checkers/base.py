@@ -8,6 +8,7 @@ from evercrawl.clock import Clock
 from evercrawl.config import Config
 from evercrawl.crawl.loop import Crawl
 from evercrawl.search.index import Index
+from evercrawl.simulate.surroundings.names import MadeNames
 from evercrawl.simulate.worlds.world import World
 from evercrawl.store.journal.events import Event
 from evercrawl.store.partition import Partition
@@ -28,6 +29,8 @@ class Running:
         What it runs on; the clock is the crawl's, which may be wrong.
     index
         Its search index, where it has one.
+    names
+        Who is asked for names, where they are made up.
     """
 
     number: int
@@ -38,6 +41,7 @@ class Running:
     crawl: Crawl
     clock: Clock
     index: Index | None = None
+    names: MadeNames | None = None
 
     def now(self) -> float:
         """Return what the crawl takes for the time, in seconds since the epoch."""

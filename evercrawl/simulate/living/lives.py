@@ -15,7 +15,7 @@ from evercrawl.crawl.assemble import assemble
 from evercrawl.crawl.memory import Memory
 from evercrawl.crawl.ports import Outside
 from evercrawl.fetch.guard import Guard
-from evercrawl.fetch.resolve import StaticResolver
+from evercrawl.fetch.names import StaticResolver
 from evercrawl.model.policy.schemes import stored
 from evercrawl.model.worth.usage import Question, UsageWriter
 from evercrawl.parse.digest import keys
@@ -200,7 +200,7 @@ async def _explored(
     )  # fmt: skip
     memory = Memory.beside(partition, config, None)
     try:
-        one = assemble(config, memory, Outside(network, _names(web.origins), clock, inline, guard))
+        one = assemble(config, memory, Outside(network, [_names(web.origins)], clock, inline, guard))
         await one.run(web.seeds, Limits(seconds=seconds))
         look(partition)
     finally:

@@ -5,10 +5,13 @@ import random
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from evercrawl.fetch._names import NO_SUCH_NAME, TIME_OUT, ResolveError, literal, ordered
+from evercrawl.fetch.names.base import NO_SUCH_NAME, TIME_OUT, NameAnswer, ResolveError, literal, ordered
+from evercrawl.parse.sites import site
 from evercrawl.simulate.surroundings.spells import Spells, lot
 
 PATIENCE_S: Final = 5.0  # a resolver gives up after that
+OUTAGE_S: Final = 60.0
+NOBODY: Final = "93.184.255.1"  # where no machine is
 INSIDE: Final = "10.66.6.6"  # where nobody may be led
 
 
@@ -19,8 +22,32 @@ class NameRecord(NamedTuple):
     trouble: str = ""
 
 
+class MadeServer:
+    """One who is asked for made-up names, as a resolver is.
+
+    Parameters
+    ----------
+    names, number
+        What is known of them; which server it is.
+    """
+
+    def __init__(self, names: "MadeNames", number: int) -> None:
+        self._names, self._number = names, number
+        self.label = f"made-up name server {number}"
+
+    async def resolve(self, host: str) -> NameAnswer:
+        """Return the addresses of `host`, after a while; see `evercrawl.fetch.names.Resolver`.
+
+        Raises
+        ------
+        ResolveError
+            There is no such name at the moment, or nobody answers.
+        """
+        return await self._names.answer(self._number, host)
+
+
 class MadeNames:
-    """Knows every name, as a plain function of seed, name and time; may be asked like a resolver.
+    """Knows every name, as a plain function of seed, name and time.
 
     Parameters
     ----------
@@ -40,6 +67,21 @@ class MadeNames:
         How long a name stays where it is, on average; trouble lasts a tenth of it.
     inside
         Share of the moves that lead to an address inside, some to another one besides.
+    servers, outages
+        How many servers there are to ask; share of the time for which each is down.
+    vacant
+        Share of the names whose first address is one where nobody is.
+
+    Attributes
+    ----------
+    servers
+        Those who are asked.
+    asked
+        When they were asked, and for what.
+    domains
+        Of which a name was found.
+    under_way, most_under_way
+        How many names they are asked for now, and the most there were.
 
     Examples
     --------
@@ -59,11 +101,19 @@ class MadeNames:
         trouble: float = 0.05,
         spell_s: float = 6 * 3600.0,
         inside: float = 0.02,
+        servers: int = 1,
+        outages: float = 0.0,
+        vacant: float = 0.0,
     ) -> None:
         self._seed, self._began_at, self._true, self._clears_at = seed, began_at, true, clears_at
         self._machines, self._trouble, self._spell_s, self._inside = machines, trouble, spell_s, inside
         self._of: dict[str, Spells[NameRecord]] = {}
         self.asked: list[tuple[float, str]] = []
+        self.domains = set[str]()
+        self.under_way = self.most_under_way = 0
+        self._outages, self._vacant = outages, vacant
+        self.servers = [MadeServer(self, number) for number in range(servers)]
+        self._outage = [Spells(f"outage {seed} {number}", began_at, self._draw_outage) for number in range(servers)]
 
     def machine(self, number: int) -> str:
         """Return the address of one machine."""
@@ -77,21 +127,30 @@ class MadeNames:
             return NameRecord((self.machine(int(lot(self._seed, host, "home") * self._machines)),))
         return self._spells(host).at(at).what
 
-    async def resolve(self, host: str) -> list[str]:
-        """Return the addresses of `host`, after a while; see `evercrawl.fetch.resolve.Resolver`.
+    def vacant(self, address: str) -> str:
+        """Return why no connection to an address is made; "" where somebody is there."""
+        return "connect" if address == NOBODY else ""
 
-        Raises
-        ------
-        ResolveError
-            There is no such name at the moment, or nobody answers.
-        """
+    def down(self, server: int, at: float) -> bool:
+        """Whether a server answers nobody at an instant."""
+        return at < self._clears_at and self._outages > 0 and self._outage[server].at(at).what
+
+    async def answer(self, server: int, host: str) -> NameAnswer:
+        """Return what a server says of `host`, after a while; see `Resolver.resolve`."""
         now = self._true()
         self.asked.append((now, host))
-        said = self.at(host, now)
-        await asyncio.sleep(PATIENCE_S if said.trouble == TIME_OUT else 0.001 + 0.1 * lot(self._seed, host, now) ** 2)
+        self.under_way += 1
+        self.most_under_way = max(self.most_under_way, self.under_way)
+        try:
+            said = NameRecord((), TIME_OUT) if self.down(server, now) else self.at(host, now)
+            quick_s = 0.001 + 0.1 * lot(self._seed, host, now) ** 2
+            await asyncio.sleep(PATIENCE_S if said.trouble == TIME_OUT else quick_s)
+        finally:
+            self.under_way -= 1
         if said.trouble:
             raise ResolveError(said.trouble)
-        return ordered(said.addresses)
+        self.domains.add(site(host))
+        return NameAnswer(ordered(said.addresses), 2000.0 * lot(self._seed, host, now, "ttl") ** 2)
 
     def _spells(self, host: str) -> Spells[NameRecord]:
         spells = self._of.get(host)
@@ -109,7 +168,13 @@ class MadeNames:
         first = self.machine(draw.randrange(self._machines))
         more = [self.machine(draw.randrange(self._machines))] if draw.random() < 0.2 else []
         sixth = [f"2606:2800::{draw.randrange(1, self._machines + 1):x}"] if draw.random() < 0.2 else []
-        return NameRecord((first, *more, *sixth)), self._lasts_s(draw)
+        nobody = [NOBODY] if self._vacant and draw.random() < self._vacant else []
+        return NameRecord((*nobody, first, *more, *sixth)), self._lasts_s(draw)
+
+    def _draw_outage(self, draw: random.Random, before: bool | None) -> tuple[bool, float]:
+        """Draw whether a server is down next, and for how long: a tenth as long as it is up, on average."""
+        down = before is False and draw.random() < 10 * self._outages
+        return down, 1.0 + draw.expovariate(1 / (OUTAGE_S if down else 10 * OUTAGE_S))
 
     def _lasts_s(self, draw: random.Random) -> float:
         return 1.0 + draw.expovariate(1 / self._spell_s)

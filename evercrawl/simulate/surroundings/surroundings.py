@@ -8,10 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from evercrawl.clock import Clock
 from evercrawl.crawl.probes.soft404_book import SOFT404_FILE
 from evercrawl.crawl.sitemaps.cache import SITEMAPS_FILE
-from evercrawl.fetch.resolve import CachingResolver
+from evercrawl.fetch.names import NAMES_FILE
 from evercrawl.model.rules.robots import ROBOTS_FILE
 from evercrawl.search.index import FOLDER, erase
 from evercrawl.simulate.surroundings.clock import Crash, Machine
@@ -71,14 +70,14 @@ class WorldSurroundings:
         self.disk = self.disk.reopen()
         self.disk.capacity_bytes = None
 
-    def names(self, clock: Clock) -> CachingResolver:
-        """Return who knows the names; asked as a real one is."""
+    def names(self) -> MadeNames:
+        """Return who knows the names; its servers are asked as real ones are."""
         world = self.world
-        made = MadeNames(
+        return MadeNames(
             world.seed, began_at=BEGAN_AT, true=self.machine.true, clears_at=world.web.settles_at,
             machines=world.machines, trouble=world.nameless, spell_s=world.rules_s,
+            servers=world.name_servers, outages=world.outages, vacant=world.vacant,
         )  # fmt: skip
-        return CachingResolver(made, clock)
 
     def threaten(self, number: int) -> None:
         """Plan what befalls a life that begins now."""
@@ -101,7 +100,7 @@ class WorldSurroundings:
 
     def spoil(self, life: Life) -> None:
         """Do to the caches what a power cut may do to them."""
-        for name in (ROBOTS_FILE, SITEMAPS_FILE, SOFT404_FILE):
+        for name in (ROBOTS_FILE, SITEMAPS_FILE, SOFT404_FILE, NAMES_FILE):
             for path in sorted(self.folder.glob(f"{name}*")):
                 if life.spoilt == "gone":
                     path.unlink()

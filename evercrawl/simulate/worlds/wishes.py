@@ -59,6 +59,7 @@ def _drawn(draw: random.Random, config: Config) -> dict[str, Any]:
         "max_search_results": draw.choice([50, 3]),
         "spare_mirrors": draw.random() < 0.7,
         "workers": draw.choice(["0", "2"]),
+        "lookups": draw.choice([64, 64, 3, 1]),
     }
 
 

@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from evercrawl import catalog, importance
 from evercrawl.config import Config
@@ -111,6 +111,10 @@ class World:
         Whether the sites have any.
     lives
         One after another; in the last the weather is fine, nothing breaks, and there is time for every page.
+    name_servers, outages
+        How many there are to ask for names; the share of the time for which each of them is down.
+    vacant
+        Share of the names that have an address besides at which nobody is.
     """
 
     seed: int
@@ -121,6 +125,9 @@ class World:
     rules_s: float
     sitemaps: bool
     lives: tuple[Life, ...]
+    name_servers: int = 1
+    outages: float = 0.0
+    vacant: float = 0.0
 
 
 def drawn(seed: int) -> World:
@@ -157,7 +164,18 @@ def drawn(seed: int) -> World:
         rules_s=_between(draw, 60, 3600),
         sitemaps=draw.random() < 0.6,
         lives=_wishing(seed, _weighing(seed, _learning(seed, names, (*lives, calm)))),
+        **_resolving(seed),
     )
+
+
+def _resolving(seed: int) -> dict[str, Any]:
+    """Return what names are like; it has a random stream of its own, so that it moves no other part of a world."""
+    draw = random.Random(f"name servers {seed}")
+    return {
+        "name_servers": draw.choice([1, 1, 2]),
+        "outages": draw.choice([0.0, 0.02, 0.1]),
+        "vacant": draw.choice([0.0, 0.2]),
+    }
 
 
 def _learning(seed: int, names: Sequence[str], lives: Sequence[Life]) -> tuple[Life, ...]:

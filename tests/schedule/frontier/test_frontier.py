@@ -383,7 +383,7 @@ def test_a_host_that_moves_while_it_is_asked_stays_where_it_is_until_the_end() -
     moving, neighbour, (old, new) = frontier.hosts[0], frontier.hosts[1], (("10.0.0.0",), ("10.0.0.1",))
     frontier.began(moving, 1.0)
     frontier.locate(moving, new, 2.0)
-    assert (moving.addresses, moving.resolved_at) == (old, 2.0)
+    assert (moving.addresses, moving.located_until) == (old, 2.0)
     frontier.locate(frontier.hosts[2], old, 2.0)
     assert frontier.wait_s(neighbour, 2.5) == 0.0
     assert frontier.wait_s(frontier.hosts[2], 2.5) > 0.0, "its address is being asked"

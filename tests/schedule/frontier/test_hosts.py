@@ -85,12 +85,12 @@ def test_addresses_are_kept_of_hosts_that_were_located_lately_and_of_busy_ones()
         if number == 1:
             ours.began(busy, 1.0)
             held.held = "robots.txt"
-    assert (busy.addresses, busy.resolved_at) == (("10.0.0.0",), 0.0)
+    assert (busy.addresses, busy.located_until) == (("10.0.0.0",), 0.0)
     assert held.addresses == ("10.0.0.1",)
     assert ours.hosts[2].addresses == ()
-    assert ours.hosts[2].resolved_at < 0.0
+    assert ours.hosts[2].located_until < 0.0
     last = 4 * LOCATED_MOST - 1
-    assert ours.hosts[last].resolved_at == last
+    assert ours.hosts[last].located_until == last
 
 
 def test_an_address_that_is_forgotten_had_rested() -> None:

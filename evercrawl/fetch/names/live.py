@@ -7,17 +7,18 @@ import ipaddress
 import socket
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from evercrawl.errors import ConfigError
-from evercrawl.fetch._names import NO_SUCH_NAME, TIME_OUT, ResolveError, literal, ordered
+from evercrawl.fetch.names.base import NO_SUCH_NAME, TIME_OUT, NameAnswer, ResolveError, literal, ordered
 
 if TYPE_CHECKING:
     import pycares
 
 __all__ = ["DnsResolver", "SystemResolver"]
 
-_Answer: TypeAlias = tuple[list[str], str]  # addresses, and why there are none
+_Answer: TypeAlias = tuple[list[str], float | None, str]  # addresses, how long they hold, and why there are none
+_RENEWED: Final = 8192  # queries after which c-ares gets a new channel, for it keeps all answers that the old one had
 _GRACE_S = 0.3  # with IPv4 addresses in hand, an answer about IPv6 is not worth waiting longer for
 
 
@@ -29,26 +30,28 @@ class SystemResolver:
     at_once
         Look-ups that may run at the same time; each is a thread of its own, a daemon, so that none delays an exit.
     timeout_s
-        Bound on one look-up, waiting for its turn included.
+        Bound on one look-up, from when it starts.
     """
 
-    def __init__(self, at_once: int = 32, timeout_s: float = 10.0) -> None:
+    label = "the system's resolver"
+
+    def __init__(self, at_once: int = 64, timeout_s: float = 10.0) -> None:
         self._turns = asyncio.Semaphore(at_once)
         self._timeout_s = timeout_s
 
-    async def resolve(self, host: str) -> list[str]:
-        """Return the addresses of `host`; see `Resolver`."""
+    async def resolve(self, host: str) -> NameAnswer:
+        """Return where `host` leads; see `Resolver`. How long that holds the system does not say."""
         if found := literal(host):
-            return found
+            return NameAnswer(found)
+        await self._turns.acquire()  # given back by the thread: one that hangs still takes its place
         try:
             async with asyncio.timeout(self._timeout_s):
-                await self._turns.acquire()  # given back by the thread: one that hangs still takes its place
-                addresses, reason = await self._start(host)
+                addresses, _, reason = await self._start(host)
         except TimeoutError:
             raise ResolveError(TIME_OUT) from None
         if not addresses:
             raise ResolveError(reason)
-        return addresses
+        return NameAnswer(ordered(addresses))
 
     def _start(self, host: str) -> asyncio.Future[_Answer]:
         loop = asyncio.get_running_loop()
@@ -67,7 +70,7 @@ class SystemResolver:
         try:
             threading.Thread(target=work, name=f"resolve {host}", daemon=True).start()
         except RuntimeError as error:  # the machine has no thread left
-            finish(([], f"the look-up could not start: {error}"))
+            finish(([], None, f"the look-up could not start: {error}"))
         return answer
 
 
@@ -76,11 +79,11 @@ def _ask_system(host: str) -> _Answer:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except socket.gaierror as error:
         if error.errno in (socket.EAI_NONAME, socket.EAI_NODATA):
-            return [], NO_SUCH_NAME
-        return [], f"the system's resolver failed: {error.strerror}"
-    except (OSError, UnicodeError) as error:
-        return [], f"not a name to look up: {error}"
-    return ordered(str(address[0]) for *_, address in found), NO_SUCH_NAME
+            return [], None, NO_SUCH_NAME
+        return [], None, f"the system's resolver failed: {error.strerror}"
+    except (OSError, UnicodeError):
+        return [], None, NO_SUCH_NAME  # it cannot be one
+    return [str(address[0]) for *_, address in found], None, NO_SUCH_NAME
 
 
 class DnsResolver:
@@ -103,28 +106,32 @@ class DnsResolver:
 
     def __init__(self, server: str, timeout_s: float = 5.0) -> None:
         self._server = _server(server)
+        self.label = f"the name server {self._server}"
         self._timeout_s = timeout_s
         self._channel: pycares.Channel | None = None
+        self._before: pycares.Channel | None = None
+        self._queries = 0  # of the channel
 
-    async def resolve(self, host: str) -> list[str]:
-        """Return the addresses of `host`; see `Resolver`."""
+    async def resolve(self, host: str) -> NameAnswer:
+        """Return where `host` leads; see `Resolver`."""
         if found := literal(host):
-            return found
+            return NameAnswer(found)
         wide, narrow = self._ask(host, 28), self._ask(host, 1)  # AAAA, A
         try:
             async with asyncio.timeout(self._timeout_s):
-                addresses, reason = await narrow
+                addresses, ttl_s, reason = await narrow
                 if addresses:
                     with suppress(TimeoutError):
-                        addresses += (await asyncio.wait_for(wide, _GRACE_S))[0]
+                        more, more_s, _ = await asyncio.wait_for(wide, _GRACE_S)
+                        addresses, ttl_s = addresses + more, min(t for t in (ttl_s, more_s) if t is not None)
                 else:
-                    addresses, other_reason = await wide
+                    addresses, ttl_s, other_reason = await wide
                     reason = other_reason if reason == NO_SUCH_NAME else reason
         except TimeoutError:
             raise ResolveError(TIME_OUT) from None
         if not addresses:
             raise ResolveError(reason)
-        return ordered(addresses)
+        return NameAnswer(ordered(addresses), ttl_s)
 
     def _ask(self, host: str, record_type: int) -> asyncio.Future[_Answer]:
         """Return a future of the records of one type; it holds a reason rather than an exception."""
@@ -141,19 +148,27 @@ class DnsResolver:
             with suppress(RuntimeError):  # the loop may be closed by now
                 loop.call_soon_threadsafe(finish, _read(result, code))
 
-        if self._channel is None:
-            self._channel = pycares.Channel(servers=[self._server], timeout=self._timeout_s / 3, tries=2)
+        if self._channel is None or self._queries >= _RENEWED:
+            self._before, self._channel = self._channel, self._new_channel()  # whose last queries are under way
+            self._queries = 0
+        self._queries += 1
         try:
             self._channel.query(host, record_type, callback=called)
-        except (pycares.AresError, ValueError) as error:
-            finish(([], f"not a name to look up: {error}"))
+        except (pycares.AresError, ValueError):
+            finish(([], None, NO_SUCH_NAME))  # it cannot be one
         return answer
 
+    def _new_channel(self) -> pycares.Channel:
+        import pycares
+
+        return pycares.Channel(servers=[self._server], timeout=self._timeout_s / 3, tries=2)
+
     def close(self) -> None:
-        """Give sockets and thread back; look-ups under way fail."""
-        if self._channel is not None:
-            self._channel.close()
-            self._channel = None
+        """Give sockets and threads back; look-ups under way fail."""
+        for channel in (self._before, self._channel):
+            if channel is not None:
+                channel.close()
+        self._before = self._channel = None
 
 
 def _read(result: pycares.DNSResult | None, code: int | None) -> _Answer:
@@ -161,14 +176,14 @@ def _read(result: pycares.DNSResult | None, code: int | None) -> _Answer:
     import pycares
 
     if result is not None and code is None:
-        records = (record.data for record in result.answer)
-        found = [data.addr for data in records if isinstance(data, pycares.ARecordData | pycares.AAAARecordData)]
-        return found, NO_SUCH_NAME
+        kinds = pycares.ARecordData | pycares.AAAARecordData
+        ttl_s = min((float(record.ttl) for record in result.answer), default=None)
+        return [record.data.addr for record in result.answer if isinstance(record.data, kinds)], ttl_s, NO_SUCH_NAME
     codes: Any = pycares.errno  # its own annotations stop here
     name = codes.errorcode.get(code, "no answer")
-    if name in ("ARES_ENOTFOUND", "ARES_ENODATA"):
-        return [], NO_SUCH_NAME
-    return [], TIME_OUT if name == "ARES_ETIMEOUT" else f"the name server failed ({name})"
+    if name in ("ARES_ENOTFOUND", "ARES_ENODATA", "ARES_EBADNAME"):
+        return [], None, NO_SUCH_NAME
+    return [], None, TIME_OUT if name == "ARES_ETIMEOUT" else f"the name server failed ({name})"
 
 
 def _server(text: str) -> str:

@@ -2,13 +2,46 @@
 
 import ipaddress
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from evercrawl.errors import ConfigError
+from evercrawl.fetch.names.base import NO_SUCH_NAME, NameAnswer, ResolveError, literal, ordered
 
-__all__ = ["read_resolve_file"]
+__all__ = ["StaticResolver", "read_resolve_file"]
 
 _CURL = re.compile(r"\+?([^:\s]+):(?:\d+|\*):(\S+)")
+
+
+class StaticResolver:
+    """Knows some names by heart.
+
+    Parameters
+    ----------
+    names
+        Lower-case name -> addresses; the name "*" stands for every name not listed.
+    """
+
+    label = "the list of names"
+
+    def __init__(self, names: Mapping[str, Sequence[str]]) -> None:
+        self._names = {name: ordered(addresses) for name, addresses in names.items()}
+
+    def find(self, host: str) -> tuple[str, ...]:
+        """Return the addresses of `host`, IPv4 first; () where it is not listed.
+
+        Examples
+        --------
+        >>> StaticResolver({"a.example": ["::1", "192.0.2.1"]}).find("A.example.")
+        ('192.0.2.1', '::1')
+        """
+        return literal(host) or self._names.get(host.lower().removesuffix(".")) or self._names.get("*", ())
+
+    async def resolve(self, host: str) -> NameAnswer:
+        """Return where `host` leads; see `Resolver`. A name that is not listed does not exist."""
+        if found := self.find(host):
+            return NameAnswer(found)
+        raise ResolveError(NO_SUCH_NAME)
 
 
 def read_resolve_file(path: Path) -> dict[str, list[str]]:

@@ -1,0 +1,20 @@
+"""From host names to addresses: who is asked, how much at a time, and what is kept of the answers."""
+
+from evercrawl.fetch.names.base import NameAnswer, ResolveError, Resolver
+from evercrawl.fetch.names.cache import NAMES_FILE, NameCache
+from evercrawl.fetch.names.listed import StaticResolver, read_resolve_file
+from evercrawl.fetch.names.live import DnsResolver, SystemResolver
+from evercrawl.fetch.names.lookups import LookUps
+
+__all__ = [
+    "NAMES_FILE",
+    "DnsResolver",
+    "LookUps",
+    "NameAnswer",
+    "NameCache",
+    "ResolveError",
+    "Resolver",
+    "StaticResolver",
+    "SystemResolver",
+    "read_resolve_file",
+]

@@ -1,0 +1,162 @@
+"""What was said of names, for as long as it holds, in memory and in a file that may be lost."""
+
+from __future__ import annotations
+
+import contextlib
+import struct
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+import xxhash
+
+__all__ = ["LEAST_S", "MOST_S", "NAMES_FILE", "NameCache", "NameEntry"]
+
+NAMES_FILE: Final = "names.cache"
+LEAST_S: Final = 60.0
+MOST_S: Final = 86_400.0
+_MOST_NAMES: Final = 1 << 16
+_MOST_DOMAINS: Final = 1 << 14
+_MAGIC: Final = b"evercrawl names 1\n"
+_UNTIL: Final = struct.Struct("<d")
+_NONE: Final = b"!"  # stands before the reason, where there is no address
+
+
+class NameEntry(NamedTuple):
+    """What holds of a name.
+
+    Attributes
+    ----------
+    addresses
+        Where it leads; () for nowhere.
+    until
+        Instant until which that holds, s since the epoch.
+    reason
+        Why it leads nowhere; "" where it leads somewhere.
+    put_off
+        Whether nobody is to blame for that; see `ResolveError`. It is not remembered.
+    """
+
+    addresses: tuple[str, ...]
+    until: float
+    reason: str = ""
+    put_off: bool = False
+
+
+class SilentDomain(msgspec.Struct, array_like=True):
+    """How often in a row names of a domain stayed unanswered, and until when none of them is asked for."""
+
+    times: int
+    until: float
+
+
+class _Kept(msgspec.Struct, array_like=True):
+    """The file: names, silent domains, and names that each server answered."""
+
+    names: dict[str, bytes]
+    silent: dict[str, SilentDomain]
+    answered: dict[str, dict[str, str]]
+
+
+class NameCache:
+    """Remembers answers, failures and silences; those kept longest make room.
+
+    Parameters
+    ----------
+    path
+        File that outlives the run; None keeps everything in memory. One that is damaged counts as lost.
+    most_names
+        How many names are remembered.
+
+    Attributes
+    ----------
+    silent
+        Domain -> its silence.
+    answered
+        Server -> domain -> a name of it that the server answered.
+
+    Examples
+    --------
+    >>> cache = NameCache(None)
+    >>> cache.put("a.example", NameEntry(("192.0.2.1", "2001:db8::1"), until=160.0))
+    >>> cache.get("a.example", 100.0)
+    NameEntry(addresses=('192.0.2.1', '2001:db8::1'), until=160.0, reason='', put_off=False)
+    >>> cache.get("a.example", 160.0) is None
+    True
+    """
+
+    def __init__(self, path: Path | None = None, most_names: int = _MOST_NAMES) -> None:
+        self._path, self._most_names = path, most_names
+        kept = _read(path) if path is not None else None
+        kept = kept or _Kept({}, {}, {})
+        self._names, self.silent, self.answered = kept.names, kept.silent, kept.answered
+
+    def get(self, host: str, now: float) -> NameEntry | None:
+        """Return what holds of a name at `now`; None where it has to be asked for."""
+        packed = self._names.get(host)
+        if packed is None:
+            return None
+        (until,) = _UNTIL.unpack_from(packed)
+        if not now < until <= now + MOST_S:  # it is over, or the clock was set back
+            return None
+        if packed.startswith(_NONE, _UNTIL.size):
+            return NameEntry((), until, packed[_UNTIL.size + 1 :].decode())
+        return NameEntry(tuple(packed[_UNTIL.size :].decode().split(",")), until)
+
+    def put(self, host: str, entry: NameEntry) -> None:
+        """Remember what holds of a name."""
+        self._names.pop(host, None)  # so that it becomes the youngest
+        while len(self._names) >= self._most_names:
+            del self._names[next(iter(self._names))]
+        said = ",".join(entry.addresses).encode() if entry.addresses else _NONE + entry.reason.encode()
+        self._names[host] = _UNTIL.pack(entry.until) + said
+
+    def put_silent(self, domain: str, silence: SilentDomain) -> None:
+        """Remember the silence of a domain."""
+        self.silent.pop(domain, None)
+        while len(self.silent) >= _MOST_DOMAINS:
+            del self.silent[next(iter(self.silent))]
+        self.silent[domain] = silence
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def copied(self) -> NameCache:
+        """Return a copy, to be saved while this one goes on."""
+        copy = NameCache(None, self._most_names)
+        copy._path, copy._names, copy.silent = self._path, dict(self._names), dict(self.silent)
+        copy.answered = {server: dict(names) for server, names in self.answered.items()}
+        return copy
+
+    def save(self) -> None:
+        """Write the file anew; where the disk does not take it, the names are asked for again at the next start."""
+        if self._path is None:
+            return
+        body = msgspec.msgpack.encode(_Kept(self._names, self.silent, self.answered))
+        new = self._path.with_name(f"{self._path.name}.new")
+        with contextlib.suppress(OSError):
+            new.write_bytes(_MAGIC + xxhash.xxh3_64_digest(body) + body)
+            new.replace(self._path)
+
+    def close(self) -> None:
+        """Write the file for the next run."""
+        self.save()
+
+
+def _read(path: Path) -> _Kept | None:
+    """Return what a file holds; None where there is none, or one that is not whole."""
+    head = len(_MAGIC)
+    try:
+        data = path.read_bytes()
+        body = data[head + 8 :]
+        if not data.startswith(_MAGIC) or data[head : head + 8] != xxhash.xxh3_64_digest(body):
+            return None
+        kept = msgspec.msgpack.decode(body, type=_Kept)
+    except (OSError, msgspec.DecodeError):
+        return None
+    return kept if all(map(_sound, kept.names.values())) else None
+
+
+def _sound(packed: bytes) -> bool:
+    """Whether an entry can be read; whether it is an address, the guard sees."""
+    return len(packed) > _UNTIL.size and packed[_UNTIL.size :].isascii()

@@ -1,0 +1,139 @@
+"""Whether a name server is down, or the domains that it says nothing of."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.fetch.names.base import NameAnswer, ResolveError, Resolver
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evercrawl.clock import Clock
+
+__all__ = ["NameServer"]
+
+_FIRST: Final = 32  # domains that were answered first are remembered for good: nobody can crowd them out
+_LATEST: Final = 32  # and the latest
+_ASKED: Final = 3  # names that have to stay unanswered before a server is down
+_BACK_OFF_FIRST_S: Final = 1.0
+_BACK_OFF_MOST_S: Final = 60.0
+
+
+class NameServer:
+    """Somebody who is asked for names, and whether they answer.
+
+    A name that stays unanswered says nothing of a server that answers others at the time. Where it has been quiet, it
+    is asked for names of other domains that it answered before. Only where these stay unanswered too it is down, and
+    asked for nothing but such names from time to time, until it answers one.
+
+    Parameters
+    ----------
+    resolver, clock
+        Who is asked; whose time it is.
+    answered
+        Domain -> a name of it that was answered before; kept up to date.
+    changed
+        Called when the server is down, and when it is back.
+
+    Attributes
+    ----------
+    down_since, next_at
+        When it went down, and when it is next asked whether it is back; infinite while it is up.
+    """
+
+    def __init__(self, resolver: Resolver, clock: Clock, answered: dict[str, str], changed: Callable[[], None]) -> None:
+        self._resolver, self._clock, self._answered, self._changed = resolver, clock, answered, changed
+        self._answered_at = -float("inf")
+        self._turn = 0
+        self._check: asyncio.Task[bool] | None = None
+        self._revival: asyncio.Task[None] | None = None
+        self.down_since = self.next_at = float("inf")
+
+    @property
+    def up(self) -> bool:
+        """Whether it may be asked."""
+        return self._revival is None
+
+    @property
+    def label(self) -> str:
+        """Who it is, in words."""
+        return self._resolver.label
+
+    async def ask(self, host: str, domain: str) -> NameAnswer:
+        """Return its answer; see `Resolver.resolve`."""
+        try:
+            answer = await self._resolver.resolve(host)
+        except ResolveError as error:
+            if not error.silent:
+                self._answered_at = self._clock.now()
+            raise
+        self._answered_at = self._clock.now()
+        self._note(host, domain)
+        return answer
+
+    async def alive(self, domain: str, since: float) -> bool:
+        """Return whether the server answers others, when a name of `domain`, asked for at `since`, was not answered."""
+        now = self._clock.now()
+        if not self.up:
+            return False
+        if self._answered_at >= (since + now) / 2:  # it was there when the answer was due
+            return True
+        others = [host for other, host in self._answered.items() if other != domain]
+        if not others:
+            return True  # there is nobody to tell by
+        if self._check is None:
+            self._check = asyncio.ensure_future(self._checked(others))
+            self._check.add_done_callback(self._check_ended)
+        return await asyncio.shield(self._check)
+
+    def close(self) -> None:
+        """Ask no more."""
+        for task in (self._check, self._revival):
+            if task is not None:
+                task.cancel()
+
+    def _note(self, host: str, domain: str) -> None:
+        if self._answered.pop(domain, None) is None and len(self._answered) >= _FIRST + _LATEST:
+            del self._answered[list(self._answered)[_FIRST]]
+        self._answered[domain] = host
+
+    def _check_ended(self, _: object) -> None:
+        self._check = None
+
+    async def _checked(self, others: list[str]) -> bool:
+        """Return whether one of a few names is answered; where none is, the server is down from now on."""
+        if await self._one_of(others):
+            return True
+        self.down_since = self._clock.now()
+        self._revival = asyncio.ensure_future(self._revived())
+        self._changed()
+        return False
+
+    async def _one_of(self, others: list[str]) -> bool:
+        """Whether one of some names is answered, a few after one another, others each time."""
+        for _ in range(min(_ASKED, len(others))):
+            self._turn += 1
+            host = others[-1] if self._turn % _ASKED == 1 else others[self._turn % len(others)]
+            try:
+                await self._resolver.resolve(host)
+            except ResolveError as error:
+                if error.silent:
+                    continue
+            self._answered_at = self._clock.now()
+            return True
+        return False
+
+    async def _revived(self) -> None:
+        """Wait until the server is back."""
+        wait_s = _BACK_OFF_FIRST_S
+        while True:
+            self.next_at = self._clock.now() + wait_s
+            await self._clock.sleep(wait_s)
+            if await self._one_of(list(self._answered.values())):
+                break
+            wait_s = min(2 * wait_s, _BACK_OFF_MOST_S)
+        self.down_since = self.next_at = float("inf")
+        self._revival = None
+        self._changed()
