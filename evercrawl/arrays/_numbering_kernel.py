@@ -29,3 +29,17 @@ def number(keys: Any, n: int, table_keys: Any, table_numbers: Any, size: int, co
             count += 1
         to[i] = numbers[place]
     return count
+
+
+@entry(i64, _KEYS, i64, _KEYS, _SLOTS, i64, i64, _SLOTS)
+def find(keys: Any, n: int, table_keys: Any, table_numbers: Any, size: int, absent: int, out: Any) -> int:
+    """Write the number of each key, `absent` for those that have none; the table is as for `number`."""
+    wanted, held, numbers, to = view(keys, n), view(table_keys, size), view(table_numbers, size), view(out, n)
+    mask = np.uint64(size - 1)
+    for i in range(n):
+        key = wanted[i]
+        place = (key ^ (key >> np.uint64(32))) & mask
+        while held[place] != 0 and held[place] != key:
+            place = (place + np.uint64(1)) & mask
+        to[i] = numbers[place] if held[place] == key else absent
+    return n

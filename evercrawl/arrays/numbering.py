@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 
 from evercrawl.kernels import Library, pointer
-from evercrawl.types import Keys, Slots
+from evercrawl.types import NO_SLOT, Keys, Slots
 
 _KERNELS: Final = Library("evercrawl.arrays._numbering_kernel")
 
@@ -38,6 +38,20 @@ class Numbering:
         if 4 * (self._count + len(keys)) > 3 * len(self._keys):
             self._grow(self._count + len(keys))
         return self._look_up(np.ascontiguousarray(keys, np.uint64))
+
+    def find(self, keys: Keys) -> Slots:
+        """Return the number of each key, shape (n,); of one that has none, `NO_SLOT`.
+
+        >>> numbers = Numbering()
+        >>> numbers.of(np.array([7], np.uint64)), numbers.find(np.array([9, 7], np.uint64))
+        (array([0], dtype=uint32), array([4294967295,          0], dtype=uint32))
+        """
+        keys, out = np.ascontiguousarray(keys, np.uint64), np.empty(len(keys), np.uint32)
+        _KERNELS["find"](
+            pointer(keys), len(keys), pointer(self._keys), pointer(self._numbers), len(self._keys), NO_SLOT,
+            pointer(out),
+        )  # fmt: skip
+        return out
 
     def keys(self) -> Keys:
         """Return the keys in the order of their numbers: given to a new numbering, they get the same."""

@@ -21,6 +21,7 @@ from evercrawl.crawl.visit.parsers import Inline
 from evercrawl.crawl.visit.visiting import Visiting
 from evercrawl.fetch.names import LookUps
 from evercrawl.model.columns import Columns, counts_bytes
+from evercrawl.model.expecting import expecting_of
 from evercrawl.model.focus import Focusing, discovery_weight
 from evercrawl.model.notices import AnnouncedDates
 from evercrawl.model.policy.lessons import PATIENCE_S, Lessons
@@ -66,6 +67,8 @@ class Choosing:
         What is known of change; what policies are told; links and pages, and what people want, where that is asked for.
     surroundings
         What the policy is told beside columns.
+    expecting
+        What is expected of unread pages by what others turned out to be; None where nobody learns it.
     lessons, planning
         What tells the policy of visits, and when it sees all pages; None where it does not learn or plan.
     frontier, random_probes
@@ -81,7 +84,10 @@ class Choosing:
         self.surroundings = Surroundings(counts_bytes(config))
         self.known = known = KnownGraph(partition, policy.needs) if policy.needs else None
         soon_s = min(PATIENCE_S, config.refresh_after_s)  # no page is chosen again before the policy was told of it
-        self.lessons = Lessons(policy, partition, patience_s=soon_s) if isinstance(policy, Learns) else None
+        self.lessons = (
+            Lessons(policy, partition, patience_s=soon_s, rest_s=config.delay_s) if isinstance(policy, Learns) else None
+        )
+        self.expecting = expecting_of(state, config, scheme, self.lessons)
         self.weight = weight_of(config.weight, partition, lasting=config.lasting)
         self.columns = Columns(
             state,
@@ -110,6 +116,7 @@ class Choosing:
             weighed=self.weight is not None,
             surroundings=self.surroundings,
             names=state.hosts,
+            expecting=self.expecting,
         )
         self.random_probes = RandomProbes(
             partition,
@@ -211,6 +218,7 @@ class Parts:
             choosing.changes,
             budgets=budgets,
             known=choosing.known,
+            expecting=choosing.expecting,
             mirrors=mirrors,
             lessons=choosing.lessons,
             probes=self.probes,

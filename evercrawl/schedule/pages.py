@@ -75,6 +75,9 @@ class Pages:
     row
         Number of each page among those that were ever visited, in the order of first visits, and more than any of one
         that was not: what is learned of visited pages is kept by it. None where pages are known by their slots alone.
+    owed
+        1 of pages that were never read and come before all others of their hosts now, which have had visits enough
+        for all that is known of them; else 0. None where nobody counts.
     """
 
     slot: Slots
@@ -100,6 +103,7 @@ class Pages:
     host_price_ratio: Floats | None = None
     weight_ratio: Floats | None = None
     comeback_scale_s: Floats | None = None
+    owed: Floats | None = None
     row: Slots | None = None
 
     @property

@@ -17,6 +17,7 @@ from evercrawl.store.cash.spread import ELSEWHERE, IN_CELL, in_cells, thinner
 from evercrawl.store.originals import Originals
 from evercrawl.store.records.records import FINDABLE, Records
 from evercrawl.store.scheme import Scheme
+from evercrawl.store.table import folders
 from evercrawl.store.table.known import TICKS_PER_S, KnownLog
 from evercrawl.store.table.table import NO_RECORD, ROOT, KeyMap, Table
 from evercrawl.store.table.urllog import UrlLog
@@ -31,6 +32,7 @@ IN_VAIN: Final = (Outcome.ERROR, Outcome.REFUSED, Outcome.GONE)
 RETRIES: Final = 2  # visits after which a page in trouble waits for its refresh like any other
 HELD: Final = (Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE)  # outcomes of a visit that saw content
 _HOSTS_A_SEGMENT: Final = 1 << 20
+_PIECE: Final = 1 << 16  # URLs that are read at once
 VANISHED: Final = 2  # visits in a row that find a page gone, after which it is not found by searching any more
 
 
@@ -148,8 +150,10 @@ class State:
         self.known.append(keys, found.hosts, self.ticks(at), found.source, found.depth, found.hops, spreads, marks)
         self.urls.append(found.urls)
         new = slice(found.first_slot, found.first_slot + len(found.urls))
-        self.table.record[new] = in_cells(spreads) | np.uint32(
-            NO_RECORD | min(found.hops, 255) << 8 | min(found.depth, 255)
+        self.table.record[new] = (
+            in_cells(spreads)
+            | folders.in_cells(found.urls)
+            | np.uint32(NO_RECORD | min(found.hops, 255) << 8 | min(found.depth, 255))
         )
         for slot, url in enumerate(found.urls, found.first_slot):
             if found.depth == 0 or (url[-1] == "/" and url.count("/") == 3):
@@ -217,7 +221,7 @@ class State:
                 row["outcome"] = 0
             row["flags"] &= ~np.uint8(FINDABLE)
             facts = self.known.row(slot)
-            spread = int(facts["spread"]) << IN_CELL
+            spread = int(facts["spread"]) << IN_CELL | folders.mark(self.urls.get(slot)) << folders.IN_CELL
             self.table.record[slot] = NO_RECORD | spread | int(facts["hops"]) << 8 | int(facts["depth"])
             self.lost[slot] = index
 
@@ -226,6 +230,14 @@ class State:
         slots = self.records.rows["slot"][: self.records.count]
         for index in np.flatnonzero(self.table.record[slots] & np.uint32(NO_RECORD)).tolist():
             self.lost[int(slots[index])] = index
+
+    def note_folders(self) -> None:
+        """Note in which folders unread pages are, where an older version did not."""
+        cells = self.table.record[: self.known.count]
+        unread = np.flatnonzero((cells >= np.uint32(NO_RECORD)) & (folders.marks(cells) == 0))
+        for first in range(0, len(unread), _PIECE):
+            slots = unread[first : first + _PIECE]
+            cells[slots] |= folders.in_cells(self.urls.get_many(slots.tolist()))
 
     def index_originals(self) -> None:
         """Learn again, from the records, which page first had each content."""

@@ -15,6 +15,7 @@ from evercrawl.crawl.learn.visit_event import VisitEvents
 from evercrawl.crawl.probes.probes import Probes
 from evercrawl.crawl.probes.random_probes import RandomProbes
 from evercrawl.crawl.telling import ProgressTally
+from evercrawl.model.expecting import Expecting
 from evercrawl.model.policy.lessons import Lessons
 from evercrawl.model.rules.budgets import Budgets
 from evercrawl.model.rules.scope import Scope
@@ -169,6 +170,7 @@ def learner_of(
     *,
     budgets: Budgets | None = None,
     known: KnownGraph | None = None,
+    expecting: Expecting | None = None,
     mirrors: Mirrors | None = None,
     lessons: Lessons | None = None,
     probes: Probes | None = None,
@@ -192,8 +194,8 @@ def learner_of(
         What a visit does to the cash, and what it teaches about change.
     budgets
         How many URLs of a host and of a site are taken in; the usual where none are given.
-    known, mirrors, lessons, probes, indexing, random_probes
-        Listeners of which a crawl may have none: what policies ask of links; hosts that are compared; what policies
+    known, expecting, mirrors, lessons, probes, indexing, random_probes
+        Listeners of which a crawl may have none: what policies ask of links; what unread pages are expected to be; hosts that are compared; what policies
         learn; hosts suspected of soft 404s; the search index; copies that were drawn.
     focus
         What the crawl is asked to focus on: words of it are looked for near links.
@@ -207,14 +209,14 @@ def learner_of(
     retirees = Retirees(state, frontier, refresh_after_s)
     queueing = Queueing(frontier, retirees, refresh_after_s)
     listeners = (
-        near, budgets, mirrors, known, lessons, probes, indexing, queueing, random_probes, tally,
+        near, budgets, mirrors, known, lessons, expecting, probes, indexing, queueing, random_probes, tally,
     )  # fmt: skip
 
     def release(_: int) -> None:
         for number, freed in mirrors.released() if mirrors is not None else ():
             frontier.add_new(number, freed)
 
-    admitted = (budgets.admitted, *((mirrors.admitted,) if mirrors is not None else ()))
+    admitted = tuple(each.admitted for each in (budgets, mirrors, expecting) if each is not None)
     admission = Admission(state, frontier, scope, budgets, near, admitted, focus=focus, max_redirects=max_redirects)
     words = known is not None and known.words
     return Learner(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from evercrawl.arrays.rows import Rows
 from evercrawl.change import dates
 from evercrawl.change.extent import changed
+from evercrawl.model.policy.foresight import Foresight
 from evercrawl.model.policy.lessons_file import file_of, head_of, keep, kept_of
 from evercrawl.model.policy.places import places
 from evercrawl.model.stored.reader import events
@@ -62,11 +63,15 @@ class Lessons:
         it is told of nothing then.
     patience_s
         How long after a visit at the latest it is time to `flush`.
+    rest_s
+        How long hosts rest after a visit.
 
     Attributes
     ----------
     recalled
         Whether something had been kept; what came since is read from the journal.
+    foresight
+        What unread pages turned out to be.
     troubles
         What was damaged, a sentence each.
     """
@@ -79,10 +84,13 @@ class Lessons:
         *,
         anew: bool = True,
         patience_s: float = PATIENCE_S,
+        rest_s: float = 1.0,
     ) -> None:
         self._policy, self._partition, self._state = policy, partition, partition.state
         self._patience_s, self._told_by = patience_s, math.inf
         self._held, self._linked, self._dates = Rows(_HELD), Rows(_LINKED), Rows(_DATED)
+        self._rest_s = rest_s
+        self.foresight = Foresight(self._state, rest_s)
         self._rows: dict[int, tuple[Any, ...]] = {}  # by slot, in order: no page is there twice in one call
         upto = partition.journal.sequence if upto is None else upto
         begun, self.troubles = self._recall(upto)
@@ -105,6 +113,7 @@ class Lessons:
         if not memory:
             return None
         memory |= {_PAGES: self._held.upto(0), _LINKS: self._linked.upto(0), _DATES: self._dates.upto(0)}
+        memory |= self.foresight.arrays()
         head = head_of(self._partition, self._policy, memory)
         return partial(keep, self._partition.disk, head.sequence, file_of(head, memory))
 
@@ -115,9 +124,11 @@ class Lessons:
             held, linked, of_sites = (kept.memory.pop(name, None) for name in (_PAGES, _LINKS, _DATES))
             with contextlib.suppress(ValueError, KeyError):
                 if _is(held, _HELD) and _is(linked, _LINKED) and _is(of_sites, _DATED):
+                    foresight = Foresight(self._state, self._rest_s)
+                    foresight.restore(kept.memory)
                     self._policy.restore(kept.memory)
                     self._held, self._linked = Rows(_HELD, rows=held), Rows(_LINKED, rows=linked)
-                    self._dates = Rows(_DATED, rows=of_sites)
+                    self._dates, self.foresight = Rows(_DATED, rows=of_sites), foresight
                     return kept.position, troubles
         return None, troubles
 
@@ -125,13 +136,16 @@ class Lessons:
         """Learn from the journal's events from an offset on."""
         for _, _, event in events(self._partition, upto, begun):
             if isinstance(event, Visit):
+                self.foresight.take(event)
                 self._take(event)
             elif isinstance(event, Lost):
                 self._forget(event.slot)
+        self.foresight.flush()
         self.flush()
 
     def learned(self, visit: Remembered) -> None:
         """Take note of a visit, which the policy is told of at the next `flush`, or before."""
+        self.foresight.take(visit.event, visit.reading.exchange.request.url)
         self._take(visit.event)
 
     def _take(self, event: Visit) -> None:

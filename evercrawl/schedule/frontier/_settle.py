@@ -29,6 +29,7 @@ from evercrawl.schedule.frontier._memory import (
     short,
     turn_short,
 )  # fmt: skip
+from evercrawl.schedule.shared._price_layout import BEYOND
 
 if TYPE_CHECKING:
     from evercrawl.schedule.frontier._blocks import Store
@@ -67,6 +68,8 @@ def price_hosts(s: Store, r: CandidateRows, chosen: Any, busy: Any, values: Any,
     for k in range(len(chosen)):
         i = chosen[k]
         lot = s.lots[whole(r.of[i])]
+        if values[i] > BEYOND or r.next[lot.spot] > BEYOND:  # what is owed says nothing of what visits are worth
+            continue
         waits, made, goal = r.next[lot.spot] / price, values[i] / price, 0.0
         if busy[k] and waits > 1.0:
             goal = math.log(waits)

@@ -53,6 +53,8 @@ class Frontier(PoliteHosts):
         What the policy is told beside columns.
     names
         Host names by number, if somebody keeps them; else they are kept here.
+    expecting
+        Columns of pages and the numbers of their hosts -> columns, with what is expected of pages on such hosts.
 
     Attributes
     ----------
@@ -76,6 +78,7 @@ class Frontier(PoliteHosts):
         weighed: bool = False,
         surroundings: Surroundings | None = None,
         names: Sequence[str] | None = None,
+        expecting: Callable[[Pages, Slots], Pages] | None = None,
     ) -> None:
         super().__init__(
             delay_s=delay_s,
@@ -88,7 +91,7 @@ class Frontier(PoliteHosts):
         self._assess = policy.assess if isinstance(policy, Assesses) else partial(assessed, policy)
         self._follows = policy if isinstance(policy, Follows) else None
         self._priced = policy if isinstance(policy, Priced) else None
-        self._columns = columns
+        self._columns, self._expecting = columns, expecting
         self._visited_at = visited_at
         self._refresh_after_s = refresh_after_s
         self._in_order = policy.in_order and not (weighed and policy.weighs)
@@ -292,6 +295,8 @@ class Frontier(PoliteHosts):
         context = self._surroundings(now, self.seen_count)
         if len(slots):
             pages = replace(self._columns(slots), host_price_ratio=ratio)
+            if self._expecting is not None:
+                pages = self._expecting(pages, self._queues.hosts_of(len(slots)))
             values, keys, fresh = self._assess(pages, context, valued, due_from)
         assert len(values) == valued, "a policy values every page"
         rows, out, busy = self._pick(values, now, most, least, chosen)

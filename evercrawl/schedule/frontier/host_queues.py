@@ -180,6 +180,10 @@ class HostQueues:
         _, valued, woken, _ = self._counts.tolist()
         return self._slots[:n], valued, valued - woken, self._dear[:n]
 
+    def hosts_of(self, rows: int) -> Slots:
+        """Return the hosts of the first rows of the choice that was begun last, shape (rows,)."""
+        return self._of[:rows]
+
     def look_again(self, pages: int) -> None:
         """Look at so many pages again in the choices to come, some thousands in each."""
         self._owed = 2 * pages  # every other one is a visited page

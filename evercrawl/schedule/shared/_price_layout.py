@@ -11,6 +11,11 @@ it weighs."""
 
 ALWAYS: Final = 7
 """Columns of all pages: `visited_at`, weight, shape, scale, cost, cost if changed, `neg_log_unchanged`."""
-ANNOUNCED, HOST_RATIO, FOUND_AT, COMEBACK = range(4)
+ANNOUNCED, HOST_RATIO, FOUND_AT, COMEBACK, OWED = range(5)
 """Those that may be behind, in this order: bit k of `given` says whether one is."""
-OPTIONAL: Final = 4
+OPTIONAL: Final = 5
+
+OWED_TIMES: Final = 1e150
+"""Times as much as its value by the price a page counts that is owed a visit."""
+BEYOND: Final = 1e100
+"""Values above it are of such pages: they say nothing of what visits are worth."""

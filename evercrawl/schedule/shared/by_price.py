@@ -13,7 +13,7 @@ from evercrawl.schedule.clocks.clocks import Clocks
 from evercrawl.schedule.formulas.index import HARMONIC, NEVER_S
 from evercrawl.schedule.pages import Pages
 from evercrawl.schedule.parameters import Share, bounded
-from evercrawl.schedule.shared._price_layout import TERMS, THETA, WEIGHED
+from evercrawl.schedule.shared._price_layout import BEYOND, TERMS, THETA, WEIGHED
 from evercrawl.schedule.shared.pacing import MeasuredPace
 from evercrawl.types import Floats
 
@@ -137,12 +137,14 @@ class ByPrice(Assesses, Predicts, Priced, Follows, Resumes):
 
     def chosen(self, values: Floats, context: Context, new: int = 0) -> None:
         """Let the price follow what visits are worth, and patience how long a cycle is."""
+        made = len(values)
+        values = np.ascontiguousarray(values[values < BEYOND])
         if len(values):
             price = self.price if self._visits else max(float(values[0]), _LEAST)
             self.price = _KERNELS["follow"](pointer(values), len(values), price, self._visits, _STEP, _SURPRISE)
             self._visits += len(values)
         self._known = context.known
-        self._pace.made(len(values), context.now)
+        self._pace.made(made, context.now)
         lasts_s = 1.0 / context.deaths_per_s if context.deaths_per_s > 0 else _PATIENCE_S[1]
         most_s = min(max(lasts_s, _PATIENCE_S[0]), _PATIENCE_S[1])
         self.patience = min(max(_PATIENCE_CYCLES * self._pace.cycle_s(context.known), _PATIENCE_S[0]), most_s)
@@ -160,7 +162,7 @@ class ByPrice(Assesses, Predicts, Priced, Follows, Resumes):
 
 def _columns(pages: Pages) -> tuple[Any, Any, int, int]:
     """Return rows, columns in one piece, how many pages there are, and which columns are given: `_price_layout`."""
-    behind = (pages.announced_share, pages.host_price_ratio, pages.found_at, pages.comeback_scale_s)
+    behind = (pages.announced_share, pages.host_price_ratio, pages.found_at, pages.comeback_scale_s, pages.owed)
     columns = (
         pages.visited_at, pages.importance, pages.shape, pages.scale_s, pages.cost, pages.cost_changed,
         pages.neg_log_unchanged, *(column for column in behind if column is not None),

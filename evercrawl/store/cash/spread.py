@@ -59,8 +59,13 @@ def expected(cash: Floats, cells: Slots) -> Floats:
     >>> expected(np.array([0.0, 0.05, 9.0]), np.array([24 << IN_CELL] * 3, np.uint32)).tolist()
     [0.125, 0.175, 0.375]
     """
-    part = _PARTS[cells >> np.uint32(IN_CELL) & np.uint32(_MOST)]
-    return np.where((cells & np.uint32(ROOT)) != 0, cash, np.minimum(cash, INFLOW * part) + part)
+    usual = part(cells)
+    return np.where((cells & np.uint32(ROOT)) != 0, cash, np.minimum(cash, INFLOW * usual) + usual)
+
+
+def part(cells: Slots) -> Floats:
+    """Return what part of its site's source is left at each unread page, shape (n,), by its cell."""
+    return _PARTS[cells >> np.uint32(IN_CELL) & np.uint32(_MOST)]
 
 
 def in_cells(spreads: NDArray[Any]) -> Slots:

@@ -209,6 +209,7 @@ def restore(state: State, loaded: Loaded) -> None:
     state.outcomes.update({int(i): int(n) for i, n in enumerate(counts) if n and i})
     state.index_originals()
     state.find_lost()
+    state.note_folders()
     copied = np.array([piece.sequence for piece in cash], np.uint64)
     state.cashbook.saved = Saved(head.known, copied, max((piece.count for piece in cash[:-1]), default=CHUNK_SLOTS))
 

@@ -12,7 +12,17 @@ from evercrawl.schedule.clocks._exposure_kernel import WORDS, CopyBelief, Tables
 from evercrawl.schedule.policies.price._deaths import BACK_SHAPE, dying, weight_back
 from evercrawl.schedule.policies.price._worth import announced, due_after, heard, parts
 from evercrawl.schedule.shared import _price_layout as layout
-from evercrawl.schedule.shared._price_layout import ALWAYS, ANNOUNCED, COMEBACK, FOUND_AT, HOST_RATIO, OPTIONAL, TERMS
+from evercrawl.schedule.shared._price_layout import (
+    ALWAYS,
+    ANNOUNCED,
+    COMEBACK,
+    FOUND_AT,
+    HOST_RATIO,
+    OPTIONAL,
+    OWED,
+    OWED_TIMES,
+    TERMS,
+)  # fmt: skip
 
 _NOTHING: Final = 1e-300
 _LEAST: Final = 1e-6  # of a probability, and of its complement
@@ -36,6 +46,7 @@ class PriceColumns(NamedTuple):
     host_ratio: Any
     found_at: Any
     comeback: Any
+    owed: Any
 
 
 class Terms(NamedTuple):
@@ -86,6 +97,7 @@ def _columns(numbers: Any, columns: Any, n: int, given: int) -> PriceColumns:
     return PriceColumns(
         view(numbers, n), rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6], _given(rows, given, ANNOUNCED),
         _given(rows, given, HOST_RATIO), _given(rows, given, FOUND_AT), _given(rows, given, COMEBACK),
+        _given(rows, given, OWED),
     )  # fmt: skip
 
 
@@ -148,7 +160,8 @@ def _value_of_new(c: PriceColumns, i: int, s: Terms) -> float:
         worth = (1.0 - s.theta_new) * fresh + s.theta_new * harmonic
     else:
         worth, _, _, _ = parts(a, b, waited, s.theta_new)
-    return float(c.weight[i] * worth / (c.cost[i] + c.changed[i]))
+    times = OWED_TIMES if len(c.owed) > 0 and c.owed[i] > 0.0 else 1.0
+    return float(times * c.weight[i] * worth / (c.cost[i] + c.changed[i]))
 
 
 @compiled

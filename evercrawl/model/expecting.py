@@ -1,0 +1,160 @@
+"""What unread pages are expected to weigh, by what others turned out to be; what a visit costs where a host's time binds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from evercrawl.arrays.reserved import reserve
+from evercrawl.model.columns import USUAL_BYTES
+from evercrawl.store.cash.spread import INFLOW, expected, part
+from evercrawl.store.table.folders import marks
+from evercrawl.store.table.table import NO_RECORD, ROOT
+
+if TYPE_CHECKING:
+    from evercrawl.config import Config
+    from evercrawl.importance.base import Importance
+    from evercrawl.model.columns import Columns
+    from evercrawl.model.policy.lessons import Lessons
+    from evercrawl.model.stored.remembered import Remembered
+    from evercrawl.schedule.pages import Pages
+    from evercrawl.schedule.shared.prospects import Prospect, Prospects
+    from evercrawl.store.journal.events import Discovery
+    from evercrawl.store.state import State
+    from evercrawl.types import Flags, Floats, Slots
+
+OWED: Final = 1.25
+"""Visits of a host for each page that is known of it, after which pages of which something is expected come first."""
+OWED_TURNS: Final = 3
+"""Of so many visits all but one go to these."""
+WORK_BYTES: Final = 8_000.0
+"""Bytes that take as much work to read as all of a visit but its body does: some 300 us of a page's 1,000."""
+_DEEPER: Final = 2.0  # times as much counts a page that would be the deepest of a folder that may have no end
+_PIECE: Final = 1 << 20
+
+
+class Expecting:
+    """Says of unread pages what is to be expected of them, and of all what a visit costs where a host's time binds.
+
+    Parameters
+    ----------
+    state, prospects
+        Who has what; what others turned out to be.
+    rest_s
+        How long a host rests after a visit.
+    timed
+        Whether a visit costs the time that it takes where a host is asked as often as it allows; else only fetches or
+        bytes, of which there is a ceiling.
+    expects
+        Whether sites have a source, of which an unread page will get a part.
+    """
+
+    def __init__(self, state: State, prospects: Prospects, rest_s: float, *, timed: bool, expects: bool) -> None:
+        self._state, self._prospects = state, prospects
+        self._rest_s, self._timed, self._expects = rest_s, timed, expects
+        self._known: Slots = reserve(np.uint32, 1 << 28)  # by host
+        self._read: Slots = reserve(np.uint32, 1 << 28)
+        hosts = len(state.hosts)
+        for start in range(0, state.known.count, _PIECE):
+            rows = state.known.rows(start, start + _PIECE)
+            self._known[:hosts] += np.bincount(rows["host"], minlength=hosts).astype(np.uint32)
+        records = state.records.rows[: state.records.count]
+        of_read = records["host"][records["outcome"] != 0]
+        self._read[:hosts] += np.bincount(of_read, minlength=hosts).astype(np.uint32)
+
+    def admitted(self, found: Discovery) -> None:
+        """Count URLs that became known."""
+        for host in found.hosts:
+            self._known[host] += 1
+
+    def learned(self, visit: Remembered) -> None:
+        """Count a page that was visited for the first time."""
+        if visit.event.visits == 1:
+            self._read[visit.event.host] += 1
+
+    def __call__(self, pages: Pages, hosts: Slots) -> Pages:
+        """Return the columns of pages, which are on `hosts`, with what is expected of those that were never read."""
+        if self._timed:
+            pages = self._priced(pages, hosts)
+        unread = np.flatnonzero(np.isnan(pages.visited_at))
+        if not self._expects or not len(unread):
+            return pages
+        slots, hosts = pages.slot[unread], hosts[unread]
+        cells = self._state.table.record.take(slots)
+        prospect = self.prospect(cells, hosts)
+        importance, owed = pages.importance.copy(), np.zeros(len(pages.slot))
+        importance[unread] *= self._times(prospect, slots, cells, hosts)
+        owed[unread] = self.owed(prospect, cells, hosts)
+        return replace(pages, importance=importance, owed=owed)
+
+    def prospect(self, cells: Slots, hosts: Slots) -> Prospect:
+        """Return what others turned out to be, for unread pages with these cells on these hosts."""
+        sites = self._state.site_of.take(hosts)
+        return self._prospects.of(hosts, sites, marks(cells), cells & np.uint32(0xFF))
+
+    def owed(self, prospect: Prospect, cells: Slots, hosts: Slots) -> Flags:
+        """Return which unread pages come before all others of their hosts now, shape (n,)."""
+        visits = self._prospects.times.visits_of(hosts)
+        late = (visits >= OWED * self._known.take(hosts)) & (visits % OWED_TURNS != 0)
+        unread = (cells & np.uint32(NO_RECORD)) != 0
+        return late & (prospect.ends | ((cells & np.uint32(ROOT)) != 0)) & unread
+
+    def _times(self, prospect: Prospect, slots: Slots, cells: Slots, hosts: Slots) -> Floats:
+        """Return how many times what their place in the tree of links says unread pages are expected to weigh."""
+        state = self._state
+        cash = np.maximum(state.table.cash.take(slots), 0.0)
+        usual = part(cells)
+        sites = state.site_of.take(hosts)
+        members = state.accounts.sites["members"].take(sites).astype(np.float64)
+        waiting = np.maximum(self._known.take(hosts).astype(np.float64) - self._read.take(hosts), 1.0)
+        own = np.minimum(prospect.own + prospect.doubt, 1.0)
+        trusted = state.accounts.sites["trusted"].take(sites) != 0
+        fair = own / np.maximum(members + own * waiting, 1.0)
+        wanted = np.where(prospect.tries > 1.0, _DEEPER * fair, fair)
+        held_back = np.minimum(usual, fair) * own
+        learned = np.where(prospect.ends, fair, np.where(prospect.tries > 0.0, wanted, held_back))
+        told = prospect.told & trusted & ((cells & np.uint32(ROOT)) == 0) & ((cells & np.uint32(NO_RECORD)) != 0)
+        before = expected(cash, cells)
+        after = np.minimum(cash, INFLOW * learned) + learned
+        return np.divide(after, before, out=np.ones(len(cells)), where=told & (before > 0))
+
+    def _priced(self, pages: Pages, hosts: Slots) -> Pages:
+        """Return pages with what a visit costs: by the time it takes as far as their hosts are busy, else by the work."""
+        busy, ratio = self._prospects.times.of(hosts, pages.slot, self._rest_s)
+        cost = (1.0 - busy) * (pages.cost + WORK_BYTES) + busy * ratio * self._usual()
+        return replace(pages, cost=cost, cost_changed=(1.0 - busy) * pages.cost_changed)
+
+    def _usual(self) -> float:
+        """Return what it costs to read a page, in bytes."""
+        state = self._state
+        return WORK_BYTES + (state.wire_bytes / state.visits if state.visits else USUAL_BYTES)
+
+
+def expecting_of(state: State, config: Config, scheme: Importance, lessons: Lessons | None) -> Expecting | None:
+    """Return what says what is expected of pages in a crawl; None where nobody tells it of visits."""
+    if lessons is None:
+        return None
+    timed = not config.rate_per_s and not config.rate_bytes_per_s
+    prospects = lessons.foresight.prospects
+    return Expecting(state, prospects, config.delay_s, timed=timed, expects=not scheme.handout)
+
+
+class ExpectingColumns:
+    """Slots -> `Pages` with what is expected of unread pages, for whoever does not know their hosts."""
+
+    def __init__(self, columns: Columns, expecting: Expecting, hosts: Slots) -> None:
+        self._columns, self._expecting, self._hosts = columns, expecting, hosts
+
+    def __call__(self, slots: Slots) -> Pages:
+        """Return the columns of `slots`, shape (n,) each."""
+        return self._expecting(self._columns(slots), self._hosts.take(slots))
+
+    def weight_ratio(self, slots: Slots) -> Floats:
+        """Return how many times their importance pages are worth by the weight alone, shape (n,)."""
+        return self._columns.weight_ratio(slots)
+
+    def saw(self, slot: int) -> tuple[float, dict[str, float]]:
+        """Return how many times its importance a page counts by the weight itself, and what that goes by."""
+        return self._columns.saw(slot)

@@ -1,0 +1,107 @@
+"""How much of their time hosts are asked, and how long a visit takes there: by the visits that were made."""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from evercrawl.arrays.rows import Rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.types import Floats, Ints, Slots
+
+_STEP: Final = 0.1  # how much of what a visit shows is taken in
+_SLOW: Final = 4.0  # times the usual: pages that take longer are remembered
+_SLOW_S: Final = 0.5  # and that take longer than that
+_MOST_SLOW: Final = 1 << 16  # pages
+_HOST: Final = np.dtype([("ended_at", "<f8"), ("usual_s", "<f4"), ("busy", "<f4"), ("visits", "<u4")])
+_CELLS: Final = Struct("=dffI")  # the same, for one row: ten times as quick as by name
+_SLOW_PAGE: Final = np.dtype([("slot", "<u4"), ("took_s", "<f4")])
+
+
+class HostTimes:
+    """Visits of each host, how much of the time it was asked, how long that usually takes, and which pages take longer.
+
+    A host that is asked again before as much time passed as it rests and the visit before took is busy.
+
+    Examples
+    --------
+    A host that is asked without a pause, one page of which takes long:
+
+    >>> times = HostTimes()
+    >>> for at, slot, took_s in ((0.0, 1, 0.1), (0.2, 2, 0.1), (0.4, 3, 8.0)):
+    ...     times.visited(0, slot, at, took_s, rest_s=0.1)
+    >>> busy, ratio = times.of(np.array([0, 0]), np.array([2, 3]), rest_s=0.1)
+    >>> busy.round(2).tolist(), ratio.round(1).tolist()
+    ([0.19, 0.19], [1.0, 39.9])
+    """
+
+    def __init__(self) -> None:
+        self._hosts = Rows(_HOST)
+        self._slow: dict[int, float] = {}
+
+    def visited(self, host: int, slot: int, at: float, took_s: float, rest_s: float) -> None:
+        """Take note of a visit: when it began, how long it took, and how long the host rests after each."""
+        cells, place = self._hosts.upto(host + 1).data, host * _CELLS.size
+        ended_at, usual_s, busy, visits = _CELLS.unpack_from(cells, place)
+        if visits:
+            busy += _STEP * ((at - ended_at <= 2.0 * rest_s + usual_s) - busy)
+            step = max(_STEP, 1.0 / (visits + 1.0))
+            if took_s > _SLOW * usual_s and took_s > _SLOW_S and len(self._slow) < _MOST_SLOW:
+                self._slow[slot] = took_s
+            else:
+                self._slow.pop(slot, None)
+                usual_s += step * (took_s - usual_s)
+        else:
+            usual_s = took_s
+        _CELLS.pack_into(cells, place, max(at + took_s, ended_at), usual_s, busy, min(visits + 1, 0xFFFFFFFF))
+
+    def visits(self, host: int) -> int:
+        """Return how many visits a host has had."""
+        return int(self._hosts.upto(0)["visits"][host]) if host < len(self._hosts) else 0
+
+    def visits_of(self, hosts: NDArray[np.integer]) -> Ints:
+        """Return how many visits hosts have had, shape (n,)."""
+        return self._hosts.take(hosts.astype(np.uint32))["visits"].astype(np.int64)
+
+    def of(self, hosts: Slots, slots: Slots, rest_s: float) -> tuple[Floats, Floats]:
+        """Return how busy the hosts of pages are, and how many times the usual time a visit takes, shape (n,) each.
+
+        Both count the rest that a host has after a visit.
+        """
+        rows = self._hosts.take(hosts)
+        usual_s = rows["usual_s"].astype(np.float64)
+        took_s = usual_s.copy()
+        if self._slow:
+            for i, slot in enumerate(slots.tolist()):
+                if slot in self._slow:
+                    took_s[i] = self._slow[slot]
+        whole = usual_s + rest_s
+        ratio = np.divide(took_s + rest_s, whole, out=np.ones(len(slots)), where=whole > 0)
+        return rows["busy"].astype(np.float64), ratio
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return all that was learned, as arrays that may be kept on disk."""
+        return {"hosts": self._hosts.upto(0).copy(), "slow": np.array(list(self._slow.items()), _SLOW_PAGE)}
+
+    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+        """Go on from what `state` returned.
+
+        Raises
+        ------
+        ValueError, KeyError
+            It is not such a state; then nothing was restored.
+        """
+        hosts, slow = state["hosts"], state["slow"]
+        if hosts.dtype != _HOST or slow.dtype != _SLOW_PAGE:
+            raise ValueError("these are not the times of hosts")
+        self._hosts = Rows(_HOST, rows=hosts)
+        self._slow = dict(zip(slow["slot"].tolist(), slow["took_s"].tolist(), strict=True))
+
+    def size_bytes(self) -> int:
+        """Return how much memory is in use."""
+        return len(self._hosts) * _HOST.itemsize + 100 * len(self._slow)

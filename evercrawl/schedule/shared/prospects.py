@@ -1,0 +1,232 @@
+"""What unread pages turned out to be once they were read, by site, folder and depth: what to expect of the next ones.
+
+Of a page that nobody has read it is not known whether it has content of its own. What others were tells it: of how many
+that were read in its folder at its depth, in its folder, on its site and anywhere, each told by the next wider group as
+far as it has few of its own (a Beta belief whose prior is worth `PRIOR` pages). The more it is in doubt the more there
+is to learn: a standard deviation is added.
+
+Some sites have no end: a calendar's pages are different, and each leads to others. Nothing that is read of a page tells
+that; that none of the pages before it was a *leaf*, one that made known nothing of its host, does. A folder is
+believed to end where leaves were found at some depth; then its pages down to `AHEAD` links deeper are expected to be
+what others were. Otherwise its deepest pages are read first, for they show soonest whether it ends, and only so many:
+`FREE` of a site, then ever fewer a visit of its host, each paying for what it makes known as well. All others of such a
+folder wait: they are *held back*. So are pages where most of those before turned out to be copies, or none at all.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from evercrawl.arrays.numbering import Numbering
+from evercrawl.arrays.rows import Rows
+from evercrawl.schedule.shared.host_times import HostTimes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from evercrawl.types import Flags, Floats, Keys, Slots
+
+PRIOR: Final = 4.0
+"""Pages that what is expected of a wider group counts for."""
+USUAL: Final = 0.8
+"""Part of all pages that have content of their own, before any was read."""
+AHEAD: Final = 2
+"""Links below the deepest leaves down to which a folder is believed to end."""
+DEEPEST: Final = 32
+"""Links below the first page that was read of a site, beyond which its pages are held back."""
+FREE: Final = 16
+"""Pages of a site that may be read to see whether its folders end, however few visits there were."""
+APART: Final = 16.0
+"""Visits of a host for each page that is read or made known so after that; twice as many for every four more."""
+POOR: Final = 0.2
+"""Part of pages with content of their own below which the rest is held back, once `TOLD` were read."""
+TOLD: Final = 8
+"""Pages after which a folder is judged by its own."""
+LEAVES: Final = 0.25
+"""Part of the pages of one depth that have to be leaves, two at least, where a folder ends."""
+FEW_LEAVES: Final = 1 / 16
+"""Part of a folder's pages that have to be leaves, that it may be believed to end where its site does."""
+
+GROUP: Final = np.dtype(
+    [
+        ("read", "<u4"), ("own", "<u4"), ("leaves", "<u4"),  # pages
+        ("first", "<u2"), ("deepest", "<u2"),  # depth + 1 of those that were read; 0 for none
+        ("ends", "<u2"), ("dead", "<u2"),  # depth + 1 of the deepest with leaves enough; leaves since the last deeper
+        ("tried", "<u4"), ("next", "<u4"),  # read to see whether there is an end; visits of the host before the next
+    ]
+)  # fmt: skip
+"""What is kept of a site, of a folder, or of a depth in a folder: 28 bytes."""
+_ODD: Final = 0x9E3779B97F4A7C15
+_MASK: Final = (1 << 64) - 1
+_MOST: Final = 0xFFFF
+
+
+class Prospect(NamedTuple):
+    """What is to be expected of unread pages, shape (n,) each.
+
+    Attributes
+    ----------
+    read, own
+        Pages read in its folder at its depth; and the probability that it has content of its own.
+    doubt
+        The standard deviation of that.
+    told
+        Whether any page of its site was read.
+    ends
+        Whether its folder is believed to end, and not to hold mostly copies; else it is held back.
+    tries
+        How much it is wanted to see whether its folder ends: 0 not now, 1, or 2 where it would be the deepest.
+    """
+
+    read: Floats
+    own: Floats
+    doubt: Floats
+    told: Flags
+    ends: Flags
+    tries: Floats
+
+
+class Prospects:
+    """Learns from visits, in order, what unread pages turn out to be, and how much of their time hosts are asked.
+
+    Attributes
+    ----------
+    times
+        Of the hosts.
+
+    Examples
+    --------
+    Of a folder, three pages were read two links deep; all had content, and two of them led nowhere else:
+
+    >>> prospects, one = Prospects(), np.array([7])
+    >>> for found in (3, 0, 0):
+    ...     prospects.read(host=7, site=7, folder=5, depth=2, visits=9, own=True, found=found)
+    >>> expected = prospects.of(one, one, np.array([5]), np.array([3]))
+    >>> bool(expected.ends[0]), round(float(expected.own[0]), 2)
+    (True, 0.97)
+    """
+
+    def __init__(self) -> None:
+        self.times = HostTimes()
+        self._numbers, self._groups = Numbering(), Rows(GROUP)
+        self._groups.upto(1)  # the first is that of all pages
+        self._numbers.of(np.array([1], np.uint64))
+
+    def read(self, host: int, site: int, folder: int, depth: int, *, visits: int, own: bool, found: int) -> None:
+        """Take note of a page that was read for the first time, or found gone, or to lead elsewhere.
+
+        Parameters
+        ----------
+        host, site, folder, depth
+            Where it is; the folder by its mark.
+        visits
+            How many its host has had.
+        own
+            Whether it has content of its own.
+        found
+            How many URLs of its host it made known.
+        """
+        keys = [_site_key(site), _folder_key(host, folder), _depth_key(host, folder, depth)]
+        numbers: list[int] = self._numbers.of(np.array(keys, np.uint64)).tolist()
+        rows = self._groups.upto(len(self._numbers))
+        whole, of_site, of_folder, of_depth = (rows[number] for number in (0, *numbers))
+        level = min(depth, _MOST - 1) + 1
+        if not _ends(of_site, of_folder, level) and level + int(of_folder["dead"]) >= of_folder["deepest"]:
+            tried = int(of_site["tried"])
+            if tried < FREE or visits >= of_site["next"]:
+                of_site["tried"] = tried + 1
+                apart = APART * 2.0 ** (max(tried + 1 - FREE, 0) / 4.0)
+                of_site["next"] = min(visits + (1 + found) * apart, 0xFFFFFFFF)
+        for row in (whole, of_site, of_folder, of_depth):
+            row["read"] += 1
+            row["own"] += own
+            row["leaves"] += own and not found
+        of_site["first"] = min(int(of_site["first"]) or level, level)
+        if level > of_folder["deepest"]:
+            of_folder["deepest"], of_folder["dead"] = level, 0
+        of_folder["dead"] = min(int(of_folder["dead"]) + (not found), _MOST)
+        if of_depth["leaves"] >= max(2, LEAVES * of_depth["read"]):
+            for row in (of_site, of_folder):
+                row["ends"] = max(int(row["ends"]), level)
+
+    def of(self, hosts: Slots, sites: Slots, folders: Slots, depths: Slots) -> Prospect:
+        """Return what to expect of unread pages by where they are, columns of shape (n,)."""
+        hosts, sites = hosts.astype(np.uint64), sites.astype(np.uint64)
+        folders, depths = folders.astype(np.uint64), depths.astype(np.uint64)
+        of_site = self._taken(_site_key(sites))
+        of_folder = self._taken(_folder_key(hosts, folders))
+        of_depth = self._taken(_depth_key(hosts, folders, depths))
+        whole = self._groups.upto(1)[0]
+        own: Any = (whole["own"] + 2.0 * USUAL) / (whole["read"] + 2.0)
+        for row in (of_site, of_folder, of_depth):
+            own = (row["own"] + PRIOR * own) / (row["read"] + PRIOR)
+        level = np.minimum(depths.astype(np.int64), _MOST - 1) + 1
+        poor = (of_depth["read"] >= TOLD) & (own < POOR)
+        ends = _ends(of_site, of_folder, level) & ~poor
+        deepest = of_folder["deepest"].astype(np.int64)
+        free = (of_site["tried"] < FREE) | (self.times.visits_of(hosts) >= of_site["next"])
+        shows = ~ends & ~poor & free & (level + of_folder["dead"] >= deepest)
+        doubt = np.sqrt(own * (1.0 - own) / (of_depth["read"] + PRIOR + 1.0))
+        tries = np.where(shows, np.where(level > deepest, 2.0, 1.0), 0.0)
+        return Prospect(of_depth["read"].astype(np.float64), own, doubt, of_site["read"] > 0, ends, tries)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return all that was learned, as arrays that may be kept on disk."""
+        return {"groups": self._groups.upto(1).copy(), "keys": self._numbers.keys(), **self.times.state()}
+
+    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+        """Go on from what `state` returned.
+
+        Raises
+        ------
+        ValueError, KeyError
+            It is not such a state; then nothing was restored.
+        """
+        groups, keys = state["groups"], state["keys"]
+        if groups.dtype != GROUP or keys.dtype != np.uint64 or len(groups) != len(keys) or not len(keys):
+            raise ValueError("these are not the groups of unread pages")
+        self.times.restore(state)
+        self._groups, self._numbers = Rows(GROUP, rows=groups), Numbering()
+        self._numbers.of(keys)
+
+    def size_bytes(self) -> int:
+        """Return how much memory is in use."""
+        return len(self._groups) * (GROUP.itemsize + 16) + self.times.size_bytes()
+
+    def _taken(self, keys: Keys) -> NDArray[Any]:
+        """Return the groups of keys, zeros for one of which nothing was read."""
+        return self._groups.take(self._numbers.find(keys))
+
+
+def _ends(of_site: Any, of_folder: Any, level: Any) -> Any:
+    """Return whether folders are believed to end, at `level`, by what was found of themselves and of their sites."""
+    own = (of_folder["ends"] > 0) & (level <= of_folder["ends"] + np.int64(AHEAD))
+    untold = (of_folder["read"] < TOLD) | (of_folder["leaves"] >= FEW_LEAVES * of_folder["read"])
+    like_site = untold & (of_site["ends"] > 0) & (level <= of_site["ends"] + np.int64(AHEAD))
+    return (own | like_site) & (level <= of_site["first"] + np.int64(DEEPEST))
+
+
+def _site_key(site: Any) -> Any:
+    return _mixed(site << 2 | 1) if isinstance(site, int) else _spread(site << np.uint64(2) | np.uint64(1))
+
+
+def _folder_key(host: Any, folder: Any) -> Any:
+    if isinstance(host, int):
+        return _mixed((host << 6 | folder) << 18 | 2)
+    return _spread((host << np.uint64(6) | folder) << np.uint64(18) | np.uint64(2))
+
+
+def _depth_key(host: Any, folder: Any, depth: Any) -> Any:
+    if isinstance(host, int):
+        return _mixed(((host << 6 | folder) << 16 | depth) << 2 | 3)
+    return _spread(((host << np.uint64(6) | folder) << np.uint64(16) | depth) << np.uint64(2) | np.uint64(3))
+
+
+def _mixed(key: int) -> int:
+    return key * _ODD & _MASK
+
+
+def _spread(keys: Keys) -> Keys:
+    return keys * np.uint64(_ODD)

@@ -1,0 +1,70 @@
+"""How soon a crawl read what it knew: told by the requests that it made of sites whose pages are all there."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evercrawl.parse.urls import origin, path_query
+from evercrawl.simulate.living.web import CALENDAR
+
+if TYPE_CHECKING:
+    from evercrawl.simulate.living.documentation import DocumentationWeb
+
+
+@dataclass(slots=True)
+class Coverage:
+    """What the requests of a crawl came to.
+
+    Attributes
+    ----------
+    visits
+        Requests for pages, by site, those of calendars included.
+    calendar
+        Requests for days of calendars, by site.
+    read
+        Pages that were read, calendars left out, by site.
+    whole_after
+        How many visits a site had had when the last of its pages was read; only of sites that were read whole.
+    overdue
+        The most visits that a site had had for each page known of it, while one of these was still unread. Calendars
+        are held back by budgets, so only other pages are waited for, but days that were linked to count as known.
+    """
+
+    visits: Counter[str]
+    calendar: Counter[str]
+    read: Counter[str]
+    whole_after: dict[str, int]
+    overdue: dict[str, float]
+
+
+def coverage(web: DocumentationWeb, log: Iterable[tuple[str, int]]) -> Coverage:
+    """Return what the requests came to: URL and status of each, in order."""
+    found = Coverage(Counter(), Counter(), Counter(), {}, {})
+    known: defaultdict[str, set[str]] = defaultdict(lambda: {"/"})
+    read: defaultdict[str, set[str]] = defaultdict(set)
+    unread: Counter[str] = Counter(dict.fromkeys(web.origins, 1))
+    for url, status in log:
+        site, path = origin(url), path_query(url)
+        if path == "/robots.txt" or status not in (200, 304):
+            continue
+        found.visits[site] += 1
+        if path.startswith(CALENDAR):
+            found.calendar[site] += 1
+        if unread[site]:
+            ratio = found.visits[site] / len(known[site])
+            found.overdue[site] = max(found.overdue.get(site, 0.0), ratio)
+        if path in read[site]:
+            continue
+        read[site].add(path)
+        new = set(web.links(site, path) or ()) - known[site]
+        known[site] |= new
+        unread[site] += sum(not link.startswith(CALENDAR) for link in new)
+        if not path.startswith(CALENDAR):
+            unread[site] -= 1
+            found.read[site] += 1
+            if found.read[site] == len(web.paths):
+                found.whole_after[site] = found.visits[site]
+    return found
