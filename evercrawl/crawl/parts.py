@@ -87,7 +87,7 @@ class Choosing:
         self.lessons = (
             Lessons(policy, partition, patience_s=soon_s, rest_s=config.delay_s) if isinstance(policy, Learns) else None
         )
-        self.expecting = expecting_of(state, config, scheme, self.lessons)
+        self.expecting = expecting_of(state, config, scheme, self.lessons.foresight if self.lessons else None)
         self.weight = weight_of(config.weight, partition, lasting=config.lasting)
         self.columns = Columns(
             state,

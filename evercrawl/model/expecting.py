@@ -1,29 +1,27 @@
-"""What unread pages are expected to weigh, by what others turned out to be; what a visit costs where a host's time binds."""
+"""What unread pages are expected to weigh, by what others were; what a visit costs where a host's time binds."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
 import numpy as np
 
 from evercrawl.arrays.reserved import reserve
-from evercrawl.model.columns import USUAL_BYTES
+from evercrawl.config import Config
+from evercrawl.importance.base import Importance
+from evercrawl.model.columns import USUAL_BYTES, Columns
+from evercrawl.model.policy.foresight import Foresight
+from evercrawl.model.stored.remembered import Remembered
+from evercrawl.schedule.pages import Pages
+from evercrawl.schedule.shared.prospects import Prospect, Prospects
 from evercrawl.store.cash.spread import INFLOW, expected, part
+from evercrawl.store.journal.events import Discovery
+from evercrawl.store.state import State
 from evercrawl.store.table.folders import marks
 from evercrawl.store.table.table import NO_RECORD, ROOT
-
-if TYPE_CHECKING:
-    from evercrawl.config import Config
-    from evercrawl.importance.base import Importance
-    from evercrawl.model.columns import Columns
-    from evercrawl.model.policy.lessons import Lessons
-    from evercrawl.model.stored.remembered import Remembered
-    from evercrawl.schedule.pages import Pages
-    from evercrawl.schedule.shared.prospects import Prospect, Prospects
-    from evercrawl.store.journal.events import Discovery
-    from evercrawl.store.state import State
-    from evercrawl.types import Flags, Floats, Slots
+from evercrawl.types import Flags, Floats, Slots
 
 OWED: Final = 1.25
 """Visits of a host for each page that is known of it, after which pages of which something is expected come first."""
@@ -85,7 +83,7 @@ class Expecting:
         cells = self._state.table.record.take(slots)
         prospect = self.prospect(cells, hosts)
         importance, owed = pages.importance.copy(), np.zeros(len(pages.slot))
-        importance[unread] *= self._times(prospect, slots, cells, hosts)
+        importance[unread] *= self.times(prospect, slots, cells, hosts)
         owed[unread] = self.owed(prospect, cells, hosts)
         return replace(pages, importance=importance, owed=owed)
 
@@ -99,9 +97,10 @@ class Expecting:
         visits = self._prospects.times.visits_of(hosts)
         late = (visits >= OWED * self._known.take(hosts)) & (visits % OWED_TURNS != 0)
         unread = (cells & np.uint32(NO_RECORD)) != 0
-        return late & (prospect.ends | ((cells & np.uint32(ROOT)) != 0)) & unread
+        owed: Flags = late & (prospect.ends | ((cells & np.uint32(ROOT)) != 0)) & unread
+        return owed
 
-    def _times(self, prospect: Prospect, slots: Slots, cells: Slots, hosts: Slots) -> Floats:
+    def times(self, prospect: Prospect, slots: Slots, cells: Slots, hosts: Slots) -> Floats:
         """Return how many times what their place in the tree of links says unread pages are expected to weigh."""
         state = self._state
         cash = np.maximum(state.table.cash.take(slots), 0.0)
@@ -118,10 +117,11 @@ class Expecting:
         told = prospect.told & trusted & ((cells & np.uint32(ROOT)) == 0) & ((cells & np.uint32(NO_RECORD)) != 0)
         before = expected(cash, cells)
         after = np.minimum(cash, INFLOW * learned) + learned
-        return np.divide(after, before, out=np.ones(len(cells)), where=told & (before > 0))
+        times: Floats = np.divide(after, before, out=np.ones(len(cells)), where=told & (before > 0))
+        return times
 
     def _priced(self, pages: Pages, hosts: Slots) -> Pages:
-        """Return pages with what a visit costs: by the time it takes as far as their hosts are busy, else by the work."""
+        """Return pages with what a visit costs: the time it takes as far as their hosts are busy, else the work."""
         busy, ratio = self._prospects.times.of(hosts, pages.slot, self._rest_s)
         cost = (1.0 - busy) * (pages.cost + WORK_BYTES) + busy * ratio * self._usual()
         return replace(pages, cost=cost, cost_changed=(1.0 - busy) * pages.cost_changed)
@@ -132,29 +132,35 @@ class Expecting:
         return WORK_BYTES + (state.wire_bytes / state.visits if state.visits else USUAL_BYTES)
 
 
-def expecting_of(state: State, config: Config, scheme: Importance, lessons: Lessons | None) -> Expecting | None:
+def expecting_of(state: State, config: Config, scheme: Importance, foresight: Foresight | None) -> Expecting | None:
     """Return what says what is expected of pages in a crawl; None where nobody tells it of visits."""
-    if lessons is None:
+    if foresight is None:
         return None
     timed = not config.rate_per_s and not config.rate_bytes_per_s
-    prospects = lessons.foresight.prospects
-    return Expecting(state, prospects, config.delay_s, timed=timed, expects=not scheme.handout)
+    return Expecting(state, foresight.prospects, config.delay_s, timed=timed, expects=not scheme.handout)
 
 
-class ExpectingColumns:
-    """Slots -> `Pages` with what is expected of unread pages, for whoever does not know their hosts."""
+class ExpectingColumns(Columns):
+    """Slots -> `Pages` with what is expected of them, for whoever does not know their hosts.
 
-    def __init__(self, columns: Columns, expecting: Expecting, hosts: Slots) -> None:
-        self._columns, self._expecting, self._hosts = columns, expecting, hosts
+    Parameters
+    ----------
+    told
+        Returns what says what is expected; None where nobody knows.
+    gathered, more
+        As of `Columns`.
+    """
+
+    def __init__(self, told: Callable[[], Expecting | None], state: State, *gathered: Any, **more: Any) -> None:
+        super().__init__(state, *gathered, **more)
+        self._log, self._told = state.known, told
+        self._hosts: Slots | None = None
 
     def __call__(self, slots: Slots) -> Pages:
         """Return the columns of `slots`, shape (n,) each."""
-        return self._expecting(self._columns(slots), self._hosts.take(slots))
-
-    def weight_ratio(self, slots: Slots) -> Floats:
-        """Return how many times their importance pages are worth by the weight alone, shape (n,)."""
-        return self._columns.weight_ratio(slots)
-
-    def saw(self, slot: int) -> tuple[float, dict[str, float]]:
-        """Return how many times its importance a page counts by the weight itself, and what that goes by."""
-        return self._columns.saw(slot)
+        pages, expecting = super().__call__(slots), self._told()
+        if expecting is None:
+            return pages
+        if self._hosts is None or len(self._hosts) < self._log.count:
+            self._hosts = self._log.rows()["host"]
+        return expecting(pages, self._hosts.take(slots))

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from evercrawl.config import FILE_NAME, Config, load
 from evercrawl.errors import ConfigError
 from evercrawl.model.columns import Columns, counts_bytes
+from evercrawl.model.expecting import Expecting, ExpectingColumns, expecting_of
 from evercrawl.model.focus import Focusing, discovery_weight
 from evercrawl.model.notices import AnnouncedDates
 from evercrawl.model.policy.followed import followed
+from evercrawl.model.policy.foresight import Foresight
 from evercrawl.model.policy.lessons import Lessons
 from evercrawl.model.policy.planning import Planning
 from evercrawl.model.policy.policies import policy_of
@@ -76,6 +78,8 @@ class View:
         self.surroundings = Surroundings(self.in_bytes, deaths_of(self.state).per_s)
         self._upto = partition.journal.sequence  # a crawl that runs goes on meanwhile, and the state does not
         self._recalled = False
+        self._foresight: Foresight | None = None
+        self._expecting: Expecting | None = None
 
     @cached_property
     def believing(self) -> Policy:
@@ -84,7 +88,9 @@ class View:
         Where nothing was kept, it believes what the posteriors of rates say, until it is `informed`.
         """
         if isinstance(self.policy, Learns):
-            self._recalled = Lessons(self.policy, self.partition, self._upto, anew=False).recalled
+            lessons = Lessons(self.policy, self.partition, self._upto, anew=False, rest_s=self.config.delay_s)
+            self._recalled = lessons.recalled
+            self._foresight = lessons.foresight if lessons.recalled else None
         return self.policy
 
     @cached_property
@@ -96,7 +102,7 @@ class View:
         """
         policy = self.believing
         if isinstance(policy, Learns) and not self._recalled:
-            Lessons(policy, self.partition, self._upto)
+            self._foresight = Lessons(policy, self.partition, self._upto, rest_s=self.config.delay_s).foresight
         if isinstance(policy, Plans):
             at = min(self.now, self.state.last_at())
             Planning(policy, self.state, self.candidates, self.surroundings).turn(at, len(to_try(self.state)[0]))
@@ -118,7 +124,8 @@ class View:
 
     def _candidates(self, *, awaits: bool) -> Columns:
         needs = self.policy.needs
-        return Columns(
+        return ExpectingColumns(
+            self.expecting,
             *self._gathered,
             in_bytes=self.in_bytes,
             expecting=True,
@@ -129,6 +136,12 @@ class View:
             weight=weight_of(self.config.weight, self.partition, lasting=self.config.lasting),
             comebacks=comebacks_of(self.state) if awaits else None,
         )
+
+    def expecting(self) -> Expecting | None:
+        """Return what says what is expected of unread pages; None before the policy is `believing` or `informed`."""
+        if self._expecting is None and self._foresight is not None:
+            self._expecting = expecting_of(self.state, self.config, self.scheme, self._foresight)
+        return self._expecting
 
     @cached_property
     def mirrors(self) -> Mirrors | None:

@@ -201,6 +201,35 @@ class Worth:
 
 
 @dataclass(frozen=True, slots=True)
+class Expected:
+    """What is expected of a page that was never read, by what others of its site turned out to be.
+
+    Attributes
+    ----------
+    read
+        Pages that were read in its folder, as many links from a seed.
+    own, doubt
+        Probability that it has content of its own, and the standard deviation of that.
+    ends
+        Whether its folder is believed to end, and not to hold mostly copies; else the page is held back.
+    tried
+        Whether it is read all the same, to see whether its folder ends.
+    owed
+        Whether it comes before all others of its host, which has had visits enough for all that is known of it.
+    times
+        How many times as much it is expected to weigh as its place in the tree of links says.
+    """
+
+    read: int
+    own: float
+    doubt: float
+    ends: bool
+    tried: bool
+    owed: bool
+    times: float
+
+
+@dataclass(frozen=True, slots=True)
 class Why:
     """All there is to say about a URL; what does not apply to it is None.
 
@@ -220,6 +249,8 @@ class Why:
         the policy does not ask.
     cut_links
         How many further URLs the page links to that are not followed, as it links to too many.
+    expected
+        What is expected of it; None of a page that was read, and where nobody learns it.
     """
 
     url: str
@@ -234,3 +265,4 @@ class Why:
     worth: Worth | None = None
     weighed: Weighed | None = None
     cut_links: int = 0
+    expected: Expected | None = None

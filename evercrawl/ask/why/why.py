@@ -7,7 +7,17 @@ from typing import Any
 import numpy as np
 
 from evercrawl.ask.rank.top import known
-from evercrawl.ask.why.explanation import Announcing, Belief, Origin, PageWeight, VisitSummary, Weighed, Why, Worth
+from evercrawl.ask.why.explanation import (
+    Announcing,
+    Belief,
+    Expected,
+    Origin,
+    PageWeight,
+    VisitSummary,
+    Weighed,
+    Why,
+    Worth,
+)
 from evercrawl.ask.why.feeders import Feeder, feeders
 from evercrawl.ask.why.interest import wanted
 from evercrawl.ask.why.outside import outside
@@ -58,7 +68,22 @@ def why(view: View, url: str, most: int = 10) -> Why:
         _worth(view, policy, slot, view.candidates(slots)) if state != "retired" else None,
         _weighed(view, slot) if state != "retired" and view.policy.weighs else None,
         _cut_links(view, row),
+        _expected(view, slot) if row is None else None,
     )
+
+
+def _expected(view: View, slot: int) -> Expected | None:
+    expecting = view.expecting()
+    if expecting is None or view.scheme.handout:
+        return None
+    slots, hosts = np.array([slot], np.uint32), np.array([view.state.known.row(slot)["host"]], np.uint32)
+    cells = view.state.table.record.take(slots)
+    told = expecting.prospect(cells, hosts)
+    owed = expecting.owed(told, cells, hosts)
+    return Expected(
+        int(told.read[0]), float(told.own[0]), float(told.doubt[0]), bool(told.ends[0]), bool(told.tries[0] > 0),
+        bool(owed[0]), float(expecting.times(told, slots, cells, hosts)[0]),
+    )  # fmt: skip
 
 
 def _row(view: View, slot: int) -> Any:

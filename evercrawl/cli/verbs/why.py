@@ -16,7 +16,7 @@ from evercrawl.cli.show.words import ago, every, percent, span
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
-    from evercrawl.ask.why.explanation import Announcing, Belief, Origin, PageWeight, VisitSummary, Why, Worth
+    from evercrawl.ask.why.explanation import Announcing, Belief, Expected, Origin, PageWeight, VisitSummary, Why, Worth
 
 _MORE = (
     "It prints the page's importance and the pages it comes from, its rate of change, the value of a visit against "
@@ -66,6 +66,7 @@ def rows(found: Why) -> list[tuple[str, str]]:
         *([("visited", _visited(found.history, at))] if found.history else []),
         *([("links", _cut(found.cut_links))] if found.cut_links else []),
         *(_weight(found.weight) if found.weight else []),
+        *([("expected", _expected(found.expected))] if found.expected else []),
         *([("by", told(found.weighed))] if found.weighed and found.weighed.weight != "importance" else []),
         *(_change(found.change) if found.change else []),
         *(_worth(found.worth, at, leads_on=found.state in {"alias", "redirect"}) if found.worth else []),
@@ -104,6 +105,20 @@ def _weight(weight: PageWeight) -> list[tuple[str, str]]:
         *([("", f"and from {many(more, 'pages')} more")] if more > 0 else []),
         ("cash", f"{percent(weight.cash)} of all importance would move at a visit"),
     ]
+
+
+def _expected(found: Expected) -> str:
+    place = (
+        "it comes before all others of its host" if found.owed
+        else "its folder is believed to end" if found.ends
+        else "it is read to see whether its folder ends" if found.tried
+        else "held back: its folder has shown no end, or mostly copies"
+    )  # fmt: skip
+    return (
+        f"{percent(found.own)} likely to have content of its own, +- {percent(found.doubt)}, by "
+        f"{many(found.read, 'pages')} read in its folder at its depth and others of its site; expected to weigh "
+        f"{found.times:.3g} times what its place in the tree of links says; {place}"
+    )
 
 
 def _change(change: Belief) -> list[tuple[str, str]]:

@@ -195,8 +195,9 @@ def learner_of(
     budgets
         How many URLs of a host and of a site are taken in; the usual where none are given.
     known, expecting, mirrors, lessons, probes, indexing, random_probes
-        Listeners of which a crawl may have none: what policies ask of links; what unread pages are expected to be; hosts that are compared; what policies
-        learn; hosts suspected of soft 404s; the search index; copies that were drawn.
+        Listeners of which a crawl may have none: what policies ask of links; what unread pages are expected to be;
+        hosts that are compared; what policies learn; hosts suspected of soft 404s; the search index; copies that were
+        drawn.
     focus
         What the crawl is asked to focus on: words of it are looked for near links.
     max_redirects

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
+
+from numpy.typing import NDArray
 
 from evercrawl.schedule.shared.prospects import Prospects
 from evercrawl.store.journal.events import MEMBER, Visit
+from evercrawl.store.state import State
 from evercrawl.store.table.folders import mark
 from evercrawl.types import Outcome
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.store.state import State
 
 _PREFIX: Final = "foresight."  # of its arrays, among those of what a policy learned
 _MANY: Final = 4096  # pages whose URLs are looked up at once

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from struct import Struct
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.arrays.rows import Rows
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.types import Floats, Ints, Slots
+from evercrawl.types import Floats, Ints, Slots
 
 _STEP: Final = 0.1  # how much of what a visit shows is taken in
 _SLOW: Final = 4.0  # times the usual: pages that take longer are remembered

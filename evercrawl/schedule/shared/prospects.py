@@ -9,24 +9,21 @@ Some sites have no end: a calendar's pages are different, and each leads to othe
 that; that none of the pages before it was a *leaf*, one that made known nothing of its host, does. A folder is
 believed to end where leaves were found at some depth; then its pages down to `AHEAD` links deeper are expected to be
 what others were. Otherwise its deepest pages are read first, for they show soonest whether it ends, and only so many:
-`FREE` of a site, then ever fewer a visit of its host, each paying for what it makes known as well. All others of such a
+`FREE` of a site, what they make known included, then ever fewer a visit of its host. All others of such a
 folder wait: they are *held back*. So are pages where most of those before turned out to be copies, or none at all.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.arrays.numbering import Numbering
 from evercrawl.arrays.rows import Rows
 from evercrawl.schedule.shared.host_times import HostTimes
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evercrawl.types import Flags, Floats, Keys, Slots
+from evercrawl.types import Flags, Floats, Keys, Slots
 
 PRIOR: Final = 4.0
 """Pages that what is expected of a wider group counts for."""
@@ -36,14 +33,17 @@ AHEAD: Final = 2
 """Links below the deepest leaves down to which a folder is believed to end."""
 DEEPEST: Final = 32
 """Links below the first page that was read of a site, beyond which its pages are held back."""
-FREE: Final = 16
-"""Pages of a site that may be read to see whether its folders end, however few visits there were."""
+FREE: Final = 64
+"""Pages of a site that may be read, or made known so, to see whether its folders end, however few visits there were."""
 APART: Final = 16.0
-"""Visits of a host for each page that is read or made known so after that; twice as many for every four more."""
+"""Visits of a host for each page that is read or made known so after that; twice as many for every `FREE` more."""
 POOR: Final = 0.2
 """Part of pages with content of their own below which the rest is held back, once `TOLD` were read."""
 TOLD: Final = 8
 """Pages after which a folder is judged by its own."""
+MOSTLY: Final = 0.5
+"""The same for a whole site, once `TOLD_OF_SITE` were read: what copies make known seldom is more."""
+TOLD_OF_SITE: Final = 4
 LEAVES: Final = 0.25
 """Part of the pages of one depth that have to be leaves, two at least, where a folder ends."""
 FEW_LEAVES: Final = 1 / 16
@@ -54,7 +54,7 @@ GROUP: Final = np.dtype(
         ("read", "<u4"), ("own", "<u4"), ("leaves", "<u4"),  # pages
         ("first", "<u2"), ("deepest", "<u2"),  # depth + 1 of those that were read; 0 for none
         ("ends", "<u2"), ("dead", "<u2"),  # depth + 1 of the deepest with leaves enough; leaves since the last deeper
-        ("tried", "<u4"), ("next", "<u4"),  # read to see whether there is an end; visits of the host before the next
+        ("tried", "<u4"), ("next", "<u4"),  # paid to see whether there is an end; visits of the host before the next
     ]
 )  # fmt: skip
 """What is kept of a site, of a folder, or of a depth in a folder: 28 bytes."""
@@ -136,8 +136,8 @@ class Prospects:
         if not _ends(of_site, of_folder, level) and level + int(of_folder["dead"]) >= of_folder["deepest"]:
             tried = int(of_site["tried"])
             if tried < FREE or visits >= of_site["next"]:
-                of_site["tried"] = tried + 1
-                apart = APART * 2.0 ** (max(tried + 1 - FREE, 0) / 4.0)
+                of_site["tried"] = tried + 1 + found
+                apart = APART * 2.0 ** min(max(tried - FREE, 0) / FREE, 16.0)
                 of_site["next"] = min(visits + (1 + found) * apart, 0xFFFFFFFF)
         for row in (whole, of_site, of_folder, of_depth):
             row["read"] += 1
@@ -164,6 +164,7 @@ class Prospects:
             own = (row["own"] + PRIOR * own) / (row["read"] + PRIOR)
         level = np.minimum(depths.astype(np.int64), _MOST - 1) + 1
         poor = (of_depth["read"] >= TOLD) & (own < POOR)
+        poor |= (of_site["read"] >= TOLD_OF_SITE) & (of_site["own"] < MOSTLY * of_site["read"])
         ends = _ends(of_site, of_folder, level) & ~poor
         deepest = of_folder["deepest"].astype(np.int64)
         free = (of_site["tried"] < FREE) | (self.times.visits_of(hosts) >= of_site["next"])

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from evercrawl.parse.urls import origin, path_query
+from evercrawl.simulate.living.documentation import DocumentationWeb
 from evercrawl.simulate.living.web import CALENDAR
-
-if TYPE_CHECKING:
-    from evercrawl.simulate.living.documentation import DocumentationWeb
 
 
 @dataclass(slots=True)

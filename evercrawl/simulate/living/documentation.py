@@ -1,4 +1,4 @@
-"""Sites like those of documentation, drawn from a seed: trees of pages that are all there, do not change and are read once."""
+"""Sites like those of documentation, drawn from a seed: trees of pages that are all there and never change."""
 
 from __future__ import annotations
 

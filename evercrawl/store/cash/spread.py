@@ -65,7 +65,8 @@ def expected(cash: Floats, cells: Slots) -> Floats:
 
 def part(cells: Slots) -> Floats:
     """Return what part of its site's source is left at each unread page, shape (n,), by its cell."""
-    return _PARTS[cells >> np.uint32(IN_CELL) & np.uint32(_MOST)]
+    parts: Floats = _PARTS[cells >> np.uint32(IN_CELL) & np.uint32(_MOST)]
+    return parts
 
 
 def in_cells(spreads: NDArray[Any]) -> Slots:

@@ -1,4 +1,4 @@
-"""Which folder an unread URL is in, as far as six bits of its cell can tell: what its neighbours were is to be expected.
+"""Which folder an unread URL is in, as far as six bits of its cell tell: what its neighbours were is to be expected.
 
 A mark is that of a folder of one host; folders of large hosts share theirs with a few others.
 """
