@@ -29,6 +29,8 @@ OWED_TURNS: Final = 3
 """Of so many visits all but one go to these."""
 WORK_BYTES: Final = 8_000.0
 """Bytes that take as much work to read as all of a visit but its body does: some 300 us of a page's 1,000."""
+SURE: Final = 100.0
+"""Pages of a site after which what they were counts for half, in the logarithm, and their place for the other half."""
 _DEEPER: Final = 2.0  # times as much counts a page that would be the deepest of a folder that may have no end
 _PIECE: Final = 1 << 20
 
@@ -43,8 +45,9 @@ class Expecting:
     rest_s
         How long a host rests after a visit.
     timed
-        Whether a visit costs the time that it takes where a host is asked as often as it allows; else only fetches or
-        bytes, of which there is a ceiling.
+        Whether a visit costs the time that it takes where a host is asked as often as it allows; else there is a
+        ceiling of fetches or bytes, so that these are what it costs, and a page is worth what its place says, for what
+        is read for the first time is taken from the refresh of others.
     expects
         Whether sites have a source, of which an unread page will get a part.
     """
@@ -83,7 +86,8 @@ class Expecting:
         cells = self._state.table.record.take(slots)
         prospect = self.prospect(cells, hosts)
         importance, owed = pages.importance.copy(), np.zeros(len(pages.slot))
-        importance[unread] *= self.times(prospect, slots, cells, hosts)
+        if self._timed:
+            importance[unread] *= self.times(prospect, slots, cells, hosts)
         owed[unread] = self.owed(prospect, cells, hosts)
         return replace(pages, importance=importance, owed=owed)
 
@@ -106,15 +110,18 @@ class Expecting:
         cash = np.maximum(state.table.cash.take(slots), 0.0)
         usual = part(cells)
         sites = state.site_of.take(hosts)
-        members = state.accounts.sites["members"].take(sites).astype(np.float64)
+        members = state.accounts.sites["members"][sites].astype(np.float64)
         waiting = np.maximum(self._known.take(hosts).astype(np.float64) - self._read.take(hosts), 1.0)
         own = np.minimum(prospect.own + prospect.doubt, 1.0)
-        trusted = state.accounts.sites["trusted"].take(sites) != 0
-        fair = own / np.maximum(members + own * waiting, 1.0)
+        trusted = state.accounts.sites["trusted"][sites] != 0
+        believed = prospect.of_site / (prospect.of_site + SURE)
+        fair = usual ** (1.0 - believed) * (own / np.maximum(members + own * waiting, 1.0)) ** believed
         wanted = np.where(prospect.tries > 1.0, _DEEPER * fair, fair)
         held_back = np.minimum(usual, fair) * own
         learned = np.where(prospect.ends, fair, np.where(prospect.tries > 0.0, wanted, held_back))
-        told = prospect.told & trusted & ((cells & np.uint32(ROOT)) == 0) & ((cells & np.uint32(NO_RECORD)) != 0)
+        told = (
+            (prospect.of_site > 0) & trusted & ((cells & np.uint32(ROOT)) == 0) & ((cells & np.uint32(NO_RECORD)) != 0)
+        )
         before = expected(cash, cells)
         after = np.minimum(cash, INFLOW * learned) + learned
         times: Floats = np.divide(after, before, out=np.ones(len(cells)), where=told & (before > 0))

@@ -166,7 +166,7 @@ class Worth:
     value, price
         Of a visit now, by the policy, and what it has to be worth; None where there is no price.
     cost
-        Expected cost of a visit now.
+        UnreadExpectation cost of a visit now.
     due_at, earliest_at
         When a visit is worth the price, or falls due by the policy, and before when it is not made in any case; None
         for never, or not known.
@@ -201,7 +201,7 @@ class Worth:
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class UnreadExpectation:
     """What is expected of a page that was never read, by what others of its site turned out to be.
 
     Attributes
@@ -265,4 +265,4 @@ class Why:
     worth: Worth | None = None
     weighed: Weighed | None = None
     cut_links: int = 0
-    expected: Expected | None = None
+    expected: UnreadExpectation | None = None

@@ -10,9 +10,9 @@ from evercrawl.ask.rank.top import known
 from evercrawl.ask.why.explanation import (
     Announcing,
     Belief,
-    Expected,
     Origin,
     PageWeight,
+    UnreadExpectation,
     VisitSummary,
     Weighed,
     Why,
@@ -72,7 +72,7 @@ def why(view: View, url: str, most: int = 10) -> Why:
     )
 
 
-def _expected(view: View, slot: int) -> Expected | None:
+def _expected(view: View, slot: int) -> UnreadExpectation | None:
     expecting = view.expecting()
     if expecting is None or view.scheme.handout:
         return None
@@ -80,7 +80,7 @@ def _expected(view: View, slot: int) -> Expected | None:
     cells = view.state.table.record.take(slots)
     told = expecting.prospect(cells, hosts)
     owed = expecting.owed(told, cells, hosts)
-    return Expected(
+    return UnreadExpectation(
         int(told.read[0]), float(told.own[0]), float(told.doubt[0]), bool(told.ends[0]), bool(told.tries[0] > 0),
         bool(owed[0]), float(expecting.times(told, slots, cells, hosts)[0]),
     )  # fmt: skip

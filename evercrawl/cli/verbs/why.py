@@ -16,7 +16,16 @@ from evercrawl.cli.show.words import ago, every, percent, span
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
-    from evercrawl.ask.why.explanation import Announcing, Belief, Expected, Origin, PageWeight, VisitSummary, Why, Worth
+    from evercrawl.ask.why.explanation import (
+        Announcing,
+        Belief,
+        Origin,
+        PageWeight,
+        UnreadExpectation,
+        VisitSummary,
+        Why,
+        Worth,
+    )
 
 _MORE = (
     "It prints the page's importance and the pages it comes from, its rate of change, the value of a visit against "
@@ -107,7 +116,7 @@ def _weight(weight: PageWeight) -> list[tuple[str, str]]:
     ]
 
 
-def _expected(found: Expected) -> str:
+def _expected(found: UnreadExpectation) -> str:
     place = (
         "it comes before all others of its host" if found.owed
         else "its folder is believed to end" if found.ends

@@ -33,9 +33,9 @@ AHEAD: Final = 2
 """Links below the deepest leaves down to which a folder is believed to end."""
 DEEPEST: Final = 32
 """Links below the first page that was read of a site, beyond which its pages are held back."""
-FREE: Final = 64
+FREE: Final = 24
 """Pages of a site that may be read, or made known so, to see whether its folders end, however few visits there were."""
-APART: Final = 16.0
+APART: Final = 32.0
 """Visits of a host for each page that is read or made known so after that; twice as many for every `FREE` more."""
 POOR: Final = 0.2
 """Part of pages with content of their own below which the rest is held back, once `TOLD` were read."""
@@ -54,7 +54,7 @@ GROUP: Final = np.dtype(
         ("read", "<u4"), ("own", "<u4"), ("leaves", "<u4"),  # pages
         ("first", "<u2"), ("deepest", "<u2"),  # depth + 1 of those that were read; 0 for none
         ("ends", "<u2"), ("dead", "<u2"),  # depth + 1 of the deepest with leaves enough; leaves since the last deeper
-        ("tried", "<u4"), ("next", "<u4"),  # paid to see whether there is an end; visits of the host before the next
+        ("tried", "<u4"), ("next", "<u4"),  # paid to see whether there is an end; visits before the next
     ]
 )  # fmt: skip
 """What is kept of a site, of a folder, or of a depth in a folder: 28 bytes."""
@@ -72,8 +72,8 @@ class Prospect(NamedTuple):
         Pages read in its folder at its depth; and the probability that it has content of its own.
     doubt
         The standard deviation of that.
-    told
-        Whether any page of its site was read.
+    of_site
+        Pages read of its site.
     ends
         Whether its folder is believed to end, and not to hold mostly copies; else it is held back.
     tries
@@ -83,7 +83,7 @@ class Prospect(NamedTuple):
     read: Floats
     own: Floats
     doubt: Floats
-    told: Flags
+    of_site: Floats
     ends: Flags
     tries: Floats
 
@@ -171,7 +171,8 @@ class Prospects:
         shows = ~ends & ~poor & free & (level + of_folder["dead"] >= deepest)
         doubt = np.sqrt(own * (1.0 - own) / (of_depth["read"] + PRIOR + 1.0))
         tries = np.where(shows, np.where(level > deepest, 2.0, 1.0), 0.0)
-        return Prospect(of_depth["read"].astype(np.float64), own, doubt, of_site["read"] > 0, ends, tries)
+        read, told = of_depth["read"].astype(np.float64), of_site["read"].astype(np.float64)
+        return Prospect(read, own, doubt, told, ends, tries)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return all that was learned, as arrays that may be kept on disk."""

@@ -1,0 +1,76 @@
+"""What unread pages turned out to be: by folder and depth, with what is not known taken from wider groups."""
+
+import numpy as np
+import pytest
+
+from evercrawl.schedule.shared.host_times import HostTimes
+from evercrawl.schedule.shared.prospects import FREE, Prospects
+
+
+def of(prospects, folder, depth, host=0):
+    one = np.array([host], np.uint32)
+    return prospects.of(one, one, np.array([folder], np.uint32), np.array([depth], np.uint32))
+
+
+def read(prospects, folder, depth, found, *, own=True, times=1, visits=0):
+    for _ in range(times):
+        prospects.read(0, 0, folder, depth, visits=visits, own=own, found=found)
+
+
+def test_a_folder_of_copies_is_expected_to_hold_copies():
+    prospects = Prospects()
+    read(prospects, 1, 2, 0, times=30)
+    read(prospects, 2, 2, 0, own=False, times=30)
+    good, copies, unknown = (float(of(prospects, folder, 2).own[0]) for folder in (1, 2, 3))
+    assert good > 0.9
+    assert copies < 0.1
+    assert copies < unknown < good
+
+
+def test_doubt_falls_with_what_was_read():
+    prospects = Prospects()
+    read(prospects, 1, 2, 0, times=20)
+    assert of(prospects, 1, 2).doubt[0] < of(prospects, 1, 3).doubt[0]
+
+
+def test_a_tree_ends_where_leaves_are_found_and_a_calendar_never_does():
+    prospects = Prospects()
+    for depth in range(1, 5):
+        read(prospects, 1, depth, 3)
+    assert not of(prospects, 1, 5).ends[0]
+    read(prospects, 1, 5, 0, times=2)
+    assert of(prospects, 1, 5).ends[0]
+    for depth in range(1, 20):
+        read(prospects, 2, depth, 1)
+    assert not of(prospects, 2, 20).ends[0]
+
+
+def test_only_so_many_pages_show_whether_there_is_an_end():
+    prospects = Prospects()
+    depth = 1
+    while of(prospects, 1, depth).tries[0]:
+        read(prospects, 1, depth, 1)
+        depth += 1
+    assert 2 * (depth - 1) >= FREE > 2 * (depth - 3)
+
+
+def test_what_was_learned_is_kept():
+    prospects = Prospects()
+    read(prospects, 1, 2, 0, times=5)
+    prospects.times.visited(0, 7, 10.0, 0.2, 1.0)
+    again = Prospects()
+    again.restore(prospects.state())
+    for mine, theirs in zip(of(prospects, 1, 2), of(again, 1, 2), strict=True):
+        assert np.array_equal(mine, theirs)
+    assert again.times.visits(0) == 1
+    with pytest.raises(KeyError):
+        again.restore({})
+
+
+def test_a_host_that_is_asked_now_and_then_is_not_busy():
+    times, one = HostTimes(), np.zeros(1, np.uint32)
+    for i in range(50):
+        times.visited(0, i, 100.0 * i, 0.1, 1.0)
+        times.visited(1, i, 1.2 * i, 0.1, 1.0)
+    assert times.of(one, one, 1.0)[0][0] < 0.01
+    assert times.of(one + np.uint32(1), one, 1.0)[0][0] > 0.9
