@@ -171,7 +171,7 @@ def test_worth_is_told_against_the_price_and_when_it_is_met(made, ask):
     assert worth.due_at > worth.earliest_at == pytest.approx(made.now + HOUR_S)
     later, _ = ask("/", worth.due_at - made.now)
     assert later.worth.value == pytest.approx(1.0, rel=1e-4)
-    assert worth.value == pytest.approx(Price().value(view.columns(np.array([0], np.uint32)), view.context)[0])
+    assert worth.value == pytest.approx(Price().value(view.candidates(np.array([0], np.uint32)), view.context)[0])
 
 
 def test_without_a_price_nobody_knows_when_a_page_falls_due(made, ask):
