@@ -61,10 +61,14 @@ def test_a_line_tells_errors_and_what_waits():
             errors={"dns": 1, "timeout": 2},
             waiting={"resting": 3},
             disk_full=True,
+            names_trouble="the name server answers for no name",
         )
     )
     assert "visits 9 (ok 6, error 3)  known 0" in out.getvalue()
-    assert "errors: timeout 2, dns 1  hosts waiting: resting 3  DISK FULL" in out.getvalue()
+    assert (
+        "errors: timeout 2, dns 1  hosts waiting: resting 3  DISK FULL  the name server answers for no name"
+        in out.getvalue()
+    )
 
 
 def test_a_message_is_written_at_once_and_once():
@@ -109,10 +113,12 @@ def test_the_picture_tells_all_that_the_line_tells():
     progress = at(
         65, known=1234, fetched=56, queue=789, rate_per_s=7.5, visits=60, outcomes={"ok": 55, "redirect": 5},
         errors={"dns": 2}, waiting={"back-off": 4}, disk_full=True, bytes_in=5_000_000,
+        names_trouble="no name server answers",
     )  # fmt: skip
     console.print(picture(progress, [1.0, 2.0]))
     text = console.export_text()
-    for words in ("0:01:05", "7.5 visits/s", "5.0 MB in", "known 1,234", "fetched 56", "queue 789",
+    for words in ("no name server answers",
+                  "0:01:05", "7.5 visits/s", "5.0 MB in", "known 1,234", "fetched 56", "queue 789",
                   "60: ok 55, redirect 5", "dns 2", "back-off 4", "The disk is full", "▄█"):  # fmt: skip
         assert words in text
 

@@ -137,6 +137,8 @@ def line(progress: Progress) -> str:
         parts.append(f"hosts waiting: {counts(progress.waiting)}")
     if progress.disk_full:
         parts.append("DISK FULL")
+    if progress.names_trouble:
+        parts.append(progress.names_trouble)
     return "  ".join(parts)
 
 

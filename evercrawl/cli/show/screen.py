@@ -84,7 +84,8 @@ def picture(progress: Progress, rates: list[float]) -> Group:
     rows.add_row("hosts waiting", Text(counts(progress.waiting) or "none", "" if progress.waiting else "dim"))
     title = Text.assemble(("evercrawl", "bold"), "  ", clock(progress.elapsed_s))
     full = [Text("The disk is full: no fetching until there is room.", "bold red")] if progress.disk_full else []
-    return Group(title, rows, *full)
+    names = [Text(plain(progress.names_trouble), "bold red")] if progress.names_trouble else []
+    return Group(title, rows, *full, *names)
 
 
 def bars(values: list[float]) -> str:
