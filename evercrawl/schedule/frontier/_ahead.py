@@ -8,9 +8,9 @@ from typing import Any
 
 from evercrawl.kernels.build import compiled
 from evercrawl.kernels.prefetch import prefetch
-from evercrawl.schedule.frontier._blocks import WORDS, Store
+from evercrawl.schedule.frontier._blocks import Store
 from evercrawl.schedule.frontier._heaps import Heap, spot, whole
-from evercrawl.schedule.frontier._layout import ADDED, AGAIN, AWAKE, SHORT, WOKEN
+from evercrawl.schedule.frontier._layout import ADDED, AGAIN, AWAKE, SHORT, WOKEN, WORDS
 from evercrawl.schedule.frontier._memory import asleep, awake, short
 from evercrawl.schedule.frontier._rows import CandidateRows
 

@@ -10,13 +10,10 @@ from typing import Any, Final, NamedTuple
 
 from evercrawl.kernels.build import compiled
 from evercrawl.schedule.frontier._heaps import HostHeap, whole
-from evercrawl.schedule.frontier._layout import BITS, BLOCK, FREE, FREE_TABLE, TABLED, TOP
+from evercrawl.schedule.frontier._layout import BITS, BLOCK, FREE, FREE_TABLE, TABLED, TOP, WORDS
 
 LARGEST: Final = BITS - 2
 """Kind of a whole block: it has 4 << kind places."""
-
-WORDS: Final = 12
-"""Of 4 bytes in 4 places: block number b begins at place 4 * b, and at word 12 * b."""
 
 
 class Store(NamedTuple):
@@ -34,29 +31,40 @@ class Store(NamedTuple):
 
 
 @compiled
-def open_place(s: Store, first: int, table: int, room: int, n: int) -> tuple[int, int, int]:
-    """Make place for one entry more in a heap of `n`; return its first block, where its table is, and room there."""
+def open_place(s: Store, first: int, n: int) -> int:
+    """Make place for one entry more in a heap of `n`; return its first block."""
     place = n + 1
     if n == 0:
-        first = take_block(s, 0)
+        first = _first_block(s, 0)
     elif place & (BLOCK - 1) == 0:
         number = (place >> BITS) - 1
-        if number == room:
-            table, room = _widen(s, table, room), max(2 * room, 1)
-        s.tables[table + number] = take_block(s, LARGEST)
+        if number == whole(s.words[first * WORDS + 1]):
+            _widen(s, first)
+        s.tables[whole(s.words[first * WORDS]) + number] = take_block(s, LARGEST)
     elif place < BLOCK and place == 4 << whole(s.slots[first * 4]):
         first = _double(s, first)
-    return first, table, room
+    return first
 
 
 @compiled
-def close_place(s: Store, first: int, table: int, n: int) -> None:
+def close_place(s: Store, first: int, n: int) -> None:
     """Give back what a heap does not need of which one entry was taken, so that `n` are left."""
     place = n + 1
     if n == 0:
+        room = whole(s.words[first * WORDS + 1])
+        if room:
+            _give_table(s, whole(s.words[first * WORDS]), _kind_of(room))
         give_block(s, first, whole(s.slots[first * 4]))
     elif place & (BLOCK - 1) == 0:
-        give_block(s, whole(s.tables[table + (place >> BITS) - 1]), LARGEST)
+        give_block(s, whole(s.tables[whole(s.words[first * WORDS]) + (place >> BITS) - 1]), LARGEST)
+
+
+@compiled
+def _first_block(s: Store, kind: int) -> Any:
+    """Return a block for a heap that has no table yet."""
+    block = take_block(s, kind)
+    s.words[block * WORDS + 1] = 0
+    return block
 
 
 @compiled
@@ -89,7 +97,7 @@ def give_block(s: Store, block: int, kind: int) -> None:
 def _double(s: Store, block: int) -> Any:
     """Return a block twice as large as a first one that is full, with what was in that."""
     kind = whole(s.slots[block * 4])
-    new = take_block(s, kind + 1)
+    new = _first_block(s, kind + 1)
     for place in range(1, 4 << kind):
         s.keys[new * 4 + place], s.slots[new * 4 + place] = s.keys[block * 4 + place], s.slots[block * 4 + place]
     give_block(s, block, kind)
@@ -97,11 +105,26 @@ def _double(s: Store, block: int) -> Any:
 
 
 @compiled
-def _widen(s: Store, table: int, room: int) -> Any:
-    """Return where a table begins that is twice as long as one, or has one word, and says the same."""
+def _kind_of(room: int) -> int:
+    """Return the kind of a table with room for so many words: it has 1 << kind."""
     kind = 0
-    while 1 << kind < 2 * room:
+    while 1 << kind < room:
         kind += 1
+    return kind
+
+
+@compiled
+def _give_table(s: Store, table: int, kind: int) -> None:
+    """Let others have a table."""
+    s.tables[table] = s.control[FREE_TABLE + kind]
+    s.control[FREE_TABLE + kind] = table + 1
+
+
+@compiled
+def _widen(s: Store, first: int) -> None:
+    """Give a heap a table that is twice as long as its own, or has one word, and says the same."""
+    table, room = whole(s.words[first * WORDS]), whole(s.words[first * WORDS + 1])
+    kind = _kind_of(max(2 * room, 1))
     new = s.control[FREE_TABLE + kind] - 1
     if new >= 0:
         s.control[FREE_TABLE + kind] = whole(s.tables[new])
@@ -111,6 +134,5 @@ def _widen(s: Store, table: int, room: int) -> Any:
     for i in range(room):
         s.tables[new + i] = s.tables[table + i]
     if room:
-        s.tables[table] = s.control[FREE_TABLE + kind - 1]
-        s.control[FREE_TABLE + kind - 1] = table + 1
-    return new
+        _give_table(s, table, kind - 1)
+    s.words[first * WORDS], s.words[first * WORDS + 1] = new, 1 << kind

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evercrawl.kernels.build import compiled
-from evercrawl.schedule.frontier._layout import BITS, BLOCK
+from evercrawl.schedule.frontier._layout import BITS, BLOCK, WORDS
 
 
 @compiled
@@ -21,13 +21,16 @@ def whole(number: Any) -> Any:
 
 
 class Heap(NamedTuple):
-    """Where a heap of pages lies: the arrays of keys and slots; its first block; and where the table of others is."""
+    """Where a heap of pages lies: the arrays of keys and slots, also as words; its first block; the tables of others.
+
+    Word 0 of its first block, whose place 0 has no entry, says where its table begins; word 1 how much room that has.
+    """
 
     keys: Any
     slots: Any
+    words: Any
     block: int
     tables: Any
-    table: int
 
 
 @compiled
@@ -36,7 +39,8 @@ def spot(heap: Heap, i: int) -> Any:
     place = i + 1
     if place < BLOCK:
         return heap.block * 4 + place
-    return whole(heap.tables[heap.table + (place >> BITS) - 1]) * 4 + (place & (BLOCK - 1))
+    table = whole(heap.words[heap.block * WORDS])
+    return whole(heap.tables[table + (place >> BITS) - 1]) * 4 + (place & (BLOCK - 1))
 
 
 @compiled

@@ -12,14 +12,14 @@ LOT: Final = np.dtype(
         ("rest", "<u4"), ("due", "<u4"), ("new", "<u4"),  # places + 1 in the three orders of hosts
         ("awake", "<u4"), ("asleep", "<u4"), ("short", "<u4"),  # how many pages are in each heap
         ("awake_block", "<u4"), ("asleep_block", "<u4"), ("short_block", "<u4"),  # its first block
-        ("awake_table", "<u4"), ("asleep_table", "<u4"), ("short_table", "<u4"),  # where the table of others begins
-        ("awake_room", "<u4"), ("asleep_room", "<u4"), ("short_room", "<u4"),  # for how many of them that has room
         ("bag", "<u4"),  # how many pages are in it
-        ("head", "<u4"), ("tail", "<u4"), ("first", "<u4"), ("last", "<u4"),  # its blocks; begin and end in these
+        ("head", "<u4"), ("tail", "<u4"),  # its blocks
         ("taken", "<u4"), ("added", "<u4"),  # since it was ranked
-        ("stamp", "<u4"), ("spot", "<u4"),  # the last choice it took part in, and its place there
-        ("out", "<u4"),  # 1: chosen, busy or held; not to be offered until it rests again
+        ("stamp", "<u4"),  # the last choice it took part in
         ("ranked", "<u4"),  # the last choice in which it was
+        ("spot", "<u2"),  # its place in the last choice it took part in
+        ("first", "u1"), ("last", "u1"),  # where the bag begins and ends in its blocks
+        ("out", "<u4"),  # 1: chosen, busy or held; not to be offered until it rests again
     ]
 )  # fmt: skip
 """What is known of one host; all zero for one that has nothing."""
@@ -30,6 +30,9 @@ ENTRY: Final = np.dtype([("key", "<f8"), ("slot", "<u4")])
 BITS: Final = 4
 BLOCK: Final = 1 << BITS
 """Places in a block of a heap of pages; who has but one may have 4 or 8 instead."""
+
+WORDS: Final = 12
+"""Words of 4 bytes in 4 places: block number b begins at place 4 * b, and at word 12 * b."""
 
 PLACES: Final = 8
 """Places that there is room for, times the hosts that there is room for."""
@@ -48,7 +51,7 @@ CONTROL: Final = FREE_TABLE + 32
 ) = range(20)  # fmt: skip
 """Where in what kernels are given the addresses of the arrays are, and for how many hosts there is room."""
 
-MOST_HOSTS: Final = 1 << 12
+MOST_HOSTS: Final = 1 << 12  # a spot has 16 bits
 MOST_ROWS: Final = 1 << 18
 """Room for the hosts that take part in one choice, and for its rows."""
 

@@ -1,8 +1,8 @@
 """What a host has waiting, compiled: pages to refresh in heaps, pages never fetched in a short list and a bag.
 
 A host's *awake* and *asleep* pages and its *short list* are heaps in blocks (`_lot_blocks`). Its *bag* is a chain of
-such blocks: the number of the following one, two words that are not used for this, and slots, 9 in a first block and 45
-in others, first in, first out; 4.3 bytes a page.
+such blocks: the number of the following one, two words that are not used for this, and slots, 9 in a first block, 21 in
+the second, and 45 in others, first in, first out; 4.3 bytes a page.
 """
 
 from typing import Any
@@ -11,35 +11,34 @@ import numpy as np
 
 from evercrawl.kernels.build import compiled
 from evercrawl.kernels.prefetch import prefetch
-from evercrawl.schedule.frontier._blocks import LARGEST, WORDS, Store, close_place, give_block, open_place, take_block
+from evercrawl.schedule.frontier._blocks import LARGEST, Store, close_place, give_block, open_place, take_block
 from evercrawl.schedule.frontier._heaps import Heap, heapify, key_at, push, rekey, remove, slot_at, spot, whole
+from evercrawl.schedule.frontier._layout import WORDS
 
 
 @compiled
 def awake(s: Store, h: int) -> Heap:
     """Return the pages that may be refreshed, by when they fall due."""
-    return Heap(s.keys, s.slots, whole(s.lots["awake_block"][h]), s.tables, whole(s.lots["awake_table"][h]))
+    return Heap(s.keys, s.slots, s.words, whole(s.lots["awake_block"][h]), s.tables)
 
 
 @compiled
 def asleep(s: Store, h: int) -> Heap:
     """Return the pages that may not yet be refreshed, by when they may."""
-    return Heap(s.keys, s.slots, whole(s.lots["asleep_block"][h]), s.tables, whole(s.lots["asleep_table"][h]))
+    return Heap(s.keys, s.slots, s.words, whole(s.lots["asleep_block"][h]), s.tables)
 
 
 @compiled
 def short(s: Store, h: int) -> Heap:
     """Return the best of the pages never fetched, by value upside down."""
-    return Heap(s.keys, s.slots, whole(s.lots["short_block"][h]), s.tables, whole(s.lots["short_table"][h]))
+    return Heap(s.keys, s.slots, s.words, whole(s.lots["short_block"][h]), s.tables)
 
 
 @compiled
 def push_awake(s: Store, h: int, key: float, slot: int) -> None:
     """Add a page that may be refreshed."""
     lot = s.lots[h]
-    lot.awake_block, lot.awake_table, lot.awake_room = open_place(
-        s, whole(lot.awake_block), whole(lot.awake_table), whole(lot.awake_room), whole(lot.awake)
-    )
+    lot.awake_block = open_place(s, whole(lot.awake_block), whole(lot.awake))
     push(awake(s, h), whole(lot.awake), key, slot)
     lot.awake += 1
 
@@ -48,9 +47,7 @@ def push_awake(s: Store, h: int, key: float, slot: int) -> None:
 def push_asleep(s: Store, h: int, key: float, slot: int) -> None:
     """Add a page that may not be refreshed before `key`."""
     lot = s.lots[h]
-    lot.asleep_block, lot.asleep_table, lot.asleep_room = open_place(
-        s, whole(lot.asleep_block), whole(lot.asleep_table), whole(lot.asleep_room), whole(lot.asleep)
-    )
+    lot.asleep_block = open_place(s, whole(lot.asleep_block), whole(lot.asleep))
     push(asleep(s, h), whole(lot.asleep), key, slot)
     lot.asleep += 1
 
@@ -59,9 +56,7 @@ def push_asleep(s: Store, h: int, key: float, slot: int) -> None:
 def push_short(s: Store, h: int, key: float, slot: int) -> None:
     """Add a page to the short list."""
     lot = s.lots[h]
-    lot.short_block, lot.short_table, lot.short_room = open_place(
-        s, whole(lot.short_block), whole(lot.short_table), whole(lot.short_room), whole(lot.short)
-    )
+    lot.short_block = open_place(s, whole(lot.short_block), whole(lot.short))
     push(short(s, h), whole(lot.short), key, slot)
     lot.short += 1
 
@@ -72,7 +67,7 @@ def drop_awake(s: Store, h: int, i: int) -> None:
     lot = s.lots[h]
     remove(awake(s, h), whole(lot.awake), i)
     lot.awake -= 1
-    close_place(s, whole(lot.awake_block), whole(lot.awake_table), whole(lot.awake))
+    close_place(s, whole(lot.awake_block), whole(lot.awake))
 
 
 @compiled
@@ -81,7 +76,7 @@ def drop_asleep(s: Store, h: int, i: int) -> None:
     lot = s.lots[h]
     remove(asleep(s, h), whole(lot.asleep), i)
     lot.asleep -= 1
-    close_place(s, whole(lot.asleep_block), whole(lot.asleep_table), whole(lot.asleep))
+    close_place(s, whole(lot.asleep_block), whole(lot.asleep))
 
 
 @compiled
@@ -90,7 +85,7 @@ def drop_short(s: Store, h: int, i: int) -> None:
     lot = s.lots[h]
     remove(short(s, h), whole(lot.short), i)
     lot.short -= 1
-    close_place(s, whole(lot.short_block), whole(lot.short_table), whole(lot.short))
+    close_place(s, whole(lot.short_block), whole(lot.short))
 
 
 @compiled
@@ -99,7 +94,7 @@ def empty_short(s: Store, h: int) -> None:
     lot = s.lots[h]
     while lot.short:
         lot.short -= 1
-        close_place(s, whole(lot.short_block), whole(lot.short_table), whole(lot.short))
+        close_place(s, whole(lot.short_block), whole(lot.short))
 
 
 @compiled
@@ -125,7 +120,7 @@ def bag_in(s: Store, h: int, slot: int) -> None:
         lot.head = lot.tail = take_block(s, 0)
         lot.first, lot.last = 0, 0
     elif lot.last == _slots_in(s, tail):
-        lot.tail = take_block(s, LARGEST)
+        lot.tail = take_block(s, min(whole(s.slots[tail * 4]) + 1, LARGEST))
         s.words[tail * WORDS] = lot.tail
         lot.last = 0
     s.words[whole(lot.tail) * WORDS + 3 + whole(lot.last)] = slot
