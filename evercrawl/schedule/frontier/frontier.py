@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from evercrawl.schedule.abilities import Assesses, Follows, Priced, assessed, p_fresh
 from evercrawl.schedule.base import Context, Policy, Surroundings
 from evercrawl.schedule.frontier.host_queues import HostQueues
+from evercrawl.schedule.frontier.host_rows import HOST
 from evercrawl.schedule.frontier.hosts import AWAY_S
 from evercrawl.schedule.frontier.looking_round import HostReasons, NewcomersAway
 from evercrawl.schedule.frontier.politeness import PoliteHosts
@@ -258,7 +259,7 @@ class Frontier(PoliteHosts):
 
     def size_bytes(self) -> int:
         """Return how much memory the pages that wait and the hosts have taken."""
-        return self._queues.size_bytes()
+        return self._queues.size_bytes() + len(self.hosts) * HOST.itemsize
 
     def waiting_on(self) -> tuple[Ints, Ints]:
         """Return how many pages wait on each host, by number: new ones, and those to be refreshed."""

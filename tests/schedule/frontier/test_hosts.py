@@ -105,3 +105,12 @@ def test_an_address_that_is_forgotten_had_rested() -> None:
     waits = [ours.wait_s(ours.hosts[number], 0.1) for number in range(1, 20_000, 2)]
     assert np.allclose(waits, 0.15 + np.arange(10_000) / 1e5)
     assert ours.wait_s(ours.hosts[19_999], 1.0) == 0.0
+
+
+def test_a_host_with_a_few_pages_takes_no_more_than_its_rest_and_small_queues() -> None:
+    ours, draw, count = polite(20_000), np.random.default_rng(2), 20_000
+    of = np.repeat(np.arange(count, dtype=np.uint32), draw.integers(2, 11, count))
+    draw.shuffle(of)
+    ours.fill(of, np.arange(len(of), dtype=np.uint32), new=True)
+    assert ours.size_bytes() / count < 260
+    assert ours.new_count == len(of)
