@@ -29,9 +29,6 @@ HOST: Final = np.dtype(
 )
 """What is kept of a host that is known; `Host` says what the columns are."""
 
-_ENGAGED: Final = np.dtype({"names": ["both"], "formats": ["u4"], "offsets": [HOST.fields["in_flight"][1]],
-                            "itemsize": HOST.itemsize}) if HOST.fields else HOST  # fmt: skip
-
 LOCATED_MOST: Final = 1 << 15  # hosts whose addresses are kept, beside as many older ones and those that are busy
 _NOWHERE: Final = tuple[str, ...](), -1e18
 
@@ -52,8 +49,6 @@ class HostRows:
         By number.
     rows
         By number; `ready_at`, `delay_s` and so on are the same memory, column by column, quick to look at one by one.
-    engaged
-        A column too: `in_flight` and `held` as one number, 0 where both are.
     words
         What hosts are held for and why they rest. The first stands for neither, or for resting.
     """
@@ -74,7 +69,6 @@ class HostRows:
         self.failures: memoryview[int] = self.rows["failures"].data
         self.held: memoryview[int] = self.rows["held"].data
         self.reason: memoryview[int] = self.rows["reason"].data
-        self.engaged: memoryview[int] = self.rows.view(_ENGAGED)["both"].data
         self.words = [""]
         self.count = 0
         self._codes = {"": 0, "resting": 0}
