@@ -33,7 +33,7 @@ from evercrawl.model.policy.lessons import Lessons
 from evercrawl.model.policy.policies import policy_of
 from evercrawl.model.stored.remembered import Remembered
 from evercrawl.parse.digest import keys
-from evercrawl.parse.sites import site
+from evercrawl.parse.sites import site, site_rules
 from evercrawl.schedule.abilities import Learns
 from evercrawl.store.cash import transfers
 from evercrawl.store.journal.codec import encode_slots
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 NEAR, FAR = 10, 2  # links of a page to pages found about then, and anywhere
 BATCH: Final = 500  # visits between two commits
+BEAT_S = 0.0005
 PAUSE_MS, START_S = 20, 5
 
 
@@ -61,7 +62,7 @@ class Made:
     """
 
     def __init__(self, folder: Path, per_host: int) -> None:
-        self.partition = Partition(folder, keys, os.urandom, now=time.time(), site=site)
+        self.partition = Partition(folder, keys, os.urandom, now=time.time(), site=site, site_rules=site_rules())
         policy = policy_of(Config().policy, ())
         assert isinstance(policy, Learns)
         self.lessons = Lessons(policy, self.partition)
@@ -169,10 +170,9 @@ class Beat:
         begun = time.thread_time()
         while not task.done():
             wall, cpu = time.perf_counter(), time.thread_time()
-            await asyncio.sleep(0)
+            await asyncio.sleep(BEAT_S)
             self.cpu_s = max(self.cpu_s, time.thread_time() - cpu)
-            self.wall_s = max(self.wall_s, time.perf_counter() - wall)
-            await asyncio.sleep(0.0005)
+            self.wall_s = max(self.wall_s, time.perf_counter() - wall - BEAT_S)
         self.loop_s = time.thread_time() - begun
         task.result()
 
@@ -215,7 +215,7 @@ def measure(options: argparse.Namespace, folder: Path) -> Iterator[Figure]:
     made = Made(folder, options.known // options.hosts)
     fresh = made.partition.new
     made.grow(options.hosts)
-    if fresh or options.full:
+    if fresh or options.whole:
         yield from figures("all", made.save())
     for _ in range(2):
         made.refresh(options.refreshes)
@@ -242,7 +242,7 @@ def main() -> int:
     parser.add_argument("--hosts", type=int, default=1_000_000)
     parser.add_argument("--known", type=int, default=10_000_000)
     parser.add_argument("--refreshes", type=int, default=10_000, help="visits between two snapshots")
-    parser.add_argument("--full", action="store_true", help="save all first, also where --dir has it")
+    parser.add_argument("--whole", action="store_true", help="save all first, also where --dir has it")
     parser.add_argument("--dir", type=Path, help="keep the crawl there, and use it if it is there")
     options = parser.parse_args()
     met = True

@@ -19,13 +19,14 @@ from evercrawl.model.view import View, settings
 from evercrawl.schedule.formulas.expected_age import expected_age_s
 from evercrawl.store import partition
 from evercrawl.store.archive import warc
-from evercrawl.store.disk import snapshot
 from evercrawl.store.disk.disk import Disk
 from evercrawl.store.disk.lock import holder
 from evercrawl.store.journal import segment
 from evercrawl.store.partition import Partition
 from evercrawl.store.quarantine import set_aside
 from evercrawl.store.records.records import NEAR
+from evercrawl.store.snapshots import head as snapshot_head
+from evercrawl.store.snapshots import snapshot
 from evercrawl.store.state import HELD
 from evercrawl.store.table.table import NO_RECORD
 from evercrawl.store.visit_fold import CUT_LINKS
@@ -260,7 +261,7 @@ def _versions(crawl: Partition) -> dict[str, str]:
         "directory": str(crawl.birth.format),
         "newest directory": str(partition.FORMAT),
         "journal": str(segment.VERSION),
-        "snapshot": str(snapshot.VERSION),
+        "snapshot": str(snapshot_head.VERSION),
         "archive": warc.VERSION,
     }
 

@@ -2,12 +2,19 @@
 
 from functools import cache, lru_cache
 
-from publicsuffixlist import PublicSuffixList
+from publicsuffixlist import PublicSuffixList, __version__
+
+from evercrawl.parse.digest import digest
 
 
 @cache
 def _suffixes() -> PublicSuffixList:
     return PublicSuffixList()
+
+
+def site_rules() -> int:
+    """Return a digest of which list this is, not 0: where it is another, hosts may belong to other sites."""
+    return digest(__version__.encode()) | 1
 
 
 def registrable(host: str) -> str | None:

@@ -13,7 +13,7 @@ from evercrawl.ask.verify.findings import Findings
 from evercrawl.ask.verify.verify import inspect
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.parse.digest import keys
-from evercrawl.parse.sites import site
+from evercrawl.parse.sites import site, site_rules
 from evercrawl.simulate.checkers.base import Checker
 from evercrawl.simulate.checkers.budget import Budget
 from evercrawl.simulate.checkers.cash import CashConserved
@@ -156,7 +156,14 @@ class Simulation:
         witness, found, disk = self._witness, Findings(), self.around.disk.reader()
         try:
             partition = Partition(
-                DIRECTORY, keys, random.Random(0).randbytes, now=witness.now, writable=False, disk=disk, site=site
+                DIRECTORY,
+                keys,
+                random.Random(0).randbytes,
+                now=witness.now,
+                writable=False,
+                disk=disk,
+                site=site,
+                site_rules=site_rules(),
             )
             with closing(partition):
                 inspect(partition, found, interrupted=interrupted, running=running)

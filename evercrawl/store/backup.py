@@ -25,12 +25,14 @@ from evercrawl.store.disk.lock import FILE as LOCK
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.journal.journal import Journal
 from evercrawl.store.partition import COPY, FILE, is_crawl
+from evercrawl.store.snapshots.head import KIND
 
 __all__ = ["BACKUP_FILE", "BackupReport", "backup"]
 
 BACKUP_FILE: Final = "backup.json"
 _PURPOSE: Final = "evercrawl backup"
 _ARCHIVE: Final = "archive/"
+_BLOCKS: Final = f"{KIND}-"
 _JOURNAL: Final = "journal-"
 _GROWING: Final = ("known.bin", "urls.log", "urls.idx", "usage.jsonl")
 _LEFT_OUT: Final = ("search/", "derived/", LOCK, BACKUP_FILE)
@@ -130,11 +132,14 @@ class _Copying:
                 self._replace(name)
             self._grow_all(_ARCHIVE)
             self._replace_all(lambda name: name.startswith("snapshot"))
+            self._grow_all(_BLOCKS)
             self._grow_all(_JOURNAL)
             self._grow_all(_ARCHIVE)
             for name in _GROWING:
                 self._grow(name)
-            self._replace_all(lambda name: not name.startswith(("snapshot", _JOURNAL)) and name not in _GROWING)
+            self._replace_all(
+                lambda name: not name.startswith(("snapshot", _BLOCKS, _JOURNAL)) and name not in _GROWING
+            )
             self._forget()
             events = Journal.open(self._target, writable=False).sequence
             report = BackupReport(str(self._from), str(self._to), now, events, len(self._files), self._copied)
@@ -149,7 +154,7 @@ class _Copying:
 
     def _grow_all(self, prefix: str) -> None:
         for name in [name for name in self._names() if name.startswith(prefix)]:
-            if name.endswith((".log", ".warc.gz")):
+            if name.endswith((".log", ".bin", ".warc.gz")):
                 self._grow(name)
 
     def _replace_all(self, wanted: Callable[[str], bool]) -> None:

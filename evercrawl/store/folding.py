@@ -72,7 +72,9 @@ def _welcome(state: State, found: Discovery, number: int) -> None:
     """Count the roots among new URLs as members; here and not in `admit`, which runs ahead within a batch."""
     new = slice(found.first_slot, found.first_slot + len(found.urls))
     cells = state.table.record[new]
-    state.born[new] = state.accounts.total  # nothing where births are not noted
+    if len(state.born):
+        state.born[new] = state.accounts.total
+        state.changed_born.note_rows(new.start, new.stop)
     for place in np.flatnonzero(cells & np.uint32(ROOT)).tolist():
         state.cashbook.join(found.first_slot + place, found.hosts[place], number)
 

@@ -19,12 +19,16 @@ from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store import folding
 from evercrawl.store.archive.archive import Archive
 from evercrawl.store.archive.pointer import ArchiveEnd
-from evercrawl.store.disk import snapshot, stamped
+from evercrawl.store.disk import stamped
 from evercrawl.store.disk.disk import Disk, RealDisk
 from evercrawl.store.disk.lock import PURPOSE, Lock
 from evercrawl.store.journal.events import Lost, Switched, Visit
 from evercrawl.store.journal.journal import Journal
 from evercrawl.store.scheme import Scheme
+from evercrawl.store.snapshots import snapshot
+from evercrawl.store.snapshots.blocklog import BlockLog
+from evercrawl.store.snapshots.head import KIND, OtherSitesError
+from evercrawl.store.snapshots.restoring import restore
 from evercrawl.store.state import State
 
 if TYPE_CHECKING:
@@ -120,11 +124,12 @@ class Partition:
         fold_all: bool = False,
         lock: Lock | None = None,
         site: Callable[[str], str] = str,
+        site_rules: int = 0,
         scheme: Scheme | None = None,
     ) -> None:
         self.directory = directory
         self.random = random
-        self._site = site
+        self._site, self._site_rules = site, site_rules
         self.repairs: list[str] = []
         self._lock = Lock.take(directory, PURPOSE, now) if writable and lock is None and disk is None else lock
         try:
@@ -201,7 +206,7 @@ class Partition:
             stamped.forget_later(self.disk, stamped.LESSONS, self.journal.sequence)
         try:
             self._fold(loaded, writable, fold_all)
-        except snapshot.OtherSitesError:
+        except OtherSitesError:
             self._fold(None, writable, fold_all)
         except StoreError as error:
             if loaded is None:
@@ -213,6 +218,7 @@ class Partition:
 
     def _fold(self, loaded: snapshot.Loaded | None, writable: bool, fold_all: bool) -> None:
         head = loaded.head if loaded else None
+        self._log = BlockLog(self.disk, KIND, loaded.placed if loaded else [])
         self.state = State(
             self.disk,
             self.birth.made_at,
@@ -223,9 +229,10 @@ class Partition:
             known=head.known if head else 0,
             tail=head.tail if head else [],
             writable=writable and not fold_all,
+            site_rules=self._site_rules,
         )
         if loaded is not None:
-            snapshot.restore(self.state, loaded)
+            restore(self.state, loaded, self.disk)
         self._archive_end = head.archive_end if head else ArchiveEnd()
         given_up = False
         for pointer, number, event in self.journal.replay(head.position if head else 0):
@@ -233,7 +240,7 @@ class Partition:
             if isinstance(event, Visit) and event.archive is not None:
                 self._archive_end = max(self._archive_end, event.archive.end)
             given_up = given_up or isinstance(event, Lost)
-        self.state.cashbook.saved, self.state.folded = None, []  # what is folded from now on is in no snapshot
+        self.state.cashbook.saved = self.state.folded = None  # what is folded from now on is in no snapshot
         if loaded is not None and not self.state.cashbook.balance():
             raise StoreError(f"the cash of snapshot {loaded.name} does not add up")
         if given_up:  # the archive was cut in between
@@ -330,9 +337,9 @@ class Partition:
         return pointer
 
     async def snapshot(self, commit: Callable[[], Awaitable[None]], offload: Callable[..., Awaitable[Any]]) -> str:
-        """Write a snapshot while the crawl goes on; see `evercrawl.store.disk.snapshot.write`."""
+        """Write a snapshot while the crawl goes on; see `evercrawl.store.snapshots.snapshot.write`."""
         self.state.cashbook.audit()
-        return await snapshot.write(self.state, self.journal, self.disk, self.archive.end, commit, offload)
+        return await snapshot.write(self.state, self.journal, self._log, self.disk, self.archive.end, commit, offload)
 
     def flush(self) -> None:
         """Write what the derived files are behind; they may be made again from the journal, so nothing is synced."""

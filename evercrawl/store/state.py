@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evercrawl.arrays.blocks import ChangedBlocks
 from evercrawl.arrays.names import NumberedNames
 from evercrawl.arrays.reserved import reserve
 from evercrawl.store.cash.accounts import Accounts
@@ -36,12 +37,17 @@ _PIECE: Final = 1 << 16  # URLs that are read at once
 VANISHED: Final = 2  # visits in a row that find a page gone, after which it is not found by searching any more
 
 
-class FoldedRecords(NamedTuple):
-    """Records [first, stop) of a snapshot, and how many events they had in them when they were copied."""
+_HOSTS: Final = 1 << 28
+_NAMES_A_BLOCK: Final = 10  # a power of two
+_HOSTS_A_BLOCK: Final = 10
+_BIRTHS_A_BLOCK: Final = 10
 
-    first: int
-    stop: int
-    sequence: int
+
+class FoldedRecords(NamedTuple):
+    """The first `records` records, as a snapshot had them: how many events each block of them had in it when copied."""
+
+    records: int
+    sequences: Keys
 
 
 class State:
@@ -55,8 +61,8 @@ class State:
         Start of the crawl, seconds since the epoch; instants in records count from here.
     keys
         URLs -> 64-bit keys.
-    site
-        Host name -> its site.
+    site, site_rules
+        Host name -> its site; what tells those rules from others, 0 where nobody knows.
     read
         Journal pointer -> its event.
     scheme
@@ -80,8 +86,10 @@ class State:
         The clock G when each URL became known, f32 by slot, where cash goes round; 0 for those known since before the
         scheme was another. Empty under other schemes, which have no use for it.
     folded
-        Of a snapshot, while the journal is folded from where it began: which records have how many events in them
-        already; else empty. What is assigned comes out the same twice, a running mean would not.
+        While the journal is folded from where a snapshot began: which events its records have in them already; else
+        None. What is assigned comes out the same twice, a running mean would not.
+    changed_hosts, new_hosts, new_sites, changed_born
+        Which blocks of `site_of`, `hosts`, `sites` and `born` were written to since the last snapshot.
     lost
         Slot -> index of the record of a page whose content a broken disk lost; its cash and its links still count.
     notes
@@ -101,10 +109,12 @@ class State:
         known: int = 0,
         tail: list[str] | None = None,
         writable: bool = True,
+        site_rules: int = 0,
     ) -> None:
         self.epoch = epoch
         self.keys = keys
         self._site = site
+        self.site_rules = site_rules
         self.known = KnownLog(disk, known, writable=writable)
         self.urls = UrlLog.open(disk, known, tail or [], writable=writable)
         self.table = Table()
@@ -112,9 +122,12 @@ class State:
         self.records = Records(width=self.scheme.width)
         self.hosts = NumberedNames(KeyMap(_HOSTS_A_SEGMENT))
         self.sites = NumberedNames(KeyMap(_HOSTS_A_SEGMENT), within=self.hosts)
-        self.site_of: Slots = reserve(np.uint32, 1 << 28)
+        self.site_of: Slots = reserve(np.uint32, _HOSTS)
+        self.changed_hosts = ChangedBlocks(_HOSTS, _HOSTS_A_BLOCK)
+        self.new_hosts, self.new_sites = (ChangedBlocks(_HOSTS, _NAMES_A_BLOCK) for _ in range(2))
         self._coming: dict[str, int] = {}  # hosts that have a number, and are not admitted yet
         self.accounts = Accounts(handout=self.scheme.handout)
+        self.changed_born = ChangedBlocks(len(self.table.cash), _BIRTHS_A_BLOCK)
         self.born: NDArray[np.float32] = self._births()
         self.lost: dict[int, int] = {}
         self.notes: dict[str, float] = {}
@@ -125,7 +138,7 @@ class State:
         self.changes = 0
         self.wire_bytes = 0
         self.originals = Originals()
-        self.folded: list[FoldedRecords] = []
+        self.folded: FoldedRecords | None = None
         self.cashbook = Cashbook(self.table, self.records, self.accounts, self.known, self.site_of, self.lost, read)
 
     def host_number(self, name: str, new: list[str]) -> int:
@@ -158,6 +171,7 @@ class State:
         for slot, url in enumerate(found.urls, found.first_slot):
             if found.depth == 0 or (url[-1] == "/" and url.count("/") == 3):
                 self.table.record[slot] |= ROOT
+        self.table.changed_record.note_rows(new.start, new.stop)
 
     def _spreads(self, found: Discovery) -> NDArray[np.uint8]:
         """Return how thin the source of their sites is at each URL found, from what is known of their finder alone."""
@@ -177,9 +191,24 @@ class State:
         number = self.sites.find(site)
         if number is None:
             number = self.sites.append(site)
+            self.new_sites.note(number)
             if number == self.accounts.count:  # else a snapshot has it
                 self.accounts.add_site(trusted=self.scheme.trusts(site))
         self.site_of[host] = number
+        self.changed_hosts.note(host)
+        self.new_hosts.note(host)
+
+    def take_hosts(self, hosts: list[str], sites: list[str], *, known: bool) -> bool:
+        """Take hosts and sites from a snapshot, whose `site_of` is there; False where they are grouped otherwise now.
+
+        With `known` the rules are those by which they were, and nothing has to be compared.
+        """
+        numbers = self.site_of[: len(hosts)].tolist()
+        for host, number in zip(hosts, numbers, strict=True):
+            self.hosts.append(host)
+            if number == len(self.sites):  # its first host: the name of the site is a part of that
+                self.sites.append(sites[number])
+        return known or all(sites[number] == self._site(host) for host, number in zip(hosts, numbers, strict=True))
 
     def site_number(self, host: str) -> int | None:
         """Return the index of the site of a host name; None where no host of it is known."""
@@ -187,7 +216,9 @@ class State:
 
     def in_snapshot(self, index: int, number: int) -> bool:
         """Whether a record that a snapshot had was copied after the event with this number."""
-        return any(each.first <= index < each.stop and number < each.sequence for each in self.folded)
+        if self.folded is None or index >= self.folded.records:
+            return False
+        return number < int(self.folded.sequences[index >> self.records.changed.bits])
 
     def new_record(self, slot: int) -> tuple[int, int]:
         """Return the index of the record of a page that has none, and the page's depth."""
@@ -197,7 +228,9 @@ class State:
         if index is None:
             index = self.records.add()
             self.records.rows["alias"][index] = NO_SLOT
+            self.records.changed.note(index)
         self.table.record[slot] = index
+        self.table.changed_record.note(slot)
         return index, depth
 
     def become(self, scheme: Scheme) -> None:
@@ -209,6 +242,7 @@ class State:
 
     def _births(self) -> NDArray[np.float32]:
         births: NDArray[np.float32] = reserve(np.float32, len(self.table.cash) if self.scheme.handout else 0)
+        self.changed_born.note_rows(0, self.known.count)
         return births
 
     def lose(self, slot: int) -> None:
@@ -220,9 +254,11 @@ class State:
                 self.outcomes[int(row["outcome"])] -= 1
                 row["outcome"] = 0
             row["flags"] &= ~np.uint8(FINDABLE)
+            self.records.changed.note(index)
             facts = self.known.row(slot)
             spread = int(facts["spread"]) << IN_CELL | folders.mark(self.urls.get(slot)) << folders.IN_CELL
             self.table.record[slot] = NO_RECORD | spread | int(facts["hops"]) << 8 | int(facts["depth"])
+            self.table.changed_record.note(slot)
             self.lost[slot] = index
 
     def find_lost(self) -> None:
@@ -238,6 +274,7 @@ class State:
         for first in range(0, len(unread), _PIECE):
             slots = unread[first : first + _PIECE]
             cells[slots] |= folders.in_cells(self.urls.get_many(slots.tolist()))
+            self.table.changed_record.put_back(slots >> np.uint32(self.table.changed_record.bits))
 
     def index_originals(self) -> None:
         """Learn again, from the records, which page first had each content."""

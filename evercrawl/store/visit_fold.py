@@ -52,7 +52,7 @@ def fold_record(state: State, event: Visit, pointer: int, number: int) -> None:
     same_content = event.visits > 1 and bool(flags & UNCHANGED or (record.digest and not flags & HAS_LINKS))
     # where the content is the one held, so are its size and its likeness; trouble brings none
     simhash, words = (record.simhash, record.words) if same_content else (event.simhash, event.words)
-    if not (state.folded and state.in_snapshot(index, number)):
+    if not state.in_snapshot(index, number):
         record.lasting, record.earlier = _lasting(event, record, simhash, words)
     if not same_content:
         record.size_bytes = min(event.size_bytes, 0xFFFFFFFF)
@@ -83,7 +83,7 @@ def fold_record(state: State, event: Visit, pointer: int, number: int) -> None:
 def count_dates(state: State, event: Visit) -> None:
     """Count whether the dates of the page's site were true."""
     if event.flags & (DATE_TRUE | DATE_FALSE | LISTED_TRUE | LISTED_FALSE):
-        row = state.accounts.sites[state.site_of[event.host]]
+        row = state.accounts.row(int(state.site_of[event.host]))
         for flag, column in _DATES:
             if event.flags & flag:
                 row[column] += 1
@@ -92,7 +92,7 @@ def count_dates(state: State, event: Visit) -> None:
 def count_announcements(state: State, event: Visit) -> None:
     """Take in what a visit says of how much its site announces."""
     if event.announcement_evidence:
-        row = state.accounts.sites[state.site_of[event.host]]
+        row = state.accounts.row(int(state.site_of[event.host]))
         evidence = AnnouncementEvidence.unpack(event.announcement_evidence)
         told = event.flags & (LISTED_TRUE | LISTED_FALSE)
         row["announced"] += bool(event.flags & LISTED_TRUE)

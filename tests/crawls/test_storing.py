@@ -9,8 +9,10 @@ import pytest
 from evercrawl.crawl import storing
 from evercrawl.progress import Limits
 from evercrawl.simulate.worlds.made_web import MadeWeb
-from evercrawl.store.disk import snapshot, stamped
+from evercrawl.store.disk import stamped
 from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.snapshots import snapshot
+from tests.helpers.small_blocks import small_blocks
 
 HOSTS = tuple(f"http://h{i}.example" for i in range(6))
 SEEDS = [f"{origin}/" for origin in HOSTS]
@@ -20,8 +22,7 @@ WEB = MadeWeb(seed=3, origins=HOSTS, pages=40, change_every_s=40.0, changing=3)
 
 @pytest.fixture
 def small_pieces(monkeypatch):
-    monkeypatch.setattr(snapshot, "SLOTS_A_PIECE", 16)
-    monkeypatch.setattr(snapshot, "RECORDS_A_PIECE", 8)
+    small_blocks(monkeypatch)
 
 
 class Slow:

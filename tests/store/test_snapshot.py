@@ -5,22 +5,29 @@ import asyncio
 import random
 
 import msgspec
+import numpy as np
 import pytest
 
 from evercrawl.errors import NoRoomError, StoreError
 from evercrawl.parse.digest import keys
 from evercrawl.store.cash.transfers import Moved, pack, pack_numbers
-from evercrawl.store.disk import snapshot
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.stamped import END, packed
 from evercrawl.store.journal.events import CHANGED, HAS_LINKS, Discovery, Found, Passed, Switched, Visit
 from evercrawl.store.partition import Partition
 from evercrawl.store.scheme import Scheme
+from evercrawl.store.snapshots import snapshot
+from evercrawl.store.snapshots.head import MAGIC
 from evercrawl.types import Outcome
+from tests.helpers.small_blocks import small_blocks
 
 
 @pytest.fixture
 def partition(tmp_path):
+    yield from made_in(tmp_path)
+
+
+def made_in(tmp_path):
     made = Partition(tmp_path, keys, random.Random(1).randbytes, now=1.7e9)
     state = made.state
     urls = [f"http://a.example/{i}" for i in range(100)]
@@ -61,9 +68,10 @@ def test_what_is_written_is_read(partition):
     loaded, troubles = snapshot.load(partition.disk)
     assert (loaded.name, troubles) == (name, [])
     head = loaded.head
-    assert (head.sequence, head.known, head.records, head.hosts, head.visits) == (41, 100, 40, ["a.example"], 40)
+    assert (head.sequence, head.known, head.records, head.hosts, head.visits) == (41, 100, 40, 1, 40)
     assert head.tail == [f"http://a.example/{i}" for i in range(96, 100)]
-    assert {piece.column for piece in loaded.pieces} == {"cash", "record", "records"}
+    columns = {"cash", "record", "records", "sites", "site_of", "hosts", "site_names"}
+    assert {frame.column for frame in loaded.placed} == columns
 
 
 def test_between_the_fields_of_a_record_there_is_no_room_for_what_memory_held_before(partition):
@@ -101,16 +109,15 @@ def test_a_running_mean_takes_no_visit_in_twice(partition):
     change(3)
     partition.journal.write(partition.journal.seal())
     loaded = snapshot.read(partition.disk, name)
-    assert max(piece.sequence for piece in loaded.pieces if piece.column == "records") > loaded.head.sequence
+    assert max(frame.sequence for frame in loaded.placed if frame.column == "records") > loaded.head.sequence
     again = Partition(partition.directory, keys, random.Random(1).randbytes, now=1.7e9, writable=False)
     assert again.repairs == []
-    assert again.state.folded == []
+    assert again.state.folded is None
     assert (again.state.records.rows[:40] == partition.state.records.rows[:40]).all()
     again.close()
 
 
-def test_what_a_scheme_keeps_of_pages_is_there_too(partition, monkeypatch):
-    monkeypatch.setattr(snapshot, "RECORDS_A_PIECE", 16)
+def test_what_a_scheme_keeps_of_pages_is_there_too(partition):
     scheme = Scheme("aopic", True, 0.1, "two_windows", 3, ("a.example",))
     partition.remember(Switched(1.7e9, scheme))
     for slot in range(40):
@@ -119,7 +126,7 @@ def test_what_a_scheme_keeps_of_pages_is_there_too(partition, monkeypatch):
     write(partition)
     loaded, _ = snapshot.load(partition.disk)
     assert loaded.head.scheme == scheme
-    assert [piece.count for piece in loaded.pieces if piece.column == "kept"] == [16, 16, 8]
+    assert [frame.blocks.tolist() for frame in loaded.placed if frame.column == "kept"] == [[0, 1]]
     again = Partition(partition.directory, keys, random.Random(1).randbytes, now=1.7e9, writable=False)
     assert again.repairs == []
     assert again.scheme == scheme
@@ -128,41 +135,45 @@ def test_what_a_scheme_keeps_of_pages_is_there_too(partition, monkeypatch):
     again.close()
 
 
-def test_one_of_an_older_version_is_passed_over(partition, monkeypatch):
-    monkeypatch.setattr(snapshot, "VERSION", snapshot.VERSION - 1)
-    write(partition)
-    monkeypatch.undo()
+def test_one_of_a_version_that_nobody_reads_any_more_is_passed_over(partition):
+    path = partition.directory / write(partition)
+    head = snapshot.read(partition.disk, path.name).head
+    path.write_bytes(MAGIC + packed(msgspec.msgpack.encode(msgspec.structs.replace(head, version=7))) + END)
     again = Partition(partition.directory, keys, random.Random(1).randbytes, now=1.7e9, writable=False)
     assert "older evercrawl" in again.repairs[0]
     assert again.state.visits == 40
     again.close()
 
 
-def test_pieces_say_when_they_were_copied(partition, monkeypatch):
-    monkeypatch.setattr(snapshot, "SLOTS_A_PIECE", 32)
-    monkeypatch.setattr(snapshot, "RECORDS_A_PIECE", 16)
+@pytest.fixture
+def small(monkeypatch, tmp_path):
+    small_blocks(monkeypatch)
+    yield from made_in(tmp_path)
+
+
+def test_frames_say_when_they_were_copied(small):
     slots = iter(range(40, 100))
 
     def between(function) -> None:
-        if function.__name__ == "_pack":
-            visit(partition, next(slots))
-            visit(partition, 3, 2 + partition.state.records.count - 41)
+        if function.__name__ == "append":
+            visit(small, next(slots))
+            visit(small, 3, 2 + small.state.records.count - 41)
 
-    write(partition, between)
-    loaded, _ = snapshot.load(partition.disk)
-    pieces = [(piece.column, piece.start, piece.count) for piece in loaded.pieces]
-    assert pieces[:5] == [("cash", 0, 32), ("cash", 32, 32), ("cash", 64, 32), ("cash", 96, 4), ("record", 0, 32)]
-    assert pieces[-1] == ("records", 32, 8)  # as many as there were when it began
-    sequences = [piece.sequence for piece in loaded.pieces]
+    write(small, between)
+    loaded, _ = snapshot.load(small.disk)
+    assert [frame.column for frame in loaded.placed[:2]] == ["sites", "cash"]
+    records = np.concatenate([frame.blocks for frame in loaded.placed if frame.column == "records"])
+    assert records.tolist() == list(range(20))  # as many as there were when it began, two each
+    sequences = [frame.sequence for frame in loaded.placed]
     assert sequences == sorted(sequences)
     assert sequences[-1] > sequences[0] >= loaded.head.sequence
-    restored = Partition(partition.directory, keys, random.randbytes, now=0.0, writable=False)
-    folded = Partition(partition.directory, keys, random.randbytes, now=0.0, writable=False, fold_all=True)
+    restored = Partition(small.directory, keys, random.randbytes, now=0.0, writable=False)
+    folded = Partition(small.directory, keys, random.randbytes, now=0.0, writable=False, fold_all=True)
     for one in (restored, folded):
         rows = one.state.records.rows[: one.state.records.count]
-        assert (rows == partition.state.records.rows[: partition.state.records.count]).all()
-        assert one.state.outcomes == partition.state.outcomes
-        assert one.state.visits == partition.state.visits
+        assert (rows == small.state.records.rows[: small.state.records.count]).all()
+        assert one.state.outcomes == small.state.outcomes
+        assert one.state.visits == small.state.visits
         assert all(one.state.original(digest) == digest - 1 for digest in range(1, 41))
         one.close()
 
@@ -211,7 +222,7 @@ def test_of_a_newer_version_it_says_what_to_do(partition):
     path = partition.directory / write(partition)
     head = snapshot.read(partition.disk, path.name).head
     newer = msgspec.msgpack.encode(msgspec.structs.replace(head, version=99))
-    path.write_bytes(snapshot.MAGIC + packed(newer) + END)
+    path.write_bytes(MAGIC + packed(newer) + END)
     with pytest.raises(StoreError, match="upgrade evercrawl"):
         snapshot.load(RealDisk(partition.directory))
 
@@ -220,7 +231,7 @@ def test_an_empty_crawl_has_an_empty_snapshot(tmp_path):
     empty = Partition(tmp_path, keys, random.randbytes, now=1.7e9)
     write(empty)
     loaded, troubles = snapshot.load(empty.disk)
-    assert (loaded.head.known, loaded.pieces, troubles) == (0, [], [])
+    assert (loaded.head.known, loaded.placed, troubles) == (0, [], [])
     empty.close()
     again = Partition(tmp_path, keys, random.randbytes, now=1.7e9)
     assert again.repairs == []

@@ -143,7 +143,7 @@ def test_pays_slots_but_not_those_saved_later():
     table = Table(segment_capacity=1 << 14)
     table.intern(np.arange(1 << 21, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))
     slots = np.array([3, 1 << 20, (1 << 21) - 1, 1 << 21, NO_SLOT], np.uint32)
-    saved = Saved((1 << 21) - 1, array([10, 9]))
+    saved = Saved((1 << 21) - 1, array([10, 9]), 1 << 20)
     arrived = table.pay_slots(slots, np.array([1.0, 2.0, 4.0, 8.0, 16.0]), 10, saved)
     assert table.cash[slots[:3]].tolist() == [0.0, 2.0, 4.0]  # slot 3 had its 1.0 before it was saved
     assert arrived == 7.0  # nobody has the last two slots
@@ -159,7 +159,7 @@ def test_pays_links_by_kind():
     arrived = table.pay_links(encode_slots(slots), bytes([0b00000101, 0b1]), 0.25, 2.0)
     assert table.cash[slots].tolist() == [2.0, 0.25, 2.0, 0.25, 0.25, 0.25, 0.25, 0.25, 2.0]
     assert arrived == 3 * 2.0 + 6 * 0.25
-    assert table.pay_links(encode_slots(slots[:2]), b"", 0.5, 9.0, 3, Saved(2, array([3]))) == 1.0
+    assert table.pay_links(encode_slots(slots[:2]), b"", 0.5, 9.0, 3, Saved(2, array([3]), 1 << 20)) == 1.0
     assert table.cash[slots[:2]].tolist() == [2.0, 0.75]  # the first was saved with it
     assert table.pay_links(b"", b"", 1.0, 1.0) == 0.0
 
@@ -176,7 +176,7 @@ def test_a_replay_over_a_chunk_saved_halfway_ends_where_memory_was():
             saved = live.cash[:3].copy()
     replayed.cash[:3] = saved
     for sequence in range(2, 8):  # the journal is folded from where the snapshot began
-        replayed.pay_slots(slots, np.full(3, 0.1 * sequence), sequence, Saved(3, array([4])))
+        replayed.pay_slots(slots, np.full(3, 0.1 * sequence), sequence, Saved(3, array([4]), 1 << 20))
     assert replayed.cash[:3].tolist() == live.cash[:3].tolist()
 
 

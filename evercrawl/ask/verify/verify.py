@@ -4,10 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
-import msgspec
-import xxhash
-import zstandard
-
 from evercrawl.ask.verify.archive import ArchiveCheck
 from evercrawl.ask.verify.cash import check_cash
 from evercrawl.ask.verify.findings import Findings
@@ -17,7 +13,6 @@ from evercrawl.config import FILE_NAME, load
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.model.policy.schemes import unswitched
 from evercrawl.model.stored.reader import opened, sound
-from evercrawl.store.disk import snapshot
 from evercrawl.store.disk.disk import Disk
 from evercrawl.store.disk.lock import holder, last_begun
 from evercrawl.store.folding import replay
@@ -25,6 +20,8 @@ from evercrawl.store.journal.events import Lost, Visit
 from evercrawl.store.journal.segment import segment_name, segments
 from evercrawl.store.journal.tail import find_end
 from evercrawl.store.partition import Partition
+from evercrawl.store.snapshots import snapshot
+from evercrawl.store.snapshots.head import DAMAGED, SnapshotHead
 from evercrawl.store.state import State
 
 Watch: TypeAlias = Callable[[str, int, int], None]
@@ -119,15 +116,14 @@ def _interrupted(directory: Path, disk: Disk) -> bool:
     return begun is not None and newest is not None and (directory / newest).stat().st_mtime < begun
 
 
-def _snapshots(partition: Partition, found: Findings) -> snapshot.SnapshotHead | None:
+def _snapshots(partition: Partition, found: Findings) -> SnapshotHead | None:
     """Check each snapshot and return what the newest is of, if it is whole."""
     newest = None
     for place, name in enumerate(snapshot.names(partition.disk)):
         try:
             loaded = snapshot.read(partition.disk, name)
-            for piece in loaded.pieces:
-                _piece(piece)
-        except (StoreError, ValueError, msgspec.MsgspecError, zstandard.ZstdError) as error:
+            snapshot.check(partition.disk, loaded)
+        except (StoreError, *DAMAGED) as error:
             if partition.disk.size(name):  # else the crawl has just rotated it away
                 found.blame(f"{name} is damaged: {error}; remove it, and the next start does without")
             continue
@@ -136,12 +132,6 @@ def _snapshots(partition: Partition, found: Findings) -> snapshot.SnapshotHead |
             found.blame(f"crawl.json and {name} do not agree on when the crawl was started")
         newest = loaded.head if place == 0 else newest
     return newest
-
-
-def _piece(piece: snapshot.Piece) -> None:
-    if xxhash.xxh3_64_intdigest(piece.data) != piece.checksum:
-        raise ValueError(f"the checksum of {piece.column} from {piece.start} on does not match")
-    zstandard.ZstdDecompressor().decompress(piece.data)
 
 
 def _settings(directory: Path, found: Findings) -> None:

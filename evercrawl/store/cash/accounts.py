@@ -21,6 +21,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evercrawl.arrays.blocks import BlocksThen, ChangedBlocks
 from evercrawl.arrays.reserved import reserve
 from evercrawl.types import Floats, Slots
 
@@ -42,10 +43,12 @@ SITE: Final = np.dtype(
     ]
 )
 """What is kept of a site."""
+SITE_BITS: Final = 5
+"""Blocks of them, of which is noted whether they changed, have 2^5: 2 KiB."""
 
 
 class SavedAccounts(NamedTuple):
-    """All accounts, as snapshots have them.
+    """All accounts but the sites' rows, as snapshots have them.
 
     Attributes
     ----------
@@ -53,15 +56,15 @@ class SavedAccounts(NamedTuple):
         As in `Accounts`.
     each, active
         What each trusted site with members was given so far, and how many there are.
-    sites
-        The rows of `SITE`.
+    known
+        Sites known; their rows are saved as a column.
     """
 
     virtual: float = 0.0
     total: float = 0.0
     each: float = 0.0
     active: int = 0
-    sites: bytes = b""
+    known: int = 0
 
 
 class Accounts:
@@ -82,6 +85,10 @@ class Accounts:
         A row of `SITE` for each.
     count
         Sites known.
+    changed
+        Which blocks of rows were written to since the last snapshot.
+    then
+        While a snapshot is written, the rows of its instant; who writes to a row says so before, by `row`.
 
     Examples
     --------
@@ -111,6 +118,8 @@ class Accounts:
         self._members, self._given, self._settled, self._trusted = (
             self.sites[name] for name in ("members", "given", "settled", "trusted")
         )
+        self.changed = ChangedBlocks(len(self.sites), SITE_BITS)
+        self.then: BlocksThen | None = None
         self.count = 0
         self._active = 0  # trusted sites with members
         self._each = 0.0  # what each of them was given so far
@@ -132,6 +141,8 @@ class Accounts:
         """
         self.handout = handout
         self.virtual, self.total, self._each = 1.0 if handout else 0.0, 0.0, 0.0
+        assert self.then is None, "no snapshot is written meanwhile"
+        self.changed.note_rows(0, self.count)
         rows = self.sites[: self.count]
         rows["given"] = rows["settled"] = 0.0
         rows["trusted"] = trusted
@@ -139,12 +150,25 @@ class Accounts:
 
     def add_site(self, *, trusted: bool = True) -> int:
         """Return the index of a new site, without members."""
+        self._touch(self.count)
         self._trusted[self.count] = trusted
         self.count += 1
         return self.count - 1
 
+    def row(self, site: int) -> Any:
+        """Return the row of a site, in place, to be written to."""
+        self._touch(site)
+        return self.sites[site]
+
+    def _touch(self, site: int) -> None:
+        """Take note that a row is about to be written to."""
+        if self.then is not None:
+            self.then.before(site >> self.changed.bits)
+        self.changed.note(site)
+
     def join(self, site: int) -> float:
         """Count one more member; return its share so far, which its cell has to be lowered by: it was not there."""
+        self._touch(site)
         self._settle(site)
         members = int(self._members[site])
         if not members:
@@ -154,6 +178,7 @@ class Accounts:
 
     def leave(self, site: int) -> float:
         """Count one member less; return its share so far, which its cell has to be raised by."""
+        self._touch(site)
         self._settle(site)
         members = int(self._members[site])
         assert members, "a page leaves that was no member"
@@ -195,16 +220,13 @@ class Accounts:
         return 0.0 if self.handout else float(self._active)
 
     def save(self) -> SavedAccounts:
-        """Return everything, for a snapshot."""
-        rows = self.sites[: self.count].tobytes()
-        return SavedAccounts(self.virtual, self.total, self._each, self._active, rows)
+        """Return everything but the rows, for a snapshot."""
+        return SavedAccounts(self.virtual, self.total, self._each, self._active, self.count)
 
     def restore(self, saved: SavedAccounts) -> None:
-        """Become what `save` saved."""
+        """Become what `save` saved; the rows come beside it."""
         self.virtual, self.total, self._each, self._active = saved.virtual, saved.total, saved.each, saved.active
-        sites = np.frombuffer(saved.sites, SITE)
-        self.count = len(sites)
-        self.sites[: self.count] = sites
+        self.count = saved.known
 
     def _settle(self, site: int) -> None:
         if not self.handout:

@@ -89,6 +89,7 @@ class Cashbook:
             index = self._lost[event.slot]
         row = self._records.rows[index]
         row["importance"], row["mark"] = moved.history, moved.mark
+        self._records.changed.note(index)
         self.keep(index, event.kept)
         if held is None and event.links:
             held = self._recall(event.links)
@@ -102,7 +103,7 @@ class Cashbook:
     def keep(self, index: int, kept: bytes) -> None:
         """Keep in a page's record what the scheme says, beside history and mark."""
         if kept:
-            self._records.kept[index] = transfers.unpack_numbers(kept)
+            self._records.hold(index, transfers.unpack_numbers(kept))
 
     def join(self, slot: int, host: int, number: int) -> None:
         """Let a page be a member of its host's site; what the site has for each goes to it too."""
@@ -121,7 +122,9 @@ class Cashbook:
         """
         rows = self._records.rows[: self._records.count]
         rows["importance"] = rows["mark"] = 0.0
+        self._records.changed.note_rows(0, self._records.count)
         self._table.cash[: self._known.count] = 0.0
+        self._table.changed_cash.note_rows(0, self._known.count)
         self._accounts.begin(handout=handout, trusted=trusted)
         self._accounts.spend()
 
@@ -161,8 +164,9 @@ class Cashbook:
             history, mark, *kept = transfers.unpack_numbers(joined)
             row = self._records.rows[index]
             row["importance"], row["mark"] = history, mark
+            self._records.changed.note(index)
             if kept:
-                self._records.kept[index] = kept
+                self._records.hold(index, kept)
 
     def _pay(self, slot: int, amount: float, number: int) -> float:
         """Add to the cash of one page; return what arrived."""

@@ -1,11 +1,13 @@
 """One record of 96 bytes for each page that has been fetched, in the order of the first fetch."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from evercrawl.arrays.blocks import ChangedBlocks
 from evercrawl.arrays.reserved import reserve
 from evercrawl.store.records.layout import Byte, Double, Layout, Long, Short, SignedShort, Single, Word
 from evercrawl.types import Floats, Slots
@@ -76,6 +78,8 @@ class Record(msgspec.Struct, gc=False):
     earlier: Word
 
 
+RECORD_BITS: Final = 5
+"""Blocks of records, of which is noted whether they changed, have 2^5: 3 KiB."""
 _LAYOUT: Final = Layout(Record)
 RECORD: Final = _LAYOUT.dtype
 """A record as numpy has it: 96 bytes of fields, each where its type wants to be, and none to spare."""
@@ -109,6 +113,9 @@ class Records:
         Those numbers, shape (capacity, width), f64; it costs memory only where there are any.
     count
         Records in use.
+    changed, changed_kept
+        Which blocks of `rows` and `kept` were written to since the last snapshot; who writes to them says so, but for
+        `write`, `keep` and `hold`, which do.
 
     Examples
     --------
@@ -124,6 +131,7 @@ class Records:
         self._bytes = self.rows.view(np.uint8).data
         self._importance, self._mark = self.rows["importance"], self.rows["mark"]
         self.count = 0
+        self.changed, self.changed_kept = (ChangedBlocks(len(self.rows), RECORD_BITS) for _ in range(2))
         self.kept: Floats
         self.keep(width)
 
@@ -135,6 +143,7 @@ class Records:
     def keep(self, width: int) -> None:
         """Keep so many numbers of each page from now on, all 0; what was kept before is forgotten."""
         self.kept = reserve(np.dtype((np.float64, (width,))), len(self.rows)) if width else np.zeros((0, 0))
+        self.changed_kept.note_rows(0, self.count)
 
     def kept_at(self, cells: Slots) -> Floats | None:
         """Return what is kept of pages, shape (n, width), by their cells in `Table.record`; None where that is nothing.
@@ -157,6 +166,12 @@ class Records:
     def write(self, index: int, record: Record) -> None:
         """Let a record be this one from now on."""
         _LAYOUT.write(self._bytes, index, record)
+        self.changed.note(index)
+
+    def hold(self, index: int, numbers: Sequence[float]) -> None:
+        """Let these be the numbers that are kept of a page beside history and mark."""
+        self.kept[index] = numbers
+        self.changed_kept.note(index)
 
     def add(self) -> int:
         """Return the index of a new record, all zero."""

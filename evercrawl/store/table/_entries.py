@@ -79,30 +79,59 @@ def intern_one(cells: Any, head: Any, stride: int, key: Any, spare: Any) -> int:
     return int(kernels.intern_one(keys, slots, capacity, count, stride, tally, spare_keys, spare_slots, key))
 
 
-@entry(f64, _CELLS, _INTS, i64, _INTS, _KEYS, i64, _AMOUNTS, _CASH)
-def pay(cells: Any, head: Any, stride: int, scratch: Any, wanted: Any, n: int, amounts: Any, cash: Any) -> float:
+@compiled
+def _cash(cash: Any, changed: Any, bits: int, size: int) -> tuple[NDArray[np.float64], NDArray[np.uint8], int]:
+    """Return the cash of the first `size` slots, what notes its blocks, and how many bits a slot has within one."""
+    return view(cash, size), view(changed, (size >> bits) + 1), bits
+
+
+@entry(f64, _CELLS, _INTS, i64, _INTS, _KEYS, i64, _AMOUNTS, _CASH, _BYTES, i64)
+def pay(
+    cells: Any,
+    head: Any,
+    stride: int,
+    scratch: Any,
+    wanted: Any,
+    n: int,
+    amounts: Any,
+    cash: Any,
+    changed: Any,
+    bits: int,
+) -> float:
     """Add amounts to the cash of `wanted`; return what did not arrive."""
     keys, slots = _columns(cells, SEGMENTS * stride)
     tally, capacity, _ = _head(head)
     at, seen, found = _scratch(scratch)
-    of = view(cash, SEGMENTS * stride)
-    return kernels.pay(keys, slots, capacity, stride, tally, at, seen, found, of, view(wanted, n), view(amounts, n))
+    of = _cash(cash, changed, bits, SEGMENTS * stride)
+    return kernels.pay(keys, slots, capacity, stride, tally, at, seen, found, *of, view(wanted, n), view(amounts, n))
 
 
-@entry(f64, i64, i64, _CASH, _SLOTS, i64, _AMOUNTS, i64, _KEYS, i64)
+@entry(f64, i64, i64, _CASH, _BYTES, i64, _SLOTS, i64, _AMOUNTS, i64, _KEYS, i64)
 def pay_slots(
-    known: int, saved: int, cash: Any, targets: Any, n: int, amounts: Any, at_seq: int, chunk_seq: Any, chunks: int
+    known: int,
+    saved: int,
+    cash: Any,
+    changed: Any,
+    bits: int,
+    targets: Any,
+    n: int,
+    amounts: Any,
+    at_seq: int,
+    chunk_seq: Any,
+    chunks: int,
 ) -> float:
     """Add amounts to the cash of slots, but for those that were saved later; return what arrived."""
-    of: NDArray[np.float64] = view(cash, known)
-    return kernels.pay_slots(known, saved, of, view(targets, n), view(amounts, n), at_seq, view(chunk_seq, chunks))
+    of = _cash(cash, changed, bits, known)
+    return kernels.pay_slots(known, saved, *of, view(targets, n), view(amounts, n), at_seq, view(chunk_seq, chunks))
 
 
-@entry(f64, i64, i64, _CASH, _BYTES, i64, _BYTES, i64, f64, f64, i64, _KEYS, i64)
+@entry(f64, i64, i64, _CASH, _BYTES, i64, _BYTES, i64, _BYTES, i64, f64, f64, i64, _KEYS, i64)
 def pay_links(
     known: int,
     saved: int,
     cash: Any,
+    changed: Any,
+    bits_a_block: int,
     targets: Any,
     n: int,
     external: Any,
@@ -114,10 +143,10 @@ def pay_links(
     chunks: int,
 ) -> float:
     """Add to the cash of delta-coded slots what a link inside or outside the site gets; return what arrived."""
-    of: NDArray[np.float64] = view(cash, known)
+    of = _cash(cash, changed, bits_a_block, known)
     after = view(chunk_seq, chunks)
     return kernels.pay_links(
-        known, saved, of, view(targets, n), view(external, bits), inside, outside, at_seq, after
+        known, saved, *of, view(targets, n), view(external, bits), inside, outside, at_seq, after
     )  # fmt: skip
 
 

@@ -225,10 +225,11 @@ def intern_one(
 
 
 @compiled
-def _give(cash: NDArray[np.float64], slot: Whole, amount: float) -> float:
-    """Add `amount` to one cell; return what rounding kept from it."""
+def _give(cash: NDArray[np.float64], changed: NDArray[np.uint8], bits: int, slot: Whole, amount: float) -> float:
+    """Add `amount` to one cell, and note its block of 2^bits; return what rounding kept from it."""
     before = np.float64(cash[slot])
     cash[slot] = before + amount
+    changed[slot >> bits] = 1
     return amount - (np.float64(cash[slot]) - before)
 
 
@@ -243,6 +244,8 @@ def pay(
     seen: Keys,
     found: Slots,
     cash: NDArray[np.float64],
+    changed: NDArray[np.uint8],
+    bits: int,
     wanted: Keys,
     amounts: Floats,
 ) -> float:
@@ -255,13 +258,21 @@ def pay(
             if found[i] == NO_SLOT:
                 residue += amounts[start + i]
             else:
-                residue += _give(cash, found[i], amounts[start + i])
+                residue += _give(cash, changed, bits, np.int64(found[i]), amounts[start + i])
     return residue
 
 
 @compiled
 def _arrive(
-    known: int, saved: int, cash: NDArray[np.float64], slot: Whole, amount: float, at_seq: int, chunk_seq: Keys
+    known: int,
+    saved: int,
+    cash: NDArray[np.float64],
+    changed: NDArray[np.uint8],
+    bits: int,
+    slot: Whole,
+    amount: float,
+    at_seq: int,
+    chunk_seq: Keys,
 ) -> float:
     """Add `amount` to a cell unless a snapshot has it with that amount; return what arrived, then or now.
 
@@ -271,17 +282,25 @@ def _arrive(
         return 0.0
     if slot < saved and chunk_seq[1 + (slot >> np.int64(chunk_seq[0]))] >= np.uint64(at_seq):
         return amount
-    return amount - _give(cash, slot, amount)
+    return amount - _give(cash, changed, bits, slot, amount)
 
 
 @compiled
 def pay_slots(
-    known: int, saved: int, cash: NDArray[np.float64], targets: Slots, amounts: Floats, at_seq: int, chunk_seq: Keys
+    known: int,
+    saved: int,
+    cash: NDArray[np.float64],
+    changed: NDArray[np.uint8],
+    bits: int,
+    targets: Slots,
+    amounts: Floats,
+    at_seq: int,
+    chunk_seq: Keys,
 ) -> float:
     """Add amounts to cells by slot, but for those that were saved later; return what arrived."""
     arrived = 0.0
     for i in range(targets.size):
-        arrived += _arrive(known, saved, cash, np.int64(targets[i]), amounts[i], at_seq, chunk_seq)
+        arrived += _arrive(known, saved, cash, changed, bits, np.int64(targets[i]), amounts[i], at_seq, chunk_seq)
     return arrived
 
 
@@ -290,6 +309,8 @@ def pay_links(
     known: int,
     saved: int,
     cash: NDArray[np.float64],
+    changed: NDArray[np.uint8],
+    bits: int,
     targets: NDArray[np.uint8],
     external: NDArray[np.uint8],
     inside: float,
@@ -310,7 +331,8 @@ def pay_links(
             continue
         slot += gap
         leaves = (count >> 3) < external.size and (external[count >> 3] >> (count & 7)) & 1
-        arrived += _arrive(known, saved, cash, slot, outside if leaves else inside, at_seq, chunk_seq)
+        amount = outside if leaves else inside
+        arrived += _arrive(known, saved, cash, changed, bits, slot, amount, at_seq, chunk_seq)
         count += 1
         slot += 1
         gap = np.int64(0)

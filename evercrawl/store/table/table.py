@@ -8,19 +8,22 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from evercrawl.arrays.blocks import ChangedBlocks
 from evercrawl.arrays.reserved import reserve, reserve_together
 from evercrawl.errors import StoreError
 from evercrawl.kernels import Library, pointer
 from evercrawl.types import Floats, Ints, Keys, Slots
 
-__all__ = ["CHUNK_SLOTS", "NO_RECORD", "ROOT", "KeyMap", "Saved", "Table", "reserve"]
+__all__ = ["CASH_BITS", "CELL_BITS", "NO_RECORD", "ROOT", "KeyMap", "Saved", "Table", "reserve"]
 
 NO_RECORD: Final = 0x8000_0000
 """Set in `Table.record` while a URL has no record; the bits below are then free for what its finder wants to keep."""
 ROOT: Final = 0x0001_0000
 """Below `NO_RECORD`: the URL is a root of its site, a seed or the front page of a host."""
-CHUNK_SLOTS: Final = 1 << 20
-"""Slots that a snapshot saves at one time; a power of two."""
+CASH_BITS: Final = 9
+"""Blocks of cash, of which is noted whether they changed, have 2^9 slots: 4 KiB."""
+CELL_BITS: Final = 10
+"""The same of `Table.record`."""
 
 _KERNELS: Final = Library("evercrawl.store.table._entries")
 SEGMENTS: Final = 256
@@ -178,6 +181,9 @@ class Table(KeyMap):
         beyond.
     record
         Index of the page's record, or `NO_RECORD` and what its finder keeps below that bit; u32, by slot.
+    changed_cash, changed_record
+        Which blocks of them were written to since the last snapshot; who writes to them says so, but for `intern`,
+        `give` and the payments, which do.
 
     Examples
     --------
@@ -194,8 +200,10 @@ class Table(KeyMap):
     def __init__(self, segment_capacity: int = 1 << 22, first_capacity: int = 400) -> None:
         super().__init__(segment_capacity, first_capacity)
         self.cash: NDArray[np.float64] = self._cells[0]
-        self._cash = pointer(self.cash)
+        self.changed_cash = ChangedBlocks(len(self.cash), CASH_BITS)
+        self._cash = pointer(self.cash), pointer(self.changed_cash.flags), CASH_BITS
         self.record: Slots = self._cells[1]
+        self.changed_record = ChangedBlocks(len(self.record), CELL_BITS)
 
     def intern(self, keys: Keys) -> tuple[Slots, NDArray[np.bool_]]:
         """Return the slots of `keys`, shape (n,), and which of them were new; a new URL has no record and no cash.
@@ -209,7 +217,7 @@ class Table(KeyMap):
         try:
             return super().intern(keys)
         finally:
-            self.record[first : self.known] = NO_RECORD
+            self._welcome(first)
 
     def intern_one(self, key: int) -> int:
         """Return the slot of one key; a new URL gets the next slot, and has no record and no cash.
@@ -223,7 +231,7 @@ class Table(KeyMap):
         try:
             return super().intern_one(key)
         finally:
-            self.record[first : self.known] = NO_RECORD
+            self._welcome(first)
 
     def rebuild(self, keys: Keys) -> None:
         """Fill an empty table with `keys` in the order of their slots; no URL has a record yet, nor cash.
@@ -244,8 +252,8 @@ class Table(KeyMap):
         """
         wanted, given = np.ascontiguousarray(keys, np.uint64), np.ascontiguousarray(amounts, np.float64)
         assert wanted.shape == given.shape, "one amount a key"
-        paid = pointer(wanted), len(wanted), pointer(given), self._cash
-        return float(_KERNELS["pay"](*self._map, self._scratch, *paid))
+        paid = pointer(wanted), len(wanted), pointer(given)
+        return float(_KERNELS["pay"](*self._map, self._scratch, *paid, *self._cash))
 
     def pay_slots(self, slots: Slots, amounts: Floats, at_seq: int = 1, saved: Saved | None = None) -> float:
         """Add `amounts`, shape (n,), to the cash of `slots`; return what arrived.
@@ -262,12 +270,13 @@ class Table(KeyMap):
         assert targets.shape == given.shape, "one amount a slot"
         paid = pointer(targets), len(targets), pointer(given)
         count, *chunks = (saved or _NOTHING).cells
-        return float(_KERNELS["pay_slots"](self.known, count, self._cash, *paid, at_seq, *chunks))
+        return float(_KERNELS["pay_slots"](self.known, count, *self._cash, *paid, at_seq, *chunks))
 
     def give(self, slot: int, amount: float) -> float:
         """Add to the cash of one slot that is known; return what arrived, which rounding makes differ."""
         before = float(self.cash[slot])
         self.cash[slot] = before + amount
+        self.changed_cash.note(slot)
         return float(self.cash[slot]) - before
 
     def pay_links(
@@ -292,7 +301,14 @@ class Table(KeyMap):
         """
         links = targets, len(targets), external, len(external), inside, outside
         count, *chunks = (saved or _NOTHING).cells
-        return float(_KERNELS["pay_links"](self.known, count, self._cash, *links, at_seq, *chunks))
+        return float(_KERNELS["pay_links"](self.known, count, *self._cash, *links, at_seq, *chunks))
+
+    def _welcome(self, first: int) -> None:
+        """Give the slots from `first` on no record."""
+        if self.known > first:
+            self.record[first : self.known] = NO_RECORD
+            self.changed_record.note_rows(first, self.known)
+            self.changed_cash.note_rows(first, self.known)
 
 
 class Saved:
@@ -306,11 +322,11 @@ class Saved:
         For each `chunk_slots` of them, a power of two, the number of events that were folded when they were copied.
     """
 
-    def __init__(self, known: int, chunks: Keys, chunk_slots: int = CHUNK_SLOTS) -> None:
+    def __init__(self, known: int, chunks: Keys, chunk_slots: int) -> None:
         bits = chunk_slots.bit_length() - 1
         assert chunk_slots == 1 << bits, "slots are told apart by their upper bits"
         self._chunks = np.concatenate([np.array([bits], np.uint64), np.asarray(chunks, np.uint64)])
         self.cells = known, pointer(self._chunks), len(self._chunks)
 
 
-_NOTHING: Final = Saved(0, np.zeros(1, np.uint64))
+_NOTHING: Final = Saved(0, np.zeros(1, np.uint64), 1)

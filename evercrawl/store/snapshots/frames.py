@@ -1,0 +1,141 @@
+"""Files of frames: blocks of columns, one behind the other, of which the last of each counts.
+
+A frame is a length, a checksum, and some blocks of one column, pressed. Files are numbered and only grow; a manifest
+elsewhere says which of them count, and up to where. What follows that, or is in no manifest, is nobody's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import msgspec
+import numpy as np
+import xxhash
+import zstandard
+
+from evercrawl.types import Slots
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evercrawl.store.disk.disk import Disk
+
+_LEVEL: Final = 1
+_HEAD: Final = 16  # length and checksum
+
+
+class Segment(msgspec.Struct, array_like=True, frozen=True):
+    """A file of frames, and how many of its bytes count."""
+
+    number: int
+    size_bytes: int
+
+
+class Frame(msgspec.Struct, array_like=True, frozen=True):
+    """Some blocks of a column.
+
+    Attributes
+    ----------
+    column
+        Its name.
+    sequence
+        How much of the journal was folded when they were copied.
+    blocks
+        Which blocks, u32 each, in order.
+    data
+        One behind the other, pressed.
+    """
+
+    column: str
+    sequence: int
+    blocks: bytes
+    data: bytes
+
+
+class PlacedFrame(NamedTuple):
+    """Where a frame is, and what of it.
+
+    Attributes
+    ----------
+    segment, offset, size_bytes
+        Its file, and what of that is the frame.
+    column, sequence, blocks
+        As in `Frame`.
+    raw_bytes
+        Of its data, not pressed.
+    """
+
+    segment: int
+    offset: int
+    size_bytes: int
+    column: str
+    sequence: int
+    blocks: Slots
+    raw_bytes: int
+
+
+def file_name(kind: str, number: int) -> str:
+    """Return the name of a file of frames.
+
+    >>> file_name("blocks", 7)
+    'blocks-00000007.bin'
+    """
+    return f"{kind}-{number:08x}.bin"
+
+
+def numbers(disk: Disk, kind: str) -> list[int]:
+    """Return the numbers of the files of frames that there are, in order."""
+    found = list[int]()
+    for name in disk.names(f"{kind}-"):
+        digits = name.removeprefix(f"{kind}-").removesuffix(".bin")
+        if len(digits) == 8 and not digits.strip("0123456789abcdef") and name == file_name(kind, int(digits, 16)):
+            found.append(int(digits, 16))
+    return found
+
+
+def pressed(column: str, sequence: int, blocks: Slots, raw: bytes) -> bytes:
+    """Return a frame as it stands in a file."""
+    frame = Frame(column, sequence, blocks.tobytes(), zstandard.ZstdCompressor(level=_LEVEL).compress(raw))
+    data = msgspec.msgpack.encode(frame)
+    return len(data).to_bytes(8, "little") + xxhash.xxh3_64_digest(data) + data
+
+
+def frames(disk: Disk, kind: str, segments: list[Segment]) -> Iterator[PlacedFrame]:
+    """Yield all frames that count, in the order in which they were written, each with its checksum true.
+
+    Raises
+    ------
+    ValueError, msgspec.MsgspecError, zstandard.ZstdError
+        A file is damaged, or gone.
+    """
+    for segment in segments:
+        name = file_name(kind, segment.number)
+        data = memoryview(disk.read(name, 0, segment.size_bytes))
+        if len(data) < segment.size_bytes:
+            raise ValueError(f"{name} ends at byte {len(data)} of {segment.size_bytes}")
+        offset = 0
+        while offset < segment.size_bytes:
+            size = int.from_bytes(data[offset : offset + 8], "little")
+            body = data[offset + _HEAD : offset + _HEAD + size]
+            if len(body) < size or xxhash.xxh3_64_digest(body) != bytes(data[offset + 8 : offset + _HEAD]):
+                raise ValueError(f"checksum at byte {offset} of {name}")
+            frame = msgspec.msgpack.decode(body, type=Frame)
+            blocks: Slots = np.frombuffer(frame.blocks, np.uint32)
+            raw = zstandard.frame_content_size(frame.data)
+            yield PlacedFrame(segment.number, offset, _HEAD + size, frame.column, frame.sequence, blocks, raw)
+            offset += _HEAD + size
+
+
+def data_of(disk: Disk, kind: str, placed: PlacedFrame) -> bytes:
+    """Return the blocks of a frame, one behind the other.
+
+    Raises
+    ------
+    ValueError, msgspec.MsgspecError, zstandard.ZstdError
+        It is damaged, or gone.
+    """
+    data = disk.read(file_name(kind, placed.segment), placed.offset, placed.size_bytes)
+    if xxhash.xxh3_64_digest(memoryview(data)[_HEAD:]) != data[8:_HEAD]:
+        raise ValueError(f"checksum at byte {placed.offset} of {file_name(kind, placed.segment)}")
+    frame = msgspec.msgpack.decode(memoryview(data)[_HEAD:], type=Frame)
+    return zstandard.ZstdDecompressor().decompress(frame.data)

@@ -1,0 +1,163 @@
+"""Memory, as a snapshot has it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from evercrawl.arrays.blocks import blocks_of, in_blocks
+from evercrawl.errors import StoreError
+from evercrawl.store.snapshots.columns import clear_beyond, row_columns
+from evercrawl.store.snapshots.frames import data_of
+from evercrawl.store.snapshots.head import DAMAGED, KIND, OtherSitesError, unpacked_instants
+from evercrawl.store.state import FoldedRecords
+from evercrawl.store.table.known import FILE as KNOWN_FILE
+from evercrawl.store.table.table import Saved
+from evercrawl.types import Keys, Slots
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from evercrawl.store.disk.disk import Disk
+    from evercrawl.store.snapshots.frames import PlacedFrame
+    from evercrawl.store.snapshots.head import SnapshotHead
+    from evercrawl.store.snapshots.snapshot import Loaded
+    from evercrawl.store.snapshots.version8 import Older
+    from evercrawl.store.state import State
+
+_SOUGHT: Final = 1 << 20  # rows of known URLs, read at once for their keys
+
+
+def restore(state: State, loaded: Loaded, disk: Disk) -> None:
+    """Fill an empty state from a snapshot; it takes note of how far each block of cash and records reaches.
+
+    Raises
+    ------
+    OtherSitesError
+        Its accounts are of other sites.
+    StoreError
+        The known URLs are not those that it was made with, or blocks of it are missing.
+    """
+    head = loaded.head
+    if head.known_digest not in (0, state.known.digest()):
+        raise StoreError(f"{KNOWN_FILE} is damaged: it does not hold what snapshot {loaded.name} was made with")
+    _find_keys(state, head)
+    state.become(head.scheme)
+    state.records.resize(head.records)
+    state.accounts.restore(head.accounts)
+    state.notes = dict(head.notes)
+    state.away, state.wished = unpacked_instants(head.away), unpacked_instants(head.wished)
+    state.visits, state.changes, state.wire_bytes = head.visits, head.changes, head.wire_bytes
+    if loaded.older is not None:
+        _take_older(state, head, loaded.older)
+    else:
+        try:
+            _take_blocks(state, loaded, disk)
+        except DAMAGED as error:
+            raise StoreError(f"snapshot {loaded.name} is damaged ({error})") from error
+    counts = np.bincount(state.records.rows["outcome"][: head.records], minlength=1)
+    state.outcomes.update({int(i): int(n) for i, n in enumerate(counts) if n and i})
+    state.index_originals()
+    state.find_lost()
+    state.note_folders()
+
+
+def _find_keys(state: State, head: SnapshotHead) -> None:
+    keys = np.empty(head.known, np.uint64)
+    for start in range(0, head.known, _SOUGHT):
+        keys[start : start + _SOUGHT] = state.known.rows(start, min(start + _SOUGHT, head.known))["key"]
+    state.table.rebuild(keys)
+
+
+def _take_blocks(state: State, loaded: Loaded, disk: Disk) -> None:
+    head, columns = loaded.head, row_columns(state)
+    counts = {
+        "cash": head.known, "record": head.known, "records": head.records, "sites": head.sites, "site_of": head.hosts,
+        "born": head.known, "kept": head.records,
+    }  # fmt: skip
+    sequences = dict[str, Keys]()
+    for name, (rows, bits) in columns.items():
+        if head.bits[name] != bits:
+            raise ValueError(f"blocks of {name} are of another size")
+        targets = in_blocks(rows, bits)
+        sequences[name] = np.zeros(blocks_of(counts[name], bits), np.uint64)
+        for frame, places, live in _live(loaded.placed, name, len(sequences[name])):
+            found = np.frombuffer(data_of(disk, KIND, frame), np.uint8).reshape(len(frame.blocks), -1)
+            _put(targets, live, found if len(places) == len(found) else found[places])
+            sequences[name][live] = frame.sequence
+        clear_beyond(rows, counts[name], bits)
+    hosts = _names(loaded.placed, "hosts", head.hosts, head.bits["hosts"], disk)
+    sites = _names(loaded.placed, "site_names", head.sites, head.bits["site_names"], disk)
+    if not state.take_hosts(hosts, sites, known=bool(head.site_rules) and head.site_rules == state.site_rules):
+        raise OtherSitesError(f"the sites of {loaded.name} are others now")
+    state.cashbook.saved = Saved(head.known, sequences["cash"], 1 << head.bits["cash"])
+    state.folded = FoldedRecords(head.records, sequences["records"])
+
+
+def _live(placed: list[PlacedFrame], column: str, blocks: int) -> Iterator[tuple[PlacedFrame, Slots, Slots]]:
+    """Yield the frames that have a column's blocks last; which of the frame's blocks these are, and of the column's.
+
+    Raises
+    ------
+    ValueError
+        Of some blocks there is no frame.
+    """
+    mine = [frame for frame in placed if frame.column == column]
+    last = np.full(blocks, -1, np.int64)
+    for number, frame in enumerate(mine):
+        last[frame.blocks[frame.blocks < blocks]] = number
+    if blocks and int(last.min()) < 0:
+        raise ValueError(f"block {int(np.argmin(last))} of {column} is missing")
+    for number in np.unique(last).tolist():
+        frame = mine[number]
+        inside = frame.blocks < blocks
+        places = np.flatnonzero(inside)
+        places = places[last[frame.blocks[places]] == number].astype(np.uint32)
+        yield frame, places, frame.blocks[places]
+
+
+def _put(targets: NDArray[np.uint8], blocks: Slots, found: NDArray[np.uint8]) -> None:
+    """Write blocks to their places; blocks that follow each other at once."""
+    first, last = int(blocks[0]), int(blocks[-1])
+    if last - first + 1 == len(blocks):
+        targets[first : last + 1] = found
+    else:
+        targets[blocks] = found
+
+
+def _names(placed: list[PlacedFrame], column: str, count: int, bits: int, disk: Disk) -> list[str]:
+    """Return names in their order."""
+    found = dict[int, list[str]]()
+    size = 1 << bits
+    for frame, places, live in _live(placed, column, blocks_of(count, bits)):
+        names = data_of(disk, KIND, frame).decode().split("\n")
+        for place, block in zip(places.tolist(), live.tolist(), strict=True):
+            found[block] = names[place * size : (place + 1) * size]
+    names = [name for block in sorted(found) for name in found[block]][:count]
+    if len(names) < count:
+        raise ValueError(f"of {count} {column} there are {len(names)}")
+    return names
+
+
+def _take_older(state: State, head: SnapshotHead, older: Older) -> None:
+    columns: dict[str, Any] = {name: rows for name, (rows, _) in row_columns(state).items()}
+    sequences = {name: np.zeros(blocks_of(count, bits), np.uint64) for name, count, bits in (
+        ("cash", head.known, state.table.changed_cash.bits), ("records", head.records, state.records.changed.bits),
+    )}  # fmt: skip
+    for column, start, count, sequence, raw in older.rows():
+        target = columns[column]
+        rows = np.frombuffer(raw, target.dtype)
+        target[start : start + count] = rows.reshape(-1, *target.shape[1:])
+        if column in sequences:
+            bits = row_columns(state)[column][1]
+            sequences[column][start >> bits : blocks_of(start + count, bits)] = sequence
+    columns["sites"][: head.sites] = older.site_rows()
+    for name in older.hosts:
+        state.add_host(name)
+    if not older.is_of(state.sites):
+        raise OtherSitesError("the sites are others now")
+    state.cashbook.saved = Saved(head.known, sequences["cash"], 1 << state.table.changed_cash.bits)
+    state.folded = FoldedRecords(head.records, sequences["records"])

@@ -1,0 +1,200 @@
+"""Snapshots: what memory holds, written block by block while the crawl goes on, and only where it changed.
+
+Each frame of blocks carries the journal sequence at which it was copied. Loading takes them as they are and folds the
+journal from where the snapshot began: assignments come out the same, and sums skip cells that were copied later than
+the event. A snapshot is a small file that names the files with the blocks (`blocklog`), so it is there wholly or not at
+all. Two generations are kept; a damaged one is passed over for the older, and without any the whole journal is folded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from evercrawl.errors import StoreError
+from evercrawl.store.disk import stamped
+from evercrawl.store.disk.stamped import END, packed, pieces
+from evercrawl.store.snapshots import version8
+from evercrawl.store.snapshots.columns import columns_of, sizes_of
+from evercrawl.store.snapshots.frames import PlacedFrame, Segment, data_of, frames
+from evercrawl.store.snapshots.head import DAMAGED, KIND, MAGIC, VERSION, SnapshotHead, packed_instants
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator
+
+    from evercrawl.store.archive.pointer import ArchiveEnd
+    from evercrawl.store.disk.disk import Disk
+    from evercrawl.store.journal.journal import Journal
+    from evercrawl.store.snapshots.blocklog import BlockLog
+    from evercrawl.store.snapshots.columns import SavedColumn
+    from evercrawl.store.state import State
+    from evercrawl.types import Slots
+
+COPIED_BYTES: Final = 1 << 20
+"""Of a column, copied at a time: within a millisecond."""
+
+
+class Loaded(msgspec.Struct):
+    """A snapshot whose frames are whole.
+
+    Attributes
+    ----------
+    name, head
+        Its file's name, and what it says of itself.
+    placed
+        Its frames, in the order in which they were written; each column's blocks are in the last that has them.
+    older
+        What is in it, where an older version made it.
+    """
+
+    name: str
+    head: SnapshotHead
+    placed: list[PlacedFrame]
+    older: version8.Older | None = None
+
+
+async def write(
+    state: State,
+    journal: Journal,
+    log: BlockLog,
+    disk: Disk,
+    archive_end: ArchiveEnd,
+    commit: Callable[[], Awaitable[None]],
+    offload: Callable[..., Awaitable[Any]],
+) -> str:
+    """Write a snapshot, one piece at a time, and return its name.
+
+    Parameters
+    ----------
+    log
+        Where the blocks are that were saved before, and these will be.
+    commit
+        Returns once every event so far is on the disk.
+    offload
+        Runs a function where it does not hold up the crawl, and returns its result.
+    """
+    columns = columns_of(state)
+    head, away, wished = _head(state, journal, archive_end, columns), dict(state.away), dict(state.wished)
+    sizes, changed = sizes_of(columns), {name: each.changed.take(each.count) for name, each in columns.items()}
+    try:
+        due = log.due(sizes, changed)
+        for name, blocks in due.items():
+            columns[name].begin(blocks)
+        for name, blocks in _parts(due, columns):
+            await offload(log.append, name, blocks, columns[name].copied(blocks), journal.sequence)
+        state.urls.flush()
+        state.known.flush()
+        await commit()
+        await offload(state.urls.sync)
+        await offload(state.known.sync)
+        head.segments = await offload(log.end, sizes)
+        head.away, head.wished = await offload(packed_instants, away), await offload(packed_instants, wished)
+        name = stamped.stamped(stamped.SNAPSHOT, head.sequence)
+        await offload(disk.replace, name, [MAGIC, packed(msgspec.msgpack.encode(head)), END])
+    except BaseException:
+        for name, blocks in changed.items():
+            columns[name].changed.put_back(blocks)
+        raise
+    finally:
+        state.accounts.then = None
+    await offload(_forget, disk, log)
+    return name
+
+
+def _head(state: State, journal: Journal, archive_end: ArchiveEnd, columns: dict[str, SavedColumn]) -> SnapshotHead:
+    return SnapshotHead(
+        VERSION, state.epoch, journal.sequence, journal.position, state.known.count, state.records.count,
+        len(state.hosts), len(state.sites), state.urls.tail(), state.visits, state.changes, state.wire_bytes,
+        archive_end, state.known.digest(), state.accounts.save(), dict(state.notes), state.site_rules,
+        scheme=state.scheme, bits={name: column.changed.bits for name, column in columns.items()},
+    )  # fmt: skip
+
+
+def _parts(due: dict[str, Slots], columns: dict[str, SavedColumn]) -> Iterator[tuple[str, Slots]]:
+    """Yield the blocks that are to be copied at a time; what has to be of the first instant comes first."""
+    for name in sorted(due, key="sites".__ne__):
+        blocks, many = due[name], max(COPIED_BYTES // columns[name].block_bytes, 1)
+        for first in range(0, len(blocks), many):
+            yield name, blocks[first : first + many]
+
+
+def _forget(disk: Disk, log: BlockLog) -> None:
+    """Delete older snapshots, and the files that none of the others names."""
+    stamped.forget_older(disk, stamped.SNAPSHOT)
+    named = list[Segment]()
+    for name in names(disk):
+        with contextlib.suppress(StoreError, *DAMAGED):
+            named += _head_of(disk, name)[1].segments
+    log.forget(named)
+
+
+def names(disk: Disk) -> list[str]:
+    """Return the snapshots there are, newest first."""
+    return stamped.names(disk, stamped.SNAPSHOT)
+
+
+def load(disk: Disk) -> tuple[Loaded | None, list[str]]:
+    """Return the newest whole snapshot, and a sentence for each that is damaged.
+
+    Raises
+    ------
+    StoreError
+        When a snapshot was made by a newer version.
+    """
+    troubles: list[str] = []
+    for name in names(disk):
+        try:
+            return read(disk, name), troubles
+        except DAMAGED as error:
+            troubles.append(f"snapshot {name} is damaged ({error}); an older one or the journal is used instead")
+    return None, troubles
+
+
+def read(disk: Disk, name: str) -> Loaded:
+    """Return one snapshot, every frame of which has its checksum.
+
+    Raises
+    ------
+    ValueError, msgspec.MsgspecError, zstandard.ZstdError
+        It is damaged.
+    StoreError
+        It was made by a newer version.
+    """
+    older, head = _head_of(disk, name)
+    return Loaded(name, head, list(frames(disk, KIND, head.segments)), older)
+
+
+def check(disk: Disk, loaded: Loaded) -> None:
+    """Read all that a snapshot holds.
+
+    Raises
+    ------
+    ValueError, msgspec.MsgspecError, zstandard.ZstdError
+        It is damaged.
+    """
+    for frame in loaded.placed:
+        if len(data_of(disk, KIND, frame)) != frame.raw_bytes:
+            raise ValueError(f"{frame.column} has another size at byte {frame.offset} of file {frame.segment}")
+    for _ in loaded.older.rows() if loaded.older is not None else ():
+        pass
+
+
+class _Versioned(msgspec.Struct):
+    version: int
+
+
+def _head_of(disk: Disk, name: str) -> tuple[version8.Older | None, SnapshotHead]:
+    found = pieces(disk.read(name, 0, disk.size(name)), MAGIC)
+    version = msgspec.msgpack.decode(found[0], type=_Versioned).version
+    if version > VERSION:
+        raise StoreError(
+            f"{name} was made by a newer evercrawl (format {version}, this one reads {VERSION}); upgrade evercrawl"
+        )
+    if version == version8.VERSION:
+        older = version8.read(found)
+        return older, version8.head_of(older)
+    if version < version8.VERSION:
+        raise ValueError("it was made by an older evercrawl")
+    return None, msgspec.msgpack.decode(found[0], type=SnapshotHead)
