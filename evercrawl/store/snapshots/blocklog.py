@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from evercrawl.arrays.rows import grown
-from evercrawl.store.snapshots.frames import Segment, file_name, numbers, pressed
+from evercrawl.store.snapshots.frames import BlockSegment, file_name, numbers, pressed
 from evercrawl.types import Slots
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class BlockLog:
         self._unsynced.add(self._number)
         self._take(column, blocks, self._number, len(raw))
 
-    def end(self, sizes: Mapping[str, ColumnSize]) -> list[Segment]:
+    def end(self, sizes: Mapping[str, ColumnSize]) -> list[BlockSegment]:
         """Sync what was appended, and return the files that count from now on, for a manifest.
 
         Raises
@@ -126,9 +126,9 @@ class BlockLog:
             self._disk.sync(file_name(self._kind, number))
             self._unsynced.discard(number)
         oldest = self._oldest(sizes)
-        return [Segment(number, size) for number, size in sorted(self._ends.items()) if number >= oldest]
+        return [BlockSegment(number, size) for number, size in sorted(self._ends.items()) if number >= oldest]
 
-    def forget(self, named: Iterable[Segment]) -> None:
+    def forget(self, named: Iterable[BlockSegment]) -> None:
         """Delete all files but those that some manifest names, and the one that grows."""
         wanted = {segment.number for segment in named} | {self._number}
         for number in numbers(self._disk, self._kind):

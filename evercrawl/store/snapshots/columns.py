@@ -79,8 +79,8 @@ class SiteRows:
         return self._then.copied(blocks)
 
 
-class Names:
-    """Names that are never changed: joined by line breaks."""
+class NameColumn:
+    """NameColumn that are never changed: joined by line breaks."""
 
     def __init__(self, names: Sequence[str], changed: ChangedBlocks) -> None:
         self._names, self.count, self.changed = names, len(names), changed
@@ -105,8 +105,8 @@ def columns_of(state: State) -> dict[str, SavedColumn]:
         "records": RowsColumn(records.rows, records.count, records.changed),
         "sites": SiteRows(state),
         "site_of": RowsColumn(state.site_of, len(state.hosts), state.changed_hosts),
-        "hosts": Names(state.hosts, state.new_hosts),
-        "site_names": Names(state.sites, state.new_sites),
+        "hosts": NameColumn(state.hosts, state.new_hosts),
+        "site_names": NameColumn(state.sites, state.new_sites),
     }
     if state.scheme.handout:
         columns["born"] = RowsColumn(state.born, known, state.changed_born)

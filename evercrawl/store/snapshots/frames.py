@@ -24,14 +24,14 @@ _LEVEL: Final = 1
 _HEAD: Final = 16  # length and checksum
 
 
-class Segment(msgspec.Struct, array_like=True, frozen=True):
+class BlockSegment(msgspec.Struct, array_like=True, frozen=True):
     """A file of frames, and how many of its bytes count."""
 
     number: int
     size_bytes: int
 
 
-class Frame(msgspec.Struct, array_like=True, frozen=True):
+class BlockFrame(msgspec.Struct, array_like=True, frozen=True):
     """Some blocks of a column.
 
     Attributes
@@ -60,7 +60,7 @@ class PlacedFrame(NamedTuple):
     segment, offset, size_bytes
         Its file, and what of that is the frame.
     column, sequence, blocks
-        As in `Frame`.
+        As in `BlockFrame`.
     raw_bytes
         Of its data, not pressed.
     """
@@ -95,12 +95,12 @@ def numbers(disk: Disk, kind: str) -> list[int]:
 
 def pressed(column: str, sequence: int, blocks: Slots, raw: bytes) -> bytes:
     """Return a frame as it stands in a file."""
-    frame = Frame(column, sequence, blocks.tobytes(), zstandard.ZstdCompressor(level=_LEVEL).compress(raw))
+    frame = BlockFrame(column, sequence, blocks.tobytes(), zstandard.ZstdCompressor(level=_LEVEL).compress(raw))
     data = msgspec.msgpack.encode(frame)
     return len(data).to_bytes(8, "little") + xxhash.xxh3_64_digest(data) + data
 
 
-def frames(disk: Disk, kind: str, segments: list[Segment]) -> Iterator[PlacedFrame]:
+def frames(disk: Disk, kind: str, segments: list[BlockSegment]) -> Iterator[PlacedFrame]:
     """Yield all frames that count, in the order in which they were written, each with its checksum true.
 
     Raises
@@ -119,7 +119,7 @@ def frames(disk: Disk, kind: str, segments: list[Segment]) -> Iterator[PlacedFra
             body = data[offset + _HEAD : offset + _HEAD + size]
             if len(body) < size or xxhash.xxh3_64_digest(body) != bytes(data[offset + 8 : offset + _HEAD]):
                 raise ValueError(f"checksum at byte {offset} of {name}")
-            frame = msgspec.msgpack.decode(body, type=Frame)
+            frame = msgspec.msgpack.decode(body, type=BlockFrame)
             blocks: Slots = np.frombuffer(frame.blocks, np.uint32)
             raw = zstandard.frame_content_size(frame.data)
             yield PlacedFrame(segment.number, offset, _HEAD + size, frame.column, frame.sequence, blocks, raw)
@@ -137,5 +137,5 @@ def data_of(disk: Disk, kind: str, placed: PlacedFrame) -> bytes:
     data = disk.read(file_name(kind, placed.segment), placed.offset, placed.size_bytes)
     if xxhash.xxh3_64_digest(memoryview(data)[_HEAD:]) != data[8:_HEAD]:
         raise ValueError(f"checksum at byte {placed.offset} of {file_name(kind, placed.segment)}")
-    frame = msgspec.msgpack.decode(memoryview(data)[_HEAD:], type=Frame)
+    frame = msgspec.msgpack.decode(memoryview(data)[_HEAD:], type=BlockFrame)
     return zstandard.ZstdDecompressor().decompress(frame.data)

@@ -12,7 +12,7 @@ from evercrawl.errors import StoreError
 from evercrawl.store.archive.pointer import ArchiveEnd
 from evercrawl.store.cash.accounts import SavedAccounts
 from evercrawl.store.scheme import Scheme
-from evercrawl.store.snapshots.frames import Segment
+from evercrawl.store.snapshots.frames import BlockSegment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -76,7 +76,7 @@ class SnapshotHead(msgspec.Struct):
     wished: bytes = b""
     scheme: Scheme = Scheme()
     bits: dict[str, int] = {}
-    segments: list[Segment] = []
+    segments: list[BlockSegment] = []
 
 
 class OtherSitesError(StoreError):

@@ -18,7 +18,7 @@ from evercrawl.store.disk import stamped
 from evercrawl.store.disk.stamped import END, packed, pieces
 from evercrawl.store.snapshots import version8
 from evercrawl.store.snapshots.columns import columns_of, sizes_of
-from evercrawl.store.snapshots.frames import PlacedFrame, Segment, data_of, frames
+from evercrawl.store.snapshots.frames import BlockSegment, PlacedFrame, data_of, frames
 from evercrawl.store.snapshots.head import DAMAGED, KIND, MAGIC, VERSION, SnapshotHead, packed_instants
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def _parts(due: dict[str, Slots], columns: dict[str, SavedColumn]) -> Iterator[t
 def _forget(disk: Disk, log: BlockLog) -> None:
     """Delete older snapshots, and the files that none of the others names."""
     stamped.forget_older(disk, stamped.SNAPSHOT)
-    named = list[Segment]()
+    named = list[BlockSegment]()
     for name in names(disk):
         with contextlib.suppress(StoreError, *DAMAGED):
             named += _head_of(disk, name)[1].segments
