@@ -274,7 +274,7 @@ class State:
         for first in range(0, len(unread), _PIECE):
             slots = unread[first : first + _PIECE]
             cells[slots] |= folders.in_cells(self.urls.get_many(slots.tolist()))
-            self.table.changed_record.put_back(slots >> np.uint32(self.table.changed_record.bits))
+            self.table.changed_record.put_back((slots >> self.table.changed_record.bits).astype(np.uint32))
 
     def index_originals(self) -> None:
         """Learn again, from the records, which page first had each content."""
