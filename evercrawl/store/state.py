@@ -203,7 +203,7 @@ class State:
 
         With `known` the rules are those by which they were, and nothing has to be compared.
         """
-        numbers = self.site_of[: len(hosts)].tolist()
+        numbers: list[int] = self.site_of[: len(hosts)].tolist()
         for host, number in zip(hosts, numbers, strict=True):
             self.hosts.append(host)
             if number == len(self.sites):  # its first host: the name of the site is a part of that

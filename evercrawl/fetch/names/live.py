@@ -176,9 +176,10 @@ def _read(result: pycares.DNSResult | None, code: int | None) -> _Answer:
     import pycares
 
     if result is not None and code is None:
-        kinds = pycares.ARecordData | pycares.AAAARecordData
         ttl_s = min((float(record.ttl) for record in result.answer), default=None)
-        return [record.data.addr for record in result.answer if isinstance(record.data, kinds)], ttl_s, NO_SUCH_NAME
+        parts = [record.data for record in result.answer]
+        found = [part.addr for part in parts if isinstance(part, (pycares.ARecordData, pycares.AAAARecordData))]
+        return found, ttl_s, NO_SUCH_NAME
     codes: Any = pycares.errno  # its own annotations stop here
     name = codes.errorcode.get(code, "no answer")
     if name in ("ARES_ENOTFOUND", "ARES_ENODATA", "ARES_EBADNAME"):

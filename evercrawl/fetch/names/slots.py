@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -36,7 +36,7 @@ class Slots:
         self._alarm: asyncio.TimerHandle | None = None
 
     @asynccontextmanager
-    async def one(self) -> AsyncIterator[asyncio.Future[None]]:
+    async def one(self) -> AsyncGenerator[asyncio.Future[None]]:
         """Hold a place; yields a future that is done when it should be given to another."""
         await self._taken()
         gives_way: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -83,7 +83,7 @@ class Slots:
         slow = [each for each, since in self._held.items() if now - since >= SLOW_S and not each.done()]
         for each in slow[: max(len(slow) - most, 0)]:
             each.set_result(None)
-        quick = [since for each, since in self._held.items() if now - since < SLOW_S]
+        quick = [since for since in self._held.values() if now - since < SLOW_S]
         if quick:
             wait_s = max(quick[0] + SLOW_S - now, 0.01)
             self._alarm = asyncio.get_running_loop().call_later(wait_s, self._make_room)

@@ -153,11 +153,10 @@ class Prospects:
 
     def of(self, hosts: Slots, sites: Slots, folders: Slots, depths: Slots) -> Prospect:
         """Return what to expect of unread pages by where they are, columns of shape (n,)."""
-        hosts, sites = hosts.astype(np.uint64), sites.astype(np.uint64)
-        folders, depths = folders.astype(np.uint64), depths.astype(np.uint64)
-        of_site = self._taken(_site_key(sites))
-        of_folder = self._taken(_folder_key(hosts, folders))
-        of_depth = self._taken(_depth_key(hosts, folders, depths))
+        hosts_8, folders_8, depths_8 = (column.astype(np.uint64) for column in (hosts, folders, depths))
+        of_site = self._taken(_site_key(sites.astype(np.uint64)))
+        of_folder = self._taken(_folder_key(hosts_8, folders_8))
+        of_depth = self._taken(_depth_key(hosts_8, folders_8, depths_8))
         whole = self._groups.upto(1)[0]
         own: Any = (whole["own"] + 2.0 * USUAL) / (whole["read"] + 2.0)
         for row in (of_site, of_folder, of_depth):

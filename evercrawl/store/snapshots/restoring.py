@@ -111,7 +111,8 @@ def _live(placed: list[PlacedFrame], column: str, blocks: int) -> Iterator[tuple
         last[frame.blocks[frame.blocks < blocks]] = number
     if blocks and int(last.min()) < 0:
         raise ValueError(f"block {int(np.argmin(last))} of {column} is missing")
-    for number in np.unique(last).tolist():
+    numbers: list[int] = np.unique(last).tolist()
+    for number in numbers:
         frame = mine[number]
         inside = frame.blocks < blocks
         places = np.flatnonzero(inside)
