@@ -96,7 +96,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
     """Take note of how much memory a worker has had."""
-    node.config.stash[_peaks][node.gateway.id] = node.workeroutput.get("peak_mib", 0)
+    node.config.stash[_peaks][node.gateway.id] = getattr(node, "workeroutput", {}).get("peak_mib", 0)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -61,9 +61,9 @@ def close_place(s: Store, first: int, n: int) -> None:
 
 @compiled
 def _first_block(s: Store, kind: int) -> Any:
-    """Return a block for a heap that has no table yet."""
+    """Return a block for a heap that has no table yet; who looks ahead reads the first words of all before it has."""
     block = take_block(s, kind)
-    s.words[block * WORDS + 1] = 0
+    s.words[block * WORDS], s.words[block * WORDS + 1] = 0, 0
     return block
 
 
