@@ -21,6 +21,7 @@ def loaded():
 
 FUZZ = loaded()
 FILES = (
+    "blocks", "names.cache",
     "archive.cdxj", "archive.gz", "archive.json", "crawl-copy.json", "crawl.json", "crawl.toml", "journal", "known.bin",
     "lessons", "policy.json", "robots.sqlite", "sitemaps.sqlite", "snapshot", "soft404.sqlite", "urls.idx", "urls.log",
 )  # fmt: skip

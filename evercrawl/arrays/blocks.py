@@ -34,7 +34,7 @@ class ChangedBlocks:
 
     Attributes
     ----------
-    flags
+    marks
         1 for each block that was written to, for kernels.
 
     Examples
@@ -48,26 +48,26 @@ class ChangedBlocks:
 
     def __init__(self, rows: int, bits: int) -> None:
         self.bits = bits
-        self.flags: NDArray[np.uint8] = reserve(np.uint8, (rows >> bits) + 1)
-        self._flags = self.flags.data
+        self.marks: NDArray[np.uint8] = reserve(np.uint8, (rows >> bits) + 1)
+        self._marked = self.marks.data
 
     def note(self, row: int) -> None:
         """Note that a row was written to."""
-        self._flags[row >> self.bits] = 1
+        self._marked[row >> self.bits] = 1
 
     def note_rows(self, start: int, stop: int) -> None:
         """Note that rows [start, stop) were written to."""
         if stop > start:
-            self.flags[start >> self.bits : blocks_of(stop, self.bits)] = 1
+            self.marks[start >> self.bits : blocks_of(stop, self.bits)] = 1
 
     def put_back(self, blocks: Slots) -> None:
         """Note that blocks were written to: who took them could do nothing with them."""
-        self.flags[blocks] = 1
+        self.marks[blocks] = 1
 
     def take(self, rows: int) -> Slots:
         """Return the blocks among the first `rows` rows that were written to, in order, and begin anew with them."""
-        found = np.flatnonzero(self.flags[: blocks_of(rows, self.bits)]).astype(np.uint32)
-        self.flags[found] = 0
+        found = np.flatnonzero(self.marks[: blocks_of(rows, self.bits)]).astype(np.uint32)
+        self.marks[found] = 0
         return found
 
 

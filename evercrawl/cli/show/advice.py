@@ -30,7 +30,8 @@ def advice(progress: Progress) -> str:
             "a while, and at every start: see whether the site answers, whether --proxy is right where there is one; "
             "for a certificate that nobody vouches for there is --no-verify-tls"
         )
-    early = progress.queue and sum(progress.errors.values()) < _MANY
+    failed = sum(progress.errors.values())
+    early = failed < min(progress.queue, _MANY)  # there are pages of which nothing is known yet
     if early or not kinds or not set(progress.outcomes) <= {"error", "refused"}:
         return ""
     if kinds == {"refused_address"}:

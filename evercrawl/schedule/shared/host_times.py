@@ -34,7 +34,7 @@ class HostTimes:
     ...     times.visited(0, slot, at, took_s, rest_s=0.1)
     >>> busy, ratio = times.of(np.array([0, 0]), np.array([2, 3]), rest_s=0.1)
     >>> busy.round(2).tolist(), ratio.round(1).tolist()
-    ([0.19, 0.19], [1.0, 39.9])
+    ([0.19, 0.19], [1.0, 40.5])
     """
 
     def __init__(self) -> None:

@@ -201,7 +201,7 @@ class Table(KeyMap):
         super().__init__(segment_capacity, first_capacity)
         self.cash: NDArray[np.float64] = self._cells[0]
         self.changed_cash = ChangedBlocks(len(self.cash), CASH_BITS)
-        self._cash = pointer(self.cash), pointer(self.changed_cash.flags), CASH_BITS
+        self._cash = pointer(self.cash), pointer(self.changed_cash.marks), CASH_BITS
         self.record: Slots = self._cells[1]
         self.changed_record = ChangedBlocks(len(self.record), CELL_BITS)
 
