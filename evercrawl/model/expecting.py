@@ -46,8 +46,8 @@ class Expecting:
         How long a host rests after a visit.
     timed
         Whether a visit costs the time that it takes where a host is asked as often as it allows; else there is a
-        ceiling of fetches or bytes, so that these are what it costs, and a page is worth what its place says, for what
-        is read for the first time is taken from the refresh of others.
+        ceiling of fetches or bytes, so that these are what it costs. Then a page is worth what its place says and none
+        comes before others, for what is read for the first time is taken from the refresh of others.
     expects
         Whether sites have a source, of which an unread page will get a part.
     """
@@ -88,7 +88,7 @@ class Expecting:
         importance, owed = pages.importance.copy(), np.zeros(len(pages.slot))
         if self._timed:
             importance[unread] *= self.times(prospect, slots, cells, hosts)
-        owed[unread] = self.owed(prospect, cells, hosts)
+            owed[unread] = self.owed(prospect, cells, hosts)
         return replace(pages, importance=importance, owed=owed)
 
     def prospect(self, cells: Slots, hosts: Slots) -> Prospect:
