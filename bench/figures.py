@@ -20,7 +20,10 @@ class Figure:
         """Return how far beyond the goal it is: 1 and more is met."""
         if self.at_least is not None:
             return self.value / self.at_least
-        return self.at_most / max(self.value, 1e-12) if self.at_most is not None else None
+        if self.at_most is None:
+            return None
+        ratio = self.at_most / max(self.value, 1e-12)
+        return max(ratio, 1.0) if self.value <= self.at_most else ratio  # a goal of none at all can be met, too
 
     def __str__(self) -> str:
         """Return a line for people."""

@@ -205,16 +205,13 @@ def _usage(data: bytes) -> None:
             pass
 
 
-class _file:  # noqa: N801  (it reads as a function)
-    def __init__(self, data: bytes, name: str) -> None:
-        self._folder, self._name = tempfile.TemporaryDirectory(), name
-        (Path(self._folder.name) / name).write_bytes(data)
-
-    def __enter__(self) -> Path:
-        return Path(self._folder.name) / self._name
-
-    def __exit__(self, *_: object) -> None:
-        self._folder.cleanup()
+@contextlib.contextmanager
+def _file(data: bytes, name: str) -> Iterator[Path]:
+    """Give a file with this content, for as long as it is read."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        path.write_bytes(data)
+        yield path
 
 
 # A crawl directory

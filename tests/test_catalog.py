@@ -86,7 +86,9 @@ def test_a_directory_cannot_have_code_of_its_own_run(tmp_path, monkeypatch, caps
     ):
         main([*verb, "--dir", str(tmp_path)])
     assert not ran.exists()
-    assert "add --trust strange_orders:Mine" in capsys.readouterr().err or where != "policy"
+    said = capsys.readouterr().err
+    if where == "policy":
+        assert said.count("add --trust strange_orders:Mine") >= 4
 
 
 def test_the_command_line_may_trust_code_that_a_directory_names(tmp_path, monkeypatch, capsys):

@@ -5,6 +5,7 @@ import json
 import os
 import stat
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,14 @@ from evercrawl.store.journal.journal import Journal
 
 def events(directory) -> int:
     return Journal.open(RealDisk(Path(directory), read_only=True), writable=False).sequence
+
+
+def wait_for(come: Callable[[], bool]) -> None:
+    """Wait until a crawl of real sockets has come so far; fail where it does not."""
+    until = time.monotonic() + 30.0
+    while not come():
+        assert time.monotonic() < until, "the crawl beside the test does not go on"
+        time.sleep(0.02)
 
 
 def test_a_backup_is_the_crawl_and_a_second_one_costs_what_changed(crawled, site, tmp_path, capsys):
@@ -64,8 +73,7 @@ def test_a_running_crawl_is_copied_again_and_again(site, beside, tmp_path):
         crawl(source, settings, site.seeds, Limits(seconds=60), stop=stop), beside
     )
     try:
-        while not (source / "crawl.json").exists() or not list(source.glob("journal-*")) or events(source) < 5:
-            time.sleep(0.02)
+        wait_for(lambda: bool(list(source.glob("journal-*"))) and events(source) >= 5)
         seen = []
         for _ in range(4):
             least = events(source)
@@ -74,8 +82,7 @@ def test_a_running_crawl_is_copied_again_and_again(site, beside, tmp_path):
             found = verify(target)
             assert not found.wrong, found.wrong
             seen.append(made.events)
-            while events(source) <= made.events:
-                time.sleep(0.02)
+            wait_for(lambda before=made.events: events(source) > before)
         assert seen == sorted(set(seen))
     finally:
         beside.call_soon_threadsafe(stop.set)
