@@ -227,3 +227,17 @@ def test_what_is_drawn_makes_sense(seed):
     assert one.lives[-1].end is LifeEnd.TIME
     assert all(life.lasts_s >= 0 and life.pause_s > 0 for life in one.lives)
     assert one.web.settles_at == pytest.approx(BEGAN_AT + sum(life.lasts_s + life.pause_s for life in one.lives[:-1]))
+
+
+@pytest.mark.parametrize(
+    "step", ["evercrawl.crawl.visit.visiting.understand", "evercrawl.crawl.learn.visit_event.classify"]
+)
+def test_a_fault_of_our_own_code_fails_the_world_whether_in_judging_or_in_applying(monkeypatch, step):
+    """In a crawl it costs a visit; here it would hide a broken assertion."""
+
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("made by the test")
+
+    monkeypatch.setattr(step, broken)
+    (sentence, *_) = simulate(5, world=world(life())).broken
+    assert "made by the test" in sentence
