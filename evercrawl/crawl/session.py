@@ -34,7 +34,7 @@ from evercrawl.model.policy.followed import note
 from evercrawl.model.policy.policies import policy_of
 from evercrawl.model.policy.schemes import LASTING, wanted
 from evercrawl.parse.digest import keys
-from evercrawl.parse.sites import site, site_rules
+from evercrawl.parse.sites import found_site, site, site_rules
 from evercrawl.parse.urls import hostname
 from evercrawl.progress import Limits, Progress, Summary
 from evercrawl.search.index import FOLDER, Index, erase
@@ -121,7 +121,7 @@ async def crawl(
     async def once(left: Limits, lock: Lock, lost: Sequence[str]) -> Summary:
         partition = Partition(
             directory, keys, os.urandom, now=clock.now(), software=f"evercrawl/{__version__}",
-            agent=config.user_agent, segment_bytes=config.segment_bytes, lock=lock, site=site,
+            agent=config.user_agent, segment_bytes=config.segment_bytes, lock=lock, site=found_site,
             site_rules=site_rules(), scheme=scheme,
         )  # fmt: skip
         with contextlib.closing(partition):

@@ -1,10 +1,20 @@
-"""Sites: which hosts belong to one owner, by the public suffix list."""
+"""Sites: which hosts belong to one owner, by the public suffix list; addresses that nobody named, by their network."""
 
+import ipaddress
 from functools import cache, lru_cache
+from typing import Final
 
 from publicsuffixlist import PublicSuffixList, __version__
 
 from evercrawl.parse.digest import digest
+
+PREFIX_4: Final = 24
+PREFIX_6: Final = 48
+"""Bits of a network that counts as one site: what a provider gives to one customer without asking."""
+_GROUPING: Final = 2  # raised when hosts are grouped otherwise than before
+_CARRIERS: Final = frozenset(
+    ipaddress.IPv6Address(text).packed[:12] for text in ("::", "::ffff:0:0", "::ffff:0:0:0", "64:ff9b::")
+)  # the first 96 bits of addresses whose last 32 are an IPv4 one
 
 
 @cache
@@ -14,7 +24,7 @@ def _suffixes() -> PublicSuffixList:
 
 def site_rules() -> int:
     """Return a digest of which list this is, not 0: where it is another, hosts may belong to other sites."""
-    return digest(__version__.encode()) | 1
+    return digest(f"{__version__} {_GROUPING}".encode()) | 1
 
 
 def registrable(host: str) -> str | None:
@@ -32,13 +42,54 @@ def registrable(host: str) -> str | None:
 
 @lru_cache(maxsize=65_536)
 def site(host: str) -> str:
-    """Return the site of `host`: its registrable domain; an address, a bare label or a public suffix is its own.
+    """Return the site of a seed's `host`: its registrable domain; an address, bare label or public suffix is its own.
 
     Examples
     --------
     >>> site("docs.example.org"), site("127.0.0.1"), site("[::1]"), site("localhost")
     ('example.org', '127.0.0.1', '[::1]', 'localhost')
     """
-    if host.startswith("[") or host.rpartition(".")[2].isdigit():
-        return host
-    return registrable(host) or host
+    return host if is_address(host) else registrable(host) or host
+
+
+def is_address(host: str) -> bool:
+    """Whether `host`, as in a normalised URL, is an IP address.
+
+    >>> is_address("192.0.2.1"), is_address("[::1]"), is_address("a1")
+    (True, True, False)
+    """
+    return host.startswith("[") or host.rpartition(".")[2].isdigit()
+
+
+@lru_cache(maxsize=65_536)
+def found_site(host: str) -> str:
+    """Return the site of a `host` that links led to: as of a seed, but for an address its network, with a "/" in it.
+
+    Addresses cost less than names: a customer has 256 of one kind, or 2^80 of the other. An IPv6 address that stands
+    for an IPv4 one is of that one's network.
+
+    Examples
+    --------
+    >>> found_site("docs.example.org"), found_site("192.0.2.7"), found_site("[2001:db8:1:2::3]")
+    ('example.org', '192.0.2.0/24', '2001:db8:1::/48')
+    >>> found_site("[::ffff:c000:207]"), found_site("[64:ff9b::c000:207]"), found_site("[2002:c000:207::1]")
+    ('192.0.2.0/24', '192.0.2.0/24', '192.0.2.0/24')
+    """
+    if not is_address(host):
+        return site(host)
+    try:
+        address = ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return site(host)
+    if isinstance(address, ipaddress.IPv6Address):
+        address = _carried(address) or address
+    return str(ipaddress.ip_network(f"{address}/{PREFIX_4 if address.version == 4 else PREFIX_6}", strict=False))
+
+
+def _carried(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    """Return the IPv4 address that an IPv6 one leads to; None where it leads to none."""
+    if address.teredo is not None:
+        return address.teredo[1]
+    if address.packed[:12] in _CARRIERS:
+        return ipaddress.IPv4Address(address.packed[12:])
+    return address.sixtofour

@@ -17,7 +17,7 @@ from evercrawl.crawl.timekeeping import go_on
 from evercrawl.fetch.guard import Guard
 from evercrawl.model.policy.schemes import wanted
 from evercrawl.parse.digest import keys
-from evercrawl.parse.sites import site, site_rules
+from evercrawl.parse.sites import found_site, site_rules
 from evercrawl.progress import Limits
 from evercrawl.search.index import FOLDER, Index
 from evercrawl.simulate.checkers.base import Running
@@ -65,7 +65,7 @@ async def _opened(around: WorldSurroundings, witness: Witness, number: int, stac
     clock, guard = around.machine.clock(), Guard()
     offload = SlowOffload(lambda: draw.choice([0.0, 0.001, 0.02, 0.3]))
     partition = WatchedPartition(
-        witness.remembered, DIRECTORY, keys, draw.randbytes, now=clock.now(), disk=around.disk, site=site,
+        witness.remembered, DIRECTORY, keys, draw.randbytes, now=clock.now(), disk=around.disk, site=found_site,
         site_rules=site_rules(), segment_bytes=config.segment_bytes, scheme=wanted(config),
     )  # fmt: skip
     stack.enter_context(closing(partition))

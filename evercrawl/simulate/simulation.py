@@ -13,7 +13,7 @@ from evercrawl.ask.verify.findings import Findings
 from evercrawl.ask.verify.verify import inspect
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.parse.digest import keys
-from evercrawl.parse.sites import site, site_rules
+from evercrawl.parse.sites import found_site, site_rules
 from evercrawl.simulate.checkers.base import Checker
 from evercrawl.simulate.checkers.budget import Budget
 from evercrawl.simulate.checkers.cash import CashConserved
@@ -162,7 +162,7 @@ class Simulation:
                 now=witness.now,
                 writable=False,
                 disk=disk,
-                site=site,
+                site=found_site,
                 site_rules=site_rules(),
             )
             with closing(partition):

@@ -1,6 +1,11 @@
 """How importance is learned in a crawl, as far as the store has to know: what cash is, and what is kept of a page."""
 
+from typing import Final
+
 import msgspec
+
+NETWORK: Final = "/"
+"""What the names of sites have in them that are networks of addresses, and those of no others."""
 
 
 class Scheme(msgspec.Struct, frozen=True):
@@ -41,5 +46,11 @@ class Scheme(msgspec.Struct, frozen=True):
     distrusted: tuple[str, ...] = ()
 
     def trusts(self, site: str) -> bool:
-        """Whether a site is given anything by the virtual page, or has a source where that does not spend."""
-        return (not self.trusted or site in self.trusted) and site not in self.distrusted
+        """Whether a site is given anything by the virtual page, or has a source where that does not spend.
+
+        A network of addresses that no seed names is given nothing: they cost next to nothing.
+
+        >>> Scheme().trusts("192.0.2.0/24")
+        False
+        """
+        return NETWORK not in site and (not self.trusted or site in self.trusted) and site not in self.distrusted

@@ -17,7 +17,7 @@ from evercrawl.store.cash.cashbook import Cashbook
 from evercrawl.store.cash.spread import ELSEWHERE, IN_CELL, in_cells, thinner
 from evercrawl.store.originals import Originals
 from evercrawl.store.records.records import FINDABLE, Records
-from evercrawl.store.scheme import Scheme
+from evercrawl.store.scheme import NETWORK, Scheme
 from evercrawl.store.table import folders
 from evercrawl.store.table.known import TICKS_PER_S, KnownLog
 from evercrawl.store.table.table import NO_RECORD, ROOT, KeyMap, Table
@@ -62,7 +62,8 @@ class State:
     keys
         URLs -> 64-bit keys.
     site, site_rules
-        Host name -> its site; what tells those rules from others, 0 where nobody knows.
+        Host name -> its site, which is a network (`NETWORK`) for an address; one that a seed names is its own site.
+        What tells those rules from others, 0 where nobody knows.
     read
         Journal pointer -> its event.
     scheme
@@ -154,9 +155,10 @@ class State:
     def admit(self, found: Discovery, at: float, keys: Keys) -> None:
         """Take note of URLs that are in the table since just now; their sites count them once the event is folded."""
         assert found.first_slot == self.known.count, "slots are given out in the order of the journal"
+        seeds = found.depth == 0 and found.source == NO_SLOT
         for name in found.new_hosts:
             self._coming.pop(name, None)
-            self.add_host(name)
+            self.add_host(name, seed=seeds)
         spreads = self._spreads(found)
         named, count = found.anchor_marks, len(found.urls)
         marks = np.array([named.get(i, 0) for i in range(count)], np.uint8) if named else 0
@@ -185,9 +187,9 @@ class State:
         spreads: NDArray[np.uint8] = np.minimum(np.where(inside, own, ELSEWHERE) + found.thin, 255).astype(np.uint8)
         return spreads
 
-    def add_host(self, name: str) -> None:
-        """Take note of the next host, and of its site if that is new."""
-        host, site = self.hosts.append(name), self._site(name)
+    def add_host(self, name: str, *, seed: bool = False) -> None:
+        """Take note of the next host, and of its site if that is new; `seed` says that a seed is on it."""
+        host, site = self.hosts.append(name), self._site_of(name, seed=seed)
         number = self.sites.find(site)
         if number is None:
             number = self.sites.append(site)
@@ -208,11 +210,34 @@ class State:
             self.hosts.append(host)
             if number == len(self.sites):  # its first host: the name of the site is a part of that
                 self.sites.append(sites[number])
-        return known or all(sites[number] == self._site(host) for host, number in zip(hosts, numbers, strict=True))
+        if known:
+            return True
+        seeded = self.seeded()
+        return all(
+            sites[number] == self._site_of(name, seed=host in seeded)
+            for host, (name, number) in enumerate(zip(hosts, numbers, strict=True))
+        )
+
+    def _site_of(self, name: str, *, seed: bool) -> str:
+        """Return the site of a host; an address that a seed names is its own."""
+        site = self._site(name)
+        return name if seed and NETWORK in site else site
+
+    def seeded(self) -> set[int]:
+        """Return the numbers of the hosts that a seed made known."""
+        found, last = set[int](), -1  # hosts are numbered in the order in which they became known
+        for start in range(0, self.known.count, _PIECE):
+            rows = self.known.rows(start, start + _PIECE)
+            hosts, first = np.unique(rows["host"], return_index=True)
+            seeds = (rows["depth"][first] == 0) & (rows["source"][first] == NO_SLOT) & (hosts.astype(np.int64) > last)
+            found.update(hosts[seeds].tolist())
+            last = max(last, int(hosts[-1]))
+        return found
 
     def site_number(self, host: str) -> int | None:
         """Return the index of the site of a host name; None where no host of it is known."""
-        return self.sites.find(self._site(host))
+        number = self.hosts.find(host)
+        return self.sites.find(self._site(host)) if number is None else self.site_of.item(number)
 
     def in_snapshot(self, index: int, number: int) -> bool:
         """Whether a record that a snapshot had was copied after the event with this number."""

@@ -13,7 +13,7 @@ from evercrawl.lab.histories import history_of_crawl
 from evercrawl.model.rules.robots import RobotsKeeper
 from evercrawl.model.stored.reader import opened
 from evercrawl.parse.digest import keys
-from evercrawl.parse.sites import site
+from evercrawl.parse.sites import found_site
 from evercrawl.progress import Limits
 from evercrawl.store.partition import Partition, is_crawl
 
@@ -51,7 +51,7 @@ def test_the_name_of_a_crawl_is_kept_twice(filled, name, damage):
     reader = opened(filled.directory)
     assert reader.birth == filled.partition.birth
     reader.close()
-    again = Partition(filled.directory, keys, os.urandom, now=2.0, site=site)
+    again = Partition(filled.directory, keys, os.urandom, now=2.0, site=found_site)
     assert again.birth == filled.partition.birth
     assert not again.new
     assert (name == "crawl.json") == any("crawl-copy.json says what it said" in repair for repair in again.repairs)

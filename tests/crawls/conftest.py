@@ -27,7 +27,7 @@ from evercrawl.fetch.names import StaticResolver
 from evercrawl.importance.base import Importance
 from evercrawl.model.rules.robots import RobotsKeeper
 from evercrawl.parse.digest import keys
-from evercrawl.parse.sites import site
+from evercrawl.parse.sites import found_site
 from evercrawl.parse.urls import hostname, path_query
 from evercrawl.progress import Limits, Progress, Summary
 from evercrawl.schedule.base import Policy
@@ -276,7 +276,7 @@ class Runner:
             try:
                 partition = Partition(
                     self.directory, keys, draw.randbytes, now=clock.now(), segment_bytes=segment_bytes,
-                    disk=disk or RealDisk(self.directory, before=hook), site=site, scheme=scheme,
+                    disk=disk or RealDisk(self.directory, before=hook), site=found_site, scheme=scheme,
                 )  # fmt: skip
                 keeper = RobotsKeeper(
                     ":memory:" if robots == ":memory:" else str(self.directory / robots),
@@ -333,11 +333,13 @@ class Runner:
 
     def folded(self) -> Partition:
         """Open the directory for reading, from nothing but the journal."""
-        return Partition(self.directory, keys, random.randbytes, now=self.now, writable=False, fold_all=True, site=site)
+        return Partition(
+            self.directory, keys, random.randbytes, now=self.now, writable=False, fold_all=True, site=found_site
+        )
 
     def restored(self) -> Partition:
         """Open the directory for reading, as a start does: newest snapshot, then the journal from there."""
-        return Partition(self.directory, keys, random.randbytes, now=self.now, writable=False, site=site)
+        return Partition(self.directory, keys, random.randbytes, now=self.now, writable=False, site=found_site)
 
     def outcomes(self) -> dict[str, tuple[int, int]]:
         """Return (outcome, visits) of every known page by URL, by the journal alone; (0, 0) before the first visit."""

@@ -26,7 +26,7 @@ from evercrawl.model.stored.reader import opened
 from evercrawl.model.view import View
 from evercrawl.model.web.known_graph import KnownGraph
 from evercrawl.parse.digest import keys
-from evercrawl.parse.sites import site
+from evercrawl.parse.sites import found_site
 from evercrawl.schedule import Policy
 from evercrawl.schedule.frontier.frontier import Frontier
 from evercrawl.schedule.frontier.hosts import Host
@@ -66,7 +66,7 @@ class HandMade:
         self.now = BEGAN_AT
         directory.mkdir(exist_ok=True)
         self.partition = Partition(
-            directory, keys, os.urandom, now=self.now, segment_bytes=segment_bytes, site=site, scheme=scheme
+            directory, keys, os.urandom, now=self.now, segment_bytes=segment_bytes, site=found_site, scheme=scheme
         )
         save(self.config, directory)
         self.state = self.partition.state

@@ -35,11 +35,15 @@ def clique(members: range) -> list[tuple[int, int]]:
     return [(one, other) for one in members for other in members if one != other]
 
 
-def found(pairs: list[tuple[int, int]], owner: dict[int, int] | None = None) -> list[set[int]]:
+def found(
+    pairs: list[tuple[int, int]], owner: dict[int, int] | None = None, seeds: tuple[int, ...] = ()
+) -> list[set[int]]:
     source, target = np.array(pairs).T
     sites = max(HONEST, int(source.max()) + 1, int(target.max()) + 1)
     owners = np.array([(owner or {}).get(site, site) for site in range(sites)])
-    farms = suspected_farms(SiteLinks.of(sites, source, target), np.ones(sites), owners)
+    farms = suspected_farms(
+        SiteLinks.of(sites, source, target), np.ones(sites), owners, seeded=np.isin(np.arange(sites), seeds)
+    )
     return [set(farm.sites.tolist()) for farm in farms]
 
 
@@ -91,6 +95,18 @@ def test_nothing_is_said_where_there_is_nobody_to_compare_with():
     apart = [pair for start in range(0, HONEST, 10) for pair in ring(range(start, start + 10))]
     assert found([*apart, (1, 0)]) == []  # every site of this crawl lives in such a ring
     assert found([*ring(range(HONEST), 2), *star(range(HONEST, HONEST + 150)), (5, HONEST)]) == []  # nearly half of it
+
+
+@pytest.mark.parametrize("seeds", [(0,), (0, 1, HONEST), tuple(range(HONEST))])
+def test_who_the_crawl_was_begun_with_is_not_suspected_beside_a_larger_farm(seeds):
+    pairs = [*ring(range(HONEST), 3), *star(range(HONEST, 4 * HONEST)), (5, HONEST)]
+    assert found(pairs) == [set(range(HONEST))]  # what it looks like to who does not know where the crawl began
+    assert found(pairs, seeds=seeds) == []
+
+
+def test_a_farm_is_named_though_a_seed_leads_to_it():
+    members = range(HONEST, HONEST + 30)
+    assert found([*honest(), *star(members), (150, HONEST)], seeds=(3, 4, HONEST)) == [set(members)]
 
 
 def test_the_numbers_are_those_of_the_links():

@@ -20,7 +20,7 @@ from evercrawl.model.policy.lessons import Lessons
 from evercrawl.model.stored.reader import opened
 from evercrawl.model.view import View
 from evercrawl.parse.digest import keys
-from evercrawl.parse.sites import site
+from evercrawl.parse.sites import found_site
 from evercrawl.schedule import Pages, Policy, Price, Visits
 from evercrawl.schedule.abilities import Learns
 from evercrawl.schedule.base import Context
@@ -355,7 +355,7 @@ def test_a_journal_that_lost_its_end_has_its_lessons_deleted(taught):
     file = next(taught.directory.glob("journal-*"))
     taught.partition.close()
     file.write_bytes(file.read_bytes()[:-30])
-    again = Partition(taught.directory, keys, os.urandom, now=taught.now, site=site)
+    again = Partition(taught.directory, keys, os.urandom, now=taught.now, site=found_site)
     assert again.repairs
     assert older.exists()
     assert not newer.exists()

@@ -7,7 +7,7 @@ from weighing import SITE
 
 from evercrawl.model.worth.page_features import NAMES, features
 from evercrawl.parse.digest import keys
-from evercrawl.parse.sites import site
+from evercrawl.parse.sites import found_site
 from evercrawl.store.partition import Partition
 from evercrawl.store.records import media_kind
 
@@ -48,6 +48,8 @@ def test_records_keep_the_kind_and_the_journal_tells_it_again(made):
     assert kinds_of(made.state, *urls) == [1, 2, 1, 0]
     made.stop()
     for fold_all in (False, True):
-        again = Partition(made.directory, keys, os.urandom, now=made.now, writable=False, fold_all=fold_all, site=site)
+        again = Partition(
+            made.directory, keys, os.urandom, now=made.now, writable=False, fold_all=fold_all, site=found_site
+        )
         assert kinds_of(again.state, *urls) == [1, 2, 1, 0]
         again.close()

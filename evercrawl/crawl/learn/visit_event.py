@@ -179,7 +179,8 @@ class VisitEvents:
             paid = [i for i, target in enumerate(targets) if target not in unpaid]
             withheld += len(targets) - len(paid)
             targets, slots, away = [targets[i] for i in paid], slots[paid], None
-        links = outlinks(reading.exchange.request.url, reading.slot, targets, slots, withheld, away)
+        url, site_number = reading.exchange.request.url, self._state.site_number
+        links = outlinks(url, reading.slot, targets, slots, withheld, away, site_number)
         return links._replace(external=_ONE) if reading.redirect and links.targets else links  # no menu of its site
 
 

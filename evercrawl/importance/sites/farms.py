@@ -78,7 +78,9 @@ class Farm(NamedTuple):
     importance: float
 
 
-def suspected_farms(links: SiteLinks, source: Floats, owner: Ints, tax: float = 0.15) -> list[Farm]:
+def suspected_farms(
+    links: SiteLinks, source: Floats, owner: Ints, tax: float = 0.15, seeded: NDArray[np.bool_] | None = None
+) -> list[Farm]:
     """Return the groups of sites that look like farms of links, those with most importance first.
 
     Parameters
@@ -91,6 +93,9 @@ def suspected_farms(links: SiteLinks, source: Floats, owner: Ints, tax: float = 
         A number for each site, shape (sites,), the same for those that plainly belong together.
     tax
         tau: the part that goes to the virtual page.
+    seeded
+        Which sites the crawl was begun with, shape (sites,). A group with more than half of them is what others are
+        compared with, however many sites others have made; nobody else is known to be honest.
 
     Examples
     --------
@@ -109,7 +114,7 @@ def suspected_farms(links: SiteLinks, source: Floats, owner: Ints, tax: float = 
     """
     if not source.sum() > 0:
         return []
-    web, found = _Web.of(links, source, owner, tax), list[Farm]()
+    web, found = _Web.of(links, source, owner, tax, seeded), list[Farm]()
     for mutual in (False, True):
         for farm in web.farms(closed_groups(links, web.flow, mutual=mutual)):
             if not any(np.isin(farm.sites, other.sites).any() for other in found):
@@ -148,18 +153,24 @@ class _Web(NamedTuple):
     tax: float
     importance: Floats
     flow: Floats
+    seeded: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, links: SiteLinks, source: Floats, owner: Ints, tax: float) -> _Web:
+    def of(
+        cls, links: SiteLinks, source: Floats, owner: Ints, tax: float, seeded: NDArray[np.bool_] | None = None
+    ) -> _Web:
         importance = site_importance(links, source, tax=tax)
         given = np.bincount(links.source, links.weight, links.sites)
         flow: Floats = (1 - tax) * importance[links.source] * links.weight / given[links.source]
-        return cls(links, source, owner, tax, importance, flow)
+        return cls(
+            links, source, owner, tax, importance, flow, np.zeros(links.sites, np.bool_) if seeded is None else seeded
+        )
 
     def farms(self, group: Ints) -> Iterator[Farm]:
         """Yield those of some groups that are suspected; `group` is the number of each site's, shape (sites,)."""
         links, sizes = self.links, np.bincount(group, minlength=self.links.sites)
-        small = sizes * (1 + OTHERS) <= np.count_nonzero(self.source)
+        begun = np.bincount(group[self.seeded], minlength=self.links.sites)
+        small = (sizes * (1 + OTHERS) <= np.count_nonzero(self.source)) & (2 * begun <= max(int(begun.sum()), 1))
         apart = (group[links.source] != group[links.target]) | ~small[group[links.target]]
         alone = np.bincount(links.target[apart], minlength=links.sites) == 0
         examined: list[int] = np.flatnonzero(small & (sizes >= LEAST)).tolist()

@@ -29,7 +29,7 @@ from evercrawl.config import Config
 from evercrawl.model.rules.linking_sites import LinkingSites
 from evercrawl.model.rules.search_results import SearchResults
 from evercrawl.model.stored.remembered import Remembered
-from evercrawl.parse.sites import site
+from evercrawl.parse.sites import found_site
 from evercrawl.parse.urls import hostname
 from evercrawl.store.journal.events import MEMBER, Discovery
 from evercrawl.store.records.records import MEMBER as MEMBER_SAID
@@ -136,7 +136,7 @@ class Budgets:
         hosts, sites = Counter[str](), Counter[str]()
         for url in urls:
             name = hostname(url)
-            whole = site(name) if self._per_link else ""
+            whole = found_site(name) if self._per_link else ""
             setting = self.over(name, linking, hosts[name], sites[whole])
             if setting:
                 self._refuse(setting)

@@ -9,6 +9,8 @@ from evercrawl.importance.sites.farms import Farm, suspected_farms
 from evercrawl.model.view import View
 from evercrawl.model.web.site_graph import OWN, read_pages, site_links
 from evercrawl.model.web.suspicion import Suspicion
+from evercrawl.parse.sites import is_address
+from evercrawl.store.scheme import NETWORK
 from evercrawl.types import Ints
 
 KIND: Final = "farm"
@@ -17,7 +19,8 @@ KIND: Final = "farm"
 def farms(view: View) -> list[Suspicion]:
     """Return the groups of sites that look like farms of links, by the links that pages had when they were last read.
 
-    Whom the crawl trusts does not count: a farm is one whether or not it has a source.
+    Whom the crawl trusts does not count: a farm is one whether or not it has a source. Networks of addresses never have
+    one, and nobody is compared with them.
 
     Raises
     ------
@@ -25,8 +28,11 @@ def farms(view: View) -> list[Suspicion]:
         The journal is damaged.
     """
     names = view.state.sites
-    source = (read_pages(view.state, OWN) > 0).astype(np.float64)
-    found = suspected_farms(site_links(view), source, owners(names), view.scheme.tax)
+    named = np.array([NETWORK not in name for name in names], np.bool_)
+    source = (named & (read_pages(view.state, OWN) > 0)).astype(np.float64)
+    seeded = np.zeros(len(names), np.bool_)
+    seeded[[view.state.site_of.item(host) for host in view.state.seeded()]] = True
+    found = suspected_farms(site_links(view), source, owners(names), view.scheme.tax, seeded)
     return [_told(farm, names) for farm in found]
 
 
@@ -46,16 +52,15 @@ def owners(sites: Sequence[str]) -> Ints:
 
     Examples
     --------
-    >>> owners(["ant.de", "ant.co.uk", "bee.de", "192.0.2.1", "192.0.2.2"]).tolist()
-    [0, 0, 1, 2, 3]
+    >>> owners(["ant.de", "ant.co.uk", "bee.de", "192.0.2.1", "192.0.2.2", "198.51.100.0/24"]).tolist()
+    [0, 0, 1, 2, 3, 4]
     """
     numbers = dict[str, int]()
     return np.array([numbers.setdefault(_owner(site), len(numbers)) for site in sites], np.int64)
 
 
 def _owner(site: str) -> str:
-    address = site.startswith("[") or site.rpartition(".")[2].isdigit()
-    return site if address else site.partition(".")[0]
+    return site if is_address(site) or NETWORK in site else site.partition(".")[0]
 
 
 def _told(farm: Farm, names: Sequence[str]) -> Suspicion:

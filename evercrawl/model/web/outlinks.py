@@ -1,11 +1,11 @@
 """A page's links as its event keeps them: known targets in order, which of them leave the site, how many there are."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from evercrawl.parse.dynamic import dynamic
-from evercrawl.parse.sites import site
+from evercrawl.parse.sites import found_site, is_address, site
 from evercrawl.parse.urls import hostname, origin
 from evercrawl.store.journal.codec import encode_links
 from evercrawl.types import NO_SLOT, Slots
@@ -26,8 +26,9 @@ class Outlinks(NamedTuple):
 
 
 def outlinks(
-    url: str, slot: int, targets: Sequence[str], slots: Slots, withheld: int = 0, away: Sequence[int] | None = None
-) -> Outlinks:
+    url: str, slot: int, targets: Sequence[str], slots: Slots, withheld: int = 0, away: Sequence[int] | None = None,
+    site_number: Callable[[str], int | None] | None = None,
+) -> Outlinks:  # fmt: skip
     """Return the links of the page `url`.
 
     Parameters
@@ -40,6 +41,9 @@ def outlinks(
         Further links that are not to be followed.
     away
         What `leading_away` says of the page and its targets, where somebody has asked already.
+    site_number
+        Host -> its site's number in the crawl: whether two addresses of one network are of one site depends on whether
+        they are seeds. Without it they are of two.
 
     Examples
     --------
@@ -58,6 +62,8 @@ def outlinks(
         return Outlinks(out=withheld)
     away = leading_away(url, targets) if away is None else away
     leaving = _leaving(origin(url), away, targets, slots) if away else away
+    if site_number is not None and leaving and is_address(home := hostname(url)):
+        leaving = [i for i in leaving if not _together(home, hostname(targets[i]), site_number)]
     found, external, out = encode_links(slots, slot, leaving)
     return Outlinks(found, external, out + withheld)
 
@@ -81,6 +87,11 @@ def _leaving(home: str, away: Sequence[int], targets: Sequence[str], slots: Slot
     """Return those places of targets that are known, and on another site than the origin `home`."""
     known = slots.tolist()
     return [i for i in away if known[i] != NO_SLOT and _other_site(home, origin(targets[i]))]
+
+
+def _together(home: str, there: str, site_number: Callable[[str], int | None]) -> bool:
+    """Whether two hosts, the first of them an address, are of one network that counts as one site."""
+    return is_address(there) and found_site(home) == found_site(there) and site_number(home) == site_number(there)
 
 
 @lru_cache(maxsize=65_536)

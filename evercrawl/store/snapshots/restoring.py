@@ -156,8 +156,9 @@ def _take_older(state: State, head: SnapshotHead, older: Older) -> None:
             bits = row_columns(state)[column][1]
             sequences[column][start >> bits : blocks_of(start + count, bits)] = sequence
     columns["sites"][: head.sites] = older.site_rows()
-    for name in older.hosts:
-        state.add_host(name)
+    seeded = state.seeded()
+    for host, name in enumerate(older.hosts):
+        state.add_host(name, seed=host in seeded)
     if not older.is_of(state.sites):
         raise OtherSitesError("the sites are others now")
     state.cashbook.saved = Saved(head.known, sequences["cash"], 1 << state.table.changed_cash.bits)

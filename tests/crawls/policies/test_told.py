@@ -11,7 +11,7 @@ from evercrawl.crawl.visit.parsers import Inline
 from evercrawl.model.policy import lessons
 from evercrawl.model.policy.lessons import Lessons
 from evercrawl.parse.digest import keys
-from evercrawl.parse.sites import site
+from evercrawl.parse.sites import found_site
 from evercrawl.progress import Limits
 from evercrawl.schedule import Pages, Policy, Price, Visits
 from evercrawl.schedule.abilities import Learns, Plans
@@ -112,7 +112,7 @@ def visits_of(events):
 
 def read_back(run) -> Listener:
     policy = Listener()
-    with_journal = Partition(run.directory, keys, lambda n: b"\0" * n, now=run.now, site=site, writable=False)
+    with_journal = Partition(run.directory, keys, lambda n: b"\0" * n, now=run.now, site=found_site, writable=False)
     try:
         Lessons(policy, with_journal)
     finally:

@@ -1,0 +1,70 @@
+"""Farms of what costs next to nothing, or little: addresses, free names below a suffix, registered domains."""
+
+import numpy as np
+import pytest
+
+from evercrawl.ask.verify.verify import verify
+from evercrawl.config import Config
+from evercrawl.model.policy.schemes import stored
+from evercrawl.model.view import View
+from evercrawl.model.web.farms import farmers
+from evercrawl.parse.digest import keys
+from evercrawl.parse.urls import hostname, normalise
+from evercrawl.progress import Limits
+
+HONEST = [f"http://h{i}.example" for i in range(20)]
+TARGET = "http://target.test/"
+SETTINGS = {"latency_s": lambda _: 0.01, "delay_s": 0.05, "refresh_after_s": 60.0, "scope": "any", "connections": 200}
+LONG = Limits(seconds=20)
+SIZE = 40
+KINDS = {
+    "addresses of one network": lambda i: f"http://{normalise(f'http://{0x08080100 + i}/').split('/')[2]}/",
+    "addresses of many networks": lambda i: f"http://8.{i // 200 + 30}.{i % 200}.7/",
+    "addresses of the longer kind": lambda i: f"http://[2a00:1450:{i + 1:x}::1]/",
+    "free names": lambda i: f"http://f{i}.github.io/",
+    "domains": lambda i: f"http://f{i}.test/",
+}
+
+
+def web(run, farm: list[str]):
+    """Return twenty sites that link to three others each; one links to a page that links to the farm, and that back."""
+    world = run.World()
+    for i, home in enumerate(HONEST):
+        others = [HONEST[(i + step) % 20] for step in (1, 3, 7)]
+        world.pages[f"{home}/"] = world.html(*(f"{other}/" for other in others), *[TARGET][: i == 4], text=home)
+    world.pages[TARGET] = world.html(*farm, text="buy")
+    for home in farm:
+        world.pages[home] = world.html(TARGET, text=home)
+    return world
+
+
+def bought(run, farm: list[str], name: str = "push") -> tuple[float, tuple[str, ...]]:
+    """Return the importance of the page in units of the mean honest front page, and who is suspected."""
+    names = {hostname(f"{url}/"): [f"8.9.{i // 200}.{i % 200}"] for i, url in enumerate([*HONEST, TARGET, *farm])}
+    ran = run(web(run, farm), [f"{HONEST[0]}/"], LONG, names=names, scheme=stored(name, 0.1), **SETTINGS)
+    assert {*farm, TARGET} <= {*ran.pages}
+    partition = run.restored()
+    view, state = View(partition, Config(), run.now), partition.state
+    slots = state.table.find(keys([TARGET, *(f"{home}/" for home in HONEST)]))
+    share, suspected = float(view.importance[slots[0]] / np.mean(view.importance[slots[1:]])), farmers(view)
+    partition.close()
+    assert verify(run.directory).wrong == []
+    return share, suspected
+
+
+@pytest.mark.parametrize("name", ["push", "aopic"])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.startswith("addresses")])
+def test_addresses_bring_nothing_however_many_there_are(run, kind, name):
+    share, suspected = bought(run, [KINDS[kind](i) for i in range(SIZE)], name)
+    assert share < 1.5, f"{share:.2f}"
+    assert suspected == ()
+
+
+@pytest.mark.parametrize("kind", ["free names", "domains"])
+@pytest.mark.parametrize("size", [SIZE, 9])
+def test_names_bring_what_they_are_and_no_honest_site_is_named(run, kind, size):
+    share, suspected = bought(run, [KINDS[kind](i) for i in range(size)])
+    assert share == pytest.approx(0.5 * (size + 1), rel=0.15)  # in this web; each name is a site, and has a vote
+    assert not {home.removeprefix("http://") for home in HONEST} & {*suspected}
+    if 3 * (size + 1) <= 20 + size + 1:
+        assert len(suspected) == size + 1
