@@ -160,6 +160,7 @@ class Crawl:
         while self._free(now) > 0 and (drawn := self._random_probes.start(now)) is not None:
             self.frontier.predicted_fresh[drawn[1]] = self._random_probes.said(drawn[1], now)
             self._visiting.begin(*drawn, now, new=False)
+        self._access.turns.call(now)
         least, most = self._leisure.least(price_of(self.policy)), self._config.connections
         while (free := self._free(now)) > 0:
             chosen = self.frontier.choose(now, min(free, most), least)
@@ -170,7 +171,7 @@ class Crawl:
             most = len(chosen)  # one of each address: at the same instant the next choice cannot find more
             for host, slot, new in chosen:
                 self._visiting.begin(host, slot, now, new=new)
-            if self._access.crowded(now):
+            if self._access.turns.crowded(now):
                 return
 
     @property

@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.crawl.backoff import retry_after_s
+from evercrawl.crawl.visit.name_turns import NameTurns
 from evercrawl.fetch.names import LookUps, ResolveError
 from evercrawl.fetch.names.base import literal
 from evercrawl.model.rules.robots import OriginRules, RobotsKeeper, RobotsTag
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 POLL_S: Final = 0.05
 JUDGED: Final = 1 << 14  # origins of which it is remembered what the guard said
-PUT_OFF: Final = 64  # hosts that are told to come back for their names in one choice, before it is broken off
 GIVES_WAY: Final = 2  # failures of a robots.txt after which one page of its origin makes room after each
 GO: Final = "go"
 WAIT: Final = "wait"
@@ -53,6 +53,8 @@ class Access:
 
     Attributes
     ----------
+    turns
+        Which hosts have to come back for their names.
     failures, trouble
         How often in this run a robots.txt could not be fetched, which closes its site for a while; the last in words.
     """
@@ -78,6 +80,7 @@ class Access:
         self._guard = guard
         self._network = network
         self._names = names
+        self.turns = frontier.locator = NameTurns(frontier, names, proxied=proxied)
         self._clock = clock
         self._host_of = host_of
         self._unreachable = unreachable
@@ -92,12 +95,7 @@ class Access:
         self._strangers: dict[str, Host] = {}  # hosts without pages that have the robots.txt of others
         self._given_way: set[str] = set()  # origins of which a page has made room since their robots.txt was asked for
         self._missed: dict[int, int] = {}  # host number -> how many of its addresses in a row took no connection
-        self._put_off_at, self._put_off_count = -math.inf, 0
         self._guests: dict[RobotsTag, tuple[Host, bool]] = {}  # who is asked for another's file, and whether we hold it
-
-    def crowded(self, now: float) -> bool:
-        """Whether so many hosts were put off at this instant that choosing more of them is of no use."""
-        return self._put_off_at == now and self._put_off_count >= PUT_OFF
 
     @property
     def names_trouble(self) -> str:
@@ -272,22 +270,10 @@ class Access:
             self._frontier.locate(host, self._reachable(known.addresses), known.until)
         elif known is not None:  # as it was said the last time
             host.stay_away(known.until, "name look-up")
-        elif not self._put_off(host, now):
+        elif not self.turns.put_off(host, now):
             host.held = "name look-up"
             self._names.begin(host.name)
             self._spawn(self._look_up(host))
-
-    def _put_off(self, host: Host, now: float) -> bool:
-        """Whether a host has to come back for its name: too many are looked up, or its domain stays unanswered."""
-        until, silent = self._names.put_off(host.name, now)
-        if until <= now:
-            return False
-        if silent:
-            host.stay_away(until, "name look-up")
-        else:
-            host.ready_at, host.reason = max(host.ready_at, until), "name look-up"
-        self._put_off_at, self._put_off_count = now, self._put_off_count + 1 if self._put_off_at == now else 1
-        return True
 
     async def _look_up(self, host: Host) -> None:
         try:

@@ -24,7 +24,7 @@ WAITING: Final = 4  # look-ups that may wait for each that may run; others come 
 SILENT_MOST_S: Final = 3600.0
 SAVE_EVERY_S: Final = 120.0
 _LATER_LEAST_S: Final = 0.02
-_LATER_MOST_S: Final = 60.0
+_LATER_MOST_S: Final = 60.0  # who waits in a line is called before that, where there is room
 _FADING: Final = 0.05  # weight of the last look-up in how long they take
 
 
@@ -96,19 +96,26 @@ class LookUps:
             return NameEntry(found, now + UNSAID_S)
         return self._cache.get(host, now)
 
-    def put_off(self, host: str, now: float) -> tuple[float, bool]:
+    @property
+    def room(self) -> int:
+        """How many look-ups more may begin, or wait for their turn."""
+        return max(self._most - len(self._asked), 0)
+
+    def put_off(self, host: str, now: float, others: int = 0) -> tuple[float, bool]:
         """Return until when a look-up has to wait that nobody waits for yet, and whether its domain is to blame.
 
-        That is 0 where it may begin. Who is told to come back later has a turn then, so no two should ask for one host.
+        That is 0 where it may begin, `others` before it. Who is told to come back later has a turn then, so no two
+        should ask for one host.
         """
-        domain = self._domain_of(host)
-        silence = self._cache.silent.get(domain)
-        if silence is not None and now < silence.until <= now + SILENT_MOST_S:
-            return silence.until, True
-        of_domain = self._of_domain[domain]
-        if of_domain < A_DOMAIN and len(self._asked) < self._most:
-            return 0.0, False
-        whose, at_once = (domain, A_DOMAIN) if of_domain >= A_DOMAIN else ("", self._slots.at_once)
+        whose, at_once = "", self._slots.at_once
+        if others < self.room:  # else its domain need not be known yet, which takes as long as all else
+            domain = self._domain_of(host)
+            silence = self._cache.silent.get(domain)
+            if silence is not None and now < silence.until <= now + SILENT_MOST_S:
+                return silence.until, True
+            if self._of_domain[domain] < A_DOMAIN:
+                return 0.0, False
+            whose, at_once = domain, A_DOMAIN
         if len(self._next_at) > self._most:  # of domains that nobody asks for any more, mostly
             self._next_at.clear()
         turn_at = min(max(self._next_at.get(whose, 0.0), now) + self._takes_s / at_once, now + _LATER_MOST_S)

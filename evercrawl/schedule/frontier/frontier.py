@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,22 @@ _LOOK_S: Final = 1.0  # how soon to look again, where the policy leaves all page
 _LOOK_MOST_S: Final = 60.0  # at the latest: what it said may not hold any more
 _HOSTS_OWN: Final = 0.8  # part of a visit's worth beyond the crawl's price, in the logarithm, that is its host's price
 _NOTHING: Final = np.zeros(0)
+
+
+class Locator(Protocol):
+    """Says which hosts have to come back, for their names cannot be looked up now."""
+
+    def choosing(self) -> None:
+        """Begin anew to count who is let through: those of the choice before are looked up, or were put back."""
+        ...
+
+    def crowded(self, now: float) -> bool:
+        """Whether so many were put off at this instant that choosing more of them is of no use."""
+        ...
+
+    def waits(self, host: Host, now: float) -> bool:
+        """Whether a host has to come back; then it rests until it may. Else it is let through."""
+        ...
 
 
 class Frontier(PoliteHosts):
@@ -63,6 +79,8 @@ class Frontier(PoliteHosts):
         By number.
     predicted_fresh
         Of pages that were chosen, how likely their copies are to be fresh; whoever makes the visit takes it away.
+    locator
+        Which hosts have to come back for their names; None where no names are looked up.
     """
 
     def __init__(
@@ -109,6 +127,7 @@ class Frontier(PoliteHosts):
         self._seen_hosts, self._seen, self._seen_until = array("I"), array("I"), array("d")
         self._queued_new, self._queued_seen = 0, 0  # pages in the lots
         self.predicted_fresh = dict[int, float]()
+        self.locator: Locator | None = None
 
     def add_hosts(self, names: Sequence[str], pages: Ints | None = None) -> None:
         """Add hosts with the next numbers, of which so many pages are known."""
@@ -177,6 +196,8 @@ class Frontier(PoliteHosts):
         self._open_gates(now)
         self._choices, self._chose_at = self._choices + 1, now
         going, owing = most > 0, self._queues.owing
+        if self.locator is not None:
+            self.locator.choosing()
         while going and len(chosen) < most:
             added = len(self._new)
             self._flush()
@@ -184,6 +205,8 @@ class Frontier(PoliteHosts):
                 break
             self._left_alone_until = 0.0
             going = self._round(now, most - len(chosen), least, chosen)
+            if self.locator is not None and self.locator.crowded(now):
+                return chosen
         if self._left_alone_until == 0.0 and not chosen and most > 0 and self._policy.min_value > -math.inf:
             due_at = self._queues.due_at()
             self._left_alone_until = min(due_at, now + _LOOK_MOST_S) if due_at > now else now + _LOOK_S
@@ -345,6 +368,7 @@ class Frontier(PoliteHosts):
         choices, recent, per_host, addresses = self._choices, self.hosts.recent, self._per_host, self._addresses
         rows, out, busy, fresh, of = array("q"), array("I"), array("B"), 0, self._rows
         rested_at, delay_s, held, in_flight, keys = of.ready_at, of.delay_s, of.held, of.in_flight, of.address
+        locator, located = self.locator, of.located
         begun = dict[int, int]()  # by host number, how many pages were chosen; 0 where it is not to be asked
         for number, row, slot, new in self._queues.best(values, least, several=self._several):
             if len(rows) == most:
@@ -362,6 +386,10 @@ class Frontier(PoliteHosts):
             if ready_at > now or held[number] or in_flight[number] >= per_host:
                 out.append(number)
                 self._rest(self.hosts[number])
+                continue
+            if locator is not None and located(number)[1] <= now and locator.waits(host := self.hosts[number], now):
+                out.append(number)
+                self._rest(host)
                 continue
             key = keys[number]
             if key:

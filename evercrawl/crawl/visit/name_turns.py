@@ -1,0 +1,86 @@
+"""Which hosts have to come back for their names, and who is called as soon as there is room to look one up."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.fetch.names.base import literal
+
+if TYPE_CHECKING:
+    from evercrawl.fetch.names import LookUps
+    from evercrawl.schedule.frontier.frontier import Frontier
+    from evercrawl.schedule.frontier.hosts import Host
+
+PUT_OFF: Final = 512  # hosts that are told to come back at one instant, before no more are chosen: some milliseconds
+_PASSED: Final = 1 << 12  # hosts that were called before the line is made shorter
+
+
+class NameTurns:
+    """Puts hosts off whose names cannot be looked up now, and calls them when they can.
+
+    When it will be the turn of a host is but guessed as it is put off: those before it may have come to nothing, or
+    been quicker than look-ups were when the crawl was busy. So the hosts stand in a line, and as many as there is room
+    for are called from it; none of them waits while nobody is looked up.
+
+    Parameters
+    ----------
+    frontier, names
+        Where the hosts rest; who looks names up.
+    proxied
+        Whether a proxy looks names up, so that nobody waits.
+    """
+
+    def __init__(self, frontier: Frontier, names: LookUps, *, proxied: bool) -> None:
+        self._frontier, self._names, self._proxied = frontier, names, proxied
+        self._line, self._passed = array("I"), 0  # numbers of hosts, of which the first were called or came back
+        self._put_off_at, self._put_off_count = -math.inf, 0
+        self._let = 0  # by the choice that is made, to be looked up
+
+    def choosing(self) -> None:
+        """Begin anew to count who is let through: those of the choice before are looked up, or were put back."""
+        self._let = 0
+
+    def crowded(self, now: float) -> bool:
+        """Whether so many hosts were put off at this instant that choosing more of them is of no use."""
+        return self._put_off_at == now and self._put_off_count >= PUT_OFF
+
+    def waits(self, host: Host, now: float) -> bool:
+        """Whether a host that may have to be looked up has to come back for that; else it is let through."""
+        if self._proxied or literal(host.name) or self._names.known(host.name, now) is not None:
+            return False
+        waits = self.put_off(host, now, self._let)
+        self._let += not waits
+        return waits
+
+    def put_off(self, host: Host, now: float, others: int = 0) -> bool:
+        """Whether a host has to come back for its name: too many are looked up, or its domain stays unanswered."""
+        until, silent = self._names.put_off(host.name, now, others)
+        if until <= now:
+            return False
+        if silent:
+            host.stay_away(until, "name look-up")
+        else:
+            host.ready_at, host.reason = max(host.ready_at, until), "name look-up"
+            if not host.rows.address[host.row]:
+                self._line.append(host.number)
+        self._put_off_at, self._put_off_count = now, self._put_off_count + 1 if self._put_off_at == now else 1
+        return True
+
+    def call(self, now: float) -> None:
+        """Let as many hosts offer their pages now as there is room to look up, those first that have waited longest.
+
+        None of them was asked in this run, so that they rest for their names alone.
+        """
+        room = self._names.room
+        while room and self._passed < len(self._line):
+            host = self._frontier.hosts[self._line[self._passed]]
+            self._passed += 1
+            if host.ready_at > now >= host.away_until and not host.held and not host.rows.address[host.row]:
+                host.ready_at = now
+                self._frontier.release(host)
+                room -= 1
+        if self._passed > max(_PASSED, len(self._line) // 2):
+            del self._line[: self._passed]
+            self._passed = 0
