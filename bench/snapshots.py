@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
@@ -130,7 +131,8 @@ class Made:
             transfer=transfers.pack(moved),
         )  # fmt: skip
         self.partition.remember(event)
-        self.lessons.learned(Remembered(nothing, event, nothing, nothing))
+        reading: Any = SimpleNamespace(exchange=SimpleNamespace(request=SimpleNamespace(url=state.urls.get(slot))))
+        self.lessons.learned(Remembered(reading, event, nothing, nothing))
         self._visits += 1
 
     def save(self) -> dict[str, float]:

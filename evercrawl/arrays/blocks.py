@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,14 @@ def blocks_of(rows: int, bits: int) -> int:
     return (rows + (1 << bits) - 1) >> bits
 
 
+WRITTEN: Final = 0xFF
+"""Mark of a block that was written to: each reader has a bit of it, and takes that away."""
+SNAPSHOTS, AUDITS = range(2)
+"""Who asks: whoever saves blocks, and whoever adds them up."""
+
+
 class ChangedBlocks:
-    """Which blocks of a column were written to since somebody last asked; a byte a block.
+    """Which blocks of a column were written to since somebody last asked; a byte a block, a bit a reader.
 
     Parameters
     ----------
@@ -35,15 +41,15 @@ class ChangedBlocks:
     Attributes
     ----------
     marks
-        1 for each block that was written to, for kernels.
+        `WRITTEN` for each block that was written to, for kernels; what is left of that where some asked since.
 
     Examples
     --------
     >>> changed = ChangedBlocks(1000, bits=4)
     >>> changed.note(17)
     >>> changed.note_rows(30, 49)
-    >>> changed.take(1000).tolist(), changed.take(1000).tolist()
-    ([1, 2, 3], [])
+    >>> changed.take(1000).tolist(), changed.take(1000).tolist(), changed.take(1000, AUDITS).tolist()
+    ([1, 2, 3], [], [1, 2, 3])
     """
 
     def __init__(self, rows: int, bits: int) -> None:
@@ -53,21 +59,21 @@ class ChangedBlocks:
 
     def note(self, row: int) -> None:
         """Note that a row was written to."""
-        self._marked[row >> self.bits] = 1
+        self._marked[row >> self.bits] = WRITTEN
 
     def note_rows(self, start: int, stop: int) -> None:
         """Note that rows [start, stop) were written to."""
         if stop > start:
-            self.marks[start >> self.bits : blocks_of(stop, self.bits)] = 1
+            self.marks[start >> self.bits : blocks_of(stop, self.bits)] = WRITTEN
 
     def put_back(self, blocks: Slots) -> None:
         """Note that blocks were written to: who took them could do nothing with them."""
-        self.marks[blocks] = 1
+        self.marks[blocks] = WRITTEN
 
-    def take(self, rows: int) -> Slots:
+    def take(self, rows: int, reader: int = SNAPSHOTS) -> Slots:
         """Return the blocks among the first `rows` rows that were written to, in order, and begin anew with them."""
-        found = np.flatnonzero(self.marks[: blocks_of(rows, self.bits)]).astype(np.uint32)
-        self.marks[found] = 0
+        found = np.flatnonzero(self.marks[: blocks_of(rows, self.bits)] & (1 << reader)).astype(np.uint32)
+        self.marks[found] &= WRITTEN ^ (1 << reader)
         return found
 
 

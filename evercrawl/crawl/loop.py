@@ -111,6 +111,7 @@ class Crawl:
         self._limits = limits
         self._until = begun_at + limits.seconds if limits.seconds is not None else float("inf")
         self._learner.queued(fill(self._state, self.frontier, seeds, only, self._config.refresh_after_s))
+        self._state.known.release()
         if only:
             self._random_probes.stop()
         if self._learner.seed(seeds, begun_at):

@@ -34,11 +34,11 @@ def resume(partition: Partition, frontier: Frontier, scope: Scope, now: float, d
     state = partition.state
     if not partition.new:
         frontier.rests_until = now + delay_s
-    rows = state.known.rows()
-    frontier.add_hosts(state.hosts, np.bincount(rows["host"], minlength=len(state.hosts)))
+    frontier.add_hosts(state.hosts, state.known.pages_of_hosts(len(state.hosts)).astype(np.int64))
     for number, until in left_alone(state, now).items():
         frontier.hosts[number].stay_away(until, "back-off")
-    roots: list[int] = np.unique(rows["host"][rows["depth"] == 0]).tolist()
+    known = state.known.columns()
+    roots: list[int] = np.unique(known.host[known.depth == 0]).tolist()
     for number in roots:
         scope.add_root(state.hosts[number])
 
@@ -51,10 +51,11 @@ def fill(state: State, frontier: Frontier, seeds: Sequence[str], only: Sequence[
     found = state.table.find(keys_of(list(only or seeds)))
     named: Slots = found[found != NO_SLOT]
     new, seen = to_try(state, named) if not only else (named, named[:0])
-    hosts = state.known.rows()["host"]
+    hosts = state.known.columns().host
     frontier.fill(hosts[new], new, new=True)
-    rows = state.records.rows[state.table.record[seen]]
-    frontier.fill(hosts[seen], seen, new=False, not_before=again_at(state, rows, refresh_after_s))
+    records, rows = state.table.record[seen], state.records.rows
+    not_before = again_at(state, rows["visited"][records], rows["misses"][records], refresh_after_s)
+    frontier.fill(hosts[seen], seen, new=False, not_before=not_before)
     return named
 
 

@@ -32,7 +32,6 @@ WORK_BYTES: Final = 8_000.0
 SURE: Final = 100.0
 """Pages of a site after which what they were counts for half, in the logarithm, and their place for the other half."""
 _DEEPER: Final = 2.0  # times as much counts a page that would be the deepest of a folder that may have no end
-_PIECE: Final = 1 << 20
 
 
 class Expecting:
@@ -58,9 +57,7 @@ class Expecting:
         self._known: Slots = reserve(np.uint32, 1 << 28)  # by host
         self._read: Slots = reserve(np.uint32, 1 << 28)
         hosts = len(state.hosts)
-        for start in range(0, state.known.count, _PIECE):
-            rows = state.known.rows(start, start + _PIECE)
-            self._known[:hosts] += np.bincount(rows["host"], minlength=hosts).astype(np.uint32)
+        self._known[:hosts] = state.known.pages_of_hosts(hosts)
         records = state.records.rows[: state.records.count]
         of_read = records["host"][records["outcome"] != 0]
         self._read[:hosts] += np.bincount(of_read, minlength=hosts).astype(np.uint32)

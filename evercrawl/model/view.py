@@ -216,7 +216,7 @@ class View:
         Of pages never visited it is nan.
         """
         seen, rows = self.records(slots)
-        at = again_at(self.state, rows, self.config.refresh_after_s)
+        at = again_at(self.state, rows["visited"], rows["misses"], self.config.refresh_after_s)
         return np.where(seen, np.where(retired(rows), np.inf, at), np.nan)
 
     def due_at(self, pages: Pages) -> Floats:

@@ -39,6 +39,7 @@ class Originals:
 
     def index(self, rows: NDArray[Any]) -> None:
         """Learn from records, in the order of first visits, which page first had each content."""
-        rows = rows[(rows["outcome"] == Outcome.OK) & (rows["digest"] != 0)]
-        numbers, _ = self._digests.intern(np.ascontiguousarray(rows["digest"]))
-        self._slots[numbers[::-1]] = rows["slot"][::-1]
+        digests, slots = rows["digest"].copy(), rows["slot"].copy()
+        there = (rows["outcome"] == Outcome.OK) & (digests != 0)
+        numbers, _ = self._digests.intern(digests[there])
+        self._slots[numbers[::-1]] = slots[there][::-1]

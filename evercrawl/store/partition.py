@@ -338,7 +338,8 @@ class Partition:
 
     async def snapshot(self, commit: Callable[[], Awaitable[None]], offload: Callable[..., Awaitable[Any]]) -> str:
         """Write a snapshot while the crawl goes on; see `evercrawl.store.snapshots.snapshot.write`."""
-        self.state.cashbook.audit()
+        while not self.state.cashbook.audit_some():
+            await offload(_nothing)  # whatever else there is to do comes first
         return await snapshot.write(self.state, self.journal, self._log, self.disk, self.archive.end, commit, offload)
 
     def flush(self) -> None:
@@ -357,3 +358,7 @@ class Partition:
         if self._lock is not None:
             self._lock.release()
             self._lock = None
+
+
+def _nothing() -> None:
+    pass

@@ -10,6 +10,8 @@ from evercrawl.store.table.table import NO_RECORD
 from evercrawl.types import Outcome, Slots
 
 _NONE: Final = np.zeros(0, np.uint32)
+_RETRIED: Final = np.array(sorted(RETRIED))
+_PIECE: Final = 1 << 14  # records that are looked at together: they stay in the processor's cache
 
 
 def unanswered(state: State, hosts: list[int]) -> list[int]:
@@ -42,13 +44,20 @@ def to_try(state: State, named: Slots = _NONE) -> tuple[Slots, Slots]:
     """
     count = state.known.count
     fresh = np.flatnonzero(state.table.record[:count] & np.uint32(NO_RECORD)).astype(np.uint32)
-    rows = state.records.rows[: state.records.count]
-    rows = rows[rows["outcome"] != 0]
-    first = np.isin(rows["slot"], named) & np.isin(rows["outcome"], IN_VAIN)
-    error, refused = rows["outcome"] == Outcome.ERROR, rows["outcome"] == Outcome.REFUSED
-    given_up = ~first & retired(rows)
-    trouble = error & np.isin(rows["status"], list(RETRIED)) & (rows["visits"] <= RETRIES)
-    again = (refused | error & (rows["status"] == 0) | trouble) & ~first
-    seen = rows[~(first | again | given_up)]
-    new = np.concatenate([rows["slot"][first], fresh, rows["slot"][again]])
-    return new, seen["slot"][np.argsort(seen["visited"], kind="stable")]
+    first, again, seen, visited = [_NONE], [_NONE], [_NONE], [_NONE]
+    for start in range(0, state.records.count, _PIECE):
+        rows = state.records.rows[start : min(start + _PIECE, state.records.count)]
+        outcome, slots = rows["outcome"], rows["slot"]
+        there = outcome != 0
+        wanted = there & np.isin(slots, named) & np.isin(outcome, IN_VAIN)
+        given_up = ~wanted & retired(rows)
+        error, refused = outcome == Outcome.ERROR, outcome == Outcome.REFUSED
+        trouble = error & np.isin(rows["status"], _RETRIED) & (rows["visits"] <= RETRIES)
+        unsettled = there & (refused | error & (rows["status"] == 0) | trouble) & ~wanted
+        settled = there & ~(wanted | unsettled | given_up)
+        first.append(slots[wanted])
+        again.append(slots[unsettled])
+        seen.append(slots[settled])
+        visited.append(rows["visited"][settled])
+    order = np.argsort(np.concatenate(visited), kind="stable")
+    return np.concatenate([*first, fresh, *again]), np.concatenate(seen)[order]

@@ -22,7 +22,7 @@ from evercrawl.store.table import folders
 from evercrawl.store.table.known import TICKS_PER_S, KnownLog
 from evercrawl.store.table.table import NO_RECORD, ROOT, KeyMap, Table
 from evercrawl.store.table.urllog import UrlLog
-from evercrawl.types import NO_SLOT, Floats, Keys, Outcome, Slots
+from evercrawl.types import NO_SLOT, Floats, Ints, Keys, Outcome, Slots
 
 if TYPE_CHECKING:
     from evercrawl.store.disk.disk import Disk
@@ -200,22 +200,31 @@ class State:
         self.changed_hosts.note(host)
         self.new_hosts.note(host)
 
-    def take_hosts(self, hosts: list[str], sites: list[str], *, known: bool) -> bool:
+    def take_hosts(self, hosts: bytes, sites: bytes, *, known: bool) -> bool:
         """Take hosts and sites from a snapshot, whose `site_of` is there; False where they are grouped otherwise now.
 
-        With `known` the rules are those by which they were, and nothing has to be compared.
+        Each name has a line break behind it. With `known` the rules are those by which they were, and nothing has to be
+        compared.
+
+        Raises
+        ------
+        ValueError
+            There are more sites, or fewer, than hosts are grouped into.
         """
-        numbers: list[int] = self.site_of[: len(hosts)].tolist()
-        for host, number in zip(hosts, numbers, strict=True):
-            self.hosts.append(host)
-            if number == len(self.sites):  # its first host: the name of the site is a part of that
-                self.sites.append(sites[number])
+        self.hosts.load(hosts)
+        numbers = self.site_of[: len(self.hosts)].astype(np.int64)
+        before = np.maximum.accumulate(np.concatenate(([-1], numbers)))[:-1]
+        firsts: Ints = np.flatnonzero(numbers > before)  # the name of a site is mostly a part of its first host's
+        named = sites.count(b"\n")
+        if len(firsts) != named:
+            raise ValueError(f"hosts are of {len(firsts)} sites, and {named} are named")
+        self.sites.load(sites, firsts)
         if known:
             return True
         seeded = self.seeded()
         return all(
-            sites[number] == self._site_of(name, seed=host in seeded)
-            for host, (name, number) in enumerate(zip(hosts, numbers, strict=True))
+            self.sites[number] == self._site_of(name, seed=host in seeded)
+            for host, (name, number) in enumerate(zip(self.hosts, numbers.tolist(), strict=True))
         )
 
     def _site_of(self, name: str, *, seed: bool) -> str:
@@ -225,14 +234,9 @@ class State:
 
     def seeded(self) -> set[int]:
         """Return the numbers of the hosts that a seed made known."""
-        found, last = set[int](), -1  # hosts are numbered in the order in which they became known
-        for start in range(0, self.known.count, _PIECE):
-            rows = self.known.rows(start, start + _PIECE)
-            hosts, first = np.unique(rows["host"], return_index=True)
-            seeds = (rows["depth"][first] == 0) & (rows["source"][first] == NO_SLOT) & (hosts.astype(np.int64) > last)
-            found.update(hosts[seeds].tolist())
-            last = max(last, int(hosts[-1]))
-        return found
+        known = self.known.columns()
+        hosts, first = np.unique(known.host, return_index=True)
+        return set(hosts[(known.depth[first] == 0) & (known.source[first] == NO_SLOT)].tolist())
 
     def site_number(self, host: str) -> int | None:
         """Return the index of the site of a host name; None where no host of it is known."""

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from evercrawl.arrays.names import NumberedNames
 from evercrawl.ask.plan.outlook import outlook
 from evercrawl.ask.status import expectations
 from evercrawl.ask.why.why import why
@@ -29,6 +30,7 @@ from evercrawl.schedule.policies.tianwang.tianwang import Tianwang
 from evercrawl.store.disk import stamped
 from evercrawl.store.disk.stamped import pieces
 from evercrawl.store.partition import Partition
+from evercrawl.store.table.table import KeyMap
 from evercrawl.types import Floats
 
 SITE, OTHER = "http://example.org", "http://other.example"
@@ -343,7 +345,10 @@ def test_what_another_policy_learned_is_none_of_ours(taught, read):
 
 def test_of_sites_that_are_grouped_otherwise_nothing_is_taken_up(taught, read):
     keep(taught)
-    taught.state.sites = ["another.example", *list(taught.state.sites)[1:]]
+    others = NumberedNames(KeyMap(1000))
+    for name in ("another.example", *list(taught.state.sites)[1:]):
+        others.append(name)
+    taught.state.sites = others
     again, _, _ = learned(taught, read)
     assert (again.recalled, again.troubles) == (False, [])
 

@@ -111,9 +111,9 @@ class Cashier:
     def audit(self, visits: int) -> None:
         """Hear of some visits, and now and then see that no cash was made or lost, for a thousandth of their time."""
         self._unaudited += visits
-        if self._unaudited >= AUDIT_VISITS + self._state.known.count // AUDIT_URLS:
+        enough = AUDIT_VISITS + self._state.known.count // AUDIT_URLS
+        if self._unaudited >= enough and self._state.cashbook.audit_some():
             self._unaudited = 0
-            self._state.cashbook.audit()
 
     def _transfer(
         self, reading: Reading, flags: int, alias: int, links: Outlinks, *, gone: bool

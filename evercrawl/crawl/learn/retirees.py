@@ -70,5 +70,5 @@ class Retirees:
         assert index is not None, "who is retired was visited"
         self._retired[slot] = False
         row = self._state.records.rows[index : index + 1]
-        until = float(again_at(self._state, row, self._refresh_after_s)[0])
+        until = float(again_at(self._state, row["visited"], row["misses"], self._refresh_after_s)[0])
         self._frontier.add_seen(int(row["host"][0]), slot, not_before=until)

@@ -143,7 +143,8 @@ class RandomProbes:
         if index is None or slot in self._waiting:
             return
         self._waiting[slot] = None
-        at = again_at(self._state, self._state.records.rows[index : index + 1], self._refresh_after_s).item()
+        row = self._state.records.rows[index : index + 1]
+        at = again_at(self._state, row["visited"], row["misses"], self._refresh_after_s).item()
         heapq.heappush(self._queue, (at, slot))
 
 

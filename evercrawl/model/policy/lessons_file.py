@@ -7,7 +7,7 @@ learned from there. Two generations are kept; a damaged one gives way to the old
 import ast
 import contextlib
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -15,6 +15,7 @@ import numpy as np
 import zstandard
 from numpy.typing import NDArray
 
+from evercrawl.arrays.names import NumberedNames
 from evercrawl.errors import NoRoomError, StoreError
 from evercrawl.parse.digest import digest
 from evercrawl.schedule.abilities import Learns
@@ -71,7 +72,7 @@ def head_of(partition: Partition, policy: Learns, memory: dict[str, NDArray[Any]
     """Return what to say of that which a policy has learned from the journal as it is now."""
     journal, state = partition.journal, partition.state
     return LessonsHead(
-        VERSION, type(policy).__name__, state.epoch, len(state.sites), _digest(state.sites), journal.sequence,
+        VERSION, type(policy).__name__, state.epoch, len(state.sites), state.sites.digest(), journal.sequence,
         journal.position, [_Array(name, repr(_described(rows.dtype)), rows.shape) for name, rows in memory.items()],
     )  # fmt: skip
 
@@ -127,14 +128,15 @@ def _fits(head: LessonsHead, partition: Partition, policy: Learns) -> bool:
     state = partition.state
     if (head.version, head.policy, head.epoch) != (VERSION, type(policy).__name__, state.epoch):
         return False
-    if head.sites > len(state.sites) or head.sites_digest != _digest(state.sites[: head.sites]):
+    if head.sites > len(state.sites) or head.sites_digest != _digest(state.sites, head.sites):
         return False
     _, number, _ = next(partition.journal.replay(head.position), (0, head.sequence, None))
     return number == head.sequence
 
 
-def _digest(names: Iterable[str]) -> int:
-    return digest("\n".join(names).encode())
+def _digest(names: NumberedNames, first: int) -> int:
+    """Return the digest of the first names."""
+    return names.digest() if first == len(names) else digest("\n".join(names[:first]).encode("utf-8", "surrogatepass"))
 
 
 def _array(said: _Array, rest: Iterator[memoryview]) -> NDArray[Any]:

@@ -20,7 +20,7 @@ domains that link to one (BEAST).
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -34,14 +34,14 @@ from evercrawl.parse.urls import hostname
 from evercrawl.store.journal.events import MEMBER, Discovery
 from evercrawl.store.records.records import MEMBER as MEMBER_SAID
 from evercrawl.store.state import State
+from evercrawl.store.table.known import KnownColumns
 from evercrawl.types import NO_SLOT, Slots
 
 PER_OWN: Final = 100
 """URLs that may wait on a host for each page of its own."""
 REFUSED: Final = "refused_"
 """Begins the names of the state's notes on how many links were refused, in all runs, for want of each budget."""
-_PIECE: Final = 1 << 20  # rows that are looked at together at a start
-_NONE: Final = np.zeros(0, np.uint32)
+_PIECE: Final = 1 << 16  # rows that are looked at together at a start
 
 
 class Budgets:
@@ -85,29 +85,28 @@ class Budgets:
         """Count what is known. Of links to what was known already, those read in this run count alone."""
         state = self._state
         hosts, sites = len(state.hosts), len(state.sites)
-        hosts_of = state.known.rows()["host"] if self._per_link else _NONE
-        for start in range(0, state.known.count, _PIECE):
-            rows = state.known.rows(start, start + _PIECE)
-            self._unread[:hosts] += np.bincount(rows["host"], minlength=hosts).astype(np.uint32)
-            if self._per_link:
-                self._count_links(hosts_of, rows)
-                self._pages[:sites] += np.bincount(state.site_of[rows["host"]], minlength=sites).astype(np.uint32)
+        known = state.known.pages_of_hosts(hosts)
+        self._unread[:hosts] = known
+        if self._per_link:
+            self._count_links(state.known.columns())
+            pages = np.bincount(state.site_of[:hosts], weights=known, minlength=sites)
+            self._pages[:sites] = pages.astype(np.uint32)
         rows = state.records.rows[: state.records.count]
         rows = rows[rows["outcome"] != 0]
         self._unread[:hosts] -= np.bincount(rows["host"], minlength=hosts).astype(np.uint32)
         own = rows["host"][(rows["flags"] & MEMBER_SAID) != 0]
         self._own[:hosts] += np.bincount(own, minlength=hosts).astype(np.uint32)
 
-    def _count_links(self, hosts_of: Slots, rows: Any) -> None:
-        """Take in which site's page made each of some URLs known, and which are seeds."""
-        site_of, sources = self._state.site_of, rows["source"]
-        sites = site_of[rows["host"]]
-        self._seeded.update(np.unique(sites[rows["depth"] == 0]).tolist())
-        named = sources != NO_SLOT
-        linking, linked = site_of[hosts_of[sources[named]]].astype(np.int64), sites[named].astype(np.int64)
-        if len(linked):  # what one page made known stands together
-            other = np.append(True, (linking[1:] != linking[:-1]) | (linked[1:] != linked[:-1]))
-            self._linking.note_many(linking[other], linked[other])
+    def _count_links(self, known: KnownColumns) -> None:
+        """Take in which site's page made each URL known, and which are seeds."""
+        site_of, hosts = self._state.site_of, known.host
+        self._seeded.update(np.unique(site_of[hosts[known.depth == 0]]).tolist())
+        for start in range(0, len(hosts), _PIECE):
+            sources, linked = known.source[start : start + _PIECE], hosts[start : start + _PIECE]
+            other = np.append(True, (sources[1:] != sources[:-1]) | (linked[1:] != linked[:-1]))  # pages stand together
+            other &= sources != NO_SLOT
+            linking = site_of[hosts[sources[other]]].astype(np.int64)
+            self._linking.note_many(linking, site_of[linked[other]].astype(np.int64))
 
     # What may come in
 

@@ -33,6 +33,6 @@ def wait_s(misses: ArrayLike, refresh_after_s: float) -> Floats:
     return waits
 
 
-def again_at(state: State, rows: NDArray[Any], refresh_after_s: float) -> Floats:
-    """Return the instants before which the pages of some records are not visited again, shape (n,)."""
-    return state.epoch + rows["visited"] / TICKS_PER_S + wait_s(rows["misses"], refresh_after_s)
+def again_at(state: State, visited: NDArray[Any], misses: NDArray[Any], refresh_after_s: float) -> Floats:
+    """Return the instants before which pages are not visited again, by these columns of their records, shape (n,)."""
+    return state.epoch + visited / TICKS_PER_S + wait_s(misses, refresh_after_s)

@@ -36,9 +36,10 @@ class Difference(NamedTuple):
 def expected(state: State) -> tuple[Slots, NDArray[np.uint64]]:
     """Return the slots of the pages that the index should hold, ascending, and the digests of their content."""
     rows: Any = state.records.rows[: state.records.count]
-    rows = rows[(rows["flags"] & FINDABLE) != 0]
-    rows = rows[np.argsort(rows["slot"])]
-    return rows["slot"], rows["digest"]
+    found = np.flatnonzero(rows["flags"] & FINDABLE)
+    slots = rows["slot"][found]
+    order = np.argsort(slots, kind="stable")
+    return slots[order], rows["digest"][found[order]]
 
 
 def difference(state: State, index: Index) -> Difference:
@@ -49,8 +50,10 @@ def difference(state: State, index: Index) -> Difference:
     pages, contents = pages[order], contents[order]
     at = np.minimum(np.searchsorted(pages, slots), max(len(pages) - 1, 0))
     same = (pages[at] == slots) & (contents[at] == digests) if len(pages) else np.zeros(len(slots), np.bool_)
-    twice = pages[1:][pages[1:] == pages[:-1]]
-    return Difference(np.union1d(slots[~same], twice[np.isin(twice, slots)]), pages[~np.isin(pages, slots)])
+    missing, twice = slots[~same], pages[1:][pages[1:] == pages[:-1]]
+    if len(twice):
+        missing = np.union1d(missing, twice[np.isin(twice, slots)])
+    return Difference(missing, pages[~np.isin(pages, slots)])
 
 
 def entry_of(partition: Partition, slot: int, anchors: Anchors) -> IndexEntry | None:

@@ -252,8 +252,8 @@ class Mirrors:
     def _seeded(self, host: int) -> bool:
         """Whether a page of a host was named to begin with; then all of it is wanted, whoever says the same."""
         if self._seeds is None:
-            rows = self._state.known.rows()
-            self._seeds = set(rows["host"][rows["depth"] == 0].tolist())
+            known = self._state.known.columns()
+            self._seeds = set(known.host[known.depth == 0].tolist())
         return host in self._seeds
 
     def _compare(self, pair: HostPair, url: str, said: PageLikeness) -> None:
@@ -301,7 +301,7 @@ class Mirrors:
         copies = rows[(rows["outcome"] == Outcome.DUPLICATE) & (rows["alias"] != NO_SLOT)]
         if not len(copies):
             return
-        hosts = state.known.rows()["host"]
+        hosts = state.known.columns().host
         pairs, count = np.unique(np.stack([copies["host"], hosts[copies["alias"]]]), axis=1, return_counts=True)
         apart = np.flatnonzero(pairs[0] != pairs[1])
         most: list[list[int]] = pairs.T[apart[np.argsort(-count[apart], kind="stable")][:_RECALLED]].tolist()

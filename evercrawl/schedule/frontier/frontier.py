@@ -160,7 +160,10 @@ class Frontier(PoliteHosts):
         self._seen_until.append(until if until > not_before else not_before)
 
     def fill(self, numbers: NDArray[np.uint32], slots: Slots, *, new: bool, not_before: Floats | None = None) -> None:
-        """Add many pages at once: slot i to host `numbers[i]`, in this order."""
+        """Add many pages at once: slot i to host `numbers[i]`, in this order.
+
+        Visited pages wait for `not_before`, by default until `refresh_after_s` have passed.
+        """
         numbers, slots = np.ascontiguousarray(numbers, np.uint32), np.ascontiguousarray(slots, np.uint32)
         self._flush()
         self._count(len(slots), new=new)
@@ -170,9 +173,10 @@ class Frontier(PoliteHosts):
         else:
             for first in range(0, len(slots), _FILL):
                 part = slice(first, first + _FILL)
-                until = self._columns(slots[part]).visited_at + self._refresh_after_s
-                if not_before is not None:
-                    until = np.maximum(until, not_before[part])
+                if not_before is None:
+                    until = self._columns(slots[part]).visited_at + self._refresh_after_s
+                else:
+                    until = not_before[part]
                 self._queues.sleep(numbers[part], slots[part], np.ascontiguousarray(until))
         filled: Slots = np.flatnonzero(np.bincount(numbers, minlength=len(self.hosts))).astype(np.uint32)
         rows = self._rows.rows[: len(self.hosts)]

@@ -215,6 +215,21 @@ class Accounts:
         shares = float(np.dot(rows["members"], self.shares())) if self.handout else 0.0
         return self.virtual + shares
 
+    def fixed_shares(self, blocks: Slots) -> Floats:
+        """Return what the shares of all members add up to but for what was given of late, a sum for each block.
+
+        With as many times what each site was given as there are sites that are given something, it is all of it.
+        """
+        rows = self.sites[: len(self.sites) >> SITE_BITS << SITE_BITS].reshape(-1, 1 << SITE_BITS)[blocks]
+        fixed = rows["members"] * rows["given"] - rows["settled"]
+        sums: Floats = np.where((rows["members"] > 0) & (rows["trusted"] > 0), fixed, 0.0).sum(axis=1)
+        return sums
+
+    def owed(self, fixed: float) -> float:
+        """Return all cash that is in no cell less all there should be, where `fixed_shares` of all sites add up so."""
+        shares = fixed + self._each * self._active if self.handout else 0.0
+        return self.virtual + shares - (1.0 if self.handout else 0.0)
+
     def sources(self) -> float:
         """Return the sum of the constant sources: 1 a trusted site with members, none where the virtual page spends."""
         return 0.0 if self.handout else float(self._active)

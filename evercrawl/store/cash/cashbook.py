@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evercrawl.store.cash import transfers
+from evercrawl.store.cash.audit import CashAudit
 from evercrawl.store.journal.codec import encode_slot
 from evercrawl.store.journal.events import HAS_LINKS, JOINS, LEAVES, Event, Passed, Visit
 from evercrawl.store.table.table import NO_RECORD, Saved, Table
@@ -58,6 +59,7 @@ class Cashbook:
         self._table, self._records, self._accounts = table, records, accounts
         self._known, self._site_of, self._lost, self._read = known, site_of, lost, read
         self.saved: Saved | None = None
+        self._audit = CashAudit(table, accounts, known)
 
     def settle(self, event: Visit, number: int, held: Visit | None) -> None:
         """Move the cash that a visit moved."""
@@ -138,7 +140,16 @@ class Cashbook:
 
     def audit(self) -> None:
         """Assert the law of cash; what may be missing is what rounding explains."""
-        owed = self.owed()
+        self._assert(self.owed())
+
+    def audit_some(self) -> bool:
+        """Add up some of the cash; once all of it is, assert the law, and return whether it was."""
+        owed = self._audit.owed()
+        if owed is not None:
+            self._assert(owed)
+        return owed is not None
+
+    def _assert(self, owed: float) -> None:
         assert abs(owed) <= UNNOTICED * self._all_cash(), f"{owed:.3g} of {self._all_cash():g} cash came from nowhere"
 
     def balance(self) -> bool:

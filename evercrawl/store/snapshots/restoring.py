@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from evercrawl.store.snapshots.version8 import Older
     from evercrawl.store.state import State
 
-_SOUGHT: Final = 1 << 20  # rows of known URLs, read at once for their keys
+_LINE_END: Final = ord("\n")
 
 
 def restore(state: State, loaded: Loaded, disk: Disk) -> None:
@@ -44,7 +44,7 @@ def restore(state: State, loaded: Loaded, disk: Disk) -> None:
     head = loaded.head
     if head.known_digest not in (0, state.known.digest()):
         raise StoreError(f"{KNOWN_FILE} is damaged: it does not hold what snapshot {loaded.name} was made with")
-    _find_keys(state, head)
+    state.table.rebuild(state.known.take_keys())
     state.become(head.scheme)
     state.records.resize(head.records)
     state.accounts.restore(head.accounts)
@@ -63,13 +63,6 @@ def restore(state: State, loaded: Loaded, disk: Disk) -> None:
     state.index_originals()
     state.find_lost()
     state.note_folders()
-
-
-def _find_keys(state: State, head: SnapshotHead) -> None:
-    keys = np.empty(head.known, np.uint64)
-    for start in range(0, head.known, _SOUGHT):
-        keys[start : start + _SOUGHT] = state.known.rows(start, min(start + _SOUGHT, head.known))["key"]
-    state.table.rebuild(keys)
 
 
 def _take_blocks(state: State, loaded: Loaded, disk: Disk) -> None:
@@ -129,18 +122,19 @@ def _put(targets: NDArray[np.uint8], blocks: Slots, found: NDArray[np.uint8]) ->
         targets[blocks] = found
 
 
-def _names(placed: list[PlacedFrame], column: str, count: int, bits: int, disk: Disk) -> list[str]:
-    """Return names in their order."""
-    found = dict[int, list[str]]()
-    size = 1 << bits
+def _names(placed: list[PlacedFrame], column: str, count: int, bits: int, disk: Disk) -> bytes:
+    """Return names in their order, each with a line break behind it."""
+    found = dict[int, bytes]()
     for frame, places, live in _live(placed, column, blocks_of(count, bits)):
-        names = data_of(disk, KIND, frame).decode().split("\n")
+        data = data_of(disk, KIND, frame)
+        ends = np.flatnonzero(np.frombuffer(data, np.uint8) == _LINE_END) + 1
+        begins: list[int] = np.concatenate(([0], ends[(1 << bits) - 1 :: 1 << bits], ends[-1:])).tolist()
         for place, block in zip(places.tolist(), live.tolist(), strict=True):
-            found[block] = names[place * size : (place + 1) * size]
-    names = [name for block in sorted(found) for name in found[block]][:count]
-    if len(names) < count:
-        raise ValueError(f"of {count} {column} there are {len(names)}")
-    return names
+            found[block] = data[begins[place] : begins[place + 1]]
+    lines = b"".join(found[block] for block in sorted(found))
+    if (there := lines.count(b"\n")) < count:
+        raise ValueError(f"of {count} {column} there are {there}")
+    return lines if there == count else b"".join(name + b"\n" for name in lines.split(b"\n")[:count])
 
 
 def _take_older(state: State, head: SnapshotHead, older: Older) -> None:

@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from evercrawl.arrays.blocks import WRITTEN
 from evercrawl.kernels.build import compiled
 from evercrawl.types import NO_SLOT, Floats, Ints, Keys, Slots
 
@@ -229,7 +230,7 @@ def _give(cash: NDArray[np.float64], changed: NDArray[np.uint8], bits: int, slot
     """Add `amount` to one cell, and note its block of 2^bits; return what rounding kept from it."""
     before = np.float64(cash[slot])
     cash[slot] = before + amount
-    changed[slot >> bits] = 1
+    changed[slot >> bits] = WRITTEN
     return amount - (np.float64(cash[slot]) - before)
 
 
