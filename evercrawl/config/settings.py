@@ -93,8 +93,9 @@ class Config:
     scope: str = _scope("hosts", values.choice("hosts", "domains", "any"),
         "which links to follow: those to the seeds' hosts, to their registrable domains, or any")
     include: tuple[str, ...] = _scope((), network.patterns(),
-        "crawl only URLs in scope that match one of these expressions")
-    exclude: tuple[str, ...] = _scope((), network.patterns(), "never crawl URLs that match one of these expressions")
+        "crawl only URLs in scope that match one of these expressions; seeds need not, known pages must")
+    exclude: tuple[str, ...] = _scope((), network.patterns(),
+        "never crawl URLs that match one of these expressions, known pages and seeds among them")
     max_depth: int = _scope(0, values.whole(), "maximum number of links between a seed and a page; 0 = unlimited")
     max_pages_per_host: int = _scope(0, values.whole(), "maximum pages per host; 0 = unlimited")
     max_pages_per_link: int = _scope(1_000, values.whole(),

@@ -49,6 +49,8 @@ class Crawl:
     ----------
     partition, policy, columns, frontier
         The open crawl directory; what values pages, what it is told of them, and where they wait.
+    scope, config
+        Which pages belong to it, and the settings of the run.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class Crawl:
         self._lessons, self._planning, self._random_probes = choosing.lessons, choosing.planning, choosing.random_probes
         self._access, self._sitemaps, self._probes = parts.access, parts.sitemaps, parts.probes
         self._visiting, self._parsers, self._learner = parts.visiting, parts.parsers, parts.learner
+        self._enforcing, self.scope, self.config = parts.enforcing, parts.scope, config
         self._storing, self._settling, self._quarantine = parts.storing, parts.settling, memory.quarantine
         self._pace, self._leisure, self._telling = parts.pace, parts.leisure, parts.telling
         self._reported_at = 0.0
@@ -172,7 +175,7 @@ class Crawl:
             most = len(chosen)  # one of each address: at the same instant the next choice cannot find more
             for host, slot, new in chosen:
                 self._visiting.begin(host, slot, now, new=new)
-            if self._access.turns.crowded(now):
+            if self._access.turns.crowded(now) or self._enforcing.crowded:
                 return
 
     @property
@@ -212,6 +215,8 @@ class Crawl:
         self._learn()
         now = self._clock.now()
         self._read_sitemaps(now)
+        if not self._storing.full and self._enforcing.turn(now):
+            self._storing.changed()
         if idle and self._settling is not None and not self._storing.full and self._settling.turn(now):
             self._storing.changed()
         self._storing.turn(now)
@@ -316,6 +321,7 @@ class Crawl:
             until = min(until, self._indexing.next_at()) if self._indexing is not None else until
             if self._settling is not None and self._settling.busy:
                 until = min(until, now + 1.5 * IDLE_S)
+            until = now if self._enforcing.busy else until
             until = min(until, self._sitemaps.next_at()) if self._config.sitemaps else until
             if self._free(now) > 0:
                 soonest = now + WAITING_S if self._leisure.busy and self._network.in_flight else now

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from evercrawl.crawl.enforcing import Enforcing
 from evercrawl.crawl.learn.cash import Cashier
 from evercrawl.crawl.learn.changes import Changes
 from evercrawl.crawl.learn.indexing import Indexing
@@ -26,6 +27,7 @@ from evercrawl.model.focus import Focusing, discovery_weight
 from evercrawl.model.notices import AnnouncedDates
 from evercrawl.model.policy.lessons import PATIENCE_S, Lessons
 from evercrawl.model.policy.planning import Planning
+from evercrawl.model.rules.barred import Barred
 from evercrawl.model.rules.budgets import Budgets
 from evercrawl.model.rules.scope import Scope
 from evercrawl.model.web.known_graph import KnownGraph
@@ -60,6 +62,8 @@ class Choosing:
         What is known, the settings, and what values pages.
     scheme
         How much a page matters.
+    barred
+        Which pages the scope keeps out.
 
     Attributes
     ----------
@@ -75,7 +79,9 @@ class Choosing:
         Where pages wait; what samples some of them at random.
     """
 
-    def __init__(self, partition: Partition, config: Config, policy: Policy, scheme: Importance) -> None:
+    def __init__(
+        self, partition: Partition, config: Config, policy: Policy, scheme: Importance, barred: Barred
+    ) -> None:
         state = partition.state
         notices = AnnouncedDates(state.accounts)
         self.changes = changes = Changes(state, notices)
@@ -128,6 +134,7 @@ class Choosing:
             share=config.probe_share,
             refresh_after_s=config.refresh_after_s,
             tell=self.lessons.flush if self.lessons is not None else lambda: None,
+            barred=barred,
         )
 
 
@@ -156,9 +163,18 @@ class Parts:
         partition, network, clock = memory.partition, outside.network, outside.clock
         state = partition.state
         self._state = state
-        self.choosing = choosing = Choosing(partition, config, policy, scheme)
+        self.scope = scope = Scope(config, self._pages_of)
+        barred = Barred(state, scope)
+        self.choosing = choosing = Choosing(partition, config, policy, scheme, barred)
         self._frontier = frontier = choosing.frontier
-        self.scope = Scope(config, self._pages_of)
+        self.enforcing = Enforcing(
+            partition,
+            scope,
+            barred,
+            frontier,
+            refresh_after_s=config.refresh_after_s,
+            in_order=policy.in_order,
+        )
         budgets = Budgets(state, config)
         mirrors = Mirrors(state) if config.spare_mirrors else None
         cashier = Cashier(state, scheme)
@@ -209,6 +225,7 @@ class Parts:
             quarantine=memory.quarantine,
             deadline_s=config.exchange_deadline_s,
             max_bytes=min(config.body_max_bytes, PROBE_BYTES),
+            scope=scope,
         )
         self.learner = learner_of(
             partition,
@@ -239,6 +256,7 @@ class Parts:
             quarantine=memory.quarantine,
             deadline_s=config.exchange_deadline_s,
             stored_until=state.last_at(),
+            scope=scope,
         )
         self.pace = Pace(config.rate_per_s, config.rate_bytes_per_s)
         self.leisure = Leisure(clock.now(), network.idle_s)
@@ -260,6 +278,7 @@ class Parts:
             parsers=self.parsers,
             storing=self.storing,
             quarantine=memory.quarantine,
+            enforcing=self.enforcing,
         )
         self.telling = Telling(
             state,

@@ -41,6 +41,8 @@ def resume(partition: Partition, frontier: Frontier, scope: Scope, now: float, d
     roots: list[int] = np.unique(known.host[known.depth == 0]).tolist()
     for number in roots:
         scope.add_root(state.hosts[number])
+    for name in state.steered.roots:
+        scope.add_root(name)
 
 
 def fill(state: State, frontier: Frontier, seeds: Sequence[str], only: Sequence[str], refresh_after_s: float) -> Slots:

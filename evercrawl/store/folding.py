@@ -12,7 +12,19 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import msgspec
 import numpy as np
 
-from evercrawl.store.journal.events import Discovery, Drawn, Event, Found, Lost, Noted, Passed, Switched, Visit
+from evercrawl.store.journal.events import (
+    Bounded,
+    Discovery,
+    Drawn,
+    Event,
+    Found,
+    Lost,
+    Noted,
+    Obeyed,
+    Passed,
+    Switched,
+    Visit,
+)
 from evercrawl.store.table.table import ROOT
 from evercrawl.store.visit_fold import count_announcements, count_dates, fold_record
 
@@ -45,7 +57,7 @@ def fold(state: State, event: Event, place: Place) -> None:
 
 def replay(state: State, event: Event, pointer: int, number: int) -> None:
     """Fold one event that was read back from the journal, the one with this number."""
-    found = event.found if isinstance(event, (Visit, Found)) else None
+    found = event.found if isinstance(event, (Visit, Found, Obeyed)) else None
     if found is not None and found.urls:
         keys = state.keys(found.urls)
         slots, new = state.table.intern(keys)
@@ -98,6 +110,16 @@ def _noted(state: State, event: Noted, _: Place) -> None:
     state.notes.update(event.notes)
 
 
+def _bounded(state: State, event: Bounded, _: Place) -> None:
+    state.steered.bounded(event)
+
+
+def _obeyed(state: State, event: Obeyed, place: Place) -> None:
+    if event.found is not None:
+        _welcome(state, event.found, place.number)
+    state.steered.obeyed(event)
+
+
 def _nothing(_: State, __: Drawn, ___: Place) -> None:
     """Leave all as it is."""
 
@@ -110,5 +132,7 @@ FOLDS: Final[dict[type[Event], _Fold]] = {
     Lost: _lost,
     Noted: _noted,
     Drawn: _nothing,
+    Bounded: _bounded,
+    Obeyed: _obeyed,
 }
 """What each kind of event does; a new kind brings its own."""

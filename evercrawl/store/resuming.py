@@ -1,8 +1,10 @@
 """What a start takes up again: hosts that are left alone still, pages that are to be fetched or refreshed."""
 
-from typing import Final
+from collections.abc import Iterable
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.store.records.retired import retired
 from evercrawl.store.state import IN_VAIN, RETRIED, RETRIES, State
@@ -44,9 +46,22 @@ def to_try(state: State, named: Slots = _NONE) -> tuple[Slots, Slots]:
     """
     count = state.known.count
     fresh = np.flatnonzero(state.table.record[:count] & np.uint32(NO_RECORD)).astype(np.uint32)
+    records = state.records
+    starts = range(0, records.count, _PIECE)
+    return _sorted(fresh, (records.rows[start : min(start + _PIECE, records.count)] for start in starts), named)
+
+
+def to_try_of(state: State, slots: Slots) -> tuple[Slots, Slots]:
+    """Return the same of some known pages alone."""
+    cells = state.table.record[slots]
+    unread = (cells & np.uint32(NO_RECORD)) != 0
+    return _sorted(slots[unread], [state.records.rows[cells[~unread]]], _NONE)
+
+
+def _sorted(fresh: Slots, pieces: Iterable[NDArray[Any]], named: Slots) -> tuple[Slots, Slots]:
+    """Return the slots to be fetched now, those of pages never visited among them, and those to be refreshed."""
     first, again, seen, visited = [_NONE], [_NONE], [_NONE], [_NONE]
-    for start in range(0, state.records.count, _PIECE):
-        rows = state.records.rows[start : min(start + _PIECE, state.records.count)]
+    for rows in pieces:
         outcome, slots = rows["outcome"], rows["slot"]
         there = outcome != 0
         wanted = there & np.isin(slots, named) & np.isin(outcome, IN_VAIN)

@@ -18,6 +18,7 @@ from evercrawl.store.cash.spread import ELSEWHERE, IN_CELL, in_cells, thinner
 from evercrawl.store.originals import Originals
 from evercrawl.store.records.records import FINDABLE, Records
 from evercrawl.store.scheme import NETWORK, Scheme
+from evercrawl.store.steering import Steered
 from evercrawl.store.table import folders
 from evercrawl.store.table.known import TICKS_PER_S, KnownLog
 from evercrawl.store.table.table import NO_RECORD, ROOT, KeyMap, Table
@@ -93,6 +94,8 @@ class State:
         Which blocks of `site_of`, `hosts`, `sites` and `born` were written to since the last snapshot.
     lost
         Slot -> index of the record of a page whose content a broken disk lost; its cash and its links still count.
+    steered
+        What orders and rules of the scope have made of the crawl.
     notes
         Numbers for whoever looks at the crawl from outside, such as the price; kept in snapshots, and what a policy has
         to keep to in the journal (`events.Noted`).
@@ -134,6 +137,7 @@ class State:
         self.notes: dict[str, float] = {}
         self.away: dict[int, float] = {}  # host -> leave it alone until then
         self.wished: dict[int, float] = {}  # the same by its answers alone, whoever was silent since
+        self.steered = Steered()
         self.outcomes: Counter[int] = Counter()  # pages by their last outcome
         self.visits = 0
         self.changes = 0

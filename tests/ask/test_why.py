@@ -32,6 +32,7 @@ from evercrawl.schedule.policies.price.price import Price
 from evercrawl.schedule.policies.tianwang.cycle import CycleState
 from evercrawl.simulate.surroundings.clock import VirtualClock, run_virtual
 from evercrawl.simulate.surroundings.network import inline
+from evercrawl.store.journal.events import Bounded
 from evercrawl.types import RETIRED, Floats
 
 SITE = "http://example.org"
@@ -472,3 +473,21 @@ def test_links_that_were_cut_are_told_as_long_as_the_content_is_held(made, ask):
     assert ("links", "7 further URLs left out, for the page links to too many") in rows(found)
     assert ask("/0")[0].cut_links == ask("/1")[0].cut_links == 0
     assert "links" not in dict(rows(ask("/0")[0]))
+
+
+def test_a_known_page_that_a_rule_keeps_out_is_told_with_the_rule(made, ask):
+    made.fill()
+    found, _ = ask("/a", exclude=("/a$",))
+    assert (found.state, found.worth) == ("excluded", None)
+    assert found.reasons == (
+        "exclude = '/a$' in crawl.toml keeps it out; what is known of it stays, and it comes back when the rule goes",
+    )
+    assert ask("/")[0].state == "held"
+    assert "by exclude = '/no'" in ask("/nobody-knows-it", exclude=("/no",))[0].reasons[0]
+
+
+def test_it_is_told_since_when_a_rule_keeps_pages_out(made, ask):
+    made.fill()
+    made.partition.remember(Bounded(made.now, {"exclude = '/a$'": 1_700_000_000.0}))
+    found, _ = ask("/a", exclude=("/a$",))
+    assert "keeps it out since 2023-11-14 22:13:20 UTC" in found.reasons[0]

@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from evercrawl.config import Config
 from evercrawl.crawl.sitemaps import book
 from evercrawl.crawl.sitemaps import sitemaps as module
 from evercrawl.crawl.sitemaps.cache import Listing, SitemapCache
@@ -15,6 +16,7 @@ from evercrawl.crawl.visit.access import GO, Access
 from evercrawl.fetch.guard import Guard
 from evercrawl.fetch.names import LookUps, NameCache, StaticResolver
 from evercrawl.model.rules.robots import RobotsKeeper, RobotsTag
+from evercrawl.model.rules.scope import Scope
 from evercrawl.schedule.frontier.frontier import Frontier
 from evercrawl.schedule.policies.breadth_first import BreadthFirst
 from evercrawl.simulate.surroundings.clock import VirtualClock, run_virtual
@@ -75,7 +77,7 @@ class World:
         self.cache, self.hosts, self.delay_s = str(cache), hosts, delay_s
         self.now, self.stored_until = BEGAN_AT, BEGAN_AT + 1e9
         self.sitemaps = None
-        self.latencies, self.feeds = {}, []
+        self.latencies, self.feeds, self.exclude = {}, [], ()
         self.log, self.gaps = [], []
 
     def answer(self, origin, path, headers, at):
@@ -113,6 +115,7 @@ class World:
         self.sitemaps = one = Sitemaps(
             self.heard, frontier, robots, access, network, hosts.get, cache, quarantine=Quarantine(),
             deadline_s=30.0, stored_until=self.stored_until,
+            scope=Scope(Config(scope="any", exclude=self.exclude), lambda _: 0),
         )  # fmt: skip
         unmet = set(met)
         try:
@@ -505,3 +508,15 @@ def test_what_is_kept_is_what_was_known(tmp_path):
     fields = [name for name in Listing.__slots__ if name not in ("moved", "hops", "busy", "stale")]
     assert [getattr(read, name) for name in fields] == [getattr(kept, name) for name in fields]
     cache.close()
+
+
+def test_a_sitemap_at_an_excluded_url_is_not_requested():
+    world = World()
+    world.pages[MAP] = ok(urlset(f"{A}/x"))
+    world.exclude = (r"\.xml$",)
+    world.run(60)
+    assert world.asked == []
+    assert world.sitemaps.trouble == {"excluded": 1}
+    world.exclude = ()
+    world.run(MOST_WAIT_S + 60)
+    assert world.asked

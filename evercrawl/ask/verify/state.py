@@ -11,10 +11,24 @@ from evercrawl.ask.verify.cash import compare_cash
 from evercrawl.ask.verify.findings import Findings
 from evercrawl.errors import StoreError
 from evercrawl.store.journal.codec import decode_slots
-from evercrawl.store.journal.events import CHANGED, Discovery, Drawn, Event, Found, Lost, Noted, Passed, Switched, Visit
+from evercrawl.store.journal.events import (
+    CHANGED,
+    Bounded,
+    Discovery,
+    Drawn,
+    Event,
+    Found,
+    Lost,
+    Noted,
+    Obeyed,
+    Passed,
+    Switched,
+    Visit,
+)
 from evercrawl.store.records.records import RECORD
 from evercrawl.store.resuming import to_try
 from evercrawl.store.state import State
+from evercrawl.store.steering import BEGUN
 from evercrawl.store.table.known import FILE as KNOWN_FILE
 from evercrawl.store.table.known import KNOWN
 from evercrawl.store.table.urllog import LOG as URL_FILE
@@ -46,6 +60,8 @@ class EventCheck:
             Lost: self._of_a_page,
             Noted: self._noted,
             Drawn: self._of_a_page,
+            Bounded: self._bounded,
+            Obeyed: self._obeyed,
         }
 
     def event(self, event: Event, number: int) -> bool:
@@ -61,6 +77,18 @@ class EventCheck:
 
     def _of_a_page(self, event: Drawn | Lost, number: int) -> bool:
         return self._is_known(event.slot, number)
+
+    def _bounded(self, event: Bounded, number: int) -> bool:
+        whole = bool(np.isfinite(list(event.rules.values())).all())
+        return whole or self._blame(number, "a rule holds since no instant")
+
+    def _obeyed(self, event: Obeyed, number: int) -> bool:
+        before = self._folded.steered.results.get(event.id)
+        if before is not None and not (before.state == BEGUN != event.state):
+            return self._blame(number, f"order {event.id} is obeyed a second time")
+        if event.state == BEGUN and not self._is_known(event.slot, number):
+            return False
+        return event.found is None or self._discovery(event.found, number)
 
     def _noted(self, event: Noted, number: int) -> bool:
         whole = bool(np.isfinite(list(event.notes.values())).all())
@@ -156,6 +184,7 @@ def compare(state: State, folded: State, found: Findings) -> None:
         ("hosts left alone", state.away, folded.away),
         ("hosts that asked for it", state.wished, folded.wished),
         ("scheme of importance", state.scheme, folded.scheme),
+        ("orders and rules", state.steered, folded.steered),
     )
     for name, held, true in counts:
         found.count("sums")

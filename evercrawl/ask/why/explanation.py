@@ -238,7 +238,8 @@ class Why:
     url, at
         Normalised, and the instant of which all this is said.
     state
-        "waiting" (never fetched), "held", "alias", "near-duplicate", "gone", "retired", "error", "refused", "redirect";
+        "waiting" (never fetched), "held", "alias", "near-duplicate", "gone", "retired", "error", "refused", "redirect",
+        "excluded" (a rule of the scope keeps it out, whatever it was before);
         of what is not known "out of scope", "refused" or "unknown".
     reasons
         What keeps it from being visited, or why it is as it is, a sentence each.

@@ -4,15 +4,16 @@ import numpy as np
 
 from evercrawl.ask.why.waiting import robots_rule
 from evercrawl.fetch.guard import Guard
+from evercrawl.model.rules.barred import Barred
 from evercrawl.model.rules.budgets import Budgets
 from evercrawl.model.rules.scope import Scope
+from evercrawl.model.stored.answers import instant
 from evercrawl.model.view import View
 from evercrawl.parse.urls import hostname
 
 _BOUNDS = {
     "scope": 'scope = "{scope}": no seed is on {host}{wider}',
     "include": "include: it matches none of the patterns",
-    "exclude": "exclude: it matches one of the patterns",
     "max_depth": "max_depth",
     "max_pages_per_host": "max_pages_per_host = {max_pages_per_host}: so many pages of {host} are known already",
 }
@@ -23,6 +24,17 @@ _FULL = {
 }
 
 
+def kept_out(view: View, slot: int) -> str:
+    """Return why a known page is not requested whatever it is worth, as a sentence; "" where no rule keeps it out."""
+    url, state = view.state.urls.get(slot), view.state
+    rule = Barred(state, _scope(view)).rule(slot, url)
+    if not rule:
+        return ""
+    since = state.steered.bounds.get(rule)
+    when = f" since {instant(since)}" if since is not None else ""
+    return f"{rule} in crawl.toml keeps it out{when}; what is known of it stays, and it comes back when the rule goes"
+
+
 def outside(view: View, url: str) -> tuple[str, tuple[str, ...]]:
     """Return the state of a URL that is not known ("out of scope", "refused" or "unknown"), and sentences about it."""
     config, host = view.config, hostname(url)
@@ -30,6 +42,8 @@ def outside(view: View, url: str) -> tuple[str, tuple[str, ...]]:
     if why_not:
         return "refused", (f"{why_not}, so it is never asked for",)
     setting = _scope(view).excluded_by(url, 0)
+    if setting == "exclude":
+        return "out of scope", (f"crawl.toml excludes it by {_scope(view).excludes(url)}",)
     if setting:
         wider = ", nor on another host of its domain" if config.scope == "domains" else ""
         bound = _BOUNDS[setting].format(
@@ -64,6 +78,8 @@ def _scope(view: View) -> Scope:
         return int(pages[number]) if number is not None else 0
 
     scope = Scope(view.config, known)
+    for name in state.steered.roots:
+        scope.add_root(name)
     roots: list[int] = np.unique(rows["host"][rows["depth"] == 0]).tolist()
     for number in roots:
         scope.add_root(state.hosts[number])

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from evercrawl.ask.why.explanation import (
 )
 from evercrawl.ask.why.feeders import Feeder, feeders
 from evercrawl.ask.why.interest import wanted
-from evercrawl.ask.why.outside import outside
+from evercrawl.ask.why.outside import kept_out, outside
 from evercrawl.ask.why.waiting import ahead, hindrances, retry, robots_rule
 from evercrawl.change import dates, gamma
 from evercrawl.change.deaths import RETURNS
@@ -36,6 +36,9 @@ from evercrawl.store.quarantine import set_aside
 from evercrawl.store.records import lasting
 from evercrawl.store.records.records import NEAR
 from evercrawl.types import NO_SLOT, Outcome
+
+_NEVER: Final = ("retired", "excluded")
+"""States of pages that no visit is planned of."""
 
 
 def why(view: View, url: str, most: int = 10) -> Why:
@@ -54,19 +57,20 @@ def why(view: View, url: str, most: int = 10) -> Why:
     pages = view.columns(slots)
     history = _history(view, slot, row) if row is not None else None
     alias = int(row["alias"]) if row is not None else NO_SLOT
-    state = _state(view, slot, row)
+    barred = kept_out(view, slot)
+    state = "excluded" if barred else _state(view, slot, row)
     return Why(
         url,
         view.now,
         state,
-        tuple(_reasons(view, slot, state, history)),
+        (barred,) if barred else tuple(_reasons(view, slot, state, history)),
         _other(view, row, alias),
         _origin(view, slot),
         history,
         _weight(view, slot, pages, most, alias=alias != NO_SLOT),
         _belief(view, slot, pages),
-        _worth(view, policy, slot, view.candidates(slots)) if state != "retired" else None,
-        _weighed(view, slot) if state != "retired" and view.policy.weighs else None,
+        _worth(view, policy, slot, view.candidates(slots)) if state not in _NEVER else None,
+        _weighed(view, slot) if state not in _NEVER and view.policy.weighs else None,
         _cut_links(view, row),
         _expected(view, slot) if row is None else None,
     )

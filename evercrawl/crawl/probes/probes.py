@@ -15,6 +15,7 @@ from evercrawl.crawl.ports import Network
 from evercrawl.crawl.probes.soft404 import AbsentPathAnswer, folder_of, impossible, page_answer, redirect_answer
 from evercrawl.crawl.probes.soft404_book import Soft404Book
 from evercrawl.crawl.visit.access import GO, WAIT, Access
+from evercrawl.model.rules.scope import Scope
 from evercrawl.model.stored.reading import REDIRECTS, Reading
 from evercrawl.model.stored.remembered import Remembered
 from evercrawl.parse.urls import hostname, normalise, origin
@@ -75,6 +76,8 @@ class Probes:
         Told where our own code fails on an answer.
     deadline_s, max_bytes
         Bounds on one request.
+    scope
+        Hosts and URLs of which nothing is requested.
     """
 
     def __init__(
@@ -90,7 +93,9 @@ class Probes:
         quarantine: Quarantine,
         deadline_s: float,
         max_bytes: int,
+        scope: Scope,
     ) -> None:
+        self._scope = scope
         self._quarantine = quarantine
         self._state, self._book = state, book
         self._frontier = frontier
@@ -164,6 +169,9 @@ class Probes:
     def _consider(self, folder: str, probe: Probe, now: float) -> bool:
         host = self._host_of(hostname(probe.suspect))
         assert host is not None, "a page of it was visited"
+        if self._scope.excludes(probe.suspect) or not self._scope.holds(host.name):
+            self._settle(folder, (), now)
+            return False
         wait_s = self._frontier.wait_s(host, now)
         url = impossible(probe.suspect, self._random) if wait_s <= 0 else probe.suspect
         leave = self._access.judge(host, url, now) if wait_s <= 0 else WAIT

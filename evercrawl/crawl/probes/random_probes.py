@@ -19,6 +19,7 @@ from typing import Final
 import numpy as np
 
 from evercrawl.crawl.probes.drawing import Drawing
+from evercrawl.model.rules.barred import Barred
 from evercrawl.model.rules.waits import again_at
 from evercrawl.model.stored.reader import recent
 from evercrawl.model.stored.remembered import Remembered
@@ -56,6 +57,8 @@ class RandomProbes:
         Least time between two visits of a page.
     tell
         Tells the policy of all visits that are remembered.
+    barred
+        Knows the pages that are not to be requested, which are not drawn.
     """
 
     def __init__(
@@ -70,8 +73,9 @@ class RandomProbes:
         share: float,
         refresh_after_s: float,
         tell: Callable[[], None] = lambda: None,
+        barred: Barred | None = None,
     ) -> None:
-        self._tell = tell
+        self._tell, self._barred = tell, barred
         self._partition, self._state = partition, partition.state
         self._frontier, self._policy, self._columns = frontier, policy, columns
         self._surroundings = surroundings
@@ -98,7 +102,7 @@ class RandomProbes:
 
     def _draw(self, now: float) -> bool:
         slot = self._drawing.important_copy() if self._by_importance else self._drawing.any_copy()
-        if slot is None:
+        if slot is None or self._keeps_out(slot):
             return False
         self._tell()
         pages = self._columns(np.array([slot], np.uint32))
@@ -110,6 +114,13 @@ class RandomProbes:
         self._by_importance = not self._by_importance
         self._wait(slot)
         return True
+
+    def _keeps_out(self, slot: int) -> bool:
+        return self._barred is not None and bool(self._barred.rule(slot, self._state.urls.get(slot)))
+
+    def forget(self, slot: int) -> None:
+        """Hear that a page is not requested any more."""
+        self._waiting.pop(slot, None)
 
     def learned(self, visit: Remembered) -> None:
         """Hear of a visit that is remembered: if its page was drawn, it has been looked at."""

@@ -21,6 +21,7 @@ from evercrawl.crawl.sitemaps.reading import Intake, Listener, SitemapIntakes
 from evercrawl.crawl.visit.access import GO, WAIT, Access
 from evercrawl.fetch.asking import validator
 from evercrawl.model.rules.robots import RobotsKeeper
+from evercrawl.model.rules.scope import Scope
 from evercrawl.model.stored.reading import REDIRECTS
 from evercrawl.parse.digest import digest
 from evercrawl.parse.pieces import MAX_BYTES
@@ -69,6 +70,8 @@ class Sitemaps:
         Bound on one request.
     stored_until
         Instant of the newest event in the journal. What was read later was lost with the process, so it is read again.
+    scope
+        Hosts and URLs of which nothing is requested.
 
     Attributes
     ----------
@@ -89,7 +92,9 @@ class Sitemaps:
         quarantine: Quarantine,
         deadline_s: float,
         stored_until: float,
+        scope: Scope,
     ) -> None:
+        self._scope = scope
         self._quarantine = quarantine
         self._frontier = frontier
         self._access = access
@@ -148,6 +153,9 @@ class Sitemaps:
         host = self._host_of(hostname(url))
         if host is None:
             self._fail(listing, "unknown_host", now, MOST_WAIT_S)
+            return
+        if self._scope.excludes(url) or not self._scope.holds(host.name):
+            self._fail(listing, "excluded", now, MOST_WAIT_S)
             return
         wait_s = self._wait_s(host, now)
         leave = self._access.judge(host, url, now) if wait_s <= 0 else WAIT

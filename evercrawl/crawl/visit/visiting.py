@@ -15,6 +15,7 @@ from evercrawl.types import Exchange, Outcome, Request
 
 if TYPE_CHECKING:
     from evercrawl.config import Config
+    from evercrawl.crawl.enforcing import Enforcing
     from evercrawl.crawl.pace import Pace
     from evercrawl.crawl.ports import Network
     from evercrawl.crawl.probes.random_probes import RandomProbes
@@ -68,6 +69,8 @@ class Visiting:
         Told of what begins and ends; who reads bodies; told that there is something to store.
     quarantine
         Which pages our own code failed on; these are not asked for any more.
+    enforcing
+        Which pages the scope keeps out now, whatever it was when they became known.
 
     Attributes
     ----------
@@ -95,7 +98,9 @@ class Visiting:
         parsers: Parsers,
         storing: Storing,
         quarantine: Quarantine,
+        enforcing: Enforcing,
     ) -> None:
+        self._enforcing = enforcing
         self._partition, self._config, self._network = partition, config, network
         self._frontier, self._access = frontier, access
         self._planning, self._random_probes, self._mirrors = planning, random_probes, mirrors
@@ -119,6 +124,10 @@ class Visiting:
             return
         url = self._partition.state.urls.get(slot)
         if self._quarantine.holds(url):
+            self._frontier.give_up(host, slot)
+            return
+        if self._enforcing.keeps_out(slot, url):
+            self._random_probes.forget(slot)
             self._frontier.give_up(host, slot)
             return
         try:

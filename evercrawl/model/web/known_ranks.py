@@ -11,7 +11,7 @@ from evercrawl.arrays.rows import grown
 from evercrawl.importance.offline import Graph, solve
 from evercrawl.model.stored.reader import events
 from evercrawl.store.journal.codec import decode_slots
-from evercrawl.store.journal.events import HAS_LINKS, Discovery, Found, Visit
+from evercrawl.store.journal.events import HAS_LINKS, Discovery, Found, Obeyed, Visit
 from evercrawl.store.partition import Partition
 from evercrawl.types import Floats, Ints, Slots
 
@@ -77,7 +77,7 @@ class Ranks:
         self._rows = ReadLinks()
         self._due = last_due(partition.state.visits)
         for _, _, event in events(partition, partition.journal.sequence):
-            if isinstance(event, Visit | Found) and event.found is not None:
+            if isinstance(event, Visit | Found | Obeyed) and event.found is not None:
                 self.found(event.found)
             if isinstance(event, Visit):
                 self.learned(event, None)

@@ -9,6 +9,7 @@ from evercrawl.kernels.build import compiled, entry, f64, i64, pointer, view
 from evercrawl.schedule.frontier import _ahead as ahead
 from evercrawl.schedule.frontier import _changes as changes
 from evercrawl.schedule.frontier import _collect as collecting
+from evercrawl.schedule.frontier import _drop as dropping
 from evercrawl.schedule.frontier import _layout as layout
 from evercrawl.schedule.frontier import _settle as settling
 from evercrawl.schedule.frontier._blocks import Store
@@ -101,6 +102,19 @@ def take(memory: Any, host: int) -> int:
 def remove_page(memory: Any, host: int, slot: int) -> int:
     """Take a visited page out, wherever it waits on its host: 1 if it did, else 0. All pages of the host are passed."""
     return int(changes.remove_page(_store(memory), host, slot))
+
+
+@entry(i64, _INTS, i64, i64, _BYTES, _BYTES, i64, i64, _INTS)
+def drop(memory: Any, first: int, last: int, unwanted: Any, dropped: Any, size: int, most: int, gone: Any) -> int:
+    """Take pages out whose bits are set in `unwanted`, of hosts from `first` to before `last`, and set them there.
+
+    Of each bag `most` pages are looked at. `gone` counts new pages, and visited ones.
+    """
+    s = _store(memory)
+    bits, noted, counts = view(unwanted, size), view(dropped, size), view(gone, 2)
+    for h in range(first, last):
+        dropping.drop(s, h, bits, noted, most, counts)
+    return 0
 
 
 @entry(i64, _INTS, f64, i64, i64, i64, i64, i64, i64, _SLOTS, _SLOTS, i64)

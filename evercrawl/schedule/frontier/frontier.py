@@ -257,6 +257,23 @@ class Frontier(PoliteHosts):
         self._count(-int(taken), new=False)
         return taken
 
+    def drop(self, first: int, last: int, unwanted: NDArray[np.uint8], dropped: NDArray[np.uint8], most: int) -> int:
+        """Let pages of some hosts wait no more; return how many. See `HostQueues.drop`.
+
+        Pages that were added since the last choice may still come up; whoever makes visits gives them up.
+        """
+        self._flush()
+        new, seen = self._queues.drop(first, last, unwanted, dropped, most)
+        self._count(-new, new=True)
+        self._count(-seen, new=False)
+        self._left_alone_until = 0.0
+        return new + seen
+
+    def queued_on(self, first: int, last: int) -> tuple[Ints, Ints]:
+        """Return how many new pages wait on each host from `first` to before `last`, and how many visited ones."""
+        self._flush()
+        return self._queues.waiting(first, last)
+
     def next_at(self) -> float:
         """Return the instant at which a host is next to be looked at; infinity when none waits for time to pass."""
         self._flush()

@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.arrays.reserved import reserve_together
 from evercrawl.kernels import Library, pointer
@@ -126,6 +127,24 @@ class HostQueues:
     def remove(self, host: int, slot: int) -> bool:
         """Take a visited page of a host out of turn; return whether it waited there. All its pages are passed."""
         return bool(_KERNELS["remove_page"](self._memory, host, slot))
+
+    def drop(
+        self, first: int, last: int, unwanted: NDArray[np.uint8], dropped: NDArray[np.uint8], most: int
+    ) -> tuple[int, int]:
+        """Take out the pages of hosts from `first` to before `last` whose bits are set in `unwanted`.
+
+        Each is set in `dropped`. Of every bag up to `most` pages are looked at, the next time those after them.
+
+        Returns
+        -------
+        tuple
+            How many new pages were taken out, and how many visited ones.
+        """
+        gone: Ints = np.zeros(2, np.int64)
+        _KERNELS["drop"](
+            self._memory, first, last, pointer(unwanted), pointer(dropped), len(unwanted), most, pointer(gone)
+        )
+        return int(gone[0]), int(gone[1])
 
     def next_at(self, rested_at: float = 0.0) -> float:
         """Return when a host is next to be looked at: `rested_at` if one has rested already; infinity if none is."""

@@ -279,4 +279,71 @@ class Noted(msgspec.Struct, array_like=True, tag="n", frozen=True):
     notes: dict[str, float]
 
 
-Event: TypeAlias = Visit | Found | Passed | Lost | Switched | Drawn | Noted
+class Bounded(msgspec.Struct, array_like=True, tag="b", frozen=True):
+    """Which rules of the scope hold for known pages from now on.
+
+    Attributes
+    ----------
+    at
+        When that was noted, in seconds since the epoch.
+    rules
+        Each as a line of crawl.toml, and since when it holds.
+    """
+
+    at: float
+    rules: dict[str, float]
+
+
+class Boost(msgspec.Struct, array_like=True, frozen=True):
+    """Pages that count so many times as much for a while: an expression, the factor, since when and until when.
+
+    Instants are seconds since the epoch; `until` 0 stands for no end.
+    """
+
+    pattern: str
+    factor: float
+    since: float
+    until: float
+
+
+class Obeyed(msgspec.Struct, array_like=True, tag="o", frozen=True):
+    """A person's order, and all that it changes at once: what is not in this event was not done.
+
+    Attributes
+    ----------
+    id, do, by
+        Which order, what was to be done, and who gave it. A line that is no order has an id made of its place.
+    at
+        When it was obeyed, in seconds since the epoch.
+    upto
+        How many bytes of the file of orders are obeyed with this one; -1 where it was read before.
+    state, result
+        "done", "refused", or "begun" where its end is another event; and a sentence for people.
+    found
+        URLs that it made known.
+    slot
+        Of the page that is to be requested, for a check that is begun.
+    paused
+        Whether nothing is requested from now on; None where it says nothing of that.
+    boosts, rules
+        All boosts, and all rules of the scope, from now on; None where they stay.
+    root
+        A host that belongs to the scope from now on; "" for none.
+    """
+
+    id: str
+    at: float
+    upto: int
+    do: str
+    state: str
+    result: str
+    by: str = ""
+    found: Discovery | None = None
+    slot: int = NO_SLOT
+    paused: bool | None = None
+    boosts: list[Boost] | None = None
+    rules: dict[str, float] | None = None
+    root: str = ""
+
+
+Event: TypeAlias = Visit | Found | Passed | Lost | Switched | Drawn | Noted | Bounded | Obeyed

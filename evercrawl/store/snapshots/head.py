@@ -13,6 +13,7 @@ from evercrawl.store.archive.pointer import ArchiveEnd
 from evercrawl.store.cash.accounts import SavedAccounts
 from evercrawl.store.scheme import Scheme
 from evercrawl.store.snapshots.frames import BlockSegment
+from evercrawl.store.steering import Steered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,6 +54,8 @@ class SnapshotHead(msgspec.Struct):
         Of each column, how large its blocks are, as a power of two.
     segments
         The files with the blocks, in order.
+    steered
+        What orders and rules of the scope had made of the crawl.
     """
 
     version: int
@@ -77,6 +80,7 @@ class SnapshotHead(msgspec.Struct):
     scheme: Scheme = Scheme()
     bits: dict[str, int] = {}
     segments: list[BlockSegment] = []
+    steered: Steered = msgspec.field(default_factory=Steered)
 
 
 class OtherSitesError(StoreError):

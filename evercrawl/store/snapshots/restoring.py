@@ -48,7 +48,7 @@ def restore(state: State, loaded: Loaded, disk: Disk) -> None:
     state.become(head.scheme)
     state.records.resize(head.records)
     state.accounts.restore(head.accounts)
-    state.notes = dict(head.notes)
+    state.notes, state.steered = dict(head.notes), head.steered.copy()
     state.away, state.wished = unpacked_instants(head.away), unpacked_instants(head.wished)
     state.visits, state.changes, state.wire_bytes = head.visits, head.changes, head.wire_bytes
     if loaded.older is not None:

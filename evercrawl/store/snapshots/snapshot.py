@@ -109,6 +109,7 @@ def _head(state: State, journal: Journal, archive_end: ArchiveEnd, columns: dict
         len(state.hosts), len(state.sites), state.urls.tail(), state.visits, state.changes, state.wire_bytes,
         archive_end, state.known.digest(), state.accounts.save(), dict(state.notes), state.site_rules,
         scheme=state.scheme, bits={name: column.changed.bits for name, column in columns.items()},
+        steered=state.steered.copy(),
     )  # fmt: skip
 
 

@@ -1,0 +1,72 @@
+"""Pages that wait are taken out by the set bits of an array, compiled: a host's heaps, and its bag some at a time."""
+
+from typing import Any
+
+import numpy as np
+
+from evercrawl.kernels.build import compiled
+from evercrawl.schedule.frontier._blocks import Store, close_place
+from evercrawl.schedule.frontier._changes import rest
+from evercrawl.schedule.frontier._heaps import Heap, heapify, key_at, slot_at, spot, whole
+from evercrawl.schedule.frontier._memory import asleep, awake, bag_in, bag_out, short
+
+
+@compiled
+def _is_set(bits: Any, slot: int) -> Any:
+    return (bits[whole(slot) >> 3] >> (whole(slot) & 7)) & 1
+
+
+@compiled
+def _set(bits: Any, slot: int) -> None:
+    bits[whole(slot) >> 3] |= np.uint8(1 << (whole(slot) & 7))
+
+
+@compiled
+def _sieve(heap: Heap, n: int, unwanted: Any, dropped: Any) -> Any:
+    """Keep those of `n` entries whose bit is not set, as a heap; return how many these are."""
+    kept = 0
+    for i in range(n):
+        slot = whole(slot_at(heap, i))
+        if _is_set(unwanted, slot):
+            _set(dropped, slot)
+        else:
+            if kept < i:
+                at, key = spot(heap, kept), key_at(heap, i)
+                heap.keys[at], heap.slots[at] = key, np.uint32(slot)
+            kept += 1
+    if kept < n:
+        heapify(heap, kept)
+    return kept
+
+
+@compiled
+def drop(s: Store, h: int, unwanted: Any, dropped: Any, most: int, gone: Any) -> None:
+    """Take unwanted pages out of a host's heaps, and of the first `most` of its bag, and note them as `dropped`.
+
+    Of those in the bag the others go to its end. `gone` counts new pages, and visited ones.
+    """
+    lot, before_new, before_seen = s.lots[h], gone[0], gone[1]
+    n, kept = whole(lot.short), _sieve(short(s, h), whole(lot.short), unwanted, dropped)
+    gone[0] += n - kept
+    while lot.short > kept:
+        lot.short -= 1
+        close_place(s, whole(lot.short_block), whole(lot.short))
+    n, kept = whole(lot.awake), _sieve(awake(s, h), whole(lot.awake), unwanted, dropped)
+    gone[1] += n - kept
+    while lot.awake > kept:
+        lot.awake -= 1
+        close_place(s, whole(lot.awake_block), whole(lot.awake))
+    n, kept = whole(lot.asleep), _sieve(asleep(s, h), whole(lot.asleep), unwanted, dropped)
+    gone[1] += n - kept
+    while lot.asleep > kept:
+        lot.asleep -= 1
+        close_place(s, whole(lot.asleep_block), whole(lot.asleep))
+    for _ in range(min(most, whole(lot.bag))):
+        slot = whole(bag_out(s, h))
+        if _is_set(unwanted, slot):
+            _set(dropped, slot)
+            gone[0] += 1
+        else:
+            bag_in(s, h, slot)
+    if lot.out == 0 and gone[0] + gone[1] > before_new + before_seen:
+        rest(s, h, lot.rest_at)
