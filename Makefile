@@ -55,7 +55,7 @@ fuzz: setup
 	$(BIN)/python bench/fuzz.py --hours 8
 
 soak: setup
-	$(BIN)/evercrawl simulate --seed 1 --worlds 1000
+	$(BIN)/evercrawl lab simulate --seed 1 --worlds 1000
 
 clean:
 	rm -rf .venv .venv-replay build dist *.egg-info .pytest_cache .hypothesis .ruff_cache .mypy_cache .import_linter_cache

@@ -8,7 +8,7 @@
     python bench/backtest.py HISTORIES --only intervals
     python bench/backtest.py HISTORIES --only ablation --budget 0.02
 
-HISTORIES is a folder of histories. `gaps` prints the gap closed (see evercrawl backtest) of each site,
+HISTORIES is a folder of histories. `gaps` prints the gap closed (see evercrawl lab backtest) of each site,
 with and without validators, the mean of all but those left out, how far the policy is behind uniform polling and
 polling by importance where it is furthest behind, and how well P(fresh) is calibrated; `pooled` the same with all of
 them under one budget; `poisson` the freshness lost against the plain Gamma index on made-up pages that change at

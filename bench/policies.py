@@ -5,7 +5,7 @@
     python bench/policies.py HISTORIES --sample 700 --budget 0.02
 
 HISTORIES is a folder of histories. For each policy and budget there is the mean over the sites of the freshness, of the
-points gained over uniform polling with their interval, and of the gap closed (see evercrawl backtest), and
+points gained over uniform polling with their interval, and of the gap closed (see evercrawl lab backtest), and
 on how many sites it gained. Policies that take minutes where others take seconds are replayed on fewer pages of each
 site, which the table tells, and compared with uniform polling of the same pages. With `--policy` there are rows of
 those alone, the same as in the whole table.

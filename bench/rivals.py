@@ -1,12 +1,10 @@
 """How often the default policy is behind a rival on recorded histories, by how much, and whether that is chance.
 
-Two intervals are told. One is that of `evercrawl backtest`: whole folders are drawn, or pages where folders are few. It
-says how the difference would vary with the pages. Which batches of changes come just before a page is polled, and which
-just after, is chance too, and common to all pages: the other interval draws quarters of a year.
-
-References
-----------
-Kuensch (1989). The jackknife and the bootstrap for general stationary observations: blocks of time, drawn whole.
+Two intervals are told. One is that of `evercrawl lab backtest`: whole folders are drawn, or pages where folders are
+few. It says how the difference would vary with the pages. Which batches of changes come just before a page is polled,
+and which just after, is chance too, and common to all pages: the other interval draws quarters of a year. References
+---------- Kuensch (1989). The jackknife and the bootstrap for general stationary observations: blocks of time, drawn
+whole.
 """
 
 from __future__ import annotations

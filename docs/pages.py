@@ -82,7 +82,7 @@ _OPTIONS: Final = """\
 # Parameters and tables of every policy
 
 The parameters of each `--policy`, and the tables that it keeps. [Which page next](POLICIES.md) compares the policies;
-`evercrawl policies NAME` prints the section of one.
+`evercrawl lab policies NAME` prints the section of one.
 
 Set a parameter with `--policy-option NAME=VALUE`, which may be repeated, or permanently in `crawl.toml`:
 

@@ -51,6 +51,9 @@ class Progress:
         The last robots.txt that could not be fetched, and why; "" for none.
     names_trouble
         Why no name can be looked up now, for which the crawl waits; "" while a name server answers.
+    next_at, next_url
+        While nothing is due and nothing under way: when the next page falls due, as far as is known, and which; None
+        and "" else.
     disk_full
         Fetching has stopped until there is room.
     message
@@ -73,6 +76,8 @@ class Progress:
     waiting: dict[str, int] = field(default_factory=dict[str, int])
     robots_trouble: str = ""
     names_trouble: str = ""
+    next_at: float | None = None
+    next_url: str = ""
     disk_full: bool = False
     message: str = ""
 

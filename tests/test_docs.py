@@ -12,6 +12,7 @@ import pages
 import pytest
 
 from evercrawl.cli import main
+from evercrawl.cli.show import json_line
 
 ROOT = Path(__file__).parents[1]
 CLI = (ROOT / "docs" / "guide" / "CLI.md").read_text(encoding="utf-8")
@@ -32,7 +33,11 @@ def flags(verb: str) -> set[str]:
 
 
 def section(verb: str) -> str:
-    return CLI.partition(f"\n## evercrawl {verb}\n")[2].partition("\n## ")[0]
+    return (
+        re.sub(r"\n## evercrawl lab (?=\S)", "\n## evercrawl ", CLI)
+        .partition(f"\n## evercrawl {verb}\n")[2]
+        .partition("\n## ")[0]
+    )
 
 
 def test_settings_are_as_the_code_has_them():
@@ -41,7 +46,15 @@ def test_settings_are_as_the_code_has_them():
 
 
 def test_every_verb_has_its_section_and_no_other_has():
-    assert set(re.findall(r"^## evercrawl (\S+)$", CLI, re.MULTILINE)) == set(verbs())
+    assert set(re.findall(r"^## evercrawl (?:lab )?(\S+)$", CLI, re.MULTILINE)) == set(verbs())
+    assert set(re.findall(r"^## evercrawl lab (\S+)$", CLI, re.MULTILINE)) == main.LAB_VERBS
+
+
+def test_every_event_of_json_is_explained_and_no_other_is():
+    table = CLI.partition("\n## JSON\n")[2].partition("\n## ")[0]
+    assert dict(re.findall(r"^\| `([a-z]+)` \| (.*?) \|$", table, re.MULTILINE)) == json_line.EVENTS
+    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "evercrawl" / "cli").rglob("*.py"))
+    assert source.count("json.dumps") == 1, "all lines are made in one place"
 
 
 @pytest.mark.parametrize("verb", sorted(verbs()))
@@ -89,7 +102,7 @@ def test_a_path_that_is_gone_is_found(tmp_path):
 
 def test_the_readme_uses_flags_and_verbs_that_exist():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    for command in re.findall(r"^ *(?:\$ )?evercrawl ([a-z]+)(.*)$", text, re.MULTILINE):
+    for command in re.findall(r"^ *(?:\$ )?evercrawl (?:lab (?=[a-z]+ --))?([a-z]+)(.*)$", text, re.MULTILINE):
         spelled = verbs()[command[0]].format_help()
         assert all(flag in spelled for flag in re.findall(r"--[a-z-]+", command[1].partition("#")[0]))
 

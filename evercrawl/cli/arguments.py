@@ -6,7 +6,6 @@ import argparse
 import re
 from collections.abc import Callable
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from evercrawl.config import SETTINGS, Setting, as_written
@@ -20,6 +19,10 @@ _CODE: Final = re.compile(r"(?:^|(?<==))[\w.-]+:[^\W\d]\w*$")
 _NO_CODE: Final = frozenset({"url", "seeds", "words", "dir"})
 
 
+LAB: Final = "lab"
+"""The verb under which the laboratory's others are."""
+
+
 class Verbs(Protocol):
     """Where a verb puts its parser: what `add_subparsers` returns."""
 
@@ -29,18 +32,31 @@ class Verbs(Protocol):
 
 
 def add_verb(
-    verbs: Verbs, name: str, summary: str, run: Callable[[argparse.Namespace], int], more: str = ""
+    verbs: Verbs,
+    name: str,
+    summary: str,
+    run: Callable[[argparse.Namespace], int],
+    more: str = "",
+    *,
+    lab: bool = False,
 ) -> argparse.ArgumentParser:
-    """Declare the verb `name`, which `run` does; return its parser."""
+    """Declare the verb `name`, which `run` does; return its parser.
+
+    One of the `lab` is called as `evercrawl lab NAME`; without `lab` it works too, but is not listed.
+    """
     description = f"{summary[0].upper()}{summary[1:]}. {more}".strip()
-    parser = verbs.add_parser(name, help=summary, description=description, allow_abbrev=False)
+    listed = {"prog": f"evercrawl {LAB} {name}"} if lab else {"help": summary}
+    parser = verbs.add_parser(name, description=description, allow_abbrev=False, **listed)
+    parser.set_defaults(lab=summary if lab else "")
     parser.set_defaults(run=run)
     return parser
 
 
 def add_directory(parser: argparse.ArgumentParser) -> None:
     """Add `--dir`, the crawl directory, and `--trust`, which lets its settings name code from elsewhere."""
-    parser.add_argument("--dir", metavar="DIR", default=".", help="crawl directory (default: the current folder)")
+    parser.add_argument(
+        "--dir", metavar="DIR", help="crawl directory (default: the current folder, or the only crawl in it)"
+    )
     parser.add_argument(
         "--trust",
         metavar="MODULE:CLASS",
@@ -64,20 +80,6 @@ def named_code(args: argparse.Namespace) -> list[str]:
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Add `--json`."""
     parser.add_argument("--json", action="store_true", help="print JSON, one object per line")
-
-
-def directory(args: argparse.Namespace) -> Path:
-    """Return the crawl directory that was named.
-
-    Raises
-    ------
-    ConfigError
-        When it is not a directory.
-    """
-    named = Path(args.dir)
-    if named.exists() and not named.is_dir():
-        raise ConfigError(f"--dir {named} is a file; name a directory; it need not exist yet")
-    return named
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""What `evercrawl backtest` is asked for, read and checked before anything is replayed."""
+"""What `evercrawl lab backtest` is asked for, read and checked before anything is replayed."""
 
 from __future__ import annotations
 

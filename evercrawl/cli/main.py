@@ -1,18 +1,20 @@
 """Find the verbs, run the requested one, turn errors into sentences and exit codes."""
 
 import argparse
+import errno
 import gc
 import importlib
-import json
 import os
 import pkgutil
 import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from evercrawl import __version__, catalog
 from evercrawl.cli import arguments, verbs
+from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.live import hush
 from evercrawl.cli.show.plain import fit
 from evercrawl.errors import EvercrawlError
@@ -23,15 +25,29 @@ _EPILOG = (
 )
 
 
+_LINUX_ONLY = (
+    "evercrawl runs on Linux; on this system run it in a container, such as: docker run --rm -it -v .:/crawl -w /crawl "
+    "python:3.13 sh -c 'pip install evercrawl && evercrawl crawl URL'"
+)
+_OUTPUT = frozenset({errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG})
+DISK_FULL = 4
+LAB_VERBS = frozenset({"backtest", "evolution", "policies", "simulate"})
+"""Verbs that are called after `lab`; alone they work too."""
+
 SELDOM = (100_000, 20, 100)
 """New objects before the collector looks for rings: we make hardly any, imports 60,000."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Do what the command line says; return the exit code."""
+    _open_streams()
+    if not sys.platform.startswith("linux"):
+        _say(_LINUX_ONLY)
+        return 1
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # or numpy starts threads for matrices, of which we have none
     gc.set_threshold(*SELDOM)
-    args = parser().parse_args(argv)
+    given = _inner(sys.argv[1:] if argv is None else list(argv))
+    args = parser(as_json="--json" in given).parse_args(given)
     catalog.trust(arguments.named_code(args))
     try:
         with warnings.catch_warnings():
@@ -44,6 +60,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         hush()
         return 0
     except OSError as error:
+        if error.filename is None and error.errno in _OUTPUT:
+            hush()  # or the interpreter tries once more to write what is left
+            _say(f"cannot write to standard output: {error.strerror}")
+            return DISK_FULL if error.errno == errno.ENOSPC else 1
         return _failed(args, _disk_trouble(error))
     except KeyboardInterrupt:
         return 130
@@ -56,7 +76,7 @@ def _say(message: object, *_: object, **__: object) -> None:
 
 def _failed(args: argparse.Namespace, error: EvercrawlError) -> int:
     if getattr(args, "json", False):
-        print(json.dumps({"event": "error", "message": str(error), "exit_code": error.exit_code}), flush=True)
+        print(json_line("error", {"message": str(error), "exit_code": error.exit_code}), flush=True)
     _say(error)
     return error.exit_code
 
@@ -71,9 +91,33 @@ def _disk_trouble(error: OSError) -> EvercrawlError:
     return in_words(error, "use", Path(name))
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the parser with every verb; importing a verb must stay cheap, for this imports them all."""
-    top = argparse.ArgumentParser(
+def _inner(argv: list[str]) -> list[str]:
+    """Return the arguments with `lab VERB` as VERB, where that is one of the laboratory's."""
+    return argv[1:] if argv[:1] == [arguments.LAB] and argv[1:2] and argv[1] in LAB_VERBS else argv
+
+
+def _open_streams() -> None:
+    """Let what a parent closed lead nowhere: writing to it would fail, or go into a file that is opened later."""
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115
+
+
+class _JsonParser(argparse.ArgumentParser):
+    """Prints what is wrong with the arguments as JSON too."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print it and end with exit code 2."""
+        print(json_line("error", {"message": message, "exit_code": 2}), flush=True)
+        super().error(message)
+
+
+def parser(*, as_json: bool = False) -> argparse.ArgumentParser:
+    """Return the parser with every verb; importing a verb must stay cheap, for this imports them all.
+
+    With `as_json`, it prints wrong arguments as JSON too.
+    """
+    top = (_JsonParser if as_json else argparse.ArgumentParser)(
         prog="evercrawl",
         description="An importance-driven, incremental web crawler.",
         epilog=_EPILOG,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -28,19 +29,24 @@ def _leave(number: int, frame: object) -> None:
     sys.exit(0)
 
 
-def until_stopped(work: Callable[[asyncio.Event], Awaitable[Summary]]) -> Summary | None:
+def until_stopped(
+    work: Callable[[asyncio.Event], Awaitable[Summary]], tell: Callable[[], None] | None = None
+) -> Summary | None:
     """Return what `work` returns.
 
-    The first Ctrl-C or SIGTERM sets the event that `work` was given, on which it is to end by itself; after `GRACE_S`
+    The first Ctrl-C or SIGTERM sets the event that `work` was given, on which it is to end by itself, and calls `tell`,
+    which may say so; after `GRACE_S`
     seconds it is cancelled, and None returned. A second Ctrl-C ends the process at once, and so does `LAST_S` after the
     first: also where the event loop is held up, by a regular expression that does not come to an end, say.
     """
     import asyncio  # here, because every start of the command line imports this file
 
-    return asyncio.run(_obeying(work))
+    return asyncio.run(_obeying(work, tell))
 
 
-async def _obeying(work: Callable[[asyncio.Event], Awaitable[Summary]]) -> Summary | None:
+async def _obeying(
+    work: Callable[[asyncio.Event], Awaitable[Summary]], tell: Callable[[], None] | None
+) -> Summary | None:
     import asyncio
 
     stop = asyncio.Event()
@@ -61,6 +67,9 @@ async def _obeying(work: Callable[[asyncio.Event], Awaitable[Summary]]) -> Summa
     def end() -> None:
         stop.set()
         loop.call_later(GRACE_S, task.cancel)
+        if tell is not None:
+            with contextlib.suppress(OSError):  # whoever read it may be gone; the crawl ends in order all the same
+                tell()
 
     # not the loop's own handlers, which wait until it is their turn
     before = {number: signal.signal(number, asked) for number in _SIGNALS}

@@ -82,6 +82,7 @@ class Telling:
     def progress(self, now: float) -> Progress:
         """Return the crawl at this instant."""
         tally, pages = self._tally, self._state.outcomes
+        due = self._next(now)
         return Progress(
             at=now,
             elapsed_s=now - self.begun_at,
@@ -99,9 +100,18 @@ class Telling:
             waiting=self._frontier.waiting(now),
             robots_trouble=self._access.trouble,
             names_trouble=self._access.names_trouble,
+            next_at=due[1] if due is not None else None,
+            next_url=self._state.urls.get(due[0]) if due is not None else "",
             disk_full=self._storing.full,
             message=self._message,
         )
+
+    def _next(self, now: float) -> tuple[int, float] | None:
+        """Return the page that falls due next, and when, where all is quiet until then."""
+        if self._network.in_flight or self._frontier.new_count:
+            return None
+        due = self._frontier.first_due()
+        return due if due is not None and due[1] > now else None
 
     @property
     def _message(self) -> str:

@@ -40,6 +40,17 @@ def registrable(host: str) -> str | None:
     return _suffixes().privatesuffix(host)
 
 
+def has_public_suffix(host: str) -> bool:
+    """Whether `host` ends in a suffix of the list, as names of the web do and `seeds.txt` does not.
+
+    Examples
+    --------
+    >>> has_public_suffix("example.org"), has_public_suffix("seeds.txt")
+    (True, False)
+    """
+    return _suffixes().publicsuffix(host, accept_unknown=False) is not None
+
+
 @lru_cache(maxsize=65_536)
 def site(host: str) -> str:
     """Return the site of a seed's `host`: its registrable domain; an address, bare label or public suffix is its own.

@@ -118,7 +118,7 @@ def test_json_ends_with_the_mean_over_the_histories(capsys, told):
     assert found == of_sites + of_all
     assert [(row["budget"], row["policy"]) for row in of_all] == [(0.02, policy) for policy in policies.split(",")]
     for mean in of_all:
-        assert list(mean)[:10] == list(of_sites[0])[:10] == TEN
+        assert list(mean)[:11] == list(of_sites[0])[:11] == ["event", *TEN]
         sites = [row for row in of_sites if (row["budget"], row["policy"]) == (mean["budget"], mean["policy"])]
         assert [row["site"] for row in sites] == ["peps", "ota-contrib"]
         for name in ("freshness", "content_freshness", "age_s", "difference"):

@@ -7,6 +7,7 @@ import sys
 import time
 import tomllib
 from collections import Counter
+from datetime import datetime
 
 import pytest
 
@@ -78,9 +79,38 @@ def test_seconds_end_a_run(site, tmp_path, capsys):
 
 
 def test_inside_addresses_are_refused_unless_allowed(site, tmp_path, capsys):
-    assert cli.main(["crawl", *site.seeds, "--dir", str(tmp_path), "--seconds", "1", "--json"]) == 0
+    assert cli.main(["crawl", *site.seeds, "--dir", str(tmp_path), "--seconds", "1", "--json"]) == 1
     assert site.log == []
     assert events(capsys.readouterr().out)[-1]["fetched"] == 0
+
+
+def test_a_crawl_that_reaches_nothing_ends_by_itself_says_what_it_tried_and_fails(tmp_path, capsys):
+    begin = ["crawl", "http://127.0.0.1:9/", "--dir", str(tmp_path), "--contact", "me@example.org", "--json"]
+    assert cli.main([*begin, "--policy", "uniform"]) == 1
+    *before, end = events(capsys.readouterr().out)
+    tried = [event["message"] for event in before if event.get("message", "").startswith("tried")]
+    assert tried == ["tried http://127.0.0.1:9/: refused_address: port 9 is not one that web servers use"]
+    assert (end["reason"], end["visits"]) == ("nothing was reached", 1)
+    quiet = before[-1]
+    assert quiet["next_url"] == "http://127.0.0.1:9/", "what falls due next is said"
+    assert datetime.fromisoformat(quiet["next_at"]).timestamp() > quiet["at_s"]
+    assert not any("--contact" in event.get("message", "") for event in before)
+
+
+def test_site_owners_are_spoken_of_once(site, tmp_path, capsys):
+    assert cli.main(["crawl", site.seeds[0], "--dir", str(tmp_path), "--pages", "1", *FAST]) == 0
+    assert cli.main(["crawl", site.seeds[0], "--dir", str(tmp_path), "--pages", "1", "--json"]) == 0
+    said = [event for event in events(capsys.readouterr().out) if "--contact" in event.get("message", "")]
+    assert len(said) == 1
+
+
+def test_every_line_says_what_it_is_and_when_in_iso_8601(site, tmp_path, capsys):
+    assert cli.main(["crawl", site.seeds[0], "--dir", str(tmp_path), "--pages", "2", *FAST]) == 0
+    for event in events(capsys.readouterr().out):
+        assert event["event"] in {"message", "progress", "end"}
+        if "at" in event:
+            at = datetime.fromisoformat(event["at"])
+            assert abs(at.timestamp() - event["at_s"]) < 0.001
 
 
 def test_sigterm_ends_it_cleanly(site, tmp_path):

@@ -89,7 +89,7 @@ def test_json_lines_hold_everything():
     watch.finish(SUMMARY)
     events = [json.loads(line) for line in out.getvalue().splitlines()]
     assert [event.pop("event") for event in events] == ["message", "progress", "progress", "end"]
-    assert events[1] == asdict(progress)
+    assert events[1] == {**asdict(progress), "at": "1970-01-01T00:16:40.000Z", "at_s": 1000.0}
     assert events[-1] == asdict(SUMMARY)
 
 

@@ -38,7 +38,7 @@ def test_version(capsys):
 @pytest.mark.parametrize(
     ("argv", "words"),
     [
-        (["crawl", "example.org"], "'example.org' is not a complete URL; write https://example.org/"),
+        (["crawl", "seeds.txt"], "'seeds.txt' is no file and not an http or https URL"),
         (["crawl", "http://a.b/", "--delay", "soon"], "--delay must be a duration such as"),
         (["crawl", "http://a.b/", "--policy", "dearest"], "no policy is called 'dearest'; choose one of: "),
         (["crawl", "http://a.b/", "--importance", "mine"], "no importance is called 'mine'; choose one of: "),
@@ -76,3 +76,39 @@ def test_a_reader_that_leaves_is_no_error():
         ["bash", "-c", 'set -o pipefail; "$0" -c "$1" | true', sys.executable, script], capture_output=True, text=True
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_argument_errors_are_json_too(capsys):
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["status", "--jsn", "--json"])
+    assert ended.value.code == 2
+    told = json.loads(capsys.readouterr().out)
+    assert (told["event"], told["exit_code"]) == ("error", 2)
+    assert "--jsn" in told["message"]
+
+
+def test_elsewhere_than_on_linux_one_sentence_points_to_the_container(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert cli.main(["status"]) == 1
+    assert capsys.readouterr().err.splitlines()[0].startswith("evercrawl: evercrawl runs on Linux; ")
+
+
+@pytest.mark.parametrize(
+    ("redirection", "code", "said"),
+    [(">/dev/full", 4, "evercrawl: cannot write to standard output: No space left on device\n"), (">&-", 0, "")],
+)
+def test_a_full_or_closed_output_gets_one_sentence_at_most(redirection, code, said):
+    command = f"{sys.executable} -m evercrawl version {redirection}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (code, said)
+
+
+def test_the_laboratorys_verbs_work_after_lab_and_alone(capsys):
+    assert cli.main(["lab", "policies", "--json"]) == 0
+    after = capsys.readouterr().out
+    assert cli.main(["policies", "--json"]) == 0
+    assert capsys.readouterr().out == after
+    with pytest.raises(SystemExit):
+        cli.main(["--help"])
+    listed = capsys.readouterr().out
+    assert not [verb for verb in cli.LAB_VERBS if f"    {verb} " in listed]

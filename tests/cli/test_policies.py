@@ -1,10 +1,10 @@
-"""evercrawl policies: the list, and one of them."""
+"""evercrawl lab policies: the list, and one of them."""
 
 import json
 
 import pytest
 
-from evercrawl.cli.main import main, modules, parser
+from evercrawl.cli.main import LAB_VERBS, main, modules, parser
 from evercrawl.model.policy.policies import names
 
 
@@ -41,8 +41,10 @@ def test_what_is_none_is_refused_with_those_that_are(capsys):
 def test_help_has_examples_that_can_be_read(verb, capsys):
     with pytest.raises(SystemExit):
         main([verb, "--help"])
+    called = f"lab {verb}" if verb in LAB_VERBS else verb
     told = " ".join(capsys.readouterr().out.split()).partition("Examples: ")[2]
-    examples = [part for part in told.split("`") if part.startswith(f"evercrawl {verb}")]
+    examples = [part for part in told.split("`") if part.startswith(f"evercrawl {called}")]
     assert examples
     for example in examples:
-        parser().parse_args(__import__("shlex").split(example)[1:])
+        words = __import__("shlex").split(example)
+        parser().parse_args(words[2:] if verb in LAB_VERBS else words[1:])

@@ -100,7 +100,7 @@ def test_a_file_that_no_table_can_be_written_to_is_wrong_use(tmp_path, capsys):
 
 
 def test_a_url_that_is_none_is_wrong_use(tmp_path, capsys):
-    assert main(["get", "example.org", "--dir", str(tmp_path)]) == 2
+    assert main(["get", "example", "--dir", str(tmp_path)]) == 2
     assert "https://example.org/" in capsys.readouterr().err
 
 

@@ -28,6 +28,7 @@ def test_what_was_crawled_is_found(crawled, site, capsys):
     hit = found(capsys)[0]
     assert (hit["rank"], hit["title"]) == (1, title)
     assert set(hit) == {
+        "event", "fetched_at_s", "changed_at_s",
         "rank", "url", "title", "score", "importance", "times_mean", "fetched_at", "changed_at", "fresh", "site",
         "language", "snippet", "title_marks", "snippet_marks",
     }  # fmt: skip

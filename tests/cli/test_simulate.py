@@ -50,8 +50,8 @@ def test_a_broken_promise_fails_and_says_how_to_see_it_again(capsys):
     assert cli.main(["simulate", "--seed", "5", "--until-failure", "--jobs", "1"]) == 1
     out, err = capsys.readouterr()
     assert "BROKEN nothing: " in out
-    assert "evercrawl simulate --seed 5 --verbose" in out
-    assert "evercrawl simulate --seed 5 --verbose" in err
+    assert "evercrawl lab simulate --seed 5 --verbose" in out
+    assert "evercrawl lab simulate --seed 5 --verbose" in err
 
 
 @pytest.mark.usefixtures("displeased")

@@ -21,7 +21,7 @@ def test_a_file_is_taken_in_once_and_reported(crawled, site, tmp_path, capsys):
     assert out.out == "took in 2 questions; 1 line left out\n"
     assert out.err.startswith("evercrawl: line 2 was left out: ")
     assert main(["usage", str(file), "--dir", crawled, "--json"]) == 1
-    assert json.loads(capsys.readouterr().out) == {"added": 0, "again": 2, "bad": 1}
+    assert json.loads(capsys.readouterr().out) == {"event": "end", "added": 0, "again": 2, "bad": 1}
     assert main(["usage", "--dir", crawled, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["questions"], found["known"], found["words"]) == (2, 1, {"tea": 1.0})

@@ -17,7 +17,7 @@ def test_every_promise_is_kept_in_world(seed):
     began_s = time.process_time()  # others may be at the processor, too
     result = simulate(seed)
     speed = result.virtual_s / (time.process_time() - began_s)
-    again = f"evercrawl simulate --seed {seed} --verbose"
+    again = f"evercrawl lab simulate --seed {seed} --verbose"
     assert not result.broken, f"{result.broken[:3]}; repeat it with: {again}"
     assert speed > 200, f"world {seed} ran at {speed:.0f} x real time"
 

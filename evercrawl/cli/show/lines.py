@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, replace
+from datetime import UTC, datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
 from evercrawl.cli.show.advice import advice
+from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.plain import fit, many
 
 if TYPE_CHECKING:
     from evercrawl.progress import Progress, Summary
 
+DAY_S = 86_400.0
 LINE_EVERY_S = 10.0
 JSON_EVERY_S = 1.0
 
@@ -96,15 +98,15 @@ class JsonLines(Lines):
 
     def line(self, progress: Progress) -> str:
         """Return one state as JSON."""
-        return json.dumps({"event": "progress", **asdict(progress)})
+        return json_line("progress", asdict(progress))
 
     def notice(self, progress: Progress) -> str:
         """Return the message as JSON."""
-        return json.dumps({"event": "message", "at": progress.at, "message": progress.message})
+        return json_line("message", {"at": progress.at, "message": progress.message})
 
     def closing(self, summary: Summary | None) -> str:
         """Return the summary as JSON."""
-        return json.dumps({"event": "end", **(asdict(summary) if summary else {"reason": "cut short"})})
+        return json_line("end", asdict(summary) if summary else {"reason": "cut short"})
 
 
 def advised(progress: Progress) -> Progress:
@@ -135,11 +137,28 @@ def line(progress: Progress) -> str:
         parts.append(f"errors: {counts(progress.errors)}")
     if progress.waiting:
         parts.append(f"hosts waiting: {counts(progress.waiting)}")
+    if progress.next_at is not None:
+        parts.append(upcoming(progress))
     if progress.disk_full:
         parts.append("DISK FULL")
     if progress.names_trouble:
         parts.append(progress.names_trouble)
     return "  ".join(parts)
+
+
+def upcoming(progress: Progress) -> str:
+    """Return what falls due next, and when, while nothing is due.
+
+    Examples
+    --------
+    >>> from evercrawl.progress import Progress
+    >>> upcoming(Progress(at=0, next_at=75.2, next_url="https://example.org/"))
+    'nothing is due; next is https://example.org/ in 0:01:15, at 00:01:15 UTC'
+    """
+    at = progress.next_at or progress.at
+    when = datetime.fromtimestamp(at, UTC)
+    day = "" if at - progress.at < DAY_S else f" on {when:%Y-%m-%d}"
+    return f"nothing is due; next is {progress.next_url} in {clock(at - progress.at)}, at {when:%H:%M:%S} UTC{day}"
 
 
 def closing(summary: Summary | None) -> str:

@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from evercrawl.cli.show.lines import Watcher, advised, clock, closing, counts, size
+from evercrawl.cli.show.lines import Watcher, advised, clock, closing, counts, size, upcoming
 from evercrawl.cli.show.plain import plain
 
 if TYPE_CHECKING:
@@ -82,6 +82,8 @@ def picture(progress: Progress, rates: list[float]) -> Group:
         rows.add_row("visits", Text(f"{progress.visits}: {counts(progress.outcomes)}"))
     rows.add_row("errors", Text(plain(counts(progress.errors)), "red") if progress.errors else Text("none", "dim"))
     rows.add_row("hosts waiting", Text(counts(progress.waiting) or "none", "" if progress.waiting else "dim"))
+    if progress.next_at is not None:
+        rows.add_row("next", Text(plain(upcoming(progress))))
     title = Text.assemble(("evercrawl", "bold"), "  ", clock(progress.elapsed_s))
     full = [Text("The disk is full: no fetching until there is room.", "bold red")] if progress.disk_full else []
     names = [Text(plain(progress.names_trouble), "bold red")] if progress.names_trouble else []

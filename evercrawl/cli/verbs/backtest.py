@@ -1,14 +1,14 @@
-"""evercrawl backtest: replay recorded histories of change under policies, at equal budget."""
+"""evercrawl lab backtest: replay recorded histories of change under policies, at equal budget."""
 
 from __future__ import annotations
 
-import json
 import sys
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evercrawl.cli import arguments, warm
+from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.plain import fit
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 _MORE: Final = (
     "HISTORY is one that ships with evercrawl (peps, ota-contrib), FOLDER/NAME, a FOLDER of them, or a crawl "
     "directory. Every policy gets the same number of polls, at the same pace, and sees only what a crawl would see. "
-    "The first third of the period is warm-up; the rest is measured. Examples: `evercrawl backtest peps`, `evercrawl "
-    "backtest example --policy price,uniform,notices --budget 0.005,0.02,0.1 --plot example.png`."
+    "The first third of the period is warm-up; the rest is measured. Examples: `evercrawl lab backtest peps`, "
+    "`evercrawl lab backtest example --policy price,uniform,notices --budget 0.005,0.02,0.1 --plot example.png`."
 )
 
 
@@ -41,7 +41,7 @@ class HistorySummary(NamedTuple):
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
     parser = arguments.add_verb(
-        verbs, "backtest", "compare policies on recorded histories, at equal budget", run, _MORE
+        verbs, "backtest", "compare policies on recorded histories, at equal budget", run, _MORE, lab=True
     )
     parser.add_argument("history", metavar="HISTORY", nargs="+", help="name, FOLDER/NAME, FOLDER or crawl directory")
     _add_what(parser)
@@ -171,7 +171,7 @@ def _draw(args: argparse.Namespace, found: list[HistorySummary], mean: list[Mean
 def _objects(rows: Sequence[ReplayRow] | Sequence[Mean]) -> list[str]:
     from evercrawl.lab.backtest.rows import as_object
 
-    return [json.dumps(as_object(row)) for row in rows]
+    return [json_line("row", as_object(row)) for row in rows]
 
 
 def _print(lines: list[str]) -> None:

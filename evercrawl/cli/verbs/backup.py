@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
 
-from evercrawl.cli import arguments
+from evercrawl.cli import arguments, where
+from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.meter import Meter
 from evercrawl.cli.show.plain import many
 
@@ -36,9 +36,9 @@ def run(args: argparse.Namespace) -> int:
     from evercrawl.store.backup import backup
 
     with Meter(sys.stderr) as meter:
-        made = backup(arguments.directory(args), Path(args.target), time.time(), meter)
+        made = backup(where.directory(args), Path(args.target), time.time(), meter)
     if args.json:
-        print(json.dumps(asdict(made)))
+        print(json_line("backup", asdict(made)))
     else:
         copied = f"{size(made.copied_bytes)} copied"
         print(f"{made.target} holds {many(made.events, 'events')} in {many(made.files, 'files')}; {copied}")

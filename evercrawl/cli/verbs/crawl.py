@@ -5,25 +5,40 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import time
+from collections.abc import Awaitable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
-from evercrawl.cli import arguments, running, seeds, warm
+from evercrawl.cli import arguments, running, seeds, warm, where
+from evercrawl.cli.reaching import Reaching, tried
 from evercrawl.cli.show import live
 from evercrawl.config import FILE_NAME, Config, load, source_of, values
 from evercrawl.errors import ConfigError
-from evercrawl.progress import Limits
+from evercrawl.progress import Limits, Progress
 
 if TYPE_CHECKING:
+    import asyncio
+
     from evercrawl.cli.show.lines import Watcher
+    from evercrawl.progress import Summary
 
 _MORE = (
-    "Without SEED, the crawl in --dir resumes; with SEED, the seeds are added to it. By default the crawl stays on "
+    "Without SEED, the crawl in --dir resumes; with SEED, the seeds are added to it. Without --dir, a new crawl goes "
+    "into the current folder if that is empty, else into ./HOST of the first seed. By default the crawl stays on "
     "the seeds' hosts. It runs until it is stopped: Ctrl-C and SIGTERM end it cleanly, a second Ctrl-C at once. A "
-    "killed crawl resumes without losing acknowledged pages. `evercrawl policies` lists the values of --policy, and "
-    "`evercrawl policies NAME` the parameters of one. Examples: `evercrawl crawl https://example.org/ --dir example`, "
-    "`evercrawl crawl --dir example --pages 1000`."
+    "killed crawl resumes without losing acknowledged pages. `evercrawl lab policies` lists the values of --policy, "
+    "and `evercrawl lab policies NAME` the parameters of one. Examples: `evercrawl crawl example.org`, `evercrawl "
+    "crawl https://example.org/ --dir example`, `evercrawl crawl --dir example --pages 1000`."
 )
+
+_UNNAMED: Final = (
+    "site owners see {} in their logs and cannot tell whose crawl it is; give them a page or a mail address: "
+    "--contact me@example.org"
+)
+_STOPPING: Final = "stopping: what is under way has a few seconds to end; press Ctrl-C again to end at once"
+UNREACHED: Final = "nothing was reached"
 
 
 def add(verbs: arguments.Verbs) -> None:
@@ -33,7 +48,7 @@ def add(verbs: arguments.Verbs) -> None:
         "seeds",
         metavar="SEED",
         nargs="*",
-        help="URL to start from; @FILE reads a list from a file, - from standard input",
+        help="URL or host to start from, or the name of a file of them, one a line (also @FILE); - for standard input",
     )
     arguments.add_directory(parser)
     parser.add_argument("--pages", metavar="N", help="stop after N visits; redirects, failed visits and refusals count")
@@ -41,6 +56,11 @@ def add(verbs: arguments.Verbs) -> None:
     parser.add_argument("--until-idle", action="store_true", help="stop when no unread page is left")
     parser.add_argument(
         "--config", metavar="FILE", help="TOML file of settings for this run, in the format of crawl.toml"
+    )
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="refuse a seed file with lines that are no URL, not leave them out",
     )
     parser.add_argument("--quiet", action="store_true", help="print errors only")
     arguments.add_json(parser)
@@ -50,32 +70,48 @@ def add(verbs: arguments.Verbs) -> None:
 def run(args: argparse.Namespace) -> int:
     """Crawl until an end is reached or somebody stops it."""
     running.obey_from_now()
-    directory = arguments.directory(args)
-    urls = seeds.read_seeds(args.seeds, sys.stdin)
+    given = seeds.read_seeds(args.seeds, sys.stdin, strict=args.strict)
+    directory = where.for_seeds(args, given.urls)
     config = configured(args, directory)
     limits = limited(args)
+    notes = given.notes()
+    if args.dir is None and directory != Path():
+        notes.append(f"the crawl is in {directory}; questions about it find it from here")
     with live.watcher(as_json=args.json, quiet=args.quiet) as watch:
-        crawl(directory, config, urls, limits, watch)
-    return 0
+        return crawl(directory, config, given.urls, limits, watch, notes)
 
 
-def crawl(directory: Path, config: Config, urls: list[str], limits: Limits, watch: Watcher) -> None:
-    """Run the engine, obeying signals, and let `watch` have the last word."""
+def crawl(
+    directory: Path, config: Config, urls: list[str], limits: Limits, watch: Watcher, notes: Sequence[str] = ()
+) -> int:
+    """Run the engine, obeying signals, and let `watch` have the last word; return 1 where nothing was reached."""
     from evercrawl.store.disk.lock import lock_for_crawl
+    from evercrawl.store.partition import is_crawl
 
     if not urls and not directory.is_dir():  # a mistyped name must not leave a directory behind
         raise ConfigError(f"there is no crawl in {directory}; name a seed: evercrawl crawl URL --dir {directory}")
+    new = not is_crawl(directory)
     with lock_for_crawl(directory) as lock:  # before the engine is loaded, so that a second process hears at once
         from evercrawl import crawl as engine
 
         warm.up(watch)
-        watch.finish(
-            running.until_stopped(
-                lambda stop: engine.crawl(
-                    directory, config, urls, limits, watch=live.heard(watch, stop), stop=stop, lock=lock
-                )
-            )
-        )
+        for note in [*notes, *([_UNNAMED.format(config.user_agent)] if new and urls and not config.contact else [])]:
+            watch(Progress(at=time.time(), message=note))
+        reaching = Reaching(watch, lambda: None)
+
+        def work(stop: asyncio.Event) -> Awaitable[Summary]:
+            nonlocal reaching
+            reaching = Reaching(live.heard(watch, stop), stop.set)
+            return engine.crawl(directory, config, urls, limits, watch=reaching, stop=stop, lock=lock)
+
+        summary = running.until_stopped(work, lambda: watch(Progress(at=time.time(), message=_STOPPING)))
+    if not reaching.failed or summary is None:
+        watch.finish(summary)
+        return 0
+    for line in tried(directory, urls):
+        watch(Progress(at=time.time(), message=line))
+    watch.finish(replace(summary, reason=UNREACHED))
+    return 1
 
 
 def configured(args: argparse.Namespace, directory: Path) -> Config:

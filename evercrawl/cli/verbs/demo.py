@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import os
 import secrets
 import sys
@@ -13,8 +12,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from evercrawl.cli import arguments, running, warm
+from evercrawl.cli import arguments, running, warm, where
 from evercrawl.cli.show import live
+from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.plain import many
 from evercrawl.config import Config, values
 from evercrawl.progress import Limits, Progress, Summary
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
     seed = cast("int", arguments.value(values.whole(), args.seed or secrets.randbelow(10_000), "--seed"))
     if args.dir is None:
         args.dir = tempfile.mkdtemp(prefix="evercrawl-demo-")
-    directory = arguments.directory(args)
+    directory = where.directory(args)
     with live.watcher(as_json=args.json, quiet=False) as watch:
         warm.up(watch)
         _compare(directory, _worlds(seed, count, pages, seconds), watch, as_json=args.json)
@@ -149,7 +149,7 @@ def _learned(directory: Path, lived: LivingRequests) -> Learned:
 
 def _progress(done: int, count: int, *, as_json: bool) -> None:
     if as_json:
-        print(json.dumps({"event": "world", "done": done, "worlds": count}), flush=True)
+        print(json_line("world", {"done": done, "worlds": count}), flush=True)
     elif sys.stdout.isatty():
         print(f"\rworld {done} of {count}" + (" \n" if done == count else ""), end="", flush=True)
 
@@ -160,8 +160,8 @@ def _tell(directory: Path, found: Learned, comparisons: list[PolicyComparison], 
 
     archives = sorted(str(path) for path in directory.rglob("*.warc.gz"))
     if as_json:
-        crawl = {"event": "demo", "dir": str(directory), "archives": archives}
-        print(json.dumps(crawl | as_object(found, comparisons)))
+        crawl = {"dir": str(directory), "archives": archives}
+        print(json_line("demo", crawl | as_object(found, comparisons)))
         return
     print("", *told(found, comparisons, real), "", sep="\n")
     print(f"Ask the crawl more: evercrawl status --dir {directory}")

@@ -1,9 +1,8 @@
-"""evercrawl evolution: what pages do, in recorded histories or in a crawl."""
+"""evercrawl lab evolution: what pages do, in recorded histories or in a crawl."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import re
 import sys
@@ -12,7 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from evercrawl.cli import arguments, warm
+from evercrawl.cli import arguments, warm, where
+from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.meter import Meter
 from evercrawl.cli.show.plain import fit
 from evercrawl.config import values
@@ -29,8 +29,8 @@ _MORE = (
     "It prints how often pages change and by how much, how long they last, how links come and go, whether changes "
     "arrive at random, and whether pages of a site or folder change together. HISTORY is one that ships with "
     "evercrawl (peps, ota-contrib), FOLDER/NAME, a FOLDER of them, or a crawl directory; the default is the crawl in "
-    "--dir. The crawl may be running. Examples: `evercrawl evolution peps ota-contrib`, `evercrawl evolution --dir "
-    "example --by depth --sample random=1000`."
+    "--dir. The crawl may be running. Examples: `evercrawl lab evolution peps ota-contrib`, `evercrawl lab evolution "
+    "--dir example --by depth --sample random=1000`."
 )
 BY: Final = ("site", "tld", "depth", "type")
 _SAMPLES: Final = "whole, sites=SITE,SITE or sites=@FILE, random=N, or topic=WORDS,WORDS"
@@ -41,7 +41,7 @@ _DATE: Final = "a date such as 2024-05-31, or seconds since 1970"
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    parser = arguments.add_verb(verbs, "evolution", "report how pages change, last and link", run, _MORE)
+    parser = arguments.add_verb(verbs, "evolution", "report how pages change, last and link", run, _MORE, lab=True)
     parser.add_argument("history", metavar="HISTORY", nargs="*", help="recorded histories, or crawl directories")
     parser.add_argument("--by", choices=BY, default="site", help="what to group pages by (default: site)")
     parser.add_argument("--sample", metavar="WHICH", action="append", default=[], help=_WHICH)
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     from evercrawl.lab.histories.evolution.texts import texts_of_crawls
     from evercrawl.lab.histories.find import read
 
-    paths = _found(args.history or [str(arguments.directory(args))], texts=args.texts)
+    paths = _found(args.history or [str(where.directory(args))], texts=args.texts)
     with Meter(sys.stderr) as meter:
         histories = [read(path, meter) for path in paths]
     chosen, span = _chosen(histories, samples, seed), (_or(since, -math.inf), _or(until, math.inf))
@@ -154,7 +154,7 @@ def _chosen(histories: Sequence[History], samples: Sequence[tuple[str, Any]], se
 
 
 def _objects(found: Sequence[Evolution], by: str) -> list[str]:
-    return [json.dumps({"by": by} | each.figures()) for each in found]
+    return [json_line("evolution", {"by": by} | each.figures()) for each in found]
 
 
 def _lines(found: Sequence[Evolution], by: str, samples: Sequence[str]) -> list[str]:

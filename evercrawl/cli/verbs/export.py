@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Iterable
@@ -11,7 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evercrawl.cli import arguments, warm
+from evercrawl.cli import arguments, warm, where
+from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.meter import Meter
 from evercrawl.cli.show.plain import Fitted, many
 
@@ -24,7 +24,7 @@ _POLICY = "policy."
 _MORE = (
     "The extension of FILE chooses the format: .parquet or .jsonl; - writes JSON lines to standard output. The crawl "
     "may be running: the table shows it as of the start of the export. Some policies keep tables of their own: "
-    "policy.? lists those of the crawl's policy, and `evercrawl policies NAME` documents their columns. Examples: "
+    "policy.? lists those of the crawl's policy, and `evercrawl lab policies NAME` documents their columns. Examples: "
     "`evercrawl export pages -o pages.parquet --dir example`, `evercrawl export visits -o - --dir example`."
 )
 
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
 
     export_file.check_name(args.output)
     began = time.monotonic()
-    directory = arguments.directory(args)
+    directory = where.directory(args)
     warm.before_reading("evercrawl.ask.export.tables")
     crawl = opened(directory)
     try:
@@ -88,7 +88,7 @@ def _tell(args: argparse.Namespace, rows: int, took_s: float) -> None:
     """Say what was written; beside the rows themselves there is no room for that."""
     out = sys.stderr if args.output == "-" else sys.stdout
     if args.json:
-        print(json.dumps({"rows": rows, "file": args.output, "seconds": round(took_s, 3)}), file=out)
+        print(json_line("end", {"rows": rows, "file": args.output, "seconds": round(took_s, 3)}), file=out)
     elif args.output != "-":
         what = many(rows, args.table) if args.table in _TABLES else f"{rows:,} rows of {args.table}"
         print(f"wrote {what} to {args.output} in {took_s:.1f} s")

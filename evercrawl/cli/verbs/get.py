@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from base64 import b64encode
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evercrawl.cli import arguments, renewal, seeds, warm
+from evercrawl.cli import arguments, renewal, seeds, warm, where
+from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.plain import fit
 from evercrawl.cli.show.words import percent
 from evercrawl.config import FILE_NAME, Config, load
@@ -52,8 +52,8 @@ def run(args: argparse.Namespace) -> int:
     """Print it."""
     if args.url == "-" or args.url.startswith("@"):
         raise ConfigError(f"{args.url!r} is not a URL; name one page, such as https://example.org/")
-    (url,) = seeds.read_seeds([args.url], sys.stdin)
-    directory, least = arguments.directory(args), None if args.fresh is None else renewal.probability(args.fresh)
+    url = seeds.read_url(args.url)
+    directory, least = where.directory(args), None if args.fresh is None else renewal.probability(args.fresh)
     warm.before_reading("evercrawl.ask.export.tables")  # which also reads pages
     look = partial(_look, directory, url)
     found, stale = (look(), False) if least is None else renewal.renewed(directory, look, least)
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
         raise found
     _tell(found)
     form = args.form or form_of(found, for_eyes=args.json or (args.output is None and sys.stdout.isatty()))
-    data = (json.dumps(as_object(found, form)) + "\n").encode() if args.json else as_bytes(found, form)
+    data = (json_line("content", as_object(found, form)) + "\n").encode() if args.json else as_bytes(found, form)
     _put(args, data, raw=form == "raw")
     return renewal.STALE if stale else 0
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from evercrawl.cli import arguments, warm
+from evercrawl.cli.show.json_line import json_line
 from evercrawl.config import values
 from evercrawl.errors import ConfigError
 
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from evercrawl.lab.base import Claim, Experiment, LabOptions, Results
 
 _MORE: Final = (
-    "Without NAME, it lists the experiments. An experiment draws or reads a web, visits it under each scheme "
-    "compared, and prints each published claim beside what was measured. Numbers go to NAME.parquet and the figure to "
-    "NAME.png. The same seed gives the same numbers. Comparisons of many runs save each run to NAME.runs.jsonl, so "
-    "that an interrupted command continues. Examples: `evercrawl lab fig2`, `evercrawl lab systems --pages 2000 "
-    "--policy price --policy 'azar, random' --budget 10%`."
+    "`evercrawl lab backtest`, `lab evolution`, `lab policies` and `lab simulate` are verbs of their own, each with "
+    "its --help. Without NAME, it lists the experiments. An experiment draws or reads a web, visits it under each "
+    "scheme compared, and prints each published claim beside what was measured. Numbers go to NAME.parquet and the "
+    "figure to NAME.png. The same seed gives the same numbers. Comparisons of many runs save each run to "
+    "NAME.runs.jsonl, so that an interrupted command continues. Examples: `evercrawl lab fig2`, `evercrawl lab "
+    "systems --pages 2000 --policy price --policy 'azar, random' --budget 10%`."
 )
 _PAGES: Final = "pages of the web (default: as published: 100,000 for most figures, 10,000 where policies are compared)"
 _TURNS: Final = (
@@ -135,7 +136,7 @@ def _list(*, as_json: bool) -> int:
 
     for name, kind in experiments().items():
         told = summary(kind)
-        print(json.dumps({"name": name, "about": told}) if as_json else f"{name:<10} {told}")
+        print(json_line("experiment", {"name": name, "about": told}) if as_json else f"{name:<10} {told}")
     return 0
 
 
@@ -151,10 +152,10 @@ def _tell(findings: Results, files: list[Path], took_s: float) -> None:
 
 def _as_json(findings: Results, files: list[Path]) -> None:
     for row in findings.rows:
-        print(json.dumps({"event": "row"} | {name: _number(value) for name, value in row.items()}))
+        print(json_line("row", {name: _number(value) for name, value in row.items()}))
     for claim in findings.claims:
-        print(json.dumps({"event": "claim"} | _claim(claim)))
-    print(json.dumps({"event": "end", "title": findings.title, "files": [str(file) for file in files]}))
+        print(json_line("claim", _claim(claim)))
+    print(json_line("end", {"title": findings.title, "files": [str(file) for file in files]}))
 
 
 def _claim(claim: Claim) -> dict[str, Any]:

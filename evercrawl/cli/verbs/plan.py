@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import sys
 import time
@@ -11,8 +10,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from evercrawl.cli import arguments, plan_budget, warm
+from evercrawl.cli import arguments, plan_budget, warm, where
 from evercrawl.cli.show.chart import budget, curve_words, here_words, rate
+from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.plain import fit, many
 from evercrawl.cli.show.words import percent, span, table
 
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     """Tell it."""
     for each in args.budget:
         plan_budget.check(each)  # before anything is read
-    directory = arguments.directory(args)
+    directory = where.directory(args)
     if args.plot:
         from evercrawl.lab.figures.plotting import require
 
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
         crawl.close()
     if args.plot:
         _plot(found, Path(args.plot))
-    for line in [json.dumps(_as_json(found))] if args.json else _lines(found, said):
+    for line in [json_line("plan", _as_json(found))] if args.json else _lines(found, said):
         print(fit(line, sys.stdout))
     return 0
 

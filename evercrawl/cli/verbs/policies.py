@@ -1,14 +1,14 @@
-"""evercrawl policies: the policies there are, and the parameters of each."""
+"""evercrawl lab policies: the policies there are, and the parameters of each."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from textwrap import wrap
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.cli import arguments
+from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.plain import fit
 from evercrawl.cli.show.words import table
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 _MORE: Final = (
     "A policy decides which page is visited next: `evercrawl crawl URL --policy NAME`. With NAME, it documents the "
     "policy's parameters (--policy-option) and the tables it keeps (`evercrawl export`). docs/guide/POLICIES.md "
-    "compares the policies; docs/guide/POLICY_OPTIONS.md documents them all. Examples: `evercrawl policies`, "
-    "`evercrawl policies tianwang`."
+    "compares the policies; docs/guide/POLICY_OPTIONS.md documents them all. Examples: `evercrawl lab policies`, "
+    "`evercrawl lab policies tianwang`."
 )
 _LEFT: Final = frozenset({"policy", "what it does"})
 _WIDTH: Final = 96
@@ -28,7 +28,7 @@ _INDENT: Final = "    "
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    parser = arguments.add_verb(verbs, "policies", "list the policies, or document one", run, _MORE)
+    parser = arguments.add_verb(verbs, "policies", "list the policies, or document one", run, _MORE, lab=True)
     parser.add_argument("name", metavar="NAME", nargs="?", help="the policy, such as tianwang (default: list them)")
     arguments.add_json(parser)
 
@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
 
     found = [described(name, kind_of(name)) for name in ([args.name] if args.name else names())]
     if args.json:
-        lines = [json.dumps(each.as_json()) for each in found]
+        lines = [json_line("policy", each.as_json()) for each in found]
     elif args.name:
         lines = _all_of(found[0])
     else:

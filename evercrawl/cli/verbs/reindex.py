@@ -1,10 +1,10 @@
 """evercrawl reindex: rebuild the search index from the archive."""
 
 import argparse
-import json
 import sys
 
-from evercrawl.cli import arguments, warm
+from evercrawl.cli import arguments, warm, where
+from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.meter import Meter
 from evercrawl.cli.show.plain import fit, many
 
@@ -26,12 +26,12 @@ def run(args: argparse.Namespace) -> int:
     """Make it, and say what is in it; exit code 1 where the content of some page could not be read."""
     from evercrawl.crawl.learn.reindex import reindex
 
-    directory = arguments.directory(args)
+    directory = where.directory(args)
     warm.before_reading("evercrawl.crawl.learn.reindex")
     with Meter(sys.stderr) as meter:
         made = reindex(directory, meter)
     if args.json:
-        print(json.dumps({"pages": made.pages, "troubles": made.troubles}))
+        print(json_line("end", {"pages": made.pages, "troubles": made.troubles}))
     else:
         lines = [f"left out: {trouble}" for trouble in made.troubles]
         lines.append(f"{many(made.pages, 'pages')} can be searched: evercrawl search WORDS --dir {directory}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import sys
 import textwrap
@@ -12,7 +11,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from evercrawl.cli import arguments, renewal, warm
+from evercrawl.cli import arguments, renewal, warm, where
+from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.plain import plain
 from evercrawl.cli.show.words import ago, percent
 from evercrawl.config import values
@@ -56,7 +56,7 @@ def add(verbs: arguments.Verbs) -> None:
 def run(args: argparse.Namespace) -> int:
     """Find them; exit code 1 where there are none."""
     limit = cast("int", arguments.value(values.whole(1), args.limit, "--limit"))
-    directory = arguments.directory(args)
+    directory = where.directory(args)
     warm.before_reading("evercrawl.ask.search.search")
     from evercrawl.ask.search.search import Search
 
@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
         search.close()
     if args.json:
         for hit in answer.hits:
-            print(json.dumps(asdict(hit)))
+            print(json_line("hit", asdict(hit)))
     else:
         print("\n".join(_lines(answer, " ".join(args.words))))
     if args.record:

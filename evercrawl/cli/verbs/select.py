@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import sys
 import time
@@ -11,7 +10,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from evercrawl.cli import arguments, warm
+from evercrawl.cli import arguments, warm, where
+from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.plain import fit, many
 from evercrawl.cli.show.words import percent, table
 from evercrawl.config import values
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     """Choose, and compare with the ratings."""
     kind = values.size(1) if args.unit == "bytes" else values.whole(1)
     budget = cast("int", arguments.value(kind, args.budget, "--budget"))
-    directory = arguments.directory(args)
+    directory = where.directory(args)
     warm.before_reading("evercrawl.model.view")
     from evercrawl.ask.rank.ratings import read_ratings
     from evercrawl.ask.rank.select import select, sites_of
@@ -83,11 +83,11 @@ def _agreement(ratings: Ratings, sites: SelectableSites) -> Agreement:
 def _objects(found: Selection, agreed: Agreement | None) -> list[str]:
     about = asdict(found)
     rows: list[dict[str, Any]] = about.pop("sites")
-    lines: list[dict[str, Any]] = [{"event": "site"} | row for row in rows]
-    lines.append({"event": "selection", "sites": len(rows)} | about)
+    lines = [("site", row) for row in rows]
+    lines.append(("selection", {"sites": len(rows)} | about))
     if agreed:
-        lines.append({"event": "agreement"} | asdict(agreed))
-    return [json.dumps(_without_nan(line)) for line in lines]
+        lines.append(("agreement", asdict(agreed)))
+    return [json_line(event, _without_nan(line)) for event, line in lines]
 
 
 def _without_nan(value: Any) -> Any:

@@ -1,9 +1,8 @@
-"""evercrawl simulate: run whole crawls in simulated worlds, and check every promise."""
+"""evercrawl lab simulate: run whole crawls in simulated worlds, and check every promise."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import secrets
 import sys
@@ -12,6 +11,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Final, cast
 
 from evercrawl.cli import arguments, warm
+from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.plain import many
 from evercrawl.cli.show.words import span
 from evercrawl.config import values
@@ -23,14 +23,14 @@ _SAID_MOST: Final = 5  # broken promises of one world that are spelled out
 _MORE = (
     "A seed draws a web, its changes and faults, the settings, and how each run of the crawl ends: stopped, killed, "
     "by power loss, or because the disk is full. Checkers watch every visit. The same seed gives the same hash. "
-    "Examples: `evercrawl simulate --seed 7`, `evercrawl simulate --seed 1 --worlds 50`, `evercrawl simulate "
-    "--until-failure`."
+    "Examples: `evercrawl lab simulate --seed 7`, `evercrawl lab simulate --seed 1 --worlds 50`, `evercrawl lab "
+    "simulate --until-failure`."
 )
 
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    parser = arguments.add_verb(verbs, "simulate", "test the crawler in simulated worlds", run, _MORE)
+    parser = arguments.add_verb(verbs, "simulate", "test the crawler in simulated worlds", run, _MORE, lab=True)
     parser.add_argument("--seed", metavar="N", help="seed of the first world (default: random, and printed)")
     parser.add_argument("--worlds", metavar="N", help="number of worlds, with consecutive seeds (default: 1)")
     parser.add_argument("--until-failure", action="store_true", help="continue until a promise is broken")
@@ -67,7 +67,7 @@ def _lived(seeds: Iterable[int], jobs: int, *, verbose: bool) -> Iterable[Result
 
 def _tell(result: Result, *, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(_as_object(result)), flush=True)
+        print(json_line("world", _as_object(result)), flush=True)
         return
     print(
         f"world {result.seed}: {span(result.virtual_s)} in {span(result.real_s)} ({result.speed:,.0f} x), "
@@ -80,7 +80,7 @@ def _tell(result: Result, *, as_json: bool) -> None:
     if len(result.broken) > _SAID_MOST:
         print(f"  and {len(result.broken) - _SAID_MOST} more")
     if result.broken:
-        print(f"  repeat it with: evercrawl simulate --seed {result.seed} --verbose", flush=True)
+        print(f"  repeat it with: evercrawl lab simulate --seed {result.seed} --verbose", flush=True)
 
 
 def _sum_up(results: list[Result], *, as_json: bool) -> int:
@@ -89,8 +89,8 @@ def _sum_up(results: list[Result], *, as_json: bool) -> int:
     broken = [result.seed for result in results if result.broken]
     lived_s, took_s = sum(result.virtual_s for result in results), sum(result.real_s for result in results)
     if as_json:
-        end = {"event": "end", "worlds": len(results), "broken": broken, "virtual_s": lived_s, "real_s": took_s}
-        print(json.dumps(end), flush=True)
+        end = {"worlds": len(results), "broken": broken, "virtual_s": lived_s, "real_s": took_s}
+        print(json_line("end", end), flush=True)
     elif len(results) > 1:
         print(
             f"{many(len(results), 'worlds')}, {span(lived_s)} in {span(took_s)} of work "
@@ -101,7 +101,7 @@ def _sum_up(results: list[Result], *, as_json: bool) -> int:
         some = ", ".join(map(str, broken[:20]))
         raise SimulationError(
             f"a promise was broken in {many(len(broken), 'worlds')}: {some}; see it happen with: "
-            f"evercrawl simulate --seed {broken[0]} --verbose"
+            f"evercrawl lab simulate --seed {broken[0]} --verbose"
         )
     return 0
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evercrawl.cli import arguments, warm
+from evercrawl.cli import arguments, warm, where
+from evercrawl.cli.show.json_line import iso, json_line
 from evercrawl.cli.show.lines import clock, size
 from evercrawl.cli.show.meter import Meter
 from evercrawl.cli.show.plain import many, plain
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError("--plot draws the calibration; add --calibration")
     if args.memory and args.calibration:
         raise ConfigError("--memory and --calibration are two answers; ask for one of them")
-    directory = arguments.directory(args)
+    directory = where.directory(args)
     if args.plot:
         from evercrawl.lab.figures.plotting import require
         from evercrawl.store.disk.whole import placed
@@ -62,12 +62,18 @@ def run(args: argparse.Namespace) -> int:
         return _calibrate(directory, args.plot, json_too=args.json)
     found = status(directory)
     if args.json:
-        print(json.dumps({**asdict(found), **_measures(found), "running": found.running}))
+        print(json_line("status", _fields(found)))
     elif sys.stdout.isatty():
         _show(found)
     else:
         print("\n".join(f"{name:<16}{text}" for name, text in rows(found)))
     return 0
+
+
+def _fields(found: Status) -> dict[str, Any]:
+    """Return the state as an object; instants by host are written as all others are."""
+    away = {"away": {host: iso(until) for host, until in found.away.items()}, "away_s": found.away}
+    return {**asdict(found), **_measures(found), **away, "running": found.running}
 
 
 def _calibrate(directory: Path, plot: str | None, *, json_too: bool) -> int:
@@ -83,7 +89,7 @@ def _calibrate(directory: Path, plot: str | None, *, json_too: bool) -> int:
 
         with atomic_file(Path(plot)) as temporary:
             draw(calibration.groups(found), temporary)
-    print(json.dumps(calibration.rounded(found)) if json_too else "\n".join(calibration.lines(found)))
+    print(json_line("calibration", calibration.rounded(found)) if json_too else "\n".join(calibration.lines(found)))
     return 0
 
 
@@ -93,7 +99,7 @@ def _measure_memory(directory: Path, *, json_too: bool) -> int:
     from evercrawl.cli.show import memory as shown
 
     found = memory(directory)
-    print(json.dumps(shown.as_json(found)) if json_too else "\n".join(shown.lines(found)))
+    print(json_line("memory", shown.as_json(found)) if json_too else "\n".join(shown.lines(found)))
     return 0
 
 

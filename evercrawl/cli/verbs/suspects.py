@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
-from evercrawl.cli import arguments, warm
+from evercrawl.cli import arguments, warm, where
+from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.plain import fit, many
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """List it."""
-    directory = arguments.directory(args)
+    directory = where.directory(args)
     warm.before_reading("evercrawl.model.view")
     from evercrawl.ask.suspects.suspects import suspects
     from evercrawl.model.stored.reader import opened
@@ -49,8 +49,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _objects(found: list[Suspicion], sites: int) -> list[str]:
-    rows = [{"event": "suspicion"} | asdict(one) for one in found]
-    return [json.dumps(row) for row in [*rows, {"event": "end", "suspicions": len(rows), "sites": sites}]]
+    rows = [json_line("suspicion", asdict(one)) for one in found]
+    return [*rows, json_line("end", {"suspicions": len(rows), "sites": sites})]
 
 
 def _told(found: list[Suspicion], sites: int) -> list[str]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, cast
 
-from evercrawl.cli import arguments, warm
+from evercrawl.cli import arguments, warm, where
+from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.plain import fit
 from evercrawl.cli.show.words import ago, every, percent, table
 from evercrawl.config import values
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     """List them."""
     most = cast("int", arguments.value(values.whole(1), args.most, "N"))
     within_s = _within_s(args)
-    directory = arguments.directory(args)
+    directory = where.directory(args)
     warm.before_reading("evercrawl.model.view")
     from evercrawl.model.stored.reader import opened
     from evercrawl.model.view import View, settings
@@ -107,7 +107,8 @@ def _pages(view: View, most: int, *, by_site: bool) -> list[TopPage]:
 
 
 def _objects(rows: Sequence[TopPage | TopSite | RisingPage]) -> list[str]:
-    return [json.dumps(asdict(row)) for row in rows]
+    fields = [asdict(row) for row in rows]
+    return [json_line("page" if "url" in row else "site", row) for row in fields]
 
 
 def _risen(rows: list[RisingPage], now: float) -> list[str]:

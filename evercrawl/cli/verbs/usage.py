@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Iterable
@@ -11,7 +10,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
-from evercrawl.cli import arguments, warm
+from evercrawl.cli import arguments, warm, where
+from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.plain import fit, many
 from evercrawl.cli.show.words import ago, percent, table
 from evercrawl.errors import ConfigError
@@ -42,7 +42,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Take in a file, exit code 1 where a line of it is bad; or tell what is there."""
-    directory = arguments.directory(args)
+    directory = where.directory(args)
     if args.file is not None:
         return _take_in(directory, args.file, as_json=args.json)
     warm.before_reading("evercrawl.model.view")
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
         found = usage_report(View(crawl, settings(directory)[0], now))
     finally:
         crawl.close()
-    for line in [json.dumps(asdict(found))] if args.json else _lines(found, now):
+    for line in [json_line("usage", asdict(found))] if args.json else _lines(found, now):
         print(fit(line, sys.stdout))
     return 0
 
@@ -71,7 +71,7 @@ def _take_in(directory: Path, name: str, *, as_json: bool) -> int:
     with _opened(name) as source:
         bad = _told(take_in(source, writer))
     if as_json:
-        print(json.dumps({"added": writer.added, "again": writer.again, "bad": bad}))
+        print(json_line("end", {"added": writer.added, "again": writer.again, "bad": bad}))
     else:
         print(f"took in {many(writer.added, 'questions')}{_beside(writer.again, bad)}")
     return 1 if bad else 0

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from typing import TYPE_CHECKING
 
-from evercrawl.cli import arguments, warm
+from evercrawl.cli import arguments, warm, where
+from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.meter import Meter
 from evercrawl.cli.show.plain import fit, many
 
@@ -32,12 +32,12 @@ def run(args: argparse.Namespace) -> int:
     """Check, and say what was checked and what is wrong."""
     from evercrawl.ask.verify.verify import verify
 
-    directory = arguments.directory(args)
+    directory = where.directory(args)
     warm.before_reading("evercrawl.ask.verify.verify")
     with Meter(sys.stderr) as meter:
         found = verify(directory, meter)
     if args.json:
-        print(json.dumps(_as_object(found)))
+        print(json_line("verify", _as_object(found)))
     else:
         print(fit("\n".join(lines(found)), sys.stdout))
     return 0 if found.fine else 1

@@ -1,11 +1,11 @@
 """evercrawl version: the versions in use."""
 
 import argparse
-import json
 import platform
 
 from evercrawl import __version__
 from evercrawl.cli.arguments import Verbs, add_json, add_verb
+from evercrawl.cli.show.json_line import json_line
 
 _PARTS = ("pycurl", "turbohtml", "numpy", "numba")
 
@@ -23,7 +23,7 @@ def run(args: argparse.Namespace) -> int:
     versions = {"evercrawl": __version__, "python": platform.python_version()}
     versions |= {name: version(name) for name in _PARTS}
     if args.json:
-        print(json.dumps(versions))
+        print(json_line("versions", versions))
     else:
         print("\n".join(f"{name} {number}" for name, number in versions.items()))
     return 0

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from evercrawl.cli import arguments, seeds, warm
+from evercrawl.cli import arguments, seeds, warm, where
+from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.plain import fit, many
 from evercrawl.cli.show.why_weight import told
 from evercrawl.cli.show.words import ago, every, percent, span
@@ -47,8 +47,8 @@ def run(args: argparse.Namespace) -> int:
     """Tell it."""
     if args.url == "-" or args.url.startswith("@"):
         raise ConfigError(f"{args.url!r} is not a URL; name one page, such as https://example.org/")
-    (url,) = seeds.read_seeds([args.url], sys.stdin)
-    directory = arguments.directory(args)
+    url = seeds.read_url(args.url)
+    directory = where.directory(args)
     warm.before_reading("evercrawl.model.view")
     from evercrawl.ask.why.why import why
     from evercrawl.model.stored.reader import opened
@@ -59,8 +59,8 @@ def run(args: argparse.Namespace) -> int:
         found = why(View(crawl, settings(directory)[0], time.time()), url)
     finally:
         crawl.close()
-    text = json.dumps(asdict(found)) if args.json else "\n".join(f"{name:<12}{said}" for name, said in rows(found))
-    print(fit(text, sys.stdout))
+    lines = [json_line("why", asdict(found))] if args.json else [f"{name:<12}{said}" for name, said in rows(found)]
+    print(fit("\n".join(lines), sys.stdout))
     return 0
 
 

@@ -281,6 +281,14 @@ class Frontier(PoliteHosts):
         gates = [self._gates[0][0]] if self._gates else []
         return min([self._queues.next_at(self._left_alone_until), *gates, *added])
 
+    def first_due(self) -> tuple[int, float] | None:
+        """Return a page that is among the first to fall due, and when; None where a new one waits, or nothing does.
+
+        It takes microseconds: hosts that rest count as due when they have rested.
+        """
+        self._flush()
+        return None if self._new else self._queues.first_due()
+
     def near(self, now: float, within_s: float, most: int) -> list[int]:
         """Return the numbers of hosts whose turn is near, for whoever prepares it; it takes microseconds.
 

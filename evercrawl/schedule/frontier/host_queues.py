@@ -157,6 +157,27 @@ class HostQueues:
             return 0.0
         return float(self._lines["key"][self._size]) if self._control[DUES] else float("inf")
 
+    def first_due(self) -> tuple[int, float] | None:
+        """Return the page that falls due first, as far as may be told without a look at all hosts, and when.
+
+        It is that of the first in the order of rested hosts, else of those that rest; None where new pages wait, or
+        nothing does.
+        """
+        rested, resting = (bool(self._control[order]) for order in (DUES, RESTING))
+        if self._control[NEWS] or not (rested or resting):
+            return None
+        line = self._lines[self._size if rested else 0]
+        lot = self._lots[int(line["slot"])]
+        tops = [
+            self._entries[4 * int(lot[f"{heap}_block"]) + 1]
+            for heap in ("awake", "asleep")
+            if lot[heap] and not lot["short"]
+        ]
+        if not tops:
+            return None
+        top = min(tops, key=lambda entry: float(entry["key"]))
+        return int(top["slot"]), max(float(top["key"]), float(line["key"]))
+
     def near(self, until: float, most: int) -> list[int]:
         """Return hosts that are next to be looked at, up to `most` of those at rest until `until` at the latest.
 

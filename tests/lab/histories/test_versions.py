@@ -1,4 +1,4 @@
-"""The versions of pages that a crawl archived, and what `evercrawl evolution --texts` tells of them."""
+"""The versions of pages that a crawl archived, and what `evercrawl lab evolution --texts` tells of them."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""The figures of `evercrawl backtest` as PNG: freshness by budget, and whether P(fresh) is as was believed."""
+"""The figures of `evercrawl lab backtest` as PNG: freshness by budget, and whether P(fresh) is as was believed."""
 
 from __future__ import annotations
 

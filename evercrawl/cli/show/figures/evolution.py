@@ -1,4 +1,4 @@
-"""The figure of `evercrawl evolution` as a PNG."""
+"""The figure of `evercrawl lab evolution` as a PNG."""
 
 from __future__ import annotations
 

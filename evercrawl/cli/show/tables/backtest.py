@@ -1,4 +1,4 @@
-"""What `evercrawl backtest` prints for people."""
+"""What `evercrawl lab backtest` prints for people."""
 
 from __future__ import annotations
 

@@ -1,0 +1,82 @@
+"""Where the crawl is that a verb is about, when nobody says."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from evercrawl.errors import ConfigError
+
+_SHOWN: Final = 5
+_HERE: Final = Path()
+
+
+def directory(args: argparse.Namespace) -> Path:
+    """Return the crawl directory: the one named, the current folder, or the only crawl in it.
+
+    Where the current folder is no crawl and none is below, it is the current folder, which the verb then refuses.
+
+    Raises
+    ------
+    ConfigError
+        When --dir is not a directory, or several crawls are below.
+    """
+    if args.dir is not None:
+        return _named(args.dir)
+    from evercrawl.store.partition import is_crawl
+
+    if is_crawl(_HERE):
+        return _HERE
+    below = crawls_below(_HERE)
+    if len(below) > 1:
+        more = f" and {len(below) - _SHOWN} more" if len(below) > _SHOWN else ""
+        listed = ", ".join(map(str, below[:_SHOWN])) + more
+        raise ConfigError(f"{len(below)} crawls are in this folder ({listed}); name one, such as --dir {below[0]}")
+    return below[0] if below else _HERE
+
+
+def for_seeds(args: argparse.Namespace, urls: Sequence[str]) -> Path:
+    """Return where a crawl from these seeds goes: the current folder if it is empty or a crawl, else ./HOST.
+
+    Without seeds it is the crawl that goes on, as of `directory`.
+
+    Raises
+    ------
+    ConfigError
+        When --dir is not a directory, or ./HOST is something else than a crawl.
+    """
+    if args.dir is not None or not urls:
+        return directory(args)
+    from evercrawl.parse.urls import hostname
+    from evercrawl.store.partition import is_crawl
+
+    if is_crawl(_HERE) or _is_unused(_HERE):
+        return _HERE
+    made = Path(hostname(urls[0]).strip("[]"))
+    if made.exists() and not (made.is_dir() and (is_crawl(made) or _is_unused(made))):
+        raise ConfigError(f"{made} is there and is no crawl; name another directory, such as --dir {made}-crawl")
+    return made
+
+
+def crawls_below(folder: Path) -> list[Path]:
+    """Return the folders in `folder` that are crawls, sorted."""
+    from evercrawl.store.partition import is_crawl
+
+    try:
+        return sorted(path.relative_to(folder) for path in folder.iterdir() if path.is_dir() and is_crawl(path))
+    except OSError:
+        return []
+
+
+def _named(name: str) -> Path:
+    named = Path(name)
+    if named.exists() and not named.is_dir():
+        raise ConfigError(f"--dir {named} is a file; name a directory; it need not exist yet")
+    return named
+
+
+def _is_unused(folder: Path) -> bool:
+    """Whether nothing is in a folder but what a crawl's start may find there: its settings, an earlier lock."""
+    return all(path.name in {"crawl.toml", "lock"} for path in folder.iterdir())
