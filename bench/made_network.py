@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evercrawl.clock import Clock
-    from evercrawl.types import Request
+    from evercrawl.types import Request, Silence
 
 _HTML: Final = b"Content-Type: text/html; charset=utf-8\r\n"
 
@@ -77,6 +77,13 @@ class MadeAnswers:
     def in_flight(self) -> int:
         """Exchanges under way."""
         return len(self._under_way)
+
+    def silent(self, over_s: float) -> list[Silence]:
+        """Return nothing: every answer comes in time."""
+        return []
+
+    def hang_up(self, silences: Sequence[Silence]) -> None:
+        """End nothing."""
 
     @property
     def idle_s(self) -> float:

@@ -44,7 +44,8 @@ class Progress:
     outcomes
         Of this run's visits: outcome label -> count.
     errors
-        Of this run's visits: class of failure -> count; and `robots_unreachable`: robots.txt that could not be had.
+        Of this run's visits: class of failure -> count; and `robots_unreachable`: robots.txt that could not be had;
+        `silent`: exchanges that were ended since too many far ends said nothing, and are tried again later.
     waiting
         Why hosts cannot be asked now (robots, resting, back-off, dns) -> number of hosts.
     robots_trouble

@@ -2,7 +2,7 @@
 
 import enum
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 import numpy as np
@@ -98,7 +98,7 @@ class Exchange(msgspec.Struct):
         Peer address as text, "" when no connection was made.
     error
         "" or a short class of failure: dns, refused_address, connect, tls, timeout, reset, protocol, too_large ...;
-        internal where our own code failed.
+        internal where our own code failed, `SILENT` where we hung up.
     detail
         A sentence about the failure.
     truncated
@@ -125,6 +125,26 @@ class Exchange(msgspec.Struct):
     tls_ok: bool | None = None
     http_version: str = "1.1"
     packed: bool = False
+
+
+SILENT: Final = "silent"
+"""Error of an exchange that we ended because too many far ends said nothing; its page is asked for again later."""
+
+
+class Silence(NamedTuple):
+    """An exchange under way of which next to nothing came for a while.
+
+    Attributes
+    ----------
+    request, ip
+        What was asked for, and of which address; "" where that is not known.
+    since
+        The last instant at which enough came, in seconds since the epoch.
+    """
+
+    request: Request
+    ip: str
+    since: float
 
 
 @dataclass(frozen=True, slots=True)

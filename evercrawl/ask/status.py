@@ -14,6 +14,7 @@ from evercrawl.model.policy.followed import sentence, stored
 from evercrawl.model.policy.schemes import unswitched
 from evercrawl.model.rules.budgets import REFUSED
 from evercrawl.model.rules.robots import ROBOTS_FILE, unreachable
+from evercrawl.model.rules.waits import silent_until
 from evercrawl.model.stored.reader import Tell, opened
 from evercrawl.model.view import View, settings
 from evercrawl.schedule.formulas.expected_age import expected_age_s
@@ -75,6 +76,9 @@ class Status:
         Host names met.
     away
         Host -> instant until which it is left alone, where that is still to come.
+    silent
+        Host -> instant until which it is left alone since it said nothing while too many were waited for, where that is
+        still to come; as the last snapshot has it, of some hundred hosts.
     robots_unreachable
         Origin -> why its robots.txt could not be fetched when it was last asked for, so that its pages wait.
     set_aside
@@ -118,6 +122,7 @@ class Status:
     received_bytes: int
     hosts: int
     away: dict[str, float]
+    silent: dict[str, float]
     robots_unreachable: dict[str, str]
     set_aside: dict[str, str]
     archive_segments: int
@@ -209,6 +214,7 @@ def _status(crawl: Partition, at: float) -> Status:
         received_bytes=state.wire_bytes,
         hosts=len(state.hosts),
         away={state.hosts[number]: until for number, until in state.away.items() if until > at},
+        silent={state.hosts[number]: until for number, until in silent_until(state).items() if until > at},
         robots_unreachable=unreachable(crawl.directory / ROBOTS_FILE),
         set_aside=set_aside(disk),
         archive_segments=len(crawl.archive.segments()),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.change.dates import http_date
+from evercrawl.types import SILENT
 
 if TYPE_CHECKING:
     from evercrawl.schedule.frontier.hosts import Host
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
 
 TROUBLE: Final = frozenset({0, 408, 425, 429, 500, 502, 503, 504})  # statuses that another try may cure
 RETRY_AFTER_MOST_S: Final = 86_400.0
+SILENT_FIRST_S: Final = 30.0
+SILENT_MOST_S: Final = 3600.0
+_DOUBLINGS: Final = 7
 _OWN: Final = ("too_large", "refused_address", "internal")  # errors that say nothing of the host
 
 
@@ -45,6 +49,10 @@ def retry_after_s(exchange: Exchange, now: float) -> float:
 def apply_backoff(host: Host, exchange: Exchange, now: float) -> None:
     """Let a host rest for as long as its answer deserves: Retry-After, or a back-off that doubles."""
     wish_s = retry_after_s(exchange, now)
+    host.answers = int(exchange.status > 0)
+    if exchange.error == SILENT:
+        await_calm(host, now)
+        return
     if wish_s:
         host.count_failure()
         host.stay_away(now + wish_s, "back-off")
@@ -52,3 +60,14 @@ def apply_backoff(host: Host, exchange: Exchange, now: float) -> None:
         host.failed(now)
     elif exchange.status:
         host.succeeded()
+
+
+def await_calm(host: Host, now: float) -> float:
+    """Leave a host alone that said nothing while too many were waited for; return until when.
+
+    Nobody knows whether it would have answered: nothing is held against its pages.
+    """
+    wait_s = min(SILENT_FIRST_S * 2.0 ** min(host.failures, _DOUBLINGS), SILENT_MOST_S)
+    host.count_failure()
+    host.stay_away(now + wait_s, SILENT)
+    return host.away_until

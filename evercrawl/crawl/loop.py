@@ -74,6 +74,7 @@ class Crawl:
         self._changes, self._weight, self._surroundings = choosing.changes, choosing.weight, choosing.surroundings
         self._lessons, self._planning, self._random_probes = choosing.lessons, choosing.planning, choosing.random_probes
         self._access, self._sitemaps, self._probes = parts.access, parts.sitemaps, parts.probes
+        self._silences = parts.silences
         self._visiting, self._parsers, self._learner = parts.visiting, parts.parsers, parts.learner
         self._enforcing, self.scope, self.config = parts.enforcing, parts.scope, config
         self._storing, self._settling, self._quarantine = parts.storing, parts.settling, memory.quarantine
@@ -209,6 +210,7 @@ class Crawl:
         idle = self._clock.now() >= began + IDLE_S
         self._leisure.observe(self._clock.now(), self._network.idle_s)
         self._access.check()
+        self._silences.turn(self._clock.now())
         for start in range(0, len(exchanges), BATCH):
             self._take(exchanges[start : start + BATCH])
             self._learn()
@@ -337,6 +339,7 @@ class Crawl:
             self._pace.observed(now, self._learner.tally.visits)
             self._surroundings.deaths_per_s = self._changes.deaths.per_s
             self._state.notes.update(notes_of(self.policy), **self._changes.notes())
+            self._silences.tell(self._state.notes)
             self._watch(self._telling.progress(now))
 
     def _summary(self) -> Summary:

@@ -19,6 +19,7 @@ from evercrawl.crawl.telling import Telling
 from evercrawl.crawl.visit.access import Access
 from evercrawl.crawl.visit.head_checks import HeadChecks
 from evercrawl.crawl.visit.parsers import Inline
+from evercrawl.crawl.visit.silences import Silences
 from evercrawl.crawl.visit.visiting import Visiting
 from evercrawl.fetch.names import LookUps
 from evercrawl.model.columns import Columns, counts_bytes
@@ -201,6 +202,7 @@ class Parts:
             offload=outside.offload,
             changed=network.wake,
         )
+        self.silences = Silences(network, config.connections)
         self.access = Access(
             frontier,
             memory.robots,
@@ -210,6 +212,7 @@ class Parts:
             clock,
             self.host_of,
             unreachable,
+            silences=self.silences,
             quarantine=memory.quarantine,
             proxied=bool(config.proxy),
             delay_s=config.delay_s,
@@ -288,6 +291,7 @@ class Parts:
             self.pace,
             budgets,
             self.access,
+            self.silences,
             self.sitemaps,
             self.storing,
             self.parsers,

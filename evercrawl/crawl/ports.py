@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from evercrawl.crawl.visit.parsers import Parsers
     from evercrawl.fetch.guard import Guard
     from evercrawl.fetch.names import Resolver, StaticResolver
-    from evercrawl.types import Exchange, Request
+    from evercrawl.types import Exchange, Request, Silence
 
 
 class Network(Protocol):
@@ -33,6 +33,14 @@ class Network(Protocol):
 
     async def finished(self, timeout_s: float) -> list[Exchange]:
         """Return the exchanges that have ended, after waiting for one of them for up to `timeout_s`."""
+        ...
+
+    def silent(self, over_s: float) -> list[Silence]:
+        """Return the exchanges under way whose far ends have said next to nothing for longer than `over_s`."""
+        ...
+
+    def hang_up(self, silences: Sequence[Silence]) -> None:
+        """End these exchanges, which are among those that `silent` has just returned, with the error `SILENT`."""
         ...
 
     def wake(self) -> None:

@@ -10,13 +10,14 @@ from evercrawl.crawl.sitemaps.sitemaps import Sitemaps
 from evercrawl.crawl.storing import Storing
 from evercrawl.crawl.visit.access import Access
 from evercrawl.crawl.visit.parsers import Parsers
+from evercrawl.crawl.visit.silences import Silences
 from evercrawl.model.rules.budgets import Budgets
 from evercrawl.model.stored.remembered import Remembered
 from evercrawl.progress import Progress
 from evercrawl.schedule.frontier.frontier import Frontier
 from evercrawl.store.journal.events import CHANGED
 from evercrawl.store.state import State
-from evercrawl.types import Outcome
+from evercrawl.types import SILENT, Outcome
 
 _LABELS: Final[dict[int, str]] = {outcome: outcome.label for outcome in Outcome}
 
@@ -52,7 +53,7 @@ class Telling:
 
     Parameters
     ----------
-    state, tally, frontier, network, pace, budgets, access, sitemaps, storing, parsers, indexing
+    state, tally, frontier, network, pace, budgets, access, silences, sitemaps, storing, parsers, indexing
         The parts; without a search index there is no indexing.
     begun_at
         When the run began, in seconds since the epoch.
@@ -67,6 +68,7 @@ class Telling:
         pace: Pace,
         budgets: Budgets,
         access: Access,
+        silences: Silences,
         sitemaps: Sitemaps,
         storing: Storing,
         parsers: Parsers,
@@ -76,6 +78,7 @@ class Telling:
     ) -> None:
         self._state, self._tally, self._frontier, self._network = state, tally, frontier, network
         self._pace, self._budgets, self._access, self._sitemaps = pace, budgets, access, sitemaps
+        self._silences = silences
         self._storing, self._parsers, self._indexing = storing, parsers, indexing
         self.begun_at = begun_at
 
@@ -121,4 +124,5 @@ class Telling:
     def _errors(self) -> dict[str, int]:
         closed = {"robots_unreachable": self._access.failures} if self._access.failures else {}
         sitemaps = {f"sitemap_{why}": count for why, count in self._sitemaps.trouble.items()}
-        return {**self._tally.errors, **closed, **sitemaps, **self._budgets.refused}
+        silent = {SILENT: self._silences.ended} if self._silences.ended else {}
+        return {**self._tally.errors, **closed, **silent, **sitemaps, **self._budgets.refused}

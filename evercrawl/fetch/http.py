@@ -10,7 +10,7 @@ from evercrawl.fetch.asking import ACCEPT, ACCEPT_ENCODING, Asker, Asking
 from evercrawl.fetch.curl_loop import CurlLoop, Ended
 from evercrawl.fetch.transfer import CurlTransfer, HeldBytes, Settings
 from evercrawl.fetch.trust import trusted_certificates
-from evercrawl.types import Exchange, Request
+from evercrawl.types import SILENT, Exchange, Request, Silence
 
 if TYPE_CHECKING:
     import pycurl
@@ -22,6 +22,7 @@ __all__ = ["CurlNetwork"]
 DISTRUST_S = 3600.0
 MAX_DISTRUSTED = 10_000
 MAX_HELD_BYTES = 256 << 20
+_TIMED_OUT = 28  # curl's number for an exchange that took too long
 
 
 class CurlNetwork:
@@ -144,6 +145,27 @@ class CurlNetwork:
         ended, self._ended = self._ended, []
         self._held.size_bytes -= sum(len(exchange.wire) for exchange in ended)
         return ended
+
+    def silent(self, over_s: float) -> list[Silence]:
+        """Return the exchanges under way whose far ends have said next to nothing for longer than `over_s`."""
+        now = self._clock.now()
+        found = ((transfer, transfer.silent_since(now)) for transfer in self._busy.values())
+        return [Silence(one.exchange.request, one.address, since) for one, since in found if since < now - over_s]
+
+    def hang_up(self, silences: Sequence[Silence]) -> None:
+        """End these exchanges, and close their connections."""
+        requests, now = {id(silence.request) for silence in silences}, self._clock.now()
+        for curl, transfer in list(self._busy.items()):
+            if id(transfer.exchange.request) in requests:
+                self._curls.remove(curl)
+                del self._busy[curl]
+                exchange = self._settled(transfer, _TIMED_OUT, "", now)
+                exchange.error, exchange.detail = SILENT, "next to nothing came while too many were waited for"
+                self._held.size_bytes += len(exchange.wire)
+                self._ended.append(exchange)
+                self._idle.append(transfer)
+        if self._ended:
+            self.wake()
 
     async def close(self) -> None:
         """Abort what is in flight and close all connections; aborted exchanges are not returned."""

@@ -25,6 +25,8 @@ _NO_PROXY_FIELD = b"Proxy-Connection:"  # a field without a value: curl leaves i
 _BAD_CERTIFICATE = (51, 60)
 _NOT_CONNECTED = 7
 _SEND_FAILED = 55
+_SILENT_B_PER_S = 512.0  # who sends no more is silent: a byte now and then is a way to keep a connection
+_LINE_BYTES = 32  # that a line of a head is taken for
 _MOST_PIECES = 256  # a body in pieces of two bytes would take thirty times its size
 _NOBODY = 44  # CURLOPT_NOBODY, of which the types of pycurl have no name
 _DNS_CACHE_TIMEOUT = 92  # CURLOPT_DNS_CACHE_TIMEOUT, likewise
@@ -130,6 +132,7 @@ class CurlTransfer:
         self._address = ""  # where it was told to connect last
         self._fresh = False
         self._bodiless = False
+        self._heard_at, self._heard_bytes = 0.0, 0
         self._set_up()
 
     def _set_up(self) -> None:
@@ -195,6 +198,22 @@ class CurlTransfer:
             put(pycurl.FRESH_CONNECT, 1 if fresh else 0)
             self._fresh = fresh
 
+    @property
+    def address(self) -> str:
+        """Where the handle was told to connect; "" where a proxy, or curl, finds that out."""
+        return self._address
+
+    def silent_since(self, now: float) -> float:
+        """Return the last instant at which enough had come: each byte makes up for a little silence.
+
+        It is exact to how often it is asked for.
+        """
+        came = self._taken_bytes + _LINE_BYTES * len(self.lines)
+        if came > self._heard_bytes:
+            self._heard_at = min(now, self._heard_at + (came - self._heard_bytes) / _SILENT_B_PER_S)
+        self._heard_bytes = came
+        return self._heard_at
+
     def end(self, code: int, words: str, now: float) -> Exchange:
         """Return the exchange, settled; `code` and `words` are how curl says that it ended."""
         exchange = self.exchange
@@ -245,6 +264,7 @@ class CurlTransfer:
         self._room_bytes = self.exchange.request.max_wire_bytes
         self._settings.held.size_bytes -= self._taken_bytes
         self._taken_bytes, self._crowded = 0, False
+        self._heard_at, self._heard_bytes = self.exchange.at, 0
 
     def _received(self) -> bytes:
         if len(self._pieces) == 1 and not self._gathered:

@@ -10,7 +10,7 @@ from evercrawl.model.stored.reading import Fetched
 from evercrawl.simulate.surroundings.network import MadeNetwork
 from evercrawl.store.journal.events import Event, Visit
 from evercrawl.store.partition import Partition
-from evercrawl.types import Exchange, Request
+from evercrawl.types import Exchange, Request, Silence
 
 
 class WatchedNetwork:
@@ -62,6 +62,14 @@ class WatchedNetwork:
         for exchange in ended:
             self._answered(exchange)
         return ended
+
+    def silent(self, over_s: float) -> list[Silence]:
+        """Return who is silent; see `MadeNetwork.silent`."""
+        return self._inner.silent(over_s)
+
+    def hang_up(self, silences: Sequence[Silence]) -> None:
+        """End exchanges; see `MadeNetwork.hang_up`."""
+        self._inner.hang_up(silences)
 
     def wake(self) -> None:
         """Make the `finished` that waits return now."""

@@ -4,6 +4,7 @@ import numpy as np
 
 from evercrawl.fetch.robots import parse
 from evercrawl.model.rules.robots import ROBOTS_FILE, stored, unreachable
+from evercrawl.model.rules.waits import silent_until
 from evercrawl.model.stored.answers import instant
 from evercrawl.model.view import View
 from evercrawl.model.web.mirrors import SAMPLED
@@ -41,6 +42,9 @@ def hindrances(view: View, slot: int) -> list[str]:
         found.append(f"{host} is a mirror: {original} is known, and of such pages one in {SAMPLED} is read")
     if until > view.now:
         found.append(f"{host} is left alone until {instant(until)}, after trouble or by its own wish")
+    elif silent_until(state).get(number, 0.0) > view.now:
+        again = instant(silent_until(state)[number])
+        found.append(f"{host} said nothing while too many others were waited for; it is asked again from {again} on")
     elif number in unanswered(state, [number]):
         found.append(f"{host} gave no answer when it was last asked; its name, or its machine, may be gone")
     return found

@@ -128,7 +128,8 @@ def rows(found: Status) -> list[tuple[str, str]]:
         ("visits", f"{found.visits:,}, of them {found.changes:,} that found a change"),
         ("received", size(found.received_bytes)),
         ("hosts", f"{found.hosts:,}, of them {len(found.away):,} left alone for now"),
-        *_away(found),
+        *_away(found.away, found.at),
+        *_silent(found),
         *_robots(found),
         *_set_aside(found),
         ("archive", f"{size(found.archive_bytes)} in {many(found.archive_segments, 'segments')}"),
@@ -191,10 +192,17 @@ def _copies(found: Status) -> list[tuple[str, str]]:
     return near * (found.near_duplicates > 0) + soft * (found.soft_404 > 0)
 
 
-def _away(found: Status) -> list[tuple[str, str]]:
-    listed = sorted(found.away.items(), key=lambda item: item[1])[:_AWAY]
-    lines = [("", f"{host} for {clock(until - found.at)} more") for host, until in listed]
-    return lines if len(found.away) <= _AWAY else [*lines, ("", f"and {len(found.away) - _AWAY:,} more")]
+def _away(away: dict[str, float], now: float) -> list[tuple[str, str]]:
+    listed = sorted(away.items(), key=lambda item: item[1])[:_AWAY]
+    lines = [("", f"{host} for {clock(until - now)} more") for host, until in listed]
+    return lines if len(away) <= _AWAY else [*lines, ("", f"and {len(away) - _AWAY:,} more")]
+
+
+def _silent(found: Status) -> list[tuple[str, str]]:
+    if not found.silent:
+        return []
+    said = f"{many(len(found.silent), 'hosts')} said nothing while too many were waited for; they are asked again later"
+    return [("silent", said), *_away(found.silent, found.at)]
 
 
 def _robots(found: Status) -> list[tuple[str, str]]:

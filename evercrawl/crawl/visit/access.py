@@ -7,17 +7,18 @@ import math
 from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Final
 
-from evercrawl.crawl.backoff import retry_after_s
+from evercrawl.crawl.backoff import await_calm, retry_after_s
 from evercrawl.crawl.visit.name_turns import NameTurns
 from evercrawl.fetch.names import LookUps, ResolveError
 from evercrawl.fetch.names.base import literal
 from evercrawl.model.rules.robots import OriginRules, RobotsKeeper, RobotsTag
 from evercrawl.parse.urls import hostname, origin, path_query
-from evercrawl.types import Exchange, Request
+from evercrawl.types import SILENT, Exchange, Request
 
 if TYPE_CHECKING:
     from evercrawl.clock import Clock
     from evercrawl.crawl.ports import Network
+    from evercrawl.crawl.visit.silences import Silences
     from evercrawl.fetch.guard import Guard
     from evercrawl.schedule.frontier.frontier import Frontier
     from evercrawl.schedule.frontier.hosts import Host
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 POLL_S: Final = 0.05
 JUDGED: Final = 1 << 14  # origins of which it is remembered what the guard said
+CROWDED_S: Final = 1.0  # after which a host comes back that found too many others being waited for
 GIVES_WAY: Final = 2  # failures of a robots.txt after which one page of its origin makes room after each
 GO: Final = "go"
 WAIT: Final = "wait"
@@ -44,6 +46,8 @@ class Access:
         Host name -> its Host, None where it is not known.
     unreachable
         Called with a host, and why, when its name leads nowhere.
+    silences
+        Whether so many hosts are waited for that those which have not answered yet come later.
     quarantine
         Which files our own code failed on.
     proxied
@@ -70,10 +74,12 @@ class Access:
         host_of: Callable[[str], Host | None],
         unreachable: Callable[[Host, str], None],
         *,
+        silences: Silences,
         quarantine: Quarantine,
         proxied: bool,
         delay_s: float,
     ) -> None:
+        self._silences = silences
         self._quarantine = quarantine
         self._frontier = frontier
         self._robots = robots
@@ -115,6 +121,10 @@ class Access:
             return WAIT
         if inside := self._refused(host, home, addresses):
             return f"refused_address: {inside}"
+        if not host.answers and self._silences.crowded(len(self._frontier.unproven), now):
+            host.ready_at, host.reason = max(host.ready_at, now + CROWDED_S), SILENT
+            self.turns.count_put_off(now)
+            return WAIT
         rules = self._robots.of(home, now)
         if rules is None:
             if self._gives_way(host, home):
@@ -141,6 +151,17 @@ class Access:
         self._missed[host.number] = missed
         return True
 
+    def fell_silent(self, host: Host, exchange: Exchange, now: float) -> None:
+        """Let a host be asked later whose exchange was ended for its silence, at its next address if nobody was there.
+
+        Its pages keep their turn, and nothing is held against them.
+        """
+        self._silences.note(host.number, await_calm(host, now))
+        if not exchange.sent and len(host.addresses) > 1 and host.in_flight == 0:
+            self.move_on(host)
+        else:
+            self._frontier.release(host)
+
     def move_on(self, host: Host) -> None:
         """Let a host be asked at its next address; the exchange has ended."""
         self._frontier.locate(host, (*host.addresses[1:], host.addresses[0]), host.located_until)
@@ -160,6 +181,13 @@ class Access:
             exchange, wish_s, moved = self._failed(exchange, error, now), 0.0, None
         if asked is not None and wish_s:
             asked.stay_away(now + wish_s, "back-off")
+        if asked is not None:
+            asked.answers = int(exchange.status > 0)
+        if asked is host and exchange.error == SILENT:
+            host.held = ""
+            self._frontier.ended(host, now)
+            self.fell_silent(host, exchange, now)
+            return
         if asked is host and self.misses(host, exchange):
             host.held = ""
             self._frontier.ended(host, now)

@@ -65,8 +65,12 @@ class NameTurns:
             host.ready_at, host.reason = max(host.ready_at, until), "name look-up"
             if not host.rows.address[host.row]:
                 self._line.append(host.number)
-        self._put_off_at, self._put_off_count = now, self._put_off_count + 1 if self._put_off_at == now else 1
+        self.count_put_off(now)
         return True
+
+    def count_put_off(self, now: float) -> None:
+        """Take note of a host that has to come back, for its name or for another reason."""
+        self._put_off_at, self._put_off_count = now, self._put_off_count + 1 if self._put_off_at == now else 1
 
     def call(self, now: float) -> None:
         """Let as many hosts offer their pages now as there is room to look up, those first that have waited longest.

@@ -11,7 +11,7 @@ from evercrawl.crawl.visit.access import GO, WAIT, Access
 from evercrawl.crawl.visit.recall import recall
 from evercrawl.fetch.asking import validator
 from evercrawl.model.stored.reading import Before, Fetched, Reading, fetched, no_page, partial, understand
-from evercrawl.types import Exchange, Outcome, Request
+from evercrawl.types import SILENT, Exchange, Outcome, Request
 
 if TYPE_CHECKING:
     from evercrawl.config import Config
@@ -188,6 +188,11 @@ class Visiting:
         try:
             if exchange.request.head and not self._heads.visited(exchange, tag.host.number, tag.slot, tag.before):
                 self._ask_again(exchange, tag, now, new=False)
+                return
+            if exchange.error == SILENT:
+                tag.host.answers = 0
+                self._ask_again(exchange, tag, now, new=tag.new)
+                self._access.fell_silent(tag.host, exchange, now)
                 return
             if self._access.misses(tag.host, exchange):
                 self._ask_again(exchange, tag, now, new=tag.new)

@@ -9,6 +9,8 @@ from evercrawl.store.state import State
 from evercrawl.store.table.known import TICKS_PER_S
 from evercrawl.types import Floats
 
+LEFT_ALONE: Final = "silent_until_"
+"""Begins the names of the state's notes on until when a host is left alone for its silence; its number follows."""
 _DOUBLED: Final = 16  # times, at most
 
 
@@ -36,3 +38,12 @@ def wait_s(misses: ArrayLike, refresh_after_s: float) -> Floats:
 def again_at(state: State, visited: NDArray[Any], misses: NDArray[Any], refresh_after_s: float) -> Floats:
     """Return the instants before which pages are not visited again, by these columns of their records, shape (n,)."""
     return state.epoch + visited / TICKS_PER_S + wait_s(misses, refresh_after_s)
+
+
+def silent_until(state: State) -> dict[int, float]:
+    """Return until when hosts are left alone that said nothing while too many were waited for, as far as it is noted.
+
+    As the last snapshot has it, of some hundred hosts.
+    """
+    noted = {name.removeprefix(LEFT_ALONE): at for name, at in state.notes.items() if name.startswith(LEFT_ALONE)}
+    return {int(host): at for host, at in noted.items() if host.isdigit() and int(host) < len(state.hosts)}

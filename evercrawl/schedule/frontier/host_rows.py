@@ -24,6 +24,7 @@ HOST: Final = np.dtype(
         ("pages", "u4"),
         ("failures", "u2"),
         ("reason", "u2"),  # why it rests: likewise
+        ("answers", "u1"),
     ],
     align=True,
 )
@@ -69,6 +70,7 @@ class HostRows:
         self.failures: memoryview[int] = self.rows["failures"].data
         self.held: memoryview[int] = self.rows["held"].data
         self.reason: memoryview[int] = self.rows["reason"].data
+        self.answers: memoryview[int] = self.rows["answers"].data
         self.words = [""]
         self.count = 0
         self._codes = {"": 0, "resting": 0}

@@ -70,6 +70,8 @@ class Host:
         Exchanges under way.
     pages
         Known pages, for the ceiling of pages a host.
+    answers
+        1 where there was an answer to the last exchange of this run; else 0.
     """
 
     __slots__ = ("__weakref__", "number", "row", "rows")
@@ -80,6 +82,7 @@ class Host:
     failures = HostColumn[int]()
     in_flight = HostColumn[int]()
     pages = HostColumn[int]()
+    answers = HostColumn[int]()
 
     def __init__(self, number: int, name: str = "", rows: HostRows | None = None) -> None:
         self.number = self.row = number

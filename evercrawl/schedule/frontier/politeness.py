@@ -70,6 +70,8 @@ class PoliteHosts:
         By number.
     rests_until
         Hosts that are added rest until then (s since the epoch): who was asked before this run is not known for sure.
+    unproven
+        Numbers of hosts that are being asked and did not answer the last time, or were not asked yet in this run.
     """
 
     def __init__(
@@ -92,6 +94,7 @@ class PoliteHosts:
         self._addresses: dict[int, Address] = {}  # that are asked, or rest, by key
         self._addresses_most = _ADDRESSES
         self.rests_until = 0.0
+        self.unproven = set[int]()
         self.hosts = Hosts(self._rows)
 
     def add_host(self, name: str) -> Host:
@@ -159,6 +162,8 @@ class PoliteHosts:
         """Take note of a request to `host` that starts now."""
         rows, row = host.rows, host.row
         rows.in_flight[row] += 1
+        if not rows.answers[row]:
+            self.unproven.add(host.number)
         ready_at = now + rows.delay_s[row]
         if ready_at > rows.ready_at[row]:
             rows.ready_at[row] = ready_at
@@ -177,6 +182,8 @@ class PoliteHosts:
         rows, row = host.rows, host.row
         in_flight = rows.in_flight[row] - 1
         rows.in_flight[row] = in_flight
+        if self.unproven:
+            self.unproven.discard(host.number)
         rested_at, ready_at = rows.ready_at[row], now + rows.delay_s[row]
         if ready_at > rested_at and self._per_host == 1:
             rows.ready_at[row] = rested_at = ready_at

@@ -10,7 +10,7 @@ from evercrawl.clock import Clock
 from evercrawl.fetch.answer import settle
 from evercrawl.parse.urls import origin, path_query
 from evercrawl.simulate.worlds.made_web import Answer
-from evercrawl.types import Exchange, Request
+from evercrawl.types import SILENT, Exchange, Request, Silence
 
 CONNECT_S: Final = 10.0  # for so long an answer to a connection is waited for
 _CODES: Final = {"": 0, "reset": 18, "timeout": 28}  # curl's numbers for how a body ends
@@ -124,6 +124,7 @@ class MadeNetwork:
         self.log: list[Asked] = []
         self._web, self._clock, self._latency_s, self._watch, self._judge = web, clock, latency_s, watch, judge
         self._timers: dict[int, asyncio.TimerHandle] = {}
+        self._busy: dict[int, tuple[Asked, Exchange]] = {}
         self._ended: list[Exchange] = []
         self._news = asyncio.Event()
         self._waited_s = 0.0
@@ -153,6 +154,7 @@ class MadeNetwork:
         self._watch(asked)
         lasts_s = self._carry_out(exchange, headers, asked.at)
         number = len(self.log)
+        self._busy[number] = asked, exchange
         self._timers[number] = asyncio.get_running_loop().call_later(lasts_s, self._end, number, asked, exchange)
 
     def _carry_out(self, exchange: Exchange, headers: dict[str, str], at: float) -> float:
@@ -194,6 +196,24 @@ class MadeNetwork:
         ended, self._ended = self._ended, []
         return ended
 
+    def silent(self, over_s: float) -> list[Silence]:
+        """Return the exchanges under way for longer than `over_s`: all of an answer comes at its end."""
+        until = self._clock.now() - over_s
+        return [
+            Silence(exchange.request, exchange.ip, exchange.at)
+            for _, exchange in self._busy.values()
+            if exchange.at < until
+        ]
+
+    def hang_up(self, silences: Sequence[Silence]) -> None:
+        """End these exchanges."""
+        requests = {id(silence.request) for silence in silences}
+        for number, (asked, exchange) in list(self._busy.items()):
+            if id(exchange.request) in requests:
+                self._timers[number].cancel()
+                cut = Exchange(exchange.request, exchange.at, ip=exchange.ip, error=SILENT, detail="we hung up")
+                self._end(number, asked, cut)
+
     def wake(self) -> None:
         """Make the `finished` that waits return now."""
         self._news.set()
@@ -203,9 +223,10 @@ class MadeNetwork:
         for timer in self._timers.values():
             timer.cancel()
         self._timers.clear()
+        self._busy.clear()
 
     def _end(self, number: int, asked: Asked, exchange: Exchange) -> None:
-        del self._timers[number]
+        del self._timers[number], self._busy[number]
         asked.ended_at, asked.status, asked.answered = self._true(), exchange.status, exchange.headers
         exchange.elapsed_s = self._clock.now() - exchange.at
         self._ended.append(exchange)
