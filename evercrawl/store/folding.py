@@ -103,7 +103,8 @@ def _switched(state: State, event: Switched, _: Place) -> None:
 
 
 def _lost(state: State, event: Lost, _: Place) -> None:
-    state.lose(event.slot)
+    if event.current:
+        state.lose(event.slot)
 
 
 def _noted(state: State, event: Noted, _: Place) -> None:

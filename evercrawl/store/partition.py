@@ -18,7 +18,7 @@ import msgspec
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store import folding
 from evercrawl.store.archive.archive import Archive
-from evercrawl.store.archive.pointer import ArchiveEnd
+from evercrawl.store.archive.pointer import ArchiveEnd, Pointer
 from evercrawl.store.disk import stamped
 from evercrawl.store.disk.disk import Disk, RealDisk
 from evercrawl.store.disk.lock import PURPOSE, Lock
@@ -35,11 +35,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
     from pathlib import Path
 
-    from evercrawl.store.archive.pointer import Pointer
     from evercrawl.store.journal.events import Event
     from evercrawl.types import Keys
 
-__all__ = ["FILE", "FORMAT", "Birth", "Partition", "Scheme", "is_crawl"]
+__all__ = ["COPY", "FILE", "FORMAT", "Birth", "Partition", "Scheme", "is_crawl"]
 
 FORMAT: Final = 1
 FILE: Final = "crawl.json"
@@ -244,7 +243,7 @@ class Partition:
         if loaded is not None and not self.state.cashbook.balance():
             raise StoreError(f"the cash of snapshot {loaded.name} does not add up")
         if given_up:  # the archive was cut in between
-            self._archive_end = max((where.end for _, where in self._named()), default=ArchiveEnd())
+            self._archive_end = max((where.end for _, _, where in self._named()), default=ArchiveEnd())
 
     def empty_state(self) -> State:
         """Return a state like this crawl's before its first event, which writes nothing: to fold the journal anew."""
@@ -291,12 +290,12 @@ class Partition:
         self.birth = Birth(FORMAT, self.birth.id, self.birth.made_at, self.state.scheme, self.birth.first)
         self._write(self.birth)
 
-    def _named(self) -> Iterator[tuple[Visit, Pointer]]:
-        """Yield the visits whose records should be in the archive, and where."""
+    def _named(self) -> Iterator[tuple[int, Visit, Pointer]]:
+        """Yield the visits whose records should be in the archive, their places in the journal, and in the archive."""
         gone = {event.archive: number for _, number, event in self.journal.replay() if isinstance(event, Lost)}
-        for _, number, event in self.journal.replay():
+        for pointer, number, event in self.journal.replay():
             if isinstance(event, Visit) and event.archive is not None and gone.get(event.archive, -1) < number:
-                yield event, event.archive
+                yield pointer, event, event.archive
 
     def _mend_archive(self, now: float) -> None:
         """Make the archive end where the journal says it does, one way or the other."""
@@ -308,19 +307,35 @@ class Partition:
             self._give_up_broken(now)
 
     def _give_up_broken(self, now: float) -> None:
-        whole_end, broken = ArchiveEnd(), list[Lost]()
-        for event, where in self._named():
+        whole_end, broken = ArchiveEnd(), set[Pointer]()
+        for _, _, where in self._named():
             if self.archive.whole(where):
                 whole_end = max(whole_end, where.end)
             else:
-                broken.append(Lost(event.slot, event.host, now, where, "the archive ends before its record"))
+                broken.add(where)
         self.archive.cut(*whole_end)
         self._archive_end = whole_end
-        for lost in broken:
+        lost = self.give_up(broken, now, "the archive ends before its record")
+        if lost:
+            self.repairs.append(f"the archive had lost {len(broken)} records; their pages will be fetched again")
+
+    def give_up(self, broken: set[Pointer], now: float, why: str) -> list[Lost]:
+        """Write down, for good, that these records of the archive are gone; return what was written.
+
+        Pages whose newest content was in them are to be fetched again: their own, and those that had the same.
+        """
+        state, found, lost_at = self.state, list[Lost](), set[int]()
+        for pointer, event, where in self._named():
+            index = state.record_of(event.slot)
+            current = index is not None and int(state.records.rows["event"][index]) == pointer
+            if where in broken:
+                lost_at.add(pointer)
+            if where in broken or (current and event.content in lost_at):
+                found.append(Lost(event.slot, event.host, now, where, why, current))
+        for lost in found:
             self.remember(lost)
         self.journal.write(self.journal.seal())
-        if broken:
-            self.repairs.append(f"the archive had lost {len(broken)} records; their pages will be fetched again")
+        return found
 
     @property
     def archive_end(self) -> ArchiveEnd:

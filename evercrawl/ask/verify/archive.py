@@ -19,6 +19,7 @@ from evercrawl.store.archive.warc_read import parse, walk
 from evercrawl.store.disk.disk import Disk
 from evercrawl.store.journal.events import Visit
 from evercrawl.store.partition import Partition
+from evercrawl.store.repair.damage import ArchiveSpan, Part
 from evercrawl.store.state import State
 from evercrawl.types import Outcome
 
@@ -97,7 +98,7 @@ class ArchiveCheck:
 
     def _blame(self, what: str) -> None:
         self._sound = False
-        self._found.blame(f"{self._name}: {what}", self._name)
+        self._found.blame(f"{self._name}: {what}", self._name, Part.ARCHIVE)
 
     def _unnamed_at_end(self, what: str) -> None:
         if self._clean:
@@ -121,6 +122,7 @@ class ArchiveCheck:
             behind = [stop for begin, stop in self._given_up if begin <= start < stop <= end]
             if not behind:
                 blame(f"damaged at byte {start}: no whole record stands there")
+                self._found.damage.spans.append(ArchiveSpan(self._segment, start, end))
                 return
             start = min(behind)
 
@@ -148,15 +150,14 @@ class ArchiveCheck:
         try:
             record = parse(unpack(data))
         except StoreError as error:
-            self._blame(f"{where}: {error}")
+            self._broken(event, f"{where}: {error}")
             return
         if record.damaged or record.kind not in _ANSWERS or not data.startswith(_MEMBER):
-            self._blame(f"{where} is no whole answer: {'; '.join([*record.problems, record.kind])}")
+            self._broken(event, f"{where} is no whole answer: {'; '.join([*record.problems, record.kind])}")
             return
         if record.url != url or record.fields.get("warc-date") != iso_date(event.at):
-            self._blame(
-                f"{where}, visited at {iso_date(event.at)}, is of {record.url} at {record.fields.get('warc-date')}"
-            )
+            was = f"is of {record.url} at {record.fields.get('warc-date')}"
+            self._broken(event, f"{where}, visited at {iso_date(event.at)}, {was}")
             return
         answer = stored(record)
         self._content(event, answer, where)
@@ -168,12 +169,17 @@ class ArchiveCheck:
         if answer.kind is not EntryKind.RESPONSE:
             return
         if answer.digest != payload_digest(answer.wire):
-            self._blame(f"{where} does not have the content of its own digest")
+            self._broken(event, f"{where} does not have the content of its own digest")
         if event.outcome in (Outcome.OK, Outcome.DUPLICATE) and event.status != 304:
             self._found.count("contents")
             body = exchange_of(event, answer).body
             if len(body) != event.size_bytes or digest(body) != event.digest:
-                self._blame(f"{where} does not have the content that the journal speaks of")
+                self._broken(event, f"{where} does not have the content that the journal speaks of")
+
+    def _broken(self, event: Visit, what: str) -> None:
+        assert event.archive is not None
+        self._found.damage.records.append(event.archive)
+        self._blame(what)
 
     def _index(self) -> None:
         """See that the segment's CDXJ names its records; one that is behind is completed by the next run.
@@ -197,7 +203,8 @@ class ArchiveCheck:
         if covered > size or have != "".join(f"{line}\n" for line in want).encode():
             self._found.blame(
                 f"{name} does not name exactly the records in the first {covered} bytes of its segment, as {COVERED} "
-                "has it; remove both, and the next run makes them again"
+                "has it; remove both, and the next run makes them again",
+                part=Part.ARCHIVE_INDEX,
             )
 
     def _covered(self) -> int:
@@ -206,7 +213,8 @@ class ArchiveCheck:
         try:
             return msgspec.json.decode(data, type=dict[int, int]).get(self._segment, 0) if data else 0
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            self._found.blame(f"{COVERED} is damaged: {error}; remove it, and the next run makes it again")
+            what = f"{COVERED} is damaged: {error}; remove it, and the next run makes it again"
+            self._found.blame(what, part=Part.ARCHIVE_INDEX)
             return self._disk.size(self._name)
 
     def _strangers(self) -> None:
@@ -214,7 +222,8 @@ class ArchiveCheck:
         ours = {self._archive.name(number) for number in self._archive.segments()}
         for name in self._disk.names(FOLDER):
             if name.endswith(".warc.gz") and name not in ours:
-                self._found.blame(f"{name} is no segment of this crawl; move it away")
+                self._found.blame(f"{name} is no segment of this crawl; move it away", part=Part.ARCHIVE)
+                self._found.damage.strangers.append(name)
 
 
 class _Ahead:

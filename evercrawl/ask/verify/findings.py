@@ -4,6 +4,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final
 
+from evercrawl.store.repair.damage import Damage, Part
+
 MOST: Final = 200  # sentences of one kind that are kept; the others are counted
 
 
@@ -19,6 +21,8 @@ class Findings:
         A sentence for each thing that contradicts another.
     measured
         What -> by how much it was off at worst, where a little is to be expected.
+    damage
+        Where the directory is damaged, for whoever mends it.
     mends
         What a killed crawl left behind and its next start puts right by itself, a sentence each; nothing is wrong then.
 
@@ -35,6 +39,7 @@ class Findings:
     wrong: list[str] = field(default_factory=list[str])
     mends: list[str] = field(default_factory=list[str])
     measured: dict[str, float] = field(default_factory=dict[str, float])
+    damage: Damage = field(default_factory=Damage)
     unsaid: Counter[str] = field(default_factory=Counter[str])
     _of_kind: Counter[str] = field(default_factory=Counter[str])
 
@@ -51,8 +56,9 @@ class Findings:
         """Take note of by how much something is off; the worst is kept."""
         self.measured[what] = max(off, self.measured.get(what, 0.0))
 
-    def blame(self, sentence: str, kind: str = "") -> None:
+    def blame(self, sentence: str, kind: str = "", part: Part = Part.STATE) -> None:
         """Take note of something wrong; of one kind, such as a file's records, only so many are spelled out."""
+        self.damage.parts.add(part)
         if sentence in self.wrong[-MOST:]:
             return
         if kind:

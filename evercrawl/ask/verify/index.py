@@ -7,6 +7,7 @@ from evercrawl.errors import StoreError
 from evercrawl.model.stored.indexed import difference
 from evercrawl.search.index import FOLDER, Index
 from evercrawl.store.partition import Partition
+from evercrawl.store.repair.damage import Part
 
 _REMEDY: Final = "make it again with: evercrawl reindex --dir {}"
 
@@ -19,7 +20,7 @@ def inspect_index(partition: Partition, found: Findings) -> None:
     try:
         index = Index(folder, writable=False)
     except StoreError as error:
-        found.blame(str(error))
+        found.blame(f"{error}; {_REMEDY.format(partition.directory)}", part=Part.SEARCH_INDEX)
         return
     try:
         check_index(partition, index, found)
@@ -43,4 +44,4 @@ def check_index(partition: Partition, index: Index, found: Findings) -> None:
     for slots, what in ((missing, "lacks the newest content of"), (extra, "has an entry too many, for")):
         for slot in slots.tolist():
             url = partition.state.urls.get(slot) if slot < partition.state.known.count else f"page {slot}"
-            found.blame(f"the search index {what} {url}; {remedy}", kind="search index")
+            found.blame(f"the search index {what} {url}; {remedy}", kind="search index", part=Part.SEARCH_INDEX)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from evercrawl.ask.verify.archive import ArchiveCheck
+from evercrawl.ask.verify.beside import inspect_beside
 from evercrawl.ask.verify.cash import check_cash
 from evercrawl.ask.verify.findings import Findings
 from evercrawl.ask.verify.index import inspect_index
@@ -20,6 +21,7 @@ from evercrawl.store.journal.events import Lost, Visit
 from evercrawl.store.journal.segment import segment_name, segments
 from evercrawl.store.journal.tail import find_end
 from evercrawl.store.partition import Partition
+from evercrawl.store.repair.damage import Part
 from evercrawl.store.snapshots import snapshot
 from evercrawl.store.snapshots.head import DAMAGED, SnapshotHead
 from evercrawl.store.state import State
@@ -49,15 +51,17 @@ def verify(directory: Path, watch: Watch = lambda what, done, total: None) -> Fi
     try:
         partition = opened(directory)
     except StoreError as error:
-        found.blame(str(error))
+        found.blame(str(error), part=Part.JOURNAL)
         return found
     except AssertionError as error:
-        found.blame(f"the journal contradicts itself: {error}")
+        found.blame(f"the journal contradicts itself: {error}", part=Part.JOURNAL)
         return found
     try:
         running = running or holder(directory) is not None
         inspect(partition, found, watch, running=running, interrupted=_interrupted(directory, partition.disk))
         inspect_index(partition, found)
+        if not running:
+            inspect_beside(directory, partition.disk, found)
     finally:
         partition.close()
     return found
@@ -93,7 +97,8 @@ def inspect(
     if lost:
         files = segments(partition.disk)
         name = files[-1].name if files else segment_name(0)
-        found.blame(f"{name}: acknowledged events are gone from its end; restore it from a copy of the directory")
+        what = f"{name}: acknowledged events are gone from its end; restore it from a copy of the directory"
+        found.blame(what, part=Part.JOURNAL)
     for sentence in partition.repairs:
         if not running:
             torn = sentence == partition.journal.repaired and not clean and not lost
@@ -140,7 +145,7 @@ def _settings(directory: Path, found: Findings) -> None:
         try:
             load(directory / FILE_NAME)
         except ConfigError as error:
-            found.blame(str(error))
+            found.blame(str(error), part=Part.SETTINGS)
 
 
 def _journal(disk: Disk, upto: int, found: Findings) -> bool:
@@ -148,13 +153,14 @@ def _journal(disk: Disk, upto: int, found: Findings) -> bool:
     try:
         end = find_end(disk)
     except StoreError as error:
-        found.blame(str(error))
+        found.blame(str(error), part=Part.JOURNAL)
         return False
     found.count("journal bytes", end.offset)
     if end.sequence < upto:
         found.blame(
             f"{segment_name(end.start)} is damaged at byte {end.offset - end.start}, after event {end.sequence} "
-            f"of {upto}; restore the file from a copy of the directory"
+            f"of {upto}; restore the file from a copy of the directory",
+            part=Part.JOURNAL,
         )
     return end.sequence >= upto
 
@@ -179,14 +185,14 @@ def _events(
                 archive.visit(event, number)
             seen += 1
     except StoreError as error:
-        found.blame(str(error))
+        found.blame(str(error), part=Part.JOURNAL)
     except AssertionError as error:
-        found.blame(f"the journal contradicts itself at event {seen}: {error}")
+        found.blame(f"the journal contradicts itself at event {seen}: {error}", part=Part.JOURNAL)
         return None
     found.count("events", seen)
     watch("events", seen, upto)
     if seen != upto:
-        found.blame(f"the journal can be read up to event {seen} only, and memory has {upto}")
+        found.blame(f"the journal can be read up to event {seen} only, and memory has {upto}", part=Part.JOURNAL)
         return None
     archive.finish()
     return folded

@@ -10,14 +10,19 @@ from evercrawl.cli import arguments, warm, where
 from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.meter import Meter
 from evercrawl.cli.show.plain import fit, many
+from evercrawl.cli.show.repair import Repairing
+from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
     from evercrawl.ask.verify.findings import Findings
 
 _MORE = (
     "It replays the journal from its first event and compares the result with the snapshots, derived files and "
-    "archive. The exit code is 1 if something is wrong. The crawl may be running; nothing is changed. Examples: "
-    "`evercrawl verify`, `evercrawl verify --json --dir example`."
+    "archive. The exit code is 1 if something is wrong. The crawl may be running; nothing is changed. With --repair "
+    "it says how it would mend what is wrong, and does so once it is told to: answer `yes`, or give --yes. What is "
+    "whole stays; what is taken away is kept in the folder `damaged`; what is lost is named. Examples: "
+    "`evercrawl verify`, `evercrawl verify --json --dir example`, `evercrawl verify --repair --dir example --from "
+    "/mnt/copy`."
 )
 
 
@@ -26,6 +31,14 @@ def add(verbs: arguments.Verbs) -> None:
     parser = arguments.add_verb(verbs, "verify", "check that a crawl directory is consistent", run, _MORE)
     arguments.add_directory(parser)
     arguments.add_json(parser)
+    parser.add_argument("--repair", action="store_true", help="say how to mend what is wrong, ask, and mend it")
+    parser.add_argument("--yes", action="store_true", help="with --repair: do not ask")
+    parser.add_argument(
+        "--from", dest="backup", metavar="DIRECTORY", help="with --repair: backup from which lost bytes are put back"
+    )
+    parser.add_argument(
+        "--cut", action="store_true", help="with --repair: give up what follows damage of the journal; it is kept aside"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -33,17 +46,24 @@ def run(args: argparse.Namespace) -> int:
     from evercrawl.ask.verify.verify import verify
 
     directory = where.directory(args)
+    if not args.repair and (args.yes or args.cut or args.backup):
+        raise ConfigError("--yes, --from and --cut belong to --repair; add it")
     warm.before_reading("evercrawl.ask.verify.verify")
     with Meter(sys.stderr) as meter:
         found = verify(directory, meter)
+        repaired = None
+        if args.repair:
+            repaired = Repairing(directory, args, meter, found)
+            found = repaired.run()
     if args.json:
-        print(json_line("verify", _as_object(found)))
+        print(json_line("verify", as_object(found) | ({} if repaired is None else {"repair": repaired.told()})))
     else:
         print(fit("\n".join(lines(found)), sys.stdout))
     return 0 if found.fine else 1
 
 
-def _as_object(found: Findings) -> dict[str, object]:
+def as_object(found: Findings) -> dict[str, object]:
+    """Return what was checked, and what is wrong, for JSON."""
     return {
         "fine": found.fine,
         "checked": dict(found.checked),

@@ -143,6 +143,11 @@ class NameCache:
         self.save()
 
 
+def is_whole(path: Path) -> bool:
+    """Whether a file holds what was written to it."""
+    return _read(path) is not None
+
+
 def _read(path: Path) -> _Kept | None:
     """Return what a file holds; None where there is none, or one that is not whole."""
     head = len(_MAGIC)

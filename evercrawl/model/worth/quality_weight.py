@@ -147,6 +147,12 @@ def _write(disk: Disk, scheme: Scheme, looks: list[Look]) -> None:
         disk.replace(POPULARITY_FILE, [head, b"\n", body, digest(head + body).to_bytes(8, "little")])
 
 
+def is_whole(disk: Disk) -> bool:
+    """Whether the file of what was looked at holds what was written to it."""
+    line, _, rest = disk.read(POPULARITY_FILE, 0, disk.size(POPULARITY_FILE)).partition(b"\n")
+    return digest(line + rest[:-8]).to_bytes(8, "little") == rest[-8:]
+
+
 def _read(disk: Disk, scheme: Scheme) -> list[Look]:
     """Return the looks that were kept; none where the file is damaged or not there, or tells of another scheme."""
     with contextlib.suppress(StoreError, msgspec.MsgspecError, ValueError):

@@ -133,6 +133,13 @@ class Archive:
             self._captures.pop(segment, None)
         self._disk.replace(COVERED, [msgspec.json.encode(covered)])
 
+    def forget_index(self, segment: int) -> None:
+        """Take the index of a segment for none, so that it is made again from what the segment holds."""
+        covered = self._covered()
+        if covered.pop(segment, None) is not None or not covered:
+            self._disk.replace(COVERED, [msgspec.json.encode(covered)])
+        self._captures.pop(segment, None)
+
     def _uncover(self, first: int) -> None:
         """Forget, before they are removed, that there are indexes of the segments from `first` on."""
         covered = self._covered()

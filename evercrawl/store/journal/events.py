@@ -253,13 +253,17 @@ class Drawn(msgspec.Struct, array_like=True, tag="d", frozen=True):
 
 
 class Lost(msgspec.Struct, array_like=True, tag="l", frozen=True):
-    """An archive record went with a damaged disk; its page counts as never fetched, and `why` says how it was found."""
+    """An archive record went with a damaged disk; `why` says how it was found.
+
+    Its page counts as never fetched, unless newer content of it is there (`current` is False).
+    """
 
     slot: int
     host: int
     at: float
     archive: Pointer
     why: str
+    current: bool = True
 
 
 class Noted(msgspec.Struct, array_like=True, tag="n", frozen=True):

@@ -1,0 +1,84 @@
+"""Whether the files can be read that lie beside the journal, and that a crawl does without or makes again."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from evercrawl.ask.verify.findings import Findings
+from evercrawl.fetch.names.cache import NAMES_FILE, is_whole
+from evercrawl.model.policy import lessons_file
+from evercrawl.model.worth import quality_weight
+from evercrawl.model.worth.usage import USAGE_FILE, Tail
+from evercrawl.store.disk import stamped
+from evercrawl.store.disk.disk import Disk
+from evercrawl.store.partition import COPY, FILE
+from evercrawl.store.repair.damage import Part
+
+_AGAIN: Final = "remove it, and the next run makes it again"
+_DATABASES: Final = ("robots.sqlite", "sitemaps.sqlite", "soft404.sqlite")
+_JSON: Final = ("policy.json", "memory.json", "quarantine.json")
+
+
+def inspect_beside(directory: Path, disk: Disk, found: Findings) -> None:
+    """Look at each of these files, in a directory in which no crawl runs."""
+    if disk.read(FILE, 0, disk.size(FILE)) != disk.read(COPY, 0, disk.size(COPY)):
+        found.mends.append(f"{COPY} does not say what {FILE} says; the next start writes it anew")
+    for name, sound in _checks(directory, disk).items():
+        if (directory / name).is_file():
+            found.count("files beside")
+            if not sound():
+                found.blame(f"{name} is damaged; {_AGAIN}", part=Part.BESIDE)
+                found.damage.beside.append(name)
+    usage = Tail(directory / USAGE_FILE)
+    for _ in usage.all():
+        pass
+    if usage.damaged:  # a crash leaves such lines too
+        found.mends.append(f"{USAGE_FILE}: {usage.damaged} lines cannot be read and are passed over")
+
+
+def _checks(directory: Path, disk: Disk) -> dict[str, Callable[[], bool]]:
+    """Return what tells of each file whether it is sound."""
+    lessons = stamped.names(disk, stamped.LESSONS)
+    return {
+        **{name: _of(_is_database, directory / name) for name in _DATABASES},
+        **{name: _of(_is_json, directory / name) for name in _JSON},
+        **{name: _of(_has_pieces, directory / name) for name in lessons},
+        NAMES_FILE: _of(is_whole, directory / NAMES_FILE),
+        quality_weight.POPULARITY_FILE: lambda: quality_weight.is_whole(disk),
+    }
+
+
+def _of(check: Callable[[Path], bool], path: Path) -> Callable[[], bool]:
+    return lambda: check(path)
+
+
+def _is_database(path: Path) -> bool:
+    way = "ro" if path.with_name(f"{path.name}-wal").exists() else "ro&immutable=1"  # nothing is made beside it
+    with (
+        contextlib.suppress(sqlite3.Error),
+        contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode={way}", uri=True)) as cache,
+    ):
+        return bool(cache.execute("PRAGMA integrity_check").fetchall() == [("ok",)])
+    return False
+
+
+def _is_json(path: Path) -> bool:
+    try:
+        msgspec.json.decode(path.read_bytes())
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return False
+    return True
+
+
+def _has_pieces(path: Path) -> bool:
+    try:
+        stamped.pieces(path.read_bytes(), lessons_file.MAGIC)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,353 @@
+"""Repair of a crawl directory: what is to be done, and then the doing; a repair that was broken off is made again.
+
+Nothing that is whole is lost: what has to go is kept in the folder `damaged`. The journal comes first, for all else is
+made again from it; then the archive, whose damaged records are filled in place, so that no pointer moves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from evercrawl import __version__
+from evercrawl.clock import SystemClock
+from evercrawl.config import FILE_NAME, load
+from evercrawl.crawl.learn.reindex import reindex
+from evercrawl.errors import ConfigError, StoreError
+from evercrawl.parse.digest import keys
+from evercrawl.parse.sites import site, site_rules
+from evercrawl.search.index import FOLDER as SEARCH_FOLDER
+from evercrawl.store.archive.archive import Archive
+from evercrawl.store.archive.pointer import ArchiveEnd, Pointer
+from evercrawl.store.disk import stamped
+from evercrawl.store.disk.disk import Disk, RealDisk
+from evercrawl.store.disk.lock import Lock, holder
+from evercrawl.store.journal.events import Visit
+from evercrawl.store.journal.journal import Journal
+from evercrawl.store.journal.tail import find_end
+from evercrawl.store.partition import Partition, is_crawl
+from evercrawl.store.repair import journal as mending
+from evercrawl.store.repair.archive import ArchiveMending
+from evercrawl.store.repair.birth import read_birth, worked_out, write_birth
+from evercrawl.store.repair.damage import ArchiveSpan, Damage, Part
+from evercrawl.store.repair.kept import FOLDER, keep_bytes, move_away
+from evercrawl.store.snapshots.head import KIND
+
+DERIVED: Final = ("known.bin", "urls.log", "urls.idx", "urls.dict")
+_PURPOSE: Final = "evercrawl verify --repair"
+_WHY: Final = "its record in the archive was damaged"
+_CUT_WITH: Final = "name a backup with --from DIRECTORY, or give up what follows with --cut"
+
+
+@dataclass(frozen=True, slots=True)
+class RepairStep:
+    """One thing that is to be done.
+
+    Attributes
+    ----------
+    what
+        A sentence for people.
+    act
+        Does it, and returns a sentence for each thing that is lost.
+    """
+
+    what: str
+    act: Callable[[], list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class RepairPlan:
+    """What is to be done, in order, and a sentence for each thing that cannot be mended."""
+
+    steps: list[RepairStep]
+    unmendable: list[str]
+
+
+def plan(
+    directory: Path, damage: Damage, mends: list[str], backup: Path | None = None, *, cut: bool = False
+) -> RepairPlan:
+    """Return how a crawl directory is to be repaired; nothing is changed.
+
+    Parameters
+    ----------
+    directory
+        In which no crawl runs.
+    damage, mends
+        What verify found, and what it says that the next start mends.
+    backup
+        Directory with a backup of the same crawl, from which bytes are put back.
+    cut
+        Whether acknowledged events may be given up that follow damage of the journal.
+
+    Raises
+    ------
+    ConfigError
+        There is no crawl, or the backup is of another.
+    StoreError
+        A crawl runs there.
+    """
+    who = holder(directory)
+    if who is not None:
+        raise StoreError(f"a process uses {directory} (pid {who.get('pid', 'unknown')}); stop it before the repair")
+    with contextlib.ExitStack() as stack:
+        disk = RealDisk(directory, read_only=True)
+        stack.callback(disk.close)
+        other = None if backup is None else _backup(backup, disk)
+        if other is not None:
+            stack.callback(other.close)
+        early = _birth(directory, disk, other)
+        if early is None and Part.JOURNAL in damage.parts:
+            early = _journal(directory, disk, backup, other, cut=cut)
+        return early if early is not None else _later(directory, damage, mends, backup)
+
+
+def _backup(backup: Path, disk: Disk) -> RealDisk:
+    if not is_crawl(backup):
+        raise ConfigError(f"there is no backup in {backup}; name the directory that evercrawl backup wrote")
+    other = RealDisk(backup, read_only=True)
+    theirs, ours = read_birth(other), read_birth(disk)
+    if theirs is None or (ours is not None and ours.id != theirs.id):
+        raise ConfigError(f"{backup} holds another crawl; name a backup of this one")
+    return other
+
+
+def _writable(directory: Path, act: Callable[[RealDisk], None]) -> list[str]:
+    """Do something to the files of a crawl, holding its lock."""
+    lock = Lock.take(directory, _PURPOSE, SystemClock().now())
+    disk = RealDisk(directory)
+    try:
+        act(disk)
+    finally:
+        disk.close()
+        lock.release()
+    return []
+
+
+# What must be there before anything can be opened
+
+
+def _birth(directory: Path, disk: Disk, backup: Disk | None) -> RepairPlan | None:
+    if read_birth(disk) is not None:
+        return None
+    known = read_birth(backup) if backup is not None else worked_out(disk)
+    if known is None:
+        return RepairPlan([], ["crawl.json and its copy are damaged; name a backup with --from DIRECTORY"])
+    source = "from the backup" if backup is not None else "from the newest snapshot and the names of archive files"
+    what = f"crawl.json and its copy are written anew, {source}"
+    return RepairPlan([RepairStep(what, lambda: _writable(directory, lambda own: write_birth(own, known)))], [])
+
+
+def _journal(directory: Path, disk: Disk, backup: Path | None, other: Disk | None, *, cut: bool) -> RepairPlan | None:
+    """Return how the journal is mended; None where its bytes are sound, so that nothing here can mend it."""
+    sound = mending.sound_journal(disk)
+    events = max(map(stamped.stamp, stamped.names(disk, stamped.SNAPSHOT)), default=0)
+    if events <= sound.events and not _damaged(disk):
+        return None
+    where = f"the journal is sound up to event {sound.events:,}"
+    if other is not None and _reaches(other) > sound.events:
+
+        def put_back() -> list[str]:
+            return _writable(directory, lambda own: _restored(directory, own, other))  # reads it again
+
+        return RepairPlan(
+            [RepairStep(f"{where}; what is damaged or lost of it is put back from {backup}", put_back)], []
+        )
+    if sound.rest_bytes and not cut:
+        left = f"{sound.rest_bytes:,} bytes follow, and events in them build on what is damaged"
+        return RepairPlan([], [f"{where}; {left}: {_CUT_WITH}"])
+    gone = f"{events - sound.events:,} events at the end" if events > sound.events else "what follows that"
+    lost = (
+        f"{gone} of the journal cannot be got back; pages that they made known or visited are found and fetched again"
+    )
+
+    def give_up() -> list[str]:
+        _writable(directory, lambda own: _cut(directory, own))
+        return [lost]
+
+    what = f"{where} and goes on from there; what follows is kept in {FOLDER}/, the archive's records of it too"
+    return RepairPlan([RepairStep(what, give_up)], [])
+
+
+def _damaged(disk: Disk) -> bool:
+    """Whether the journal is damaged where no interrupted write explains it."""
+    try:
+        find_end(disk)
+    except StoreError:
+        return True
+    return False
+
+
+def _reaches(backup: Disk) -> int:
+    return mending.sound_journal(backup).events
+
+
+def _restored(directory: Path, disk: Disk, backup: Disk) -> None:
+    if not mending.restore(directory, disk, backup):
+        raise StoreError("the backup's journal does not fit this one: they differ where both are sound; use --cut")
+
+
+def _cut(directory: Path, disk: RealDisk) -> None:
+    """Cut journal and archive where the first is sound; what follows is kept."""
+    mending.cut(directory, disk, mending.sound_journal(disk))
+    end, events = ArchiveEnd(), 0
+    journal = Journal.open(disk, writable=False)
+    for _, _, event in journal.replay():
+        events += 1
+        if isinstance(event, Visit) and event.archive is not None:
+            end = max(end, event.archive.end)
+    for name in disk.names("archive/"):
+        number = name.removesuffix(".warc.gz").rpartition("-")[2]
+        if name.endswith(".warc.gz") and number.isdigit() and int(number) >= end.segment:
+            keep_bytes(directory, name, end.size_bytes if int(number) == end.segment else 0, disk.size(name))
+    for name in stamped.names(disk, stamped.SNAPSHOT):
+        if stamped.stamp(name) > events:
+            disk.remove(name)
+
+
+# What can be mended once the crawl can be opened
+
+
+def _later(directory: Path, damage: Damage, mends: list[str], backup: Path | None) -> RepairPlan:
+    steps = list[RepairStep]()
+    if Part.SETTINGS in damage.parts:
+        steps.append(_settings(directory, backup))
+    away = [*damage.beside, *damage.strangers]
+    if away:
+        what = f"{', '.join(away)}: moved to {FOLDER}/; the next run makes again what it needs"
+        steps.append(RepairStep(what, lambda: _writable(directory, lambda _: _moved(directory, away))))
+    state = Part.STATE in damage.parts
+    if state:
+        what = f"snapshots, {', '.join(DERIVED)} are removed, and made again from the journal"
+        steps.append(RepairStep(what, lambda: _writable(directory, _without_derived)))
+    if damage.records or damage.spans:
+        count = len(set(damage.records)) + len(set(damage.spans))
+        what = f"{count:,} damaged places of the archive are "
+        what += f"put back from {backup}, or else " if backup is not None else ""
+        what += (
+            f"kept in {FOLDER}/ and filled with records that say so; pages whose content was there are fetched again"
+        )
+        steps.append(RepairStep(what, lambda: _archive(directory, damage, backup)))
+    steps += [RepairStep(f"tidied up: {sentence}", list) for sentence in mends]
+    if state or damage.records or damage.spans or mends or Part.ARCHIVE_INDEX in damage.parts:
+        what = "the crawl is opened, the indexes of its archive completed, and a snapshot written"
+        index = Part.ARCHIVE_INDEX in damage.parts
+        steps.append(RepairStep(what, lambda: _settled(directory, anew=index)))
+    if Part.SEARCH_INDEX in damage.parts:
+        steps.append(RepairStep("the search index is made again from the archive", lambda: _indexed(directory)))
+    return RepairPlan(steps, [])
+
+
+def _settings(directory: Path, backup: Path | None) -> RepairStep:
+    if backup is not None:
+        with contextlib.suppress(ConfigError):
+            load(backup / FILE_NAME)
+            what = f"{FILE_NAME} is moved to {FOLDER}/ and put back from {backup}"
+            return RepairStep(what, lambda: _writable(directory, lambda _: _copied(directory, backup)))
+
+    def act() -> list[str]:
+        _writable(directory, lambda _: move_away(directory, FILE_NAME))
+        return [f"the settings of the crawl: give them to the next `evercrawl crawl`, see {FOLDER}/{FILE_NAME}"]
+
+    return RepairStep(f"{FILE_NAME} is moved to {FOLDER}/; the next run writes it anew with its settings", act)
+
+
+def _copied(directory: Path, backup: Path) -> None:
+    draft = directory / f"{FILE_NAME}.new"
+    shutil.copy2(backup / FILE_NAME, draft)
+    move_away(directory, FILE_NAME)
+    draft.replace(directory / FILE_NAME)
+
+
+def _moved(directory: Path, names: list[str]) -> None:
+    for name in names:
+        move_away(directory, name)
+
+
+def _without_derived(disk: RealDisk) -> None:
+    for name in [*stamped.names(disk, stamped.SNAPSHOT), *disk.names(f"{KIND}-"), *DERIVED]:
+        disk.remove(name)
+
+
+def _opened(directory: Path) -> Partition:
+    now = SystemClock().now()
+    try:
+        return Partition(
+            directory, keys, os.urandom, now=now, software=f"evercrawl/{__version__}", site=site,
+            site_rules=site_rules(), lock=Lock.take(directory, _PURPOSE, now),
+        )  # fmt: skip
+    except AssertionError as error:
+        raise StoreError(f"the journal contradicts itself ({error}); put the directory back from a backup") from error
+
+
+def _archive(directory: Path, damage: Damage, backup: Path | None) -> list[str]:
+    spans, told = [*dict.fromkeys(damage.spans), *map(_span, sorted(set(damage.records)))], list[str]()
+    left = set(spans)
+    if backup is not None:  # before the crawl is opened, which gives up what is not there
+        _writable(directory, lambda disk: left.difference_update(_put_back(directory, disk, backup, spans)))
+    partition = _opened(directory)
+    try:
+        now = max(SystemClock().now(), partition.state.last_at())
+        mend = ArchiveMending(directory, partition.archive, partition.disk, None, now, os.urandom)
+        for span in filter(left.__contains__, spans):
+            filled = mend.fill(span)
+            if span in damage.spans:
+                name = partition.archive.name(span.segment)
+                told += [f"{end - start} bytes at byte {start} of {name}: no answer" for _, start, end in filled]
+        for lost in partition.give_up({record for record in damage.records if _span(record) in left}, now, _WHY):
+            what = "the page is fetched again" if lost.current else "newer content of it is there"
+            url, name = partition.state.urls.get(lost.slot), partition.archive.name(lost.archive.segment)
+            told.append(f"{url}: the content at byte {lost.archive.offset} of {name}; {what}")
+    finally:
+        partition.close()
+    return told
+
+
+def _span(record: Pointer) -> ArchiveSpan:
+    return ArchiveSpan(record.segment, record.offset, record.offset + record.length)
+
+
+def _put_back(directory: Path, disk: RealDisk, backup: Path, spans: list[ArchiveSpan]) -> list[ArchiveSpan]:
+    """Put bytes of the archive back from a backup; return which it had."""
+    birth, other, now = read_birth(disk), RealDisk(backup, read_only=True), SystemClock().now()
+    assert birth is not None, "it was opened before"
+    archive = Archive(disk, birth.id, os.urandom, software="", agent="")
+    mend = ArchiveMending(directory, archive, disk, other, now, os.urandom)
+    try:
+        return [span for span in spans if mend.restore(span)]
+    finally:
+        other.close()
+
+
+def _settled(directory: Path, *, anew: bool) -> list[str]:
+    """Open the crawl as a start does, and end it as a clean stop does."""
+    partition = _opened(directory)
+    try:
+        if anew:
+            for segment in partition.archive.segments():
+                partition.archive.forget_index(segment)
+
+        async def commit() -> None:
+            partition.flush()
+            partition.archive.sync()
+            partition.journal.write(partition.journal.seal())
+
+        async def offload(function: Callable[..., Any], *arguments: Any) -> Any:
+            return function(*arguments)
+
+        asyncio.run(partition.snapshot(commit, offload))
+        partition.index_archive()
+    finally:
+        partition.close()
+    return []
+
+
+def _indexed(directory: Path) -> list[str]:
+    with contextlib.suppress(FileNotFoundError):
+        shutil.rmtree(directory / SEARCH_FOLDER)
+    return reindex(directory).troubles

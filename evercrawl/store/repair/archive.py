@@ -1,0 +1,179 @@
+"""Damaged bytes of the archive: put back from a backup, or filled with a record that says what was there.
+
+What is filled has the length of what it replaces, so that every pointer still leads to its record, and the segment can
+be read from its first byte to its last by any reader of WARC.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from isal import isal_zlib
+
+from evercrawl.errors import StoreError
+from evercrawl.store.archive.cdxj import index_name
+from evercrawl.store.archive.warc import ID_BYTES, VERSION, iso_date, record_id
+from evercrawl.store.archive.warc_read import parse
+from evercrawl.store.repair.damage import ArchiveSpan
+from evercrawl.store.repair.kept import FOLDER, keep_bytes, patch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evercrawl.store.archive.archive import Archive
+    from evercrawl.store.disk.disk import Disk
+
+_GZIP: Final = 31
+_HEADER: Final = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
+_SEEN: Final = _HEADER[:8]
+_STORED: Final = 0xFFFF
+_END: Final = b"\r\n\r\n"
+
+
+class ArchivePiece(NamedTuple):
+    """Bytes [start, end) of some data, and whether they are one whole record."""
+
+    start: int
+    end: int
+    whole: bool
+
+
+def pieces(data: bytes) -> Iterator[ArchivePiece]:
+    """Yield the records of `data`, and what stands between them, in order."""
+    at = 0
+    while at < len(data):
+        end = _record_end(data, at)
+        if end:
+            yield ArchivePiece(at, end, whole=True)
+            at = end
+            continue
+        later = data.find(_SEEN, at + 1)
+        while later >= 0 and not _record_end(data, later):
+            later = data.find(_SEEN, later + 1)
+        yield ArchivePiece(at, later if later >= 0 else len(data), whole=False)
+        at = later if later >= 0 else len(data)
+
+
+def filler(size_bytes: int, at: float, noise: bytes, what: str) -> bytes:
+    """Return a record of exactly so many bytes; b"" where that is too few.
+
+    Parameters
+    ----------
+    size_bytes
+        Of the gzip member.
+    at, noise
+        The record's date, in seconds since the epoch, and 16 random bytes for its name.
+    what
+        What it says.
+
+    Examples
+    --------
+    >>> [len(filler(size, 0.0, bytes(16), "gone")) for size in (100, 400, 65_559, 200_000)]
+    [0, 400, 65559, 200000]
+    """
+    blocks = size_bytes // _STORED + 1
+    room = size_bytes - len(_HEADER) - 8 - 5 * blocks
+    head = (
+        f"{VERSION}\r\nWARC-Type: metadata\r\nWARC-Record-ID: <urn:uuid:{record_id(noise)}>\r\n"
+        f"WARC-Date: {iso_date(at)}\r\nContent-Type: text/plain\r\nContent-Length: "
+    ).encode()
+    width = len(str(size_bytes))
+    length = room - len(head) - width - 2 * len(_END)
+    if length < 0:
+        return b""
+    text = b"%b%0*d%b%b%b" % (head, width, length, _END, what.encode()[:length].ljust(length), _END)
+    parts = [_HEADER]
+    for number in range(blocks):
+        part = text[number * _STORED : (number + 1) * _STORED]
+        parts += (struct.pack("<BHH", number == blocks - 1, len(part), len(part) ^ _STORED), part)
+    parts.append(struct.pack("<II", zlib.crc32(text), len(text)))
+    return b"".join(parts)
+
+
+class ArchiveMending:
+    """Mends bytes of the segments of one crawl.
+
+    Parameters
+    ----------
+    directory, archive, disk
+        Of the crawl.
+    backup
+        Of the same crawl, read only; None where there is none.
+    now, random
+        Date and names of the records that are written.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        archive: Archive,
+        disk: Disk,
+        backup: Disk | None,
+        now: float,
+        random: Callable[[int], bytes],
+    ) -> None:
+        self._directory, self._archive, self._disk, self._backup = directory, archive, disk, backup
+        self._now, self._random = now, random
+
+    def restore(self, span: ArchiveSpan) -> bool:
+        """Put bytes back from the backup, if it has whole records there."""
+        name, size = self._archive.name(span.segment), span.end - span.start
+        data = self._backup.read(name, span.start, size) if self._backup is not None else b""
+        if len(data) < size or not all(piece.whole for piece in pieces(data)):
+            return False
+        keep_bytes(self._directory, name, span.start, span.end)
+        patch(self._directory, name, span.start, data)
+        self.forget_index(span.segment)
+        return True
+
+    def fill(self, span: ArchiveSpan) -> list[ArchiveSpan]:
+        """Fill what is not whole in these bytes, as far as the file reaches, and return it.
+
+        Raises
+        ------
+        StoreError
+            Some bytes are too few to be filled.
+        """
+        name = self._archive.name(span.segment)
+        end = min(span.end, self._disk.size(name))
+        filled = list[ArchiveSpan]()
+        if end <= span.start:
+            return filled
+        self.forget_index(span.segment)
+        for piece in pieces(self._disk.read(name, span.start, end - span.start)):
+            if piece.whole:
+                continue
+            start, stop = span.start + piece.start, span.start + piece.end
+            keep_bytes(self._directory, name, start, stop)
+            what = f"{stop - start} damaged bytes were here; they are kept in {FOLDER}/"
+            data = filler(stop - start, self._now, self._random(ID_BYTES), what)
+            if data:
+                patch(self._directory, name, start, data)
+            elif stop == self._disk.size(name):
+                self._disk.truncate(name, start)
+            else:
+                raise StoreError(f"{name}: {stop - start} damaged bytes at byte {start} are too few for a record")
+            filled.append(ArchiveSpan(span.segment, start, stop))
+        return filled
+
+    def forget_index(self, segment: int) -> None:
+        """Remove the index of a segment, which is made again from it."""
+        self._archive.forget_index(segment)
+        self._disk.remove(index_name(self._archive.name(segment)))
+
+
+def _record_end(data: bytes, at: int) -> int:
+    """Return where the record ends that begins at `data[at:]`; 0 where none is whole there."""
+    if not data.startswith(_SEEN, at):
+        return 0
+    inflate = isal_zlib.decompressobj(_GZIP)
+    try:
+        text = inflate.decompress(data[at:])
+        whole = inflate.eof and not parse(text).damaged
+    except (isal_zlib.error, StoreError):
+        return 0
+    return len(data) - len(inflate.unused_data) if whole else 0

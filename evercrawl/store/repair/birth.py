@@ -1,0 +1,51 @@
+"""What a crawl directory says of itself, when both files that say it are damaged or lost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from evercrawl.errors import StoreError
+from evercrawl.store.archive.cdxj import SEGMENT_SUFFIX
+from evercrawl.store.journal.events import Switched
+from evercrawl.store.journal.journal import Journal
+from evercrawl.store.partition import COPY, FILE, FORMAT, Birth
+from evercrawl.store.snapshots import snapshot
+
+if TYPE_CHECKING:
+    from evercrawl.store.disk.disk import Disk
+
+
+def read_birth(disk: Disk) -> Birth | None:
+    """Return what one of the two files says; None where neither can be read."""
+    for name in (FILE, COPY):
+        try:
+            return msgspec.json.decode(disk.read(name, 0, disk.size(name)), type=Birth)
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            continue
+    return None
+
+
+def worked_out(disk: Disk) -> Birth | None:
+    """Return what they said, as snapshots, journal and the names of archive files have it; None where these do not.
+
+    A crawl that was switched to another scheme of importance is left out: nothing else says how it began.
+    """
+    loaded, _ = snapshot.load(disk)
+    names = [name for name in disk.names("archive/evercrawl-") if name.endswith(SEGMENT_SUFFIX)]
+    ids = {name.removesuffix(SEGMENT_SUFFIX).rpartition("-")[0].removeprefix("archive/evercrawl-") for name in names}
+    if loaded is None or len(ids) != 1:
+        return None
+    try:
+        if any(isinstance(event, Switched) for _, _, event in Journal.open(disk, writable=False).replay()):
+            return None
+    except StoreError:
+        return None
+    return Birth(FORMAT, ids.pop(), loaded.head.epoch, loaded.head.scheme)
+
+
+def write_birth(disk: Disk, birth: Birth) -> None:
+    """Write both files."""
+    for name in (FILE, COPY):
+        disk.replace(name, [msgspec.json.encode(birth)])

@@ -1,0 +1,74 @@
+"""What repairing takes away is kept: in the folder `damaged` of the crawl directory, under its old name."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+from typing import Final
+
+from evercrawl.store.disk.trouble import in_words
+
+FOLDER: Final = "damaged"
+
+
+def move_away(directory: Path, name: str) -> None:
+    """Move a file there, with what SQLite keeps beside it; one that is gone was moved before."""
+    for each in (name, f"{name}-wal", f"{name}-shm"):
+        path = directory / each
+        with contextlib.suppress(FileNotFoundError):
+            path.replace(_place(directory, path.name))
+
+
+def keep_bytes(directory: Path, name: str, start: int, end: int) -> None:
+    """Keep a copy of bytes [start, end) of a file, unless it is there; its name says which they are."""
+    source = directory / name
+    if not source.is_file():
+        return
+    target = directory / FOLDER / f"{start:012x}-{source.name}"
+    with source.open("rb") as file:
+        file.seek(start)
+        data = file.read(end - start)
+    if not data or (target.is_file() and target.read_bytes() == data):
+        return
+    try:
+        write_synced(_place(directory, target.name), data)
+    except OSError as error:
+        raise in_words(error, "write", target, len(data)) from error
+
+
+def patch(directory: Path, name: str, offset: int, data: bytes) -> None:
+    """Write `data` over what stands at `offset` of a file, and return once that is on the disk."""
+    path = directory / name
+    try:
+        path.parent.mkdir(exist_ok=True)
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            done = 0
+            while done < len(data):
+                done += os.pwrite(fd, memoryview(data)[done:], offset + done)
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+    except OSError as error:
+        raise in_words(error, "write", path, len(data)) from error
+
+
+def write_synced(path: Path, data: bytes) -> None:
+    """Write a file that is there wholly, or not at all."""
+    draft = path.with_name(f"{path.name}.tmp")
+    with draft.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+
+
+def _place(directory: Path, name: str) -> Path:
+    """Return a path in the folder that nothing has yet."""
+    folder = directory / FOLDER
+    folder.mkdir(exist_ok=True)
+    place, number = folder / name, 1
+    while place.exists():
+        place, number = folder / f"{name}.{number}", number + 1
+    return place

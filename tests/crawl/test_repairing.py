@@ -1,0 +1,266 @@
+"""Directories damaged in every kind of file are mended, and what is lost is named; also where the repair is killed."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from evercrawl.ask.verify.verify import verify
+from evercrawl.cli.main import main
+from evercrawl.crawl.learn.reindex import reindex
+from evercrawl.store.archive.warc_read import walk
+from evercrawl.store.backup import backup
+from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.journal.events import Visit
+from evercrawl.store.journal.journal import Journal
+from tests.helpers.hand_made import HandMade
+
+SITE = "http://example.org"
+LATER = "https://example.org/later"
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> Path:
+    """Return a crawl of three segments and a search index, ended in order; not to be written to."""
+    crawl = HandMade(tmp_path_factory.mktemp("whole") / "crawl", segment_bytes=3000)
+    crawl.seed(*(f"{SITE}/seed/{number}" for number in range(100)))
+    crawl.save()
+    crawl.fill()
+    crawl.save()
+    crawl.seed(LATER)
+    crawl.stop()
+    reindex(crawl.directory)
+    (crawl.directory / "usage.jsonl").write_text('{"at": 1.0, "query": "a"}\n')
+    for name in ("policy.json", "memory.json", "quarantine.json"):
+        (crawl.directory / name).write_text("{}")
+    found = verify(crawl.directory)
+    assert found.fine, found.wrong
+    return crawl.directory
+
+
+@pytest.fixture
+def copy(whole, tmp_path) -> Path:
+    return Path(shutil.copytree(whole, tmp_path / "crawl"))
+
+
+def repair(directory: Path, capsys, *flags: str) -> dict:
+    code = main(["verify", "--repair", "--yes", "--json", "--dir", str(directory), *flags])
+    said = json.loads(capsys.readouterr().out)
+    assert code == (0 if said["fine"] else 1)
+    return said
+
+
+def flip(path: Path, place: float) -> None:
+    data = bytearray(path.read_bytes())
+    first = min(int(len(data) * place), len(data) - 1)
+    for at in range(first, min(first + 4, len(data))):
+        data[at] ^= 0x55
+    path.write_bytes(bytes(data))
+
+
+def cut(path: Path, place: float) -> None:
+    os.truncate(path, int(path.stat().st_size * place))
+
+
+def pages(directory: Path) -> int:
+    """Return how many records of answers the archive holds, by reading it from front to back."""
+    disk = RealDisk(directory, read_only=True)
+    names = [name for name in disk.names("archive/") if name.endswith(".warc.gz")]
+    found = [one.record for name in names for one in walk(disk, name)]
+    assert not any(record.damaged for record in found)
+    return sum(record.kind in ("response", "revisit") for record in found)
+
+
+KINDS = [
+    "archive/*00000.warc.gz", "archive/*00001.warc.gz", "archive/*00000.cdxj", "archive/indexed.json", "snapshot-*",
+    "blocks-*", "known.bin", "urls.log", "urls.idx", "crawl.json", "crawl-copy.json", "crawl.toml", "policy.json",
+    "memory.json", "quarantine.json", "search/pages/meta.json", "journal-*",
+]  # fmt: skip
+HARM = {
+    "first bits": lambda path: flip(path, 0.0),
+    "bits in the middle": lambda path: flip(path, 0.5),
+    "last bits": lambda path: flip(path, 0.99),
+    "cut": lambda path: cut(path, 0.6),
+    "gone": lambda path: path.unlink(),
+}
+
+
+VITAL = [(kind, harm) for kind in ("archive/*00000.warc.gz", "journal-*") for harm in HARM]
+OTHERS = [(kind, harm) for kind in KINDS for harm in ("bits in the middle", "cut", "gone")]
+
+
+@pytest.mark.parametrize(("kind", "harm"), sorted({*VITAL, *OTHERS}))
+def test_whatever_is_damaged_is_mended_or_named_and_then_all_is_well(copy, whole, kind, harm, capsys):
+    path = sorted(copy.glob(kind))[0]
+    HARM[harm](path)
+    before = verify(copy)
+    said = repair(copy, capsys, "--cut")
+    assert said["fine"], (before.wrong, said)
+    assert [sentence for sentence in verify(copy).mends if not sentence.startswith("the search index")] == []
+    if not before.fine:
+        assert said["repair"]["done"]
+    if not kind.startswith(("archive", "journal", "crawl.toml")):
+        assert said["repair"]["lost"] == []
+    if kind.startswith("archive/*0") and kind.endswith("gz") and not before.fine:
+        assert said["repair"]["lost"]
+        assert all(
+            sentence.startswith(("http://", "the ")) or sentence.endswith(": no answer")
+            for sentence in said["repair"]["lost"]
+        )
+    if not kind.startswith("journal"):  # what was acknowledged is all there, and what was intact of the archive
+        assert Journal.open(RealDisk(copy, read_only=True), writable=False).sequence >= (
+            Journal.open(RealDisk(whole, read_only=True), writable=False).sequence
+        )
+        assert pages(copy) + len(said["repair"]["lost"]) >= pages(whole)
+
+
+@pytest.mark.parametrize("harm", list(HARM))
+@pytest.mark.parametrize("kind", [*KINDS[:2], "journal-*"])
+def test_with_a_backup_nothing_is_lost(copy, whole, tmp_path, kind, harm, capsys):
+    backup(whole, tmp_path / "backup", 0.0)
+    path = sorted(copy.glob(kind))[0]
+    HARM[harm](path)
+    said = repair(copy, capsys, "--from", str(tmp_path / "backup"))
+    assert said["fine"], said
+    assert said["repair"]["lost"] == []
+    assert path.read_bytes() == sorted(whole.glob(kind))[0].read_bytes()
+
+
+def test_settings_come_back_from_a_backup(copy, whole, tmp_path, capsys):
+    backup(whole, tmp_path / "backup", 0.0)
+    (copy / "crawl.toml").write_text("[pace]\ndelay_s = 'soon'\n", encoding="utf-8")
+    assert repair(copy, capsys, "--from", str(tmp_path / "backup"))["fine"]
+    assert (copy / "crawl.toml").read_bytes() == (whole / "crawl.toml").read_bytes()
+    assert "soon" in (copy / "damaged" / "crawl.toml").read_text(encoding="utf-8")
+
+
+def test_a_backup_of_another_crawl_is_refused(copy, tmp_path, capsys):
+    other = HandMade(tmp_path / "other")
+    other.fill()
+    other.stop()
+    assert main(["verify", "--repair", "--dir", str(copy), "--from", str(other.directory)]) == 2
+    assert "holds another crawl" in capsys.readouterr().err
+    assert main(["verify", "--repair", "--dir", str(copy), "--from", str(tmp_path / "none")]) == 2
+
+
+def test_both_birth_certificates_gone_are_worked_out(copy, whole, capsys):
+    for name in ("crawl.json", "crawl-copy.json"):
+        (copy / name).write_text("{")
+    said = repair(copy, capsys)
+    assert said["fine"], said
+    assert json.loads((copy / "crawl.json").read_bytes()) == json.loads((whole / "crawl.json").read_bytes())
+
+
+def test_nothing_is_changed_before_somebody_agrees(copy, capsys):
+    for kind in ("snapshot-*", "known.bin", "archive/*00000.warc.gz", "crawl.toml"):
+        flip(sorted(copy.glob(kind))[0], 0.5)
+    before = {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
+    assert main(["verify", "--repair", "--dir", str(copy)]) == 1
+    out = capsys.readouterr().out
+    assert "steps would be taken" in out
+    assert "nothing was changed; give --yes" in out
+    assert {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()} == before
+
+
+def test_damage_within_the_journal_is_given_up_only_when_told_and_kept(copy, whole, capsys):
+    path = next(copy.glob("journal-*"))
+    flip(path, 0.1)
+    damaged = path.read_bytes()
+    said = repair(copy, capsys)
+    assert not said["fine"]
+    assert "--from DIRECTORY, or give up what follows with --cut" in said["repair"]["unmendable"][0]
+    assert path.read_bytes() == damaged
+    said = repair(copy, capsys, "--cut")
+    assert said["fine"], said
+    assert "events at the end of the journal cannot be got back" in said["repair"]["lost"][0]
+    kept = {file.name.partition("-")[2]: file.read_bytes() for file in (copy / "damaged").iterdir()}
+    assert damaged.endswith(kept[path.name])
+    assert sum(name.endswith(".warc.gz") for name in kept) >= 1
+
+
+def test_a_page_whose_newer_content_is_whole_is_kept(copy, capsys):
+    """The front page was read twice; the first answer is damaged."""
+    journal = Journal.open(RealDisk(copy, read_only=True), writable=False)
+    visits = [event for _, _, event in journal.replay() if isinstance(event, Visit) and event.archive is not None]
+    first = visits[0]
+    assert [event.slot for event in visits].count(first.slot) == 2
+    path = next(copy.glob(f"archive/*{first.archive[0]:05d}.warc.gz"))
+    data = bytearray(path.read_bytes())
+    data[first.archive[1] + 60 : first.archive[1] + 64] = b"\0\0\0\0"
+    path.write_bytes(bytes(data))
+    said = repair(copy, capsys)
+    assert said["fine"], said
+    assert [sentence.endswith("newer content of it is there") for sentence in said["repair"]["lost"]] == [True]
+    assert main(["get", f"{SITE}/", "--dir", str(copy)]) == 0
+    assert "Home again" in capsys.readouterr().out
+
+
+def test_a_running_crawl_is_not_repaired(copy, capsys):
+    from evercrawl.store.disk.lock import Lock
+
+    lock = Lock.take(copy, "evercrawl crawl", 0.0)
+    assert main(["verify", "--repair", "--dir", str(copy)]) == 3
+    assert "stop it before the repair" in capsys.readouterr().err
+    lock.release()
+
+
+def test_the_flags_of_a_repair_want_a_repair(copy, capsys):
+    assert main(["verify", "--cut", "--dir", str(copy)]) == 2
+    assert "belong to --repair" in capsys.readouterr().err
+
+
+KILLED_ANYWHERE = """
+import contextlib, json, os, shutil, signal, sys
+from pathlib import Path
+import evercrawl.ask.verify.verify, evercrawl.crawl.repairing
+from evercrawl.cli.main import main
+
+DEADLY = ("pwrite", "ftruncate", "fsync", "fdatasync", "unlink", "rename", "replace")
+
+def deadly(sound, left):
+    def call(*arguments, **named):
+        if next(left, None) is None:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return sound(*arguments, **named)
+    return call
+
+def repaired(directory, calls):
+    child = os.fork()  # of a process without threads
+    if child == 0:
+        left = iter(range(calls))
+        for name in DEADLY:
+            setattr(os, name, deadly(getattr(os, name), left))
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os._exit(main(["verify", "--repair", "--yes", "--cut", "--json", "--dir", str(directory)]))
+    return os.waitpid(child, 0)[1]
+
+whole, folder = Path(sys.argv[1]), Path(sys.argv[2])
+calls, ended = 0, []
+while True:
+    directory = Path(shutil.copytree(whole, folder / str(calls)))
+    for kind in sys.argv[3:]:
+        path = sorted(directory.glob(kind))[0]
+        data = bytearray(path.read_bytes())
+        place = int(len(data) * 0.4)
+        data[place : place + 4] = bytes(byte ^ 0x55 for byte in data[place : place + 4])
+        path.write_bytes(bytes(data))
+    status = repaired(directory, calls)
+    if not os.WIFSIGNALED(status):
+        break
+    ended.append([calls, repaired(directory, 1 << 30)])
+    calls += 1 if calls < 3 else 8
+print(json.dumps(ended))
+"""
+
+
+@pytest.mark.parametrize("kinds", [["archive/*00000.warc.gz", "known.bin", "crawl.toml"], ["journal-*", "snapshot-*"]])
+def test_a_repair_that_is_killed_anywhere_is_finished_by_the_next(whole, tmp_path, kinds):
+    asked = [sys.executable, "-c", KILLED_ANYWHERE, str(whole), str(tmp_path), *kinds]
+    ran = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=300)
+    ended = json.loads(ran.stdout)
+    assert len(ended) > 6
+    assert [code for _, code in ended] == [0] * len(ended), ran.stderr
