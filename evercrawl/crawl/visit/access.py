@@ -7,7 +7,10 @@ import math
 from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from evercrawl.crawl.backoff import await_calm, retry_after_s
+from evercrawl.crawl.visit.moved_robots import MovedRobots, crowded_words
 from evercrawl.crawl.visit.name_turns import NameTurns
 from evercrawl.fetch.names import LookUps, ResolveError
 from evercrawl.fetch.names.base import literal
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 
 POLL_S: Final = 0.05
 JUDGED: Final = 1 << 14  # origins of which it is remembered what the guard said
+STRANGERS: Final = 1 << 10  # hosts without pages that are remembered, if there are no more than that
 CROWDED_S: Final = 1.0  # after which a host comes back that found too many others being waited for
 GIVES_WAY: Final = 2  # failures of a robots.txt after which one page of its origin makes room after each
 GO: Final = "go"
@@ -101,6 +105,7 @@ class Access:
         self._strangers: dict[str, Host] = {}  # hosts without pages that have the robots.txt of others
         self._given_way: set[str] = set()  # origins of which a page has made room since their robots.txt was asked for
         self._missed: dict[int, int] = {}  # host number -> how many of its addresses in a row took no connection
+        self._elsewhere = MovedRobots(delay_s)
         self._guests: dict[RobotsTag, tuple[Host, bool]] = {}  # who is asked for another's file, and whether we hold it
 
     @property
@@ -201,6 +206,8 @@ class Access:
             self._frontier.ended(asked, now)
         if moved is None:
             self._frontier.release(host)
+        if tag.hops and (others := self._elsewhere.answered(exchange, now)):
+            self._spawn(self._pass_on(exchange, others))
 
     def _failed(self, exchange: Exchange, error: Exception, now: float) -> Exchange:
         """Return what is left of an exchange on which our own code failed: that it was made."""
@@ -329,6 +336,17 @@ class Access:
         """Ask where robots.txt has moved to, once whoever is asked has rested; the host stays held."""
         name = _host_name(origin(request.url))
         await self._clock.sleep(self._delay_s)
+        now = self._clock.now()
+        if name != host.name:
+            if (known := self._elsewhere.known(request, now)) is not None:
+                self.take_robots(known, now)
+                return
+            if self._elsewhere.joins(request):
+                return
+            if not self._elsewhere.allows(host.name, name, now):
+                self.take_robots(Exchange(request, now, error="budget", detail=crowded_words(request.url)), now)
+                return
+            self._elsewhere.asking(request)
         error, detail = "refused_address", self._guard.judge_url(request.url)
         addresses: tuple[str, ...] = ()
         if not detail:
@@ -341,13 +359,27 @@ class Access:
             now = self._clock.now()
             self.take_robots(Exchange(request, now, error=error, detail=detail), now)
             return
-        other = self._host_of(name) or self._strangers.setdefault(name, self._frontier.stranger(name, addresses))
+        other = self._host_of(name) or self._stranger(name, addresses)
         if other is not host:
             self._frontier.locate(other, addresses, other.located_until)
         assert isinstance(request.tag, RobotsTag)
         self._guests[request.tag] = (other, await self._rested(other))
         self._frontier.began(other, self._clock.now())
         self._network.start(request, other.addresses)
+
+    async def _pass_on(self, exchange: Exchange, requests: Sequence[Request]) -> None:
+        """Take one answer for those of others who were led to the same address, one after another."""
+        for request in requests:
+            self.take_robots(msgspec.structs.replace(exchange, request=request), self._clock.now())
+            await self._clock.sleep(0.0)  # each may take some milliseconds to read
+
+    def _stranger(self, name: str, addresses: tuple[str, ...]) -> Host:
+        """Return a host without pages; where there are many, those that are asked or rest are kept."""
+        if len(self._strangers) >= STRANGERS:
+            now = self._clock.now()
+            kept = {old: host for old, host in self._strangers.items() if host.in_flight or host.ready_at > now}
+            self._strangers = kept
+        return self._strangers.setdefault(name, self._frontier.stranger(name, addresses))
 
     async def _rested(self, other: Host) -> bool:
         """Return when a host has rested, and its address; whether it was taken hold of, so that its pages wait."""
