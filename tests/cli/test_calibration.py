@@ -77,7 +77,11 @@ def test_before_anything_was_seen_twice_it_says_so(crawled, capsys):
     assert main(["status", "--calibration", "--dir", crawled]) == 0
     assert capsys.readouterr().out.startswith("nothing is known yet")
     assert main(["status", "--dir", crawled]) == 0
-    assert "measured" not in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "measured" not in said
+    assert re.search(
+        r"^fresh +too early: (10|\d) visits more to pages read before, until it is known", said, re.MULTILINE
+    )
 
 
 def test_a_plot_of_nothing_is_an_error(crawled, capsys):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
+from evercrawl.cli.show.early import too_early
 from evercrawl.cli.show.plain import many
 from evercrawl.cli.show.words import percent, table
 
@@ -86,7 +87,9 @@ def cells(bins: Bins, i: int) -> tuple[str, ...]:
 
 def _sum(name: str, of: Calibration) -> str:
     what = {"visits": "visits", "probes": "random probes", "probes_by_importance": "probes by importance"}[name]
-    return summary(many(of.count, what) if what.endswith("s") else f"{of.count:,} {what}", of)
+    early = too_early(of.count, what if what.endswith("s") else "probes")
+    counted = many(of.count, what) if what.endswith("s") else f"{of.count:,} {what}"
+    return f"{counted}: {early}" if early else summary(counted, of)
 
 
 def summary(what: str, of: Calibration) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from evercrawl.cli import arguments, plan_budget, warm, where
 from evercrawl.cli.show.chart import budget, curve_words, here_words, rate
+from evercrawl.cli.show.early import too_early
 from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.plain import fit, many
 from evercrawl.cli.show.words import percent, span, table
@@ -117,6 +118,9 @@ def _pace(found: Outlook) -> list[str]:
         return [
             f"no page was visited twice within the last {lately} of the crawl, so it is not known what it can spend"
         ]
+    early = too_early(round(spent.refreshes_per_s * spent.within_s), "visits", "to pages read before")
+    if early:
+        return [f"{early}, until it is known what the crawl can spend and how often pages change here"]
     new = f", besides {rate(spent.new_per_s)} to new ones" if spent.new_per_s > 0 else ""
     return [
         f"within the last {lately} of the crawl it made {rate(spent.refreshes_per_s)} to pages it knew{new}; "

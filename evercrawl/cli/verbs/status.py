@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evercrawl.cli import arguments, warm, where
+from evercrawl.cli.show.early import too_early
 from evercrawl.cli.show.json_line import iso, json_line
 from evercrawl.cli.show.lines import clock, size
 from evercrawl.cli.show.meter import Meter
@@ -163,9 +164,16 @@ def _running(found: Status) -> str:
     return f"running: process {who['pid']} on {who['host']}, since {_ago(who['since'], found.at)}"
 
 
+def again(found: Status) -> int:
+    """Return how many visits were made to pages that had been visited before."""
+    return max(found.visits - (found.known - found.never_fetched), 0)
+
+
 def _fresh(found: Status) -> str:
     if found.fresh is None:
         return "no copy is held yet"
+    if early := too_early(again(found), "visits", "to pages read before"):
+        return f"{early}, until it is known how often pages change here"
     weighted = f", {percent(found.fresh_by_importance)} weighted by importance" if found.fresh_by_importance else ""
     aged = f"; mean age expected {span(found.age_s)}" if found.age_s else ""
     return f"{percent(found.fresh)} of the copies are likely to be{weighted}{aged}"
@@ -179,6 +187,8 @@ def _measured(found: Status) -> list[tuple[str, str]]:
 
 
 def _measure(of: ProbedMeasure, what: str) -> str:
+    if early := too_early(of.probes, "probes", f"of {what}"):
+        return early
     return (
         f"{percent(of.fresh)} of {of.probes:,} {what} were fresh (95 % between {percent(of.fresh_low)} and "
         f"{percent(of.fresh_high)}; {percent(of.fresh_expected)} expected), mean age {span(of.age_s)} "
