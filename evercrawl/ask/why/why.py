@@ -25,7 +25,8 @@ from evercrawl.ask.why.waiting import ahead, hindrances, retry, robots_rule
 from evercrawl.change import dates, gamma
 from evercrawl.change.deaths import RETURNS
 from evercrawl.model.notices import AnnouncedDates
-from evercrawl.model.stored.reader import visits
+from evercrawl.model.stored.derived.derived import asked
+from evercrawl.model.stored.reader import Tell, visits
 from evercrawl.model.view import View
 from evercrawl.parse.digest import keys
 from evercrawl.schedule.abilities import Places, Predicts, Priced, Tunable
@@ -41,8 +42,13 @@ _NEVER: Final = ("retired", "excluded")
 """States of pages that no visit is planned of."""
 
 
-def why(view: View, url: str, most: int = 10) -> Why:
+def why(view: View, url: str, most: int = 10, tell: Tell | None = None) -> Why:
     """Return why `url`, normalised, is visited when it is, with up to `most` of the pages that feed it.
+
+    Parameters
+    ----------
+    tell
+        Told of the progress while the journal is read, where that was not done before.
 
     Raises
     ------
@@ -52,6 +58,7 @@ def why(view: View, url: str, most: int = 10) -> Why:
     slot = int(view.state.table.find(keys([url]))[0])
     if slot == NO_SLOT:
         return Why(url, view.now, *outside(view, url))
+    giving = asked(view.partition, lambda derived: feeders(view, slot, derived), tell)
     policy = view.informed  # from here on the view believes what the crawl does
     slots, row = np.array([slot], np.uint32), _row(view, slot)
     pages = view.columns(slots)
@@ -67,7 +74,7 @@ def why(view: View, url: str, most: int = 10) -> Why:
         _other(view, row, alias),
         _origin(view, slot),
         history,
-        _weight(view, slot, pages, most, alias=alias != NO_SLOT),
+        _weight(view, slot, pages, giving, most, alias=alias != NO_SLOT),
         _belief(view, slot, pages),
         _worth(view, policy, slot, view.candidates(slots)) if state not in _NEVER else None,
         _weighed(view, slot) if state not in _NEVER and view.policy.weighs else None,
@@ -159,10 +166,10 @@ def _reasons(view: View, slot: int, state: str, history: VisitSummary | None) ->
     return reasons if state in ("refused", "retired") else reasons + hindrances(view, slot)
 
 
-def _weight(view: View, slot: int, pages: Pages, most: int, *, alias: bool) -> PageWeight:
+def _weight(view: View, slot: int, pages: Pages, feeding: list[Feeder], most: int, *, alias: bool) -> PageWeight:
     share = float(view.importance[slot])
     back = _back(view, slot)
-    giving = [replace(feeder, gives=feeder.gives * back) for feeder in feeders(view, slot)]
+    giving = [replace(feeder, gives=feeder.gives * back) for feeder in feeding]
     cash = float(pages.cash[0])
     return PageWeight(
         share,

@@ -21,6 +21,8 @@ EVENTS: Final = {
     "site": "a site of a list",
     "hit": "a page that was found",
     "content": "a page with its content",
+    "change": "what became of a page",
+    "version": "one content of a page, and when it was seen",
     "plan": "freshness by budget",
     "suspicion": "a page or site that may be spam, with the evidence",
     "usage": "what people searched for, saw and opened",

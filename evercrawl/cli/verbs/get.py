@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from base64 import b64encode
 from functools import partial
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from evercrawl.cli import arguments, renewal, seeds, warm, where
 from evercrawl.cli.show.json_line import json_line
+from evercrawl.cli.show.meter import Meter
 from evercrawl.cli.show.plain import fit
 from evercrawl.cli.show.words import percent
 from evercrawl.config import FILE_NAME, Config, load
@@ -43,6 +45,9 @@ def add(verbs: arguments.Verbs) -> None:
     parser.add_argument(
         "--fresh", metavar="P", help="fetch it again first unless it is fresh with this probability: 0.9 or 90%%"
     )
+    past = parser.add_mutually_exclusive_group()
+    past.add_argument("--at", metavar="TIME", help="the content held at that time: 2h, yesterday, 2026-05-01T12:00Z")
+    past.add_argument("--versions", action="store_true", help="list the versions of the page instead")
     parser.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of standard output")
     arguments.add_directory(parser)
     arguments.add_json(parser)
@@ -53,9 +58,12 @@ def run(args: argparse.Namespace) -> int:
     if args.url == "-" or args.url.startswith("@"):
         raise ConfigError(f"{args.url!r} is not a URL; name one page, such as https://example.org/")
     url = seeds.read_url(args.url)
+    _check(args)
     directory, least = where.directory(args), None if args.fresh is None else renewal.probability(args.fresh)
+    if args.versions:
+        return _list_versions(args, directory, url)
     warm.before_reading("evercrawl.ask.export.tables")  # which also reads pages
-    look = partial(_look, directory, url)
+    look = partial(_look, directory, url) if args.at is None else partial(_look_back, directory, url, args.at)
     found, stale = (look(), False) if least is None else renewal.renewed(directory, look, least)
     if isinstance(found, EvercrawlError):
         raise found
@@ -78,6 +86,56 @@ def _look(directory: Path, url: str) -> StoredPage | NotHeldError:
         return error
     finally:
         crawl.close()
+
+
+def _check(args: argparse.Namespace) -> None:
+    if args.fresh is not None and (args.at is not None or args.versions):
+        raise ConfigError("--fresh is about the page as it is now; leave out --at and --versions")
+    if args.versions and (args.form or args.output):
+        raise ConfigError("--versions lists versions; to write one, name its time with --at")
+
+
+def _look_back(directory: Path, url: str, at: str) -> StoredPage | NotHeldError:
+    """Return what was held of a page at an instant, or why nothing was."""
+    from evercrawl.ask.changes.past import content_at
+    from evercrawl.ask.changes.question import moment
+    from evercrawl.ask.content import NotHeldError
+    from evercrawl.model.stored.derived.derived import asked
+    from evercrawl.model.stored.reader import opened
+
+    instant = moment(at, time.time(), "--at")
+    crawl = opened(directory)
+    try:
+        with Meter(sys.stderr, line_every_s=1.0) as meter:
+            return asked(crawl, lambda derived: content_at(crawl, derived, url, instant), meter)
+    except NotHeldError as error:
+        return error
+    finally:
+        crawl.close()
+
+
+def _list_versions(args: argparse.Namespace, directory: Path, url: str) -> int:
+    from evercrawl.ask.changes.past import page_history
+    from evercrawl.cli.show.changes_lines import version_lines, version_objects
+    from evercrawl.model.stored.derived.derived import asked
+    from evercrawl.model.stored.reader import opened
+
+    warm.before_reading("evercrawl.ask.export.tables")
+    crawl = opened(directory)
+    try:
+        with Meter(sys.stderr, line_every_s=1.0) as meter:
+            found = asked(crawl, lambda derived: page_history(crawl, derived, url), meter)
+    finally:
+        crawl.close()
+    if args.json:
+        for row in version_objects(found):
+            print(json_line("version", row))
+        return 0
+    if not found.versions:
+        raise EvercrawlError(f"no content of {url} was ever read; `evercrawl why {url}` says why")
+    for line in version_lines(found):
+        print(fit(line, sys.stdout))
+    return 0
 
 
 def _tell(found: StoredPage) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from evercrawl.cli import arguments, seeds, warm, where
 from evercrawl.cli.show.json_line import json_line
+from evercrawl.cli.show.meter import Meter
 from evercrawl.cli.show.plain import fit, many
 from evercrawl.cli.show.why_weight import told
 from evercrawl.cli.show.words import ago, every, percent, span
@@ -56,7 +57,8 @@ def run(args: argparse.Namespace) -> int:
 
     crawl = opened(directory)
     try:
-        found = why(View(crawl, settings(directory)[0], time.time()), url)
+        with Meter(sys.stderr, line_every_s=1.0) as meter:
+            found = why(View(crawl, settings(directory)[0], time.time()), url, tell=meter)
     finally:
         crawl.close()
     lines = [json_line("why", asdict(found))] if args.json else [f"{name:<12}{said}" for name, said in rows(found)]

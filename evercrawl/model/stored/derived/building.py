@@ -91,17 +91,18 @@ def _earlier(before: Runs, slots: NDArray[np.uint32], again: Flags) -> PageState
 
 
 def _other(columns: dict[str, NDArray[Any]], version: NDArray[np.uint32], first: int, before: Runs) -> Flags:
-    """Return which visits brought other words than the version before, or other bytes where it has no words."""
+    """Return which visits brought other words or another title than the version before; other bytes without words."""
     other = np.zeros(len(version), np.bool_)
     wanted = np.flatnonzero((version != NONE) & brings_version(columns["outcome"], columns["flags"]))
     here = version[wanted] >= first
     old = dict[str, NDArray[Any]]()
-    for name in ("digest", "words"):
+    for name in ("digest", "words", "title"):
         old[name] = np.empty(len(wanted), columns[name].dtype)
         old[name][here] = columns[name][version[wanted[here]] - np.uint32(first)]
         old[name][~here] = before.take(name, version[wanted[~here]].astype(np.int64))
     words = columns["words"][wanted]
-    other[wanted] = (columns["digest"][wanted] != old["digest"]) & ((words != old["words"]) | (words == 0))
+    said = (words != old["words"]) | (words == 0) | (columns["title"][wanted] != old["title"])
+    other[wanted] = (columns["digest"][wanted] != old["digest"]) & said
     return other
 
 

@@ -1,7 +1,7 @@
 """Files of columns that are written once: compressed in blocks, each with a checksum, so that a few values cost little.
 
-On the disk: magic, blocks, directory (MessagePack: the header and where the blocks are), then its offset (u64), size (u32)
-and checksum (u64, XXH3), little endian, and the magic once more.
+On the disk: magic, blocks, directory (MessagePack: the header and where the blocks are), then its offset (u64), size
+(u32) and checksum (u64, XXH3), little endian, and the magic once more.
 """
 
 import itertools

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from evercrawl.model.stored.derived.building import RUN_LINKS, RUN_VISITS, built, frame_check
 from evercrawl.model.stored.derived.column_file import BlockCache, DamagedError
-from evercrawl.model.stored.derived.run import VERSION, FileRun, MemoryRun, Run, merged, run_files, write_run
+from evercrawl.model.stored.derived.run import VERSION, DerivedRun, FileRun, MemoryRun, merged, run_files, write_run
 from evercrawl.model.stored.derived.runs import Runs
 from evercrawl.model.stored.reader import Tell, events
 from evercrawl.store.disk.trouble import in_words
@@ -58,7 +58,7 @@ class Derived:
         self._folder = partition.directory / FOLDER
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
         self._cache = BlockCache()
-        self._all: list[Run] = []
+        self._all: list[DerivedRun] = []
         self.kept = True
         self.runs = Runs([])
 
@@ -159,7 +159,7 @@ class Derived:
         while self._all and not self._fits(self._all[-1]):
             self._all.pop()
 
-    def _fits(self, run: Run) -> bool:
+    def _fits(self, run: DerivedRun) -> bool:
         """Whether the journal that a run was derived from is still this one: a crash may have cut it."""
         header = run.header
         return frame_check(self._partition.disk, header.last_frame) == header.check

@@ -46,7 +46,7 @@ class RunHeader(msgspec.Struct, array_like=True, frozen=True):
     visits: int
 
 
-class Run(Protocol):
+class DerivedRun(Protocol):
     """Columns by name; those of visits in the order of the journal, others in ascending order of their key."""
 
     header: RunHeader
@@ -131,7 +131,7 @@ def write_run(folder: Path, run: MemoryRun) -> Path:
     return path
 
 
-def merged(runs: Sequence[Run]) -> MemoryRun:
+def merged(runs: Sequence[DerivedRun]) -> MemoryRun:
     """Return one run of neighbours."""
     first, last = runs[0].header, runs[-1].header
     columns = dict[str, NDArray[Any]]()
@@ -162,7 +162,7 @@ def _merged_minutes(columns: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]
     return counted
 
 
-def _names(run: Run) -> list[str]:
+def _names(run: DerivedRun) -> list[str]:
     if isinstance(run, MemoryRun):
         return list(run.columns)
     assert isinstance(run, FileRun)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.model.stored.derived.kinds import NONE, PageStates, brings_version
-from evercrawl.model.stored.derived.run import Run
+from evercrawl.model.stored.derived.run import DerivedRun
 from evercrawl.model.stored.derived.visit_columns import EXTERNAL, ROW, THROUGH
 from evercrawl.types import Flags, Ints, Slots
 
@@ -29,8 +29,8 @@ class Runs:
         How many visits there are; those with larger numbers, which another process may have derived, are left out.
     """
 
-    def __init__(self, runs: Sequence[Run], upto_event: int | None = None) -> None:
-        self.runs = list[Run]()
+    def __init__(self, runs: Sequence[DerivedRun], upto_event: int | None = None) -> None:
+        self.runs = list[DerivedRun]()
         self._firsts = np.zeros(0, np.int64)
         self.visits = 0
         for run in runs:
@@ -40,7 +40,7 @@ class Runs:
                 self.visits = run.header.first_visit + int(start[0])
                 break
 
-    def add(self, run: Run) -> None:
+    def add(self, run: DerivedRun) -> None:
         """Add a run that begins where the last one ends."""
         self.runs.append(run)
         self._firsts = np.append(self._firsts, run.header.first_visit)
@@ -61,7 +61,7 @@ class Runs:
             return self.runs[0].slice(name, 0, 0) if self.runs else np.zeros(0, np.int64)
         which = np.searchsorted(self._firsts, visits, "right") - 1
         found: NDArray[Any] | None = None
-        for number in np.unique(which).tolist():
+        for number in map(int, np.unique(which)):
             here = which == number
             values = self.runs[number].take(name, visits[here].astype(np.int64) - self._firsts[number])
             if found is None:

@@ -4,6 +4,7 @@ from array import array
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+import xxhash
 from numpy.typing import NDArray
 
 from evercrawl.store.journal.codec import decode_slots
@@ -21,7 +22,7 @@ MINUTE_S: Final = 60
 _CODES: Final = {"B": "u1", "H": "<u2", "I": "<u4", "Q": "<u8", "d": "<f8"}
 _VISITS: Final = {
     "number": "Q", "pointer": "Q", "at": "d", "slot": "I", "outcome": "B", "status": "H", "flags": "I", "digest": "Q",
-    "simhash": "Q", "words": "I", "size": "I", "wire": "I", "out": "I", "again": "B",
+    "simhash": "Q", "words": "I", "size": "I", "wire": "I", "out": "I", "title": "I", "again": "B",
 }  # fmt: skip
 _NEWS: Final = {
     "news_first": "I",
@@ -80,7 +81,7 @@ class VisitColumns:
         row = (
             number, pointer, event.at, event.slot, event.outcome, event.status, event.flags, event.digest,
             event.simhash, event.words, min(event.size_bytes, 0xFFFFFFFF), min(event.wire_bytes, 0xFFFFFFFF), event.out,
-            event.visits > 1,
+            xxhash.xxh32_intdigest(event.title.encode("utf-8", "surrogatepass")), event.visits > 1,
         )  # fmt: skip
         for values, value in zip(self._visits.values(), row, strict=True):
             values.append(value)

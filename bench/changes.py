@@ -1,0 +1,189 @@
+"""What changed among a million visits, and what was seen of one page: how long the questions take, against their goals.
+
+    python bench/changes.py [--visits 1_000_000] [--dir DIR]
+
+A crawl is made up visit by visit, with the journal and the state of a real one: a fifth of the visits read a page for
+the first time, each page has 25 links, a third of the later visits find a change. With --dir it is kept and used again.
+Archived answers are left out, so no words are compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import numpy as np
+from figures import Figure
+
+from evercrawl.ask.changes.listing import changes
+from evercrawl.ask.changes.question import ChangeQuestion
+from evercrawl.ask.changes.versions import history
+from evercrawl.ask.why.inlinks import inlinks
+from evercrawl.config import Config, save
+from evercrawl.model.stored.derived.derived import FOLDER, Derived
+from evercrawl.model.stored.reader import opened
+from evercrawl.model.view import View
+from evercrawl.parse.digest import keys
+from evercrawl.parse.sites import site, site_rules
+from evercrawl.store.journal.codec import encode_slots
+from evercrawl.store.journal.events import CHANGED, HAS_LINKS, KEEP, UNCHANGED, Discovery, Found, Visit
+from evercrawl.store.partition import Partition
+from evercrawl.types import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+
+HOSTS: Final = 2_000
+LINKS: Final = 25
+VISITS_OF_A_PAGE: Final = 5
+BATCH: Final = 512
+BEGAN_AT: Final = 1_700_000_000.0
+DAYS: Final = 30
+PAGES_ASKED: Final = 50
+
+
+class Made:
+    """A crawl that is made up; every page is visited as often as any other."""
+
+    def __init__(self, folder: Path, visits: int) -> None:
+        self.partition = Partition(folder, keys, os.urandom, now=BEGAN_AT, site=site, site_rules=site_rules())
+        save(Config(), folder)
+        self._draw, self._visits = np.random.default_rng(1), visits
+        self._pages = visits // VISITS_OF_A_PAGE
+
+    def make(self) -> None:
+        """Make all visits."""
+        state, draw = self.partition.state, self._draw
+        self._find()
+        simhashes = draw.integers(1, 2**63, self._pages)
+        held = np.zeros((self._pages, 3), np.int64)  # visits, changes, digest
+        for number in range(self._visits):
+            again = number >= self._pages
+            slot = int(draw.integers(self._pages)) if again else number
+            visits, changes, digest = held[slot].tolist()
+            changed = again and draw.random() < 1 / 3
+            gone = again and draw.random() < 0.01
+            flags = (CHANGED | HAS_LINKS if changed else UNCHANGED | KEEP) if visits else HAS_LINKS
+            if changed or not visits:
+                digest = int(draw.integers(1, 2**63))
+                simhashes[slot] ^= int(draw.integers(2**60)) & int(draw.integers(2**60)) & int(draw.integers(2**60))
+            targets = encode_slots(np.unique(draw.integers(0, self._pages, LINKS)).astype(np.uint32))
+            held[slot] = visits + 1, changes + changed, digest
+            event = Visit(
+                slot=slot, host=slot % HOSTS, at=BEGAN_AT + number * DAYS * 86_400.0 / self._visits,
+                outcome=Outcome.GONE if gone else Outcome.OK, status=404 if gone else 200, flags=0 if gone else flags,
+                visits=visits + 1, changes=changes + changed, size_bytes=digest % 90_000, wire_bytes=digest % 20_000,
+                digest=digest, simhash=int(simhashes[slot]) if flags & HAS_LINKS else 0,
+                words=digest & 0xFFFFFFFF if flags & HAS_LINKS else 0, misses=int(gone), mime="text/html",
+                targets=targets if flags & HAS_LINKS and not gone else b"", out=LINKS, title=f"Page {slot}",
+            )  # fmt: skip
+            self.partition.remember(event)
+            if number % BATCH == BATCH - 1:
+                self.partition.flush()
+                self.partition.journal.write(self.partition.journal.seal())
+        self._commit()
+        assert state.visits == self._visits
+
+    def _find(self) -> None:
+        state, new = self.partition.state, list[str]()
+        urls = [
+            f"https://www.site{slot % HOSTS}.example/folder-{slot % 7}/page-{slot}.html" for slot in range(self._pages)
+        ]
+        hosts = [state.host_number(f"www.site{number}.example", new) for number in range(HOSTS)]
+        state.table.intern(keys(urls))
+        found = Discovery(0, urls, [hosts[slot % HOSTS] for slot in range(self._pages)], 0, new)
+        state.admit(found, BEGAN_AT, keys(urls))
+        self.partition.remember(Found(BEGAN_AT, found))
+
+    def _commit(self) -> None:
+        async def commit() -> None:
+            self.partition.flush()
+            self.partition.journal.write(self.partition.journal.seal())
+
+        async def offload(function: Callable[..., object], *arguments: object) -> object:
+            return function(*arguments)
+
+        asyncio.run(self.partition.snapshot(commit, offload))
+        self.partition.close()
+
+
+def made(folder: Path, visits: int) -> None:
+    """Make the crawl, in a process of its own."""
+    if not (folder / "crawl.json").exists():
+        subprocess.run([sys.executable, __file__, "--make", str(folder), "--visits", str(visits)], check=True)
+
+
+def timed(work: Callable[[], T]) -> tuple[T, float]:
+    """Return what came of it, and CPU seconds."""
+    began = time.process_time()
+    return work(), time.process_time() - began
+
+
+def measured(folder: Path, visits: int) -> list[Figure]:
+    """Return all figures, in CPU time; that of the whole command in wall time."""
+    shutil.rmtree(folder / FOLDER, ignore_errors=True)
+    crawl = opened(folder)
+    derived, built_s = timed(Derived(crawl).current)
+    derived, again_s = timed(Derived(crawl).current)
+    size = sum(path.stat().st_size for path in (folder / FOLDER).iterdir())
+    view = View(crawl, Config(), 0.0)
+    month, month_s = timed(lambda: changes(view, derived.runs, ChangeQuestion(), derived.events))
+    day, day_s = timed(lambda: changes(view, derived.runs, ChangeQuestion(since=view.now - 86_400), derived.events))
+    slots = np.random.default_rng(2).integers(0, visits // VISITS_OF_A_PAGE, PAGES_ASKED).tolist()
+    versions, linking = list[float](), list[float]()
+    for slot in slots:
+        runs = Derived(crawl).current().runs  # opened anew, so that no block is unpacked yet
+        versions.append(timed(partial(history, runs, slot))[1])
+        linking.append(timed(partial(inlinks, view.state, runs, slot))[1])
+    command = [sys.executable, "-m", "evercrawl", "changes", "--since", "2023-01-01", "--dir", str(folder), "--json"]
+    began = time.perf_counter()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    wall_s = time.perf_counter() - began
+    crawl.close()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return [
+        Figure("derive all from the journal, CPU", built_s, "s"),
+        Figure("derived files for each visit", size / visits, "B"),
+        Figure("find them current, CPU", again_s * 1e3, "ms"),
+        Figure(f"changes of {DAYS} days, {month.total:,} pages, CPU", month_s, "s", at_most=1.0),
+        Figure(f"changes of a day, {day.total:,} pages, CPU", day_s, "s", at_most=1.0),
+        Figure("evercrawl changes, the whole command, wall", wall_s, "s"),
+        Figure(f"versions of a page, longest of {PAGES_ASKED}, CPU", max(versions) * 1e3, "ms", at_most=50),
+        Figure(f"in-links of a page, longest of {PAGES_ASKED}, CPU", max(linking) * 1e3, "ms", at_most=50),
+        Figure("peak of memory", peak, "MiB"),
+    ]
+
+
+def main() -> int:
+    """Print all figures; return 1 when a goal is missed."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--visits", type=int, default=1_000_000)
+    parser.add_argument("--dir", type=Path)
+    parser.add_argument("--make", type=Path)
+    options = parser.parse_args()
+    if options.make:
+        Made(options.make, options.visits).make()
+        return 0
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = options.dir or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        made(folder, options.visits)
+        figures = measured(folder, options.visits)
+    print(*figures, sep="\n")
+    return 0 if all(figure.ratio is None or figure.ratio >= 1 for figure in figures) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,60 @@
+"""Which changes of a page are noise, by the words of its versions."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
+
+from evercrawl.ask.changes.texts import VersionTexts
+from evercrawl.ask.changes.versions import version_visits
+from evercrawl.change.habits import ENOUGH, Noise, Touch, noise, touches
+from evercrawl.model.stored.derived.runs import Runs
+from evercrawl.store.partition import Partition
+
+BEFORE: Final = 5
+AFTER: Final = 2
+"""Changes before and after one that it is compared with."""
+
+
+class Noises:
+    """Judges changes; versions are read from the archive, at most eight for a change.
+
+    Attributes
+    ----------
+    texts
+        The words of versions.
+    """
+
+    def __init__(self, partition: Partition, runs: Runs) -> None:
+        self.texts, self._runs = VersionTexts(partition, runs), runs
+
+    def is_noise(self, slot: int, version: int, before: int) -> bool:
+        """Whether a change from one version to another is noise."""
+        found = self.judged(slot, version, before)
+        return found is not None and found.noise
+
+    def judged(self, slot: int, version: int, before: int) -> Noise | None:
+        """Return what of a change is noise; None where that cannot be told, as few versions or no texts are there."""
+        steps = self._steps(slot, version, before)
+        if len(steps) < ENOUGH:
+            return None
+        change = self._touches(before, version)
+        if not change:
+            return None
+        earlier, later = (
+            [found for step in steps if (step[1] <= version) == early and (found := self._touches(*step)) is not None]
+            for early in (True, False)
+        )
+        return noise(change, earlier, later)
+
+    def _steps(self, slot: int, version: int, before: int) -> list[tuple[int, int]]:
+        """Return other changes, by the versions before and after each."""
+        visits = version_visits(self._runs, slot)
+        if version not in visits:
+            return []
+        place = visits.index(version)
+        near = visits[max(place - BEFORE - 1, 0) : place + AFTER + 1]
+        return [step for step in pairwise(near) if step != (before, version)]
+
+    def _touches(self, before: int, after: int) -> Sequence[Touch] | None:
+        old, new = self.texts.words(before), self.texts.words(after)
+        return None if old is None or new is None else touches(old, new)

@@ -1,0 +1,83 @@
+"""A page as it was at an instant, and all its versions: found by its URL."""
+
+import numpy as np
+
+from evercrawl.ask.changes.versions import PageHistory, PageVersion, history
+from evercrawl.ask.content import NotHeldError, StoredPage
+from evercrawl.model.stored.answers import answer_of, exchange_of, instant
+from evercrawl.model.stored.derived.derived import Derived
+from evercrawl.parse.digest import keys
+from evercrawl.store.journal.events import Visit
+from evercrawl.store.partition import Partition
+from evercrawl.types import NO_SLOT
+
+
+def slot_of(partition: Partition, url: str) -> int:
+    """Return the slot of a normalised URL.
+
+    Raises
+    ------
+    NotHeldError
+        The crawl does not know it.
+    """
+    slot = int(partition.state.table.find(keys([url]))[0])
+    if slot == NO_SLOT:
+        raise NotHeldError(f"{url} was never seen: no page that was read so far links to it.")
+    return slot
+
+
+def page_history(partition: Partition, derived: Derived, url: str) -> PageHistory:
+    """Return what was seen of a page, the newest version first.
+
+    Raises
+    ------
+    NotHeldError
+        The crawl does not know the page.
+    """
+    return history(derived.runs, slot_of(partition, url))
+
+
+def content_at(partition: Partition, derived: Derived, url: str, at: float) -> StoredPage:
+    """Return the content that was held of a page at an instant, in seconds since the epoch.
+
+    Redirects are not followed: where they led may have had other content then.
+
+    Raises
+    ------
+    NotHeldError
+        There was none.
+    StoreError
+        The archive or the journal is damaged.
+    """
+    slot = slot_of(partition, url)
+    seen = history(derived.runs, slot, at)
+    if not seen.versions:
+        raise NotHeldError(_nothing(url, seen, history(derived.runs, slot), at), url)
+    version = seen.versions[0]
+    event = partition.journal.read(int(derived.runs.take("pointer", np.array([version.visit]))[0]))
+    if not isinstance(event, Visit) or event.archive is None:
+        raise NotHeldError(f"the content that {url} had at {instant(at)} is not in the archive.", url)
+    held = exchange_of(event, answer_of(partition, event))
+    return StoredPage(
+        url, url, version.outcome, version.status, event.title, event.mime, event.language, version.seen_at,
+        version.at, event.visits, event.changes, held.headers, held.body, tuple(_notes(url, seen, version)), url,
+    )  # fmt: skip
+
+
+def _notes(url: str, seen: PageHistory, version: PageVersion) -> list[str]:
+    """Say from when to when the content was seen, and what had become of the page by then."""
+    last = f", and seen last at {instant(version.seen_at)}" if version.seen_at > version.at else ""
+    notes = [f"this content of {url} was first seen at {instant(version.at)}{last}."]
+    if seen.away_at is not None:
+        what = "redirected" if 300 <= seen.away_status < 400 else "was gone"
+        notes.append(f"{url} {what} ({seen.away_status}) since {instant(seen.away_at)}.")
+    return notes
+
+
+def _nothing(url: str, seen: PageHistory, whole: PageHistory, at: float) -> str:
+    if whole.versions:
+        first = whole.versions[-1].at
+        return f"no content of {url} was held at {instant(at)}; it was first read at {instant(first)}."
+    if seen.away_at is not None:
+        return f"{url} had no content at {instant(at)}: status {seen.away_status} since {instant(seen.away_at)}."
+    return f"no content of {url} was held at {instant(at)}, nor was any later."

@@ -1,0 +1,120 @@
+"""evercrawl changes: what changed, appeared or vanished, and how much."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+from evercrawl.cli import arguments, warm, where
+from evercrawl.cli.show.json_line import json_line
+from evercrawl.cli.show.meter import Meter
+from evercrawl.cli.show.plain import fit
+from evercrawl.config import values
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evercrawl.ask.changes.page_change import ChangeList, PageChange
+    from evercrawl.ask.changes.question import ChangeQuestion
+    from evercrawl.ask.changes.texts import WordDiff
+
+_MORE = (
+    "Pages are ordered by importance times extent, which is the part of a page that is new. A page appeared if it is "
+    "new to a site that had been read; otherwise the first reading of a page is no change. Changes of times, counters, "
+    "tokens and rotating advertisements alone are left out (--all lists them). The crawl may be running. Examples: "
+    "`evercrawl changes --since yesterday`, `evercrawl changes --since 2h --site example.org --diff`."
+)
+
+
+def add(verbs: arguments.Verbs) -> None:
+    """Declare the verb."""
+    parser = arguments.add_verb(verbs, "changes", "list what changed, appeared or vanished", run, _MORE)
+    parser.add_argument(
+        "--since", metavar="TIME", help="from when on: 2h, 7d, today, yesterday or an ISO date (default: 24h)"
+    )
+    parser.add_argument("--until", metavar="TIME", default="now", help="until when, in the same forms (default: now)")
+    parser.add_argument("--site", metavar="SITE", default="", help="only this registrable domain or host")
+    parser.add_argument("--pattern", metavar="REGEX", default="", help="only URLs in which this expression is found")
+    parser.add_argument("--limit", metavar="N", default="50", help="number of pages; 0 = all (default: 50)")
+    parser.add_argument("--diff", action="store_true", help="print the words that changed")
+    parser.add_argument("--all", action="store_true", help="also changes of times, counters and tokens alone")
+    arguments.add_directory(parser)
+    arguments.add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """List them."""
+    now = time.time()
+    question, directory = _question(args, now), where.directory(args)
+    warm.before_reading("evercrawl.model.view")
+    with Meter(sys.stderr, line_every_s=1.0) as meter:
+        found, diffs = _asked(directory, question, meter, diff=args.diff)
+    if args.json:
+        from evercrawl.cli.show.changes_lines import change_object
+
+        for change, diff in zip(found.changes, diffs, strict=True):
+            print(json_line("change", change_object(change, diff, with_diff=args.diff)))
+        print(json_line("end", _end(found)))
+        return 0
+    _print(found, diffs, shown=args.diff)
+    return 0
+
+
+def _question(args: argparse.Namespace, now: float) -> ChangeQuestion:
+    from evercrawl.ask.changes.question import ChangeQuestion, moment
+
+    limit = cast("int", arguments.value(values.whole(), args.limit, "--limit"))
+    question = ChangeQuestion(
+        since=moment(args.since or "24h", now, "--since"),
+        until=moment(args.until, now, "--until") if args.until != "now" else float("inf"),
+        site=args.site,
+        pattern=args.pattern,
+        limit=limit or None,
+        all=args.all,
+    )
+    assert question.expression is None or question.pattern  # raises where it is no expression, before the crawl is read
+    return question
+
+
+def _asked(
+    directory: Path, question: ChangeQuestion, meter: Meter, *, diff: bool
+) -> tuple[ChangeList, list[WordDiff | None]]:
+    from evercrawl.ask.changes.listing import changes
+    from evercrawl.ask.changes.texts import VersionTexts, diff_of
+    from evercrawl.model.stored.derived.derived import Derived, asked
+    from evercrawl.model.stored.reader import opened
+    from evercrawl.model.view import View, settings
+
+    crawl = opened(directory)
+    try:
+
+        def answer(derived: Derived) -> tuple[ChangeList, list[WordDiff | None]]:
+            found = changes(View(crawl, settings(directory)[0], time.time()), derived.runs, question, derived.events)
+            texts = VersionTexts(crawl, derived.runs)
+            return found, [diff_of(texts, change) if diff else None for change in found.changes]
+
+        return asked(crawl, answer, partial(meter, nouns="read for the first time"))
+    finally:
+        crawl.close()
+
+
+def _end(found: ChangeList) -> dict[str, object]:
+    """Return the last object, from which a later question can go on."""
+    return {"sequence": found.upto, "pages": found.pages, "noise": found.noise}
+
+
+def _print(found: ChangeList, diffs: list[WordDiff | None], *, shown: bool) -> None:
+    from evercrawl.cli.show.changes_lines import change_line, diff_text, summary
+
+    for change, diff in zip(found.changes, diffs, strict=True):
+        print(fit(change_line(change), sys.stdout))
+        if shown and _has_diff(change):
+            print(fit(diff_text(diff), sys.stdout))
+    print(fit(summary(found), sys.stdout))
+
+
+def _has_diff(change: PageChange) -> bool:
+    return change.version is not None and change.before is not None
