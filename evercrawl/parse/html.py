@@ -7,10 +7,11 @@ import webencodings
 
 from evercrawl.parse.digest import digest
 from evercrawl.parse.encoding import decode, utf8
+from evercrawl.parse.reading.rendering import markdown
 from evercrawl.parse.scan import anchors, scan
 from evercrawl.parse.search_forms import search_forms
 from evercrawl.parse.simhash import simhash, simhash_bytes
-from evercrawl.parse.tree import links, markdown
+from evercrawl.parse.tree import links
 from evercrawl.parse.urls import normalise, resolve, resolve_each, unresolved
 from evercrawl.types import Document
 

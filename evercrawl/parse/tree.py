@@ -1,8 +1,7 @@
-"""The HTML parser, for the questions that need a tree; the only file that knows which parser it is."""
+"""The HTML parser, for the questions that need a tree."""
 
 from __future__ import annotations
 
-import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
 MAX_ANCHOR = 1_000
 """Characters of an anchor text that are kept."""
 
-_SHOWN = re.compile(r"\s*(?:mailto|tel):[^\x00-\x20]*\s*$", re.ASCII | re.IGNORECASE)
 _SOURCES = {"a": "href", "area": "href", "iframe": "src", "frame": "src"}
 
 
@@ -28,8 +26,8 @@ def links(body: bytes, url: str, content_type: str = "", limit: int = 10_000) ->
     >>> links(b"<a href=b rel=nofollow>A <b>link</b></a>", "http://example.org/a")
     [Link(target='http://example.org/b', rel='nofollow', anchor='A link')]
     """
-    tree = _tree(body, content_type)
-    base = _base(tree, url)
+    tree = parsed(body, content_type)
+    base = base_of(tree, url)
     found: list[Link] = []
     for element in tree.find_all(list(_SOURCES), limit=limit):
         reference = element.attr(_SOURCES[element.tag])
@@ -40,37 +38,7 @@ def links(body: bytes, url: str, content_type: str = "", limit: int = 10_000) ->
     return found
 
 
-def markdown(body: bytes, url: str, content_type: str = "") -> str:
-    r"""Return a page as Markdown, its links made absolute.
-
-    Links lead to the web, to a mail address or to a telephone number; of others, such as scripts and data, only the
-    words stay.
-
-    Examples
-    --------
-    >>> markdown(b"<h1>A</h1><p>one <a href=b>two</a>", "http://example.org/")
-    '# A\n\none [two](http://example.org/b)'
-    """
-    import turbohtml
-
-    tree = _tree(body, content_type)
-    base = _base(tree, url)
-    tree.rewrite_links(lambda reference: normalise(reference, base) or _harmless(reference))
-    for link in tree.find_all("a", attrs={"href": True}):
-        if not (link.attr("href") or "").strip():
-            del link.attrs["href"]
-    for image in tree.find_all("img"):
-        if not (image.attr("src") or "").strip():
-            image.replace_with(turbohtml.Text(image.attr("alt") or ""))
-    return _scalar(tree.to_markdown())
-
-
-def _harmless(reference: str) -> str:
-    """Return a link that leads to no page, but may be shown; "" where it may not."""
-    return reference.strip() if _SHOWN.match(reference) else ""
-
-
-def _tree(body: bytes, content_type: str) -> turbohtml.Document:
+def parsed(body: bytes, content_type: str) -> turbohtml.Document:
     """Return the tree of a page, without what no reader sees."""
     import turbohtml  # 70 ms that a crawl never needs
 
@@ -81,7 +49,8 @@ def _tree(body: bytes, content_type: str) -> turbohtml.Document:
     return tree
 
 
-def _base(tree: turbohtml.Document, url: str) -> str:
+def base_of(tree: turbohtml.Document, url: str) -> str:
+    """Return what relative links of a page are relative to."""
     element = tree.find("base", attrs={"href": True})
     reference = element.attr("href") if element else None
     return (normalise(reference, url) if reference else None) or url

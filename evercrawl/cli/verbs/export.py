@@ -1,4 +1,4 @@
-"""evercrawl export: a crawl's pages, links or visits as a table in a file."""
+"""evercrawl export: a crawl's pages, links, visits or content as a table in a file."""
 
 from __future__ import annotations
 
@@ -13,49 +13,89 @@ from typing import TYPE_CHECKING
 from evercrawl.cli import arguments, warm, where
 from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.meter import Meter
-from evercrawl.cli.show.plain import Fitted, many
+from evercrawl.cli.show.plain import Fitted, fit, many
+from evercrawl.cli.since import instant_of
+from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
     from evercrawl.ask.export.tables import Columns
+    from evercrawl.ask.reading.content_table import ContentTable, ReadTally
     from evercrawl.store.partition import Partition
 
 _TABLES = ("pages", "links", "visits")
+_CONTENT = "content"
 _POLICY = "policy."
+_MOST_REASONS = 10
 _MORE = (
     "The extension of FILE chooses the format: .parquet or .jsonl; - writes JSON lines to standard output. The crawl "
     "may be running: the table shows it as of the start of the export. Some policies keep tables of their own: "
-    "policy.? lists those of the crawl's policy, and `evercrawl lab policies NAME` documents their columns. Examples: "
-    "`evercrawl export pages -o pages.parquet --dir example`, `evercrawl export visits -o - --dir example`."
+    "policy.? lists those of the crawl's policy, and `evercrawl lab policies NAME` documents their columns. content "
+    "has what the pages say: their main content as Markdown, or with --html as HTML, or with --text all visible text. "
+    "Examples: `evercrawl export pages -o pages.parquet --dir example`, `evercrawl export visits -o - --dir example`, "
+    "`evercrawl export content -o new.jsonl --since yesterday --chunks 2000 --dir example`."
 )
 
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    parser = arguments.add_verb(verbs, "export", "write pages, links or visits to a file", run, _MORE)
+    parser = arguments.add_verb(verbs, "export", "write pages, links, visits or content to a file", run, _MORE)
     parser.add_argument(
         "table",
         metavar="TABLE",
         type=_table,
-        help="pages, links, visits, or policy.NAME for a table of the policy",
+        help="pages, links, visits, content, or policy.NAME for a table of the policy",
     )
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="FILE.parquet, FILE.jsonl, or -")
+    _add_content(parser)
     arguments.add_directory(parser)
     arguments.add_json(parser)
+
+
+def _add_content(parser: argparse.ArgumentParser) -> None:
+    """Add what only the table of content knows."""
+    group = parser.add_argument_group("of the table content")
+    form = group.add_mutually_exclusive_group()
+    for name, meaning in (
+        ("markdown", "the main content as Markdown, below where it is from (the default)"),
+        ("html", "the main content as HTML, without what acts"),
+        ("text", "all visible text, navigation included"),
+    ):
+        form.add_argument(f"--{name}", dest="form", action="store_const", const=name, help=meaning)
+    group.add_argument(
+        "--since", metavar="T", help="what appeared, changed or went after T: yesterday, 2026-11-20, 12h"
+    )
+    group.add_argument("--site", metavar="SITE", help="only pages of this registrable domain or host")
+    group.add_argument("--pattern", metavar="REGEX", help="only URLs in which this regular expression is found")
+    group.add_argument("--language", metavar="TAG", help="only pages in this language, such as en or de-AT")
+    group.add_argument(
+        "--chunks",
+        metavar="N",
+        help="parts of N characters at most, for retrieval, with ids that stay while their text does",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Write the table, and say how much it was."""
     from evercrawl.ask.export import files as export_file
     from evercrawl.model.stored.reader import opened
+    from evercrawl.store.disk.whole import placed
 
     export_file.check_name(args.output)
+    _check(args)
+    if args.output != "-":
+        placed(Path(args.output))
     began = time.monotonic()
     directory = where.directory(args)
     warm.before_reading("evercrawl.ask.export.tables")
     crawl = opened(directory)
     try:
         with Meter(sys.stderr) as meter:
-            pieces, columns = _pieces(crawl, args.table, meter)
+            content = _content(crawl, args) if args.table == _CONTENT else None
+            pieces: Iterable[Columns]
+            if content is not None:
+                pieces, columns = content.pieces(partial(meter, "content")), content.columns
+            else:
+                pieces, columns = _pieces(crawl, args.table, meter)
             if args.output == "-":
                 rows = export_file.write(pieces, export_file.JsonRows(Fitted(sys.stdout), columns))
             else:
@@ -63,13 +103,45 @@ def run(args: argparse.Namespace) -> int:
                     rows = export_file.write(pieces, sink)
     finally:
         crawl.close()
-    _tell(args, rows, time.monotonic() - began)
+    _tell(args, rows, time.monotonic() - began, None if content is None else content.tally)
     return 0
 
 
+def _check(args: argparse.Namespace) -> None:
+    """Refuse flags of the table of content for another one, and chunks of what has no headings."""
+    given = [name for name in ("form", "since", "site", "pattern", "language", "chunks") if getattr(args, name)]
+    if given and args.table != _CONTENT:
+        flag = args.form if given[0] == "form" else given[0]
+        raise ConfigError(f"--{flag} is for the table content only: `evercrawl export content -o {args.output}`")
+    if args.chunks and args.form not in (None, "markdown"):
+        raise ConfigError(f"--chunks cuts Markdown, at its headings; leave --{args.form} out")
+
+
+def _content(crawl: Partition, args: argparse.Namespace) -> ContentTable:
+    """Return the table of content that was asked for."""
+    from evercrawl.ask.reading.content_table import ContentTable
+    from evercrawl.ask.reading.selection import Wanted
+    from evercrawl.parse.reading.rendering import ContentForm
+
+    since = instant_of(args.since, "--since") if args.since else 0.0
+    wanted = Wanted(since, args.site or "", args.pattern or "", args.language or "")
+    return ContentTable(crawl, wanted, ContentForm(args.form or "markdown"), _chunk_chars(args.chunks))
+
+
+def _chunk_chars(text: str | None) -> int:
+    from evercrawl.parse.reading.chunks import LEAST_CHARS
+
+    if text is None:
+        return 0
+    number = int(text) if text.isdecimal() and len(text) < 10 else 0
+    if number < LEAST_CHARS:
+        raise ConfigError(f"--chunks must be a number of characters, {LEAST_CHARS} or more, not {text!r}")
+    return number
+
+
 def _table(name: str) -> str:
-    if name not in _TABLES and not name.startswith(_POLICY):
-        raise argparse.ArgumentTypeError(f"{name!r} is none; choose {', '.join(_TABLES)} or {_POLICY}NAME")
+    if name not in (*_TABLES, _CONTENT) and not name.startswith(_POLICY):
+        raise argparse.ArgumentTypeError(f"{name!r} is none; choose {', '.join((*_TABLES, _CONTENT))} or {_POLICY}NAME")
     return name
 
 
@@ -84,11 +156,37 @@ def _pieces(crawl: Partition, name: str, meter: Meter) -> tuple[Iterable[Columns
     return [values], kinds
 
 
-def _tell(args: argparse.Namespace, rows: int, took_s: float) -> None:
+def _tell(args: argparse.Namespace, rows: int, took_s: float, tally: ReadTally | None = None) -> None:
     """Say what was written; beside the rows themselves there is no room for that."""
+    if tally is not None:
+        _tell_troubles(tally)
     out = sys.stderr if args.output == "-" else sys.stdout
     if args.json:
-        print(json_line("end", {"rows": rows, "file": args.output, "seconds": round(took_s, 3)}), file=out)
+        more = {} if tally is None else _counts(tally)
+        fields = {"rows": rows, "file": args.output, "seconds": round(took_s, 3), **more}
+        print(json_line("end", fields), file=out)
     elif args.output != "-":
         what = many(rows, args.table) if args.table in _TABLES else f"{rows:,} rows of {args.table}"
         print(f"wrote {what} to {args.output} in {took_s:.1f} s")
+
+
+def _counts(tally: ReadTally) -> dict[str, int]:
+    """Return what became of the pages, as `--json` has it."""
+    return {
+        "pages": tally.pages,
+        "removed": tally.removed,
+        "without_text": tally.without_text,
+        "whole": tally.whole,
+        "failed": sum(tally.failed.values()),
+    }
+
+
+def _tell_troubles(tally: ReadTally) -> None:
+    """Say which pages are not in the file, or not as they should be."""
+    if tally.whole:
+        note = "written whole, because their main content could not be told in time"
+        print(f"evercrawl: {many(tally.whole, 'pages')} {note}", file=sys.stderr)
+    for why, count in tally.failed.most_common(_MOST_REASONS):
+        print(fit(f"evercrawl: {many(count, 'pages')} left out: {why}", sys.stderr), file=sys.stderr)
+    for example in tally.examples:
+        print(fit(f"evercrawl: left out {example}", sys.stderr), file=sys.stderr)

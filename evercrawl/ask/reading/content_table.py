@@ -1,0 +1,300 @@
+"""The content of pages as a table: a row for each page, or for each part of one; a piece at a time."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from evercrawl.ask.export.tables import Columns
+from evercrawl.ask.reading.front_matter import front_matter
+from evercrawl.ask.reading.pdf import NOT_INSTALLED, available
+from evercrawl.ask.reading.readable import ReadContent, ReadRequest, kind_of
+from evercrawl.ask.reading.reader import ContentReader
+from evercrawl.ask.reading.selection import Selected, Wanted
+from evercrawl.clock import SystemClock
+from evercrawl.errors import StoreError
+from evercrawl.model.stored.answers import answer_of, exchange_of
+from evercrawl.model.view import View, settings
+from evercrawl.parse.reading.chunks import Chunk
+from evercrawl.parse.reading.rendering import ContentForm
+from evercrawl.store.journal.events import Visit
+from evercrawl.store.partition import Partition
+from evercrawl.types import Slots
+
+CONTENT: Final = {
+    "url": "string", "title": "string", "fetched_at": "instant", "changed_at": "instant", "fresh": "float",
+    "language": "string", "mime": "string", "removed": "bool", "content": "string",
+}  # fmt: skip
+"""Columns of the table of pages, and their types."""
+
+CHUNKS: Final = {
+    "id": "string", "url": "string", "title": "string", "headings": "string", "fetched_at": "instant",
+    "changed_at": "instant", "fresh": "float", "language": "string", "removed": "bool", "digest": "string",
+    "text": "string",
+}  # fmt: skip
+"""Columns of the table of chunks, and their types."""
+
+_TOGETHER: Final = 256  # pages whose probability of being fresh is computed at a time
+_PIECE_CHARS: Final = 8_000_000
+_PIECE_ROWS: Final = 2_000
+_MOST_EXAMPLES: Final = 5
+
+
+@dataclass
+class ReadTally:
+    """What became of the pages that were to be read.
+
+    Attributes
+    ----------
+    pages, removed
+        That were written, and those written as removed.
+    without_text
+        Of a kind that has no text, such as pictures.
+    whole
+        Written with navigation and margins, for the main content could not be told in time.
+    failed
+        Reason -> pages that could not be read.
+    examples
+        Some of these, each with its reason.
+    """
+
+    pages: int = 0
+    removed: int = 0
+    without_text: int = 0
+    whole: int = 0
+    failed: Counter[str] = field(default_factory=Counter[str])
+    examples: list[str] = field(default_factory=list[str])
+
+    def fail(self, url: str, why: str) -> None:
+        """Count a page that could not be read."""
+        self.failed[why] += 1
+        if len(self.examples) < _MOST_EXAMPLES:
+            self.examples.append(f"{url}: {why}")
+
+
+class _PageFacts(NamedTuple):
+    """What is written beside the content of a page."""
+
+    url: str
+    title: str = ""
+    fetched_at: float | None = None
+    changed_at: float | None = None
+    fresh: float | None = None
+    language: str = ""
+    mime: str = ""
+    former: bool = False  # it is the content of before, of which only chunks are compared
+
+
+class ContentTable:
+    """The pages that are wanted, with their content.
+
+    Parameters
+    ----------
+    partition
+        The crawl, opened for reading.
+    wanted
+        Which pages.
+    form
+        Markdown or HTML of the main content, or all visible text.
+    chunk_chars
+        Characters of a chunk at most; 0 for whole pages. Only Markdown has chunks.
+    now
+        The instant of which the probability of being fresh is told, in seconds since the epoch; by default this one.
+
+    Attributes
+    ----------
+    columns
+        Name -> type.
+    tally
+        Of what was done so far.
+    """
+
+    def __init__(
+        self,
+        partition: Partition,
+        wanted: Wanted,
+        form: ContentForm = ContentForm.MARKDOWN,
+        chunk_chars: int = 0,
+        now: float | None = None,
+    ) -> None:
+        assert not chunk_chars or form is ContentForm.MARKDOWN, "only Markdown says where its parts begin"
+        self._partition, self._wanted, self._form, self._chunk_chars = partition, wanted, form, chunk_chars
+        self._view = View(partition, settings(partition.directory)[0], SystemClock().now() if now is None else now)
+        self._has_pdf = available()
+        self.columns: dict[str, str] = CHUNKS if chunk_chars else CONTENT
+        self.tally = ReadTally()
+
+    def pieces(
+        self, watch: Callable[[int, int], None] = lambda done, total: None, reader: ContentReader | None = None
+    ) -> Iterator[Columns]:
+        """Yield the rows: column name -> values, all of one length.
+
+        Parameters
+        ----------
+        watch
+            Told now and then how many pages are done, of how many.
+        reader
+            What reads the bodies; by default one of its own.
+        """
+        selected = Selected(self._partition, self._wanted)
+        total = len(selected.pointers)
+        piece = _Piece(self.columns)
+        with reader or ContentReader() as reading:
+            former: list[Chunk] = []
+            for done, (facts, found) in enumerate(reading.each(self._requests(selected))):
+                watch(min(done, total), total)
+                if facts.former:
+                    former = found.chunks
+                    continue
+                self._add(piece, facts, found, former)
+                former = []
+                if piece.full:
+                    yield piece.taken()
+            for facts, chunks in self._lost(selected, reading):
+                self._add_removed(piece, facts, chunks)
+                if piece.full:
+                    yield piece.taken()
+        watch(total, total)
+        if piece.rows:
+            yield piece.taken()
+
+    def _requests(self, selected: Selected) -> Iterator[tuple[_PageFacts, ReadRequest | None]]:
+        """Yield what is to be read, with what is known of it; nothing where it is read already, or cannot be."""
+        visits = (visit for visit in selected.pages() if visit is not None)
+        while some := list(islice(visits, _TOGETHER)):
+            fresh = self._fresh(np.array([visit.slot for visit in some], np.uint32))
+            for visit, probability in zip(some, fresh, strict=True):
+                url = self._partition.state.urls.get(visit.slot)
+                if not self._wanted.url(url) or not self._wanted.tag(visit.language):
+                    continue
+                request = self._request(url, visit)
+                if request is None:
+                    continue
+                former = selected.before(visit.slot) if self._chunk_chars else None
+                before = self._request(url, former, told=False) if former is not None else None
+                if before is not None:
+                    yield _PageFacts(url, former=True), before
+                yield self._facts(url, visit, probability), request
+
+    def _fresh(self, slots: Slots) -> list[float | None]:
+        fresh = self._view.fresh(self._view.columns(slots)).tolist()
+        return [None if value != value else round(value, 4) for value in fresh]
+
+    def _facts(self, url: str, visit: Visit, fresh: float | None) -> _PageFacts:
+        state = self._partition.state
+        index = state.record_of(visit.slot)
+        row: Any = state.records.rows[index] if index is not None else None
+        seen = state.instant(int(row["seen"])) if row is not None and row["seen"] else visit.at
+        changed = state.instant(int(row["changed"])) if row is not None and row["changed"] else visit.at
+        return _PageFacts(url, visit.title, seen, changed, fresh, visit.language, visit.mime)
+
+    def _request(self, url: str, visit: Visit, *, told: bool = True) -> ReadRequest | None:
+        """Return what is to be read of a visit; None where it has no text, or is lost, which is counted."""
+        try:
+            held = exchange_of(visit, answer_of(self._partition, visit))
+        except StoreError as error:
+            if told:
+                self.tally.fail(url, str(error))
+            return None
+        kind = kind_of(visit.mime, held.body)
+        if not kind:
+            self.tally.without_text += told
+            return None
+        if kind == "pdf" and not self._has_pdf:
+            if told:
+                self.tally.fail(url, NOT_INSTALLED)
+            return None
+        content_type = held.headers.get("content-type", "")
+        return ReadRequest(held.body, url, visit.mime, content_type, self._form, self._chunk_chars)
+
+    def _add(self, piece: "_Piece", facts: _PageFacts, found: ReadContent, former: list[Chunk]) -> None:
+        """Write one page, or those of its chunks that it did not have before and the ids of those that it lost."""
+        if found.error:
+            self.tally.fail(facts.url, found.error)
+            return
+        self.tally.pages += 1
+        self.tally.whole += found.whole
+        if not self._chunk_chars:
+            piece.add(_row(facts, self._form, found.content))
+            return
+        had, has = {chunk.id for chunk in former}, {chunk.id for chunk in found.chunks}
+        for chunk in found.chunks:
+            if chunk.id not in had:
+                piece.add(_chunk_row(facts, chunk))
+        self.tally.removed += piece.remove(facts, [chunk for chunk in former if chunk.id not in has])
+
+    def _lost(self, selected: Selected, reading: ContentReader) -> Iterator[tuple[_PageFacts, list[Chunk]]]:
+        """Yield the pages that have no content of their own any more, with the chunks that they had."""
+        for slot in selected.lost.tolist():
+            url = self._partition.state.urls.get(slot)
+            visit = selected.before(slot)
+            if visit is None or not self._wanted.url(url) or not self._wanted.tag(visit.language):
+                continue
+            request = self._request(url, visit, told=False) if self._chunk_chars else None
+            chunks = reading.read(request).chunks if request is not None else []
+            yield _PageFacts(url, visit.title, language=visit.language, mime=visit.mime), chunks
+
+    def _add_removed(self, piece: "_Piece", facts: _PageFacts, chunks: list[Chunk]) -> None:
+        if self._chunk_chars:
+            self.tally.removed += piece.remove(facts, chunks)
+        else:
+            self.tally.removed += 1
+            piece.add({**_common(facts), "mime": facts.mime, "removed": True, "content": None})
+
+
+class _Piece:
+    """Rows that are being gathered."""
+
+    def __init__(self, columns: dict[str, str]) -> None:
+        self._columns = columns
+        self._chars = 0
+        self.rows: list[dict[str, Any]] = []
+
+    @property
+    def full(self) -> bool:
+        return self._chars > _PIECE_CHARS or len(self.rows) >= _PIECE_ROWS
+
+    def add(self, row: dict[str, Any]) -> None:
+        self.rows.append(row)
+        self._chars += len(row.get("content") or row.get("text") or "")
+
+    def remove(self, facts: _PageFacts, chunks: list[Chunk]) -> int:
+        """Add the ids of chunks that are no more; return how many."""
+        nothing: dict[str, Any] = dict.fromkeys(CHUNKS)
+        for chunk in chunks:
+            self.add({**nothing, "id": chunk.id, "url": facts.url, "removed": True, "digest": chunk.digest})
+        return len(chunks)
+
+    def taken(self) -> Columns:
+        """Return them column by column, and begin anew."""
+        rows, self.rows, self._chars = self.rows, [], 0
+        return {name: [row[name] for row in rows] for name in self._columns}
+
+
+def _common(facts: _PageFacts) -> dict[str, Any]:
+    return {
+        "url": facts.url,
+        "title": facts.title,
+        "fetched_at": facts.fetched_at,
+        "changed_at": facts.changed_at,
+        "fresh": facts.fresh,
+        "language": facts.language or None,
+    }
+
+
+def _row(facts: _PageFacts, form: ContentForm, content: str) -> dict[str, Any]:
+    common = _common(facts)
+    if form is ContentForm.MARKDOWN:
+        content = front_matter(common) + content
+    return {**common, "mime": facts.mime, "removed": False, "content": content}
+
+
+def _chunk_row(facts: _PageFacts, chunk: Chunk) -> dict[str, Any]:
+    headings = " > ".join(chunk.headings)
+    return {
+        **_common(facts), "id": chunk.id, "headings": headings, "removed": False, "digest": chunk.digest,
+        "text": chunk.text,
+    }  # fmt: skip

@@ -1,0 +1,95 @@
+"""What one body says in one form, whatever kind it is of; runs in a process of its own, see `reader`."""
+
+from typing import Final
+
+import msgspec
+
+from evercrawl.model.stored.answers import is_html
+from evercrawl.parse import html
+from evercrawl.parse.encoding import decode
+from evercrawl.parse.reading.chunks import Chunk, chunks
+from evercrawl.parse.reading.rendering import ContentForm, rendered
+
+PDF: Final = "application/pdf"
+PLAIN: Final = ("json", "xml", "javascript", "yaml")
+"""Endings of types that are text, besides `text/`."""
+
+
+class ReadRequest(msgspec.Struct, array_like=True):
+    """A body, and how it is to be read.
+
+    Attributes
+    ----------
+    body, url, mime, content_type
+        What is read: codings undone; where it is from; its type; the response's Content-Type.
+    form
+        Markdown or HTML of the main content, or all visible text.
+    chunk_chars
+        Characters of a chunk at most; 0 for none.
+    whole
+        Whether nothing is left out: all of the page, where to find its main content took too long.
+    """
+
+    body: bytes
+    url: str
+    mime: str
+    content_type: str = ""
+    form: ContentForm = ContentForm.MARKDOWN
+    chunk_chars: int = 0
+    whole: bool = False
+
+
+class ReadContent(msgspec.Struct, array_like=True):
+    """What a body says.
+
+    Attributes
+    ----------
+    content
+        All of it, in the form that was asked for; "" where chunks were.
+    chunks
+        Its parts.
+    error
+        Why it could not be read; "" where it could.
+    whole
+        Whether the main content could not be told in time, so that it is all of the page.
+    """
+
+    content: str = ""
+    chunks: list[Chunk] = []
+    error: str = ""
+    whole: bool = False
+
+
+def kind_of(mime: str, body: bytes) -> str:
+    """Return what kind of text something has: html, pdf, plain, or "" for none.
+
+    >>> kind_of("text/html", b""), kind_of("application/pdf", b""), kind_of("image/png", b"")
+    ('html', 'pdf', '')
+    """
+    if is_html(mime, body):
+        return "html"
+    if mime == PDF or (not mime and body.startswith(b"%PDF-")):
+        return "pdf"
+    return "plain" if mime.startswith("text/") or mime.endswith(PLAIN) else ""
+
+
+def read(request: ReadRequest) -> ReadContent:
+    r"""Return what a body says.
+
+    >>> read(ReadRequest(b"<h1>Tea</h1><p>Boil <a href=w>water</a>.", "http://example.org/", "text/html")).content
+    '# Tea\n\nBoil [water](http://example.org/w).'
+    """
+    kind = kind_of(request.mime, request.body)
+    if kind == "html" and request.form is ContentForm.TEXT:
+        content = html.read(request.body, request.url, request.content_type).text
+    elif kind == "html":
+        content = rendered(request.body, request.url, request.content_type, request.form, whole=request.whole)
+    elif kind == "pdf":
+        from evercrawl.ask.reading.pdf import pdf_text
+
+        content = pdf_text(request.body)
+    else:
+        content = decode(request.body, request.content_type)[0]
+    if request.chunk_chars:
+        return ReadContent(chunks=chunks(content, request.url, request.chunk_chars), whole=request.whole)
+    return ReadContent(content, whole=request.whole)

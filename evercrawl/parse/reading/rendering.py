@@ -1,0 +1,158 @@
+"""The main content of a page as Markdown or as HTML."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.parse.reading.main_content import main_content
+from evercrawl.parse.tree import base_of, parsed
+from evercrawl.parse.urls import normalise
+
+if TYPE_CHECKING:
+    import turbohtml
+
+
+class ContentForm(Enum):
+    """How content is written."""
+
+    MARKDOWN = "markdown"
+    TEXT = "text"
+    HTML = "html"
+
+
+_SHOWN: Final = re.compile(r"\s*(?:mailto|tel):[^\x00-\x20]*\s*$", re.ASCII | re.IGNORECASE)
+_LINKS: Final = {"a": "href", "area": "href", "img": "src"}
+_NO_FRAGMENT: Final = re.compile(r"[\x00-\x20\"'()<>\\^`{|}\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+_INVISIBLE: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+_LANGUAGE: Final = re.compile(
+    r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|sourceCode\s+|brush:\s*)([a-zA-Z][\w+#.-]{0,30})"
+)
+_NO_LANGUAGE: Final = frozenset({"default", "none", "text", "plaintext", "plain", "notranslate", "numbers"})
+_ACTIVE: Final = ("iframe", "frame", "object", "embed", "input", "textarea", "link", "meta", "base", "svg", "math")
+_ATTRIBUTES: Final = frozenset(
+    {"href", "src", "alt", "title", "lang", "dir", "id", "name", "class", "colspan", "rowspan", "start"}
+)
+_CLUTTER: Final = "a.headerlink, a.anchor, a.anchorjs-link, .linenos, .lineno, .linenodiv, .gutter, button, select"
+_HOLDERS: Final = (
+    "li", "ul", "ol", "dt", "dd", "dl", "h1", "h2", "h3", "h4", "h5", "h6", "a", "p", "pre", "blockquote", "table",
+    "nav", "header", "footer", "aside", "form",
+)  # fmt: skip
+_MOST_LEVELS: Final = 3  # above a code block at which its language may be said
+
+
+def markdown(body: bytes, url: str, content_type: str = "") -> str:
+    r"""Return the main content of a page as Markdown, its links made absolute, with their fragments.
+
+    Links lead to the web, to a mail address or to a telephone number; of others, such as scripts and data, only the
+    words stay. Characters that nobody sees are left out.
+
+    Examples
+    --------
+    >>> markdown(b"<h1>A</h1><p>one <a href=b#c>two</a>", "http://example.org/")
+    '# A\n\none [two](http://example.org/b#c)'
+    """
+    return rendered(body, url, content_type, ContentForm.MARKDOWN)
+
+
+def rendered(body: bytes, url: str, content_type: str, form: ContentForm, *, whole: bool = False) -> str:
+    """Return the main content of a page, or with `whole` all of it, as Markdown or HTML.
+
+    Examples
+    --------
+    >>> rendered(b"<nav>Menu</nav><h1>Tea</h1><p>Boil water.", "http://example.org/", "", ContentForm.HTML)
+    '<body><h1>Tea</h1><p>Boil water.</p></body>'
+    """
+    tree = parsed(body, content_type)
+    for clutter in tree.select(_CLUTTER):
+        if clutter.tag != "a" or len(clutter.text.strip()) < 2:
+            clutter.decompose()
+    found = tree.find("body") if whole else main_content(tree)
+    if found is None:
+        return ""
+    _drop_empty(found)
+    _link(found, base_of(tree, url))
+    if form is ContentForm.HTML:
+        return _clean(_bare(found).serialize())
+    _name_languages(found)
+    return _clean(found.to_markdown())
+
+
+def _drop_empty(found: turbohtml.Element) -> None:
+    """Take out what has lost all its words, so that no empty items and headings are left."""
+    for element in reversed(found.find_all(list(_HOLDERS))):
+        if not element.text.strip() and element.find("img") is None:
+            element.decompose()
+
+
+def _link(found: turbohtml.Element, base: str) -> None:
+    """Make links absolute, and leave only the words of those that lead nowhere."""
+    import turbohtml
+
+    for element in found.find_all(list(_LINKS)):
+        name = _LINKS[element.tag]
+        reference = element.attr(name)
+        if reference is None:
+            continue
+        target = _absolute(reference, base)
+        if target:
+            element.attrs[name] = target
+        elif element.tag == "img":
+            element.replace_with(turbohtml.Text(element.attr("alt") or ""))
+        else:
+            del element.attrs[name]
+
+
+def _absolute(reference: str, base: str) -> str:
+    """Return where a link leads, "" where that is nothing to be shown."""
+    target = normalise(reference, base)
+    if target is None:
+        return reference.strip() if _SHOWN.match(reference) else ""
+    fragment = reference.partition("#")[2].strip()
+    fragment = _NO_FRAGMENT.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), fragment)
+    return f"{target}#{fragment}" if fragment else target
+
+
+def _bare(found: turbohtml.Element) -> turbohtml.Element:
+    """Return an element without what acts: frames, forms' fields, and all attributes but harmless ones."""
+    for element in reversed(found.find_all(list(_ACTIVE))):
+        element.decompose()
+    for element in found.iter_elements(include_self=True):
+        for name in [name for name in element.attrs if name not in _ATTRIBUTES]:
+            del element.attrs[name]
+    return found
+
+
+def _name_languages(found: turbohtml.Element) -> None:
+    """Say of each block of code in which language it is where its class, or that of what holds it, says so."""
+    import turbohtml
+
+    for block in found.find_all("pre"):
+        code = block.find("code")
+        holders = [code, block, *(one for one, _ in zip(block.ancestors, range(_MOST_LEVELS), strict=False))]
+        said = (_language(str(one.attr("class") or "")) for one in holders if isinstance(one, turbohtml.Element))
+        language = next((one for one in said if one), "")
+        if language:
+            (code if code is not None else block).attrs["class"] = f"language-{language}"
+
+
+def _language(classes: str) -> str:
+    """Return the language that classes name.
+
+    >>> _language("highlight-python3 notranslate"), _language("code lang-c++"), _language("highlight")
+    ('python3', 'c++', '')
+    """
+    return next((one for one in _LANGUAGE.findall(classes) if one.lower() not in _NO_LANGUAGE), "")
+
+
+def _clean(text: str) -> str:
+    """Return a text fit for UTF-8, without characters that nobody sees.
+
+    What joins letters or keeps them apart, as Persian and emoji need it, stays.
+    """
+    if not text.isascii():
+        text = text.encode("utf-8", "replace").decode()
+    return _INVISIBLE.sub("", text)
