@@ -63,6 +63,8 @@ class StoredPage:
         The page whose copy this is, where redirects lead; for a copy of another page, not that other one.
     fresh
         Probability that the page is still as it was then; 0 where it is gone, None where nothing is believed of it.
+    changed_at
+        When the content last changed, as far as is known; None where nothing is.
     """
 
     url: str
@@ -81,6 +83,7 @@ class StoredPage:
     notes: tuple[str, ...] = ()
     page: str = ""
     fresh: float | None = None
+    changed_at: float | None = None
 
     @property
     def content_type(self) -> str:
@@ -136,6 +139,7 @@ def content(partition: Partition, url: str, config: Config, now: float | None = 
         notes=(*notes, *also, *_since(partition, slot, row, event)),
         page=partition.state.urls.get(slot),
         fresh=_fresh(View(partition, config, SystemClock().now() if now is None else now), slot),
+        changed_at=partition.state.instant(int(row["changed"])) if row["changed"] else event.at,
     )
 
 

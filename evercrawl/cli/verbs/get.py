@@ -39,7 +39,8 @@ def add(verbs: arguments.Verbs) -> None:
     for name, meaning in (
         ("raw", "the response body, with transfer and content codings removed"),
         ("text", "the visible text"),
-        ("markdown", "Markdown, with absolute links"),
+        ("markdown", "the main content as Markdown, with absolute links, below where it is from"),
+        ("html", "the main content as HTML, without what acts"),
     ):
         form.add_argument(f"--{name}", dest="form", action="store_const", const=name, help=meaning)
     parser.add_argument(
@@ -165,7 +166,7 @@ def _note(sentence: str) -> None:
 
 
 def as_bytes(found: StoredPage, form: str) -> bytes:
-    """Return a page in one of its forms, as it is written: raw, text or markdown."""
+    """Return a page in one of its forms, as it is written: raw, text, markdown or html."""
     if form == "raw":
         return found.body
     text = _as_text(found, form)
@@ -173,31 +174,52 @@ def as_bytes(found: StoredPage, form: str) -> bytes:
 
 
 def _as_text(found: StoredPage, form: str) -> str:
-    """Return the visible text, or Markdown, of something that has text.
+    """Return the visible text, or the main content, of something that has text.
 
     Raises
     ------
     EvercrawlError
-        It has none.
+        It has none, or it cannot be read.
     """
-    from evercrawl.model.stored.answers import is_html
-    from evercrawl.parse import html
+    from evercrawl.ask.reading.front_matter import front_matter
+    from evercrawl.ask.reading.readable import ReadRequest, kind_of, read
+    from evercrawl.ask.reading.reader import ContentReader
     from evercrawl.parse.encoding import decode
+    from evercrawl.parse.reading.rendering import ContentForm
 
-    if not _has_text(found):
+    kind = kind_of(found.mime, found.body)
+    if not kind:
         raise EvercrawlError(f"{found.final_url} is {found.mime or 'of no type'}, which has no text; use --raw -o FILE")
-    if form == "raw" or not is_html(found.mime, found.body):
+    if form == "raw":
         return decode(found.body, found.content_type)[0]
-    if form == "markdown":
-        return html.markdown(found.body, found.final_url, found.content_type)
-    return html.read(found.body, found.final_url, found.content_type).text
+    request = ReadRequest(found.body, found.final_url, found.mime, found.content_type, ContentForm(form))
+    if kind == "plain" or (kind == "html" and form == "text"):
+        return read(request).content
+    with ContentReader(1) as reader:
+        said = reader.read(request)
+    if said.error:
+        raise EvercrawlError(f"{found.final_url} cannot be read: {said.error}; use --raw -o FILE")
+    if said.whole:
+        _note("this is the whole page: its main content could not be told in time")
+    return (front_matter(_source(found)) if form == "markdown" else "") + said.content
+
+
+def _source(found: StoredPage) -> dict[str, Any]:
+    """Return where content is from, as it stands above Markdown."""
+    return {
+        "url": found.final_url,
+        "title": found.title,
+        "fetched_at": found.visited_at,
+        "changed_at": found.changed_at,
+        "fresh": found.fresh,
+        "language": found.language or None,
+    }
 
 
 def _has_text(found: StoredPage) -> bool:
-    from evercrawl.model.stored.answers import is_html
+    from evercrawl.ask.reading.readable import kind_of
 
-    texts = ("json", "xml", "javascript")
-    return is_html(found.mime, found.body) or found.mime.startswith("text/") or found.mime.endswith(texts)
+    return kind_of(found.mime, found.body) in ("html", "plain")
 
 
 def as_object(found: StoredPage, form: str) -> dict[str, Any]:
