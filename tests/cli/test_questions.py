@@ -61,7 +61,7 @@ def test_all_of_a_crawled_site_can_be_asked_about(crawled, site, tmp_path, capsy
     assert "policy price keeps no tables" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["export", "policies", "-o", "-", "--dir", crawled])
-    assert "choose pages, links, visits or policy.NAME" in capsys.readouterr().err
+    assert "choose pages, links, visits, content or policy.NAME" in capsys.readouterr().err
 
     assert main(["get", f"{origin}/moved", "--dir", crawled, "--json"]) == 0
     out, err = capsys.readouterr()
@@ -71,7 +71,9 @@ def test_all_of_a_crawled_site_can_be_asked_about(crawled, site, tmp_path, capsy
     assert f"redirects (301) to {origin}/p/2" in err
 
     assert main(["get", f"{origin}/p/2", "--dir", crawled, "--markdown", "-o", str(tmp_path / "2.md")]) == 0
-    assert (tmp_path / "2.md").read_text(encoding="utf-8").startswith(f"# Page 2 of {origin}")
+    said = (tmp_path / "2.md").read_text(encoding="utf-8")
+    assert said.startswith(f'---\nurl: "{origin}/p/2"\n')
+    assert f"---\n\n# Page 2 of {origin}" in said
 
     command = [sys.executable, "-m", "evercrawl", "get", f"{origin}/p/2", "--dir", crawled]
     body = subprocess.run(command, capture_output=True, check=True).stdout
@@ -130,7 +132,7 @@ def test_what_has_no_text_is_base64_in_json():
     [
         ("text/html", "raw", "<p>caf\u00e9 <a href=y>z</a>"),
         ("text/html", "text", "caf\u00e9 z\n"),
-        ("text/html", "markdown", "caf\u00e9 [z](http://example.org/y)\n"),
+        ("text/html", "html", '<body><p>caf\u00e9 <a href="http://example.org/y">z</a></p></body>\n'),
         ("application/json", "text", "<p>caf\u00e9 <a href=y>z</a>\n"),
     ],
 )
