@@ -8,7 +8,7 @@ import numpy as np
 from evercrawl.clock import SystemClock
 from evercrawl.config import Config
 from evercrawl.errors import EvercrawlError
-from evercrawl.model.rules.robots import ROBOTS_FILE, unreachable
+from evercrawl.model.rules.robots_file import ROBOTS_FILE, unreachable
 from evercrawl.model.rules.scope import Scope
 from evercrawl.model.stored.answers import answer_of, exchange_of, instant
 from evercrawl.model.stored.reader import visits

@@ -13,7 +13,7 @@ from evercrawl.clock import SystemClock
 from evercrawl.model.policy.followed import sentence, stored
 from evercrawl.model.policy.schemes import unswitched
 from evercrawl.model.rules.budgets import REFUSED
-from evercrawl.model.rules.robots import ROBOTS_FILE, unreachable
+from evercrawl.model.rules.robots_file import ROBOTS_FILE, unreachable
 from evercrawl.model.rules.waits import silent_until
 from evercrawl.model.stored.reader import Tell, opened
 from evercrawl.model.view import View, settings

@@ -169,6 +169,8 @@ class Config:
     index: bool = _store(True, values.switch(), "maintain the index for evercrawl search")
     index_every_s: float = _store(10.0, values.duration(0.1),
         "time until a crawled page can be found by evercrawl search")
+    robots_bytes: int = _store(256 << 20, values.size(1 << 20),
+        "maximum size of the robots.txt files kept on disk, a 64th of it for one site; others are requested again")
     segment_bytes: int = _store(1 << 30, values.size(1 << 10),
         "size at which an archive file is closed and the next one opened")
     # fmt: on

@@ -9,7 +9,8 @@ from evercrawl.config import Config
 from evercrawl.crawl.probes.soft404_book import SOFT404_FILE, Soft404Book
 from evercrawl.crawl.sitemaps.cache import SITEMAPS_FILE, SitemapCache
 from evercrawl.fetch.names import NAMES_FILE, NameCache
-from evercrawl.model.rules.robots import ROBOTS_FILE, RobotsKeeper
+from evercrawl.model.rules.robots import RobotsKeeper
+from evercrawl.model.rules.robots_file import ROBOTS_FILE
 from evercrawl.search.index import Index
 from evercrawl.store.partition import Partition
 from evercrawl.store.quarantine import Quarantine
@@ -55,7 +56,7 @@ class Memory:
         def place(name: str) -> str:
             return ":memory:" if folder is None else str(folder / name)
 
-        robots = RobotsKeeper(place(ROBOTS_FILE), config.product_token, config.exchange_deadline_s)
+        robots = RobotsKeeper(place(ROBOTS_FILE), config.product_token, config.exchange_deadline_s, config.robots_bytes)
         sitemaps, soft404 = SitemapCache(place(SITEMAPS_FILE)), Soft404Book(place(SOFT404_FILE))
         names = NameCache(None if folder is None else folder / NAMES_FILE)
         return cls(partition, robots, sitemaps, soft404, index, quarantine or Quarantine(), names)

@@ -13,6 +13,7 @@ from evercrawl.crawl.sitemaps import sitemaps as module
 from evercrawl.crawl.sitemaps.cache import Listing, SitemapCache
 from evercrawl.crawl.sitemaps.sitemaps import FIRST_WAIT_S, LEAST_WAIT_S, MOST_WAIT_S, SHARE, Sitemaps
 from evercrawl.crawl.visit.access import GO, Access
+from evercrawl.crawl.visit.silences import Silences
 from evercrawl.fetch.guard import Guard
 from evercrawl.fetch.names import LookUps, NameCache, StaticResolver
 from evercrawl.model.rules.robots import RobotsKeeper, RobotsTag
@@ -109,7 +110,7 @@ class World:
         robots = RobotsKeeper(":memory:", "evercrawl", 30.0)
         access = Access(
             frontier, robots, guard, network, names, clock, hosts.get, lambda *_: None,
-            quarantine=Quarantine(), proxied=False, delay_s=self.delay_s,
+            silences=Silences(network, 256), quarantine=Quarantine(), proxied=False, delay_s=self.delay_s,
         )  # fmt: skip
         cache = SitemapCache(self.cache)
         self.sitemaps = one = Sitemaps(

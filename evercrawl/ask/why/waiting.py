@@ -3,7 +3,7 @@
 import numpy as np
 
 from evercrawl.fetch.robots import parse
-from evercrawl.model.rules.robots import ROBOTS_FILE, stored, unreachable
+from evercrawl.model.rules.robots_file import ROBOTS_FILE, stored, unreachable
 from evercrawl.model.rules.waits import silent_until
 from evercrawl.model.stored.answers import instant
 from evercrawl.model.view import View

@@ -171,8 +171,8 @@ class Access:
         """Let a host be asked at its next address; the exchange has ended."""
         self._frontier.locate(host, (*host.addresses[1:], host.addresses[0]), host.located_until)
 
-    def take_robots(self, exchange: Exchange, now: float) -> None:
-        """Take in an answer to a request for robots.txt."""
+    def take_robots(self, exchange: Exchange, now: float, age_s: float = 0.0) -> None:
+        """Take in an answer to a request for robots.txt; one that another was given so long ago may serve."""
         tag = exchange.request.tag
         assert isinstance(tag, RobotsTag)
         host = self._host_of(_host_name(tag.origin))
@@ -199,7 +199,7 @@ class Access:
             self.move_on(host)
             return
         if moved is None:
-            self._learn(host, exchange, now, rested=asked is not host)
+            self._learn(host, exchange, now, age_s, rested=asked is not host)
         else:
             self._spawn(self._following(host, moved))
         if asked is not None:
@@ -225,12 +225,12 @@ class Access:
             task.cancel()
         self._names.close()
 
-    def _learn(self, host: Host, exchange: Exchange, now: float, *, rested: bool) -> None:
+    def _learn(self, host: Host, exchange: Exchange, now: float, age_s: float, *, rested: bool) -> None:
         """Let a host follow its rules; `rested` says that another was asked last, so that its rest is not yet set."""
         host.held = ""
         tag = exchange.request.tag
         try:
-            rules = self._robots.learn(exchange, now)
+            rules = self._robots.learn(exchange, now, age_s)
         except Exception as error:
             rules = self._robots.learn(self._failed(exchange, error, now), now)
         assert isinstance(tag, RobotsTag)
@@ -339,7 +339,7 @@ class Access:
         now = self._clock.now()
         if name != host.name:
             if (known := self._elsewhere.known(request, now)) is not None:
-                self.take_robots(known, now)
+                self.take_robots(known, now, max(now - known.at - known.elapsed_s, 0.0))
                 return
             if self._elsewhere.joins(request):
                 return

@@ -1,27 +1,21 @@
 """robots.txt of every origin: asked for before the first page, kept for a day at most, also across restarts."""
 
-import sqlite3
+from collections import OrderedDict
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from evercrawl.fetch.robots import MAX_ROBOTS_BYTES, Robots, Rules
 from evercrawl.fetch.robots_policy import DEFAULT_FRESH_S, MIN_FRESH_S, ROBOTS_REDIRECTS, fresh_s, verdict
-from evercrawl.model.rules import cache_file
+from evercrawl.model.rules.robots_file import CLOSED, MOST_BYTES, RobotsFile, RobotsRow
 from evercrawl.parse.urls import normalise
 from evercrawl.types import Exchange, Request
 
-ROBOTS_FILE: Final = "robots.sqlite"
 MOST_DELAY_S: Final = 300.0  # a longer Crawl-delay is taken for this
 RETRY_MOST_S: Final = 3600.0
 MOST_HELD_BYTES: Final = 32 << 20  # of files whose rules are in memory, where they take four to thirteen times the room
-_CLOSED: Final = "disallow_all"  # kept for people to see; the next start asks again
+HELD_S: Final = 600.0  # for which the rules of an origin are in memory that nobody asks about
+ENTRY_BYTES: Final = 512  # that they take beside the file
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
-_SCHEMA: Final = """
-CREATE TABLE IF NOT EXISTS robots (
-    origin TEXT PRIMARY KEY, verdict TEXT NOT NULL, body BLOB NOT NULL, expires_at REAL NOT NULL
-) WITHOUT ROWID
-"""
 
 
 @dataclass(slots=True)
@@ -46,6 +40,8 @@ class OriginRules:
         Those that the file names.
     size_bytes
         Of the file.
+    used_at
+        When somebody asked last.
     """
 
     rules: Rules | None = None
@@ -56,6 +52,7 @@ class OriginRules:
     reason: str = ""
     sitemaps: tuple[str, ...] = ()
     size_bytes: int = 0
+    used_at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +74,21 @@ class RobotsKeeper:
         Our product token.
     deadline_s
         Bound on one request for robots.txt.
+    most_bytes
+        Of the cache, as in `RobotsFile`.
     """
 
-    def __init__(self, path: str, agent: str, deadline_s: float) -> None:
+    def __init__(self, path: str, agent: str, deadline_s: float, most_bytes: int = MOST_BYTES) -> None:
         self._agent = agent
         self._deadline_s = deadline_s
-        self._of: dict[str, OriginRules] = {}
-        self._sizes: dict[str, int] = {}  # of the files whose rules are in memory, those held longest first
+        self._of: OrderedDict[str, OriginRules] = OrderedDict()  # those that were asked about last stand last
         self._held_bytes = 0
-        self._cache = cache_file.opened(path, _SCHEMA, "SELECT origin, body, expires_at FROM robots LIMIT 1")
+        self._file = RobotsFile(path, most_bytes)
+
+    @property
+    def held(self) -> int:
+        """How many origins have their rules in memory."""
+        return len(self._of)
 
     def of(self, origin: str, now: float) -> OriginRules | None:
         """Return the rules that hold at `now`; None when they have to be asked for."""
@@ -94,12 +97,15 @@ class RobotsKeeper:
             known = self._recall(origin, now)
             if known is None:
                 return None
-            self._hold(origin, known)
+            self._hold(origin, known, now)
+        else:
+            self._of.move_to_end(origin)
+            known.used_at = now
         return known if known.expires_at > now else None
 
     def last(self, origin: str) -> OriginRules:
         """Return the rules of an origin that were last learned in this run, whether they still hold or not."""
-        return self._of.get(origin) or OriginRules()
+        return self._of.get(origin) or self._failed(origin) or OriginRules()
 
     def request(self, origin: str, url: str = "", hops: int = 0) -> Request:
         """Return the request for an origin's robots.txt, or for where it has moved to."""
@@ -121,8 +127,8 @@ class RobotsKeeper:
         target = normalise(location, exchange.request.url) if location else None
         return self.request(tag.origin, target, tag.hops + 1) if target else None
 
-    def learn(self, exchange: Exchange, now: float) -> OriginRules:
-        """Take in the final answer and return the rules that hold from now on."""
+    def learn(self, exchange: Exchange, now: float, age_s: float = 0.0) -> OriginRules:
+        """Take in the final answer, which was given so long ago, and return the rules that hold from now on."""
         tag = exchange.request.tag
         assert isinstance(tag, RobotsTag)
         error = exchange.error
@@ -131,37 +137,39 @@ class RobotsKeeper:
         elif exchange.truncated:
             error = error or "truncated"
         what = verdict(exchange.status, error)
-        before = self._of.get(tag.origin)
-        if what == _CLOSED:
-            failures = before.failures + 1 if before else 1
+        before = self.last(tag.origin)
+        if what == CLOSED:
+            failures = before.failures + 1
             wait_s = min(MIN_FRESH_S * 2.0 ** (failures - 1), RETRY_MOST_S)
             reason = (
                 f"{error}: {exchange.detail}" if error and exchange.detail else error or f"status: {exchange.status}"
             )
             rules = OriginRules(open=False, expires_at=now + wait_s, failures=failures, reason=reason)
-            self._remember(tag.origin, _CLOSED, reason.encode(), rules.expires_at)
+            self._file.put(tag.origin, RobotsRow(CLOSED, reason.encode(), rules.expires_at, failures))
         else:
             body = exchange.body[:MAX_ROBOTS_BYTES] if what == "parse" else b""
             keep_s = fresh_s(exchange.headers.get("cache-control", "")) if what == "parse" else DEFAULT_FRESH_S
-            rules = self._parsed(body, now + keep_s)
-            self._remember(tag.origin, what, body, rules.expires_at)
-        self._hold(tag.origin, rules)
+            rules = self._parsed(body, now + keep_s - age_s)
+            self._file.put(tag.origin, RobotsRow(what, body, rules.expires_at))
+        self._hold(tag.origin, rules, now)
         return rules
 
     def close(self) -> None:
         """Close the cache."""
-        self._cache.close()
+        self._file.close()
 
-    def _hold(self, origin: str, rules: OriginRules) -> None:
-        """Keep rules in memory; those held longest make room, and come from the cache when they are next wanted."""
-        self._of[origin] = rules
-        self._held_bytes += rules.size_bytes - self._sizes.pop(origin, 0)
-        if rules.size_bytes:
-            self._sizes[origin] = rules.size_bytes
-        while self._held_bytes > MOST_HELD_BYTES:
-            oldest = next(iter(self._sizes))
-            self._held_bytes -= self._sizes.pop(oldest)
-            del self._of[oldest]
+    def _hold(self, origin: str, rules: OriginRules, now: float) -> None:
+        """Keep rules in memory; those that nobody asks about make room, and come from the cache when wanted."""
+        self._forget(origin)
+        self._of[origin], rules.used_at = rules, now
+        self._held_bytes += rules.size_bytes + ENTRY_BYTES
+        while self._held_bytes > MOST_HELD_BYTES or self._of[next(iter(self._of))].used_at < now - HELD_S:
+            self._forget(next(iter(self._of)))
+
+    def _forget(self, origin: str) -> None:
+        known = self._of.pop(origin, None)
+        if known is not None:
+            self._held_bytes -= known.size_bytes + ENTRY_BYTES
 
     def _parsed(self, body: bytes, expires_at: float) -> OriginRules:
         robots = Robots(body)
@@ -175,34 +183,15 @@ class RobotsKeeper:
         )
 
     def _recall(self, origin: str, now: float) -> OriginRules | None:
-        try:
-            asked = "SELECT body, expires_at FROM robots WHERE origin = ? AND verdict != ?"
-            row = self._cache.execute(asked, (origin, _CLOSED)).fetchone()
-        except sqlite3.Error:
-            return None  # a cache: what it does not say is asked for again
-        if row is None:
+        row = self._file.get(origin)
+        if row is None or row.expires_at > now + DEFAULT_FRESH_S:  # none is kept for so long: the clock was set back
             return None
-        body, expires_at = row
-        if expires_at > now + DEFAULT_FRESH_S:  # nothing is kept for so long: the clock was set back
+        return self._parsed(row.body, row.expires_at) if row.verdict != CLOSED else self._failed(origin)
+
+    def _failed(self, origin: str) -> OriginRules | None:
+        """Return what is known in this run of an origin whose file could not be fetched; None where it could."""
+        row = self._file.get(origin)
+        if row is None or row.verdict != CLOSED:
             return None
-        return self._parsed(body, expires_at)
-
-    def _remember(self, origin: str, what: str, body: bytes, expires_at: float) -> None:
-        try:
-            self._cache.execute("REPLACE INTO robots VALUES (?, ?, ?, ?)", (origin, what, body, expires_at))
-        except sqlite3.Error:
-            return  # no room, say: the rules hold in memory all the same
-
-
-def unreachable(path: Path) -> dict[str, str]:
-    """Return the origins in a crawl's cache whose robots.txt could not be fetched, and why; {} if it cannot say."""
-    rows = cache_file.read(path, "SELECT origin, body FROM robots WHERE verdict = ? ORDER BY origin", _CLOSED)
-    return {origin: bytes(body).decode(errors="replace") for origin, body in rows}
-
-
-def stored(path: Path, origin: str) -> tuple[bytes, float] | None:
-    """Return the robots.txt of an origin in a crawl's cache, and until when it holds; None where there is none."""
-    rows = cache_file.read(
-        path, "SELECT body, expires_at FROM robots WHERE origin = ? AND verdict != ?", origin, _CLOSED
-    )
-    return next(((bytes(body), float(expires_at)) for body, expires_at in rows), None)
+        reason = bytes(row.body).decode(errors="replace")
+        return OriginRules(open=False, expires_at=row.expires_at, failures=row.failures, reason=reason)

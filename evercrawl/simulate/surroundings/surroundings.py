@@ -11,7 +11,7 @@ from typing import Final
 from evercrawl.crawl.probes.soft404_book import SOFT404_FILE
 from evercrawl.crawl.sitemaps.cache import SITEMAPS_FILE
 from evercrawl.fetch.names import NAMES_FILE
-from evercrawl.model.rules.robots import ROBOTS_FILE
+from evercrawl.model.rules.robots_file import ROBOTS_FILE
 from evercrawl.search.index import FOLDER, erase
 from evercrawl.simulate.surroundings.clock import Crash, Machine
 from evercrawl.simulate.surroundings.disk import VirtualDisk

@@ -60,6 +60,7 @@ def _drawn(draw: random.Random, config: Config) -> dict[str, Any]:
         "spare_mirrors": draw.random() < 0.7,
         "workers": draw.choice(["0", "2"]),
         "lookups": draw.choice([64, 64, 3, 1]),
+        "robots_bytes": draw.choice([256 << 20, 1 << 20]),
     }
 
 

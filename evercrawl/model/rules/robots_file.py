@@ -1,0 +1,188 @@
+"""The robots.txt files of a crawl on the disk: a table of bounded size, of which no site has more than its part."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from evercrawl.fetch.robots import MAX_ROBOTS_BYTES
+from evercrawl.model.rules import cache_file
+from evercrawl.parse.sites import found_site
+from evercrawl.parse.urls import hostname
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROBOTS_FILE: Final = "robots.sqlite"
+CLOSED: Final = "disallow_all"
+"""Verdict of an origin whose file could not be fetched."""
+MOST_BYTES: Final = 256 << 20
+SITE_PART: Final = 64  # of all that a site may have, in any case two files
+ROW_BYTES: Final = 200  # that a row takes beside origin and body, twice in an index
+_LEFT: Final = 0.9  # of the bound, that making room leaves
+_AT_ONCE: Final = 256  # rows that are deleted together
+_SITES: Final = 1 << 12  # whose sums are at hand
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS robots (
+    origin TEXT PRIMARY KEY, verdict TEXT NOT NULL, body BLOB NOT NULL, expires_at REAL NOT NULL
+) WITHOUT ROWID
+"""
+_ADDED: Final = {"site": "TEXT NOT NULL DEFAULT ''", "size": "INTEGER NOT NULL DEFAULT 0",
+                 "failures": "INTEGER NOT NULL DEFAULT 0", "run": "INTEGER NOT NULL DEFAULT 0"}  # fmt: skip
+_INDEXES: Final = (
+    "CREATE INDEX IF NOT EXISTS robots_by_site ON robots (site, expires_at, size)",
+    "CREATE INDEX IF NOT EXISTS robots_by_age ON robots (expires_at, size)",
+)
+
+
+class RobotsRow(NamedTuple):
+    """What is kept of an origin.
+
+    Attributes
+    ----------
+    verdict, body
+        As `fetch.robots_policy.verdict` has it; the file, or why it could not be fetched.
+    expires_at
+        Ask again after that, in seconds since the epoch.
+    failures
+        How often in a row it could not be fetched.
+    """
+
+    verdict: str
+    body: bytes
+    expires_at: float
+    failures: int = 0
+
+
+class RobotsFile:
+    """Files by origin; those that expire first make room for others. What it does not say is asked for again.
+
+    Parameters
+    ----------
+    path
+        SQLite file; ":memory:" keeps nothing. One of 0.1 gets the columns that it lacks.
+    most_bytes
+        Of bodies, origins and rows.
+    """
+
+    def __init__(self, path: str, most_bytes: int = MOST_BYTES) -> None:
+        self._most, self._most_of_site = most_bytes, max(most_bytes // SITE_PART, 2 * MAX_ROBOTS_BYTES)
+        self._sites: OrderedDict[str, int] = OrderedDict()
+        self._table = cache_file.opened(path, _SCHEMA, "SELECT origin, body, expires_at FROM robots LIMIT 1")
+        self._bytes, self._run = 0, 1
+        with contextlib.suppress(sqlite3.Error):
+            self._complete()
+            self._bytes = self._one("SELECT COALESCE(SUM(size), 0) FROM robots")
+            self._run = 1 + self._one("SELECT COALESCE(MAX(run), 0) FROM robots")
+            if self._bytes > most_bytes:
+                self._make_room()
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes that are taken, as they are counted."""
+        return self._bytes
+
+    def get(self, origin: str) -> RobotsRow | None:
+        """Return what is kept of an origin; of one that could not be asked, only what this run found out."""
+        try:
+            asked = "SELECT verdict, body, expires_at, failures, run FROM robots WHERE origin = ?"
+            found = self._table.execute(asked, (origin,)).fetchone()
+        except sqlite3.Error:
+            return None
+        if found is None or (found[0] == CLOSED and found[4] != self._run):
+            return None
+        return RobotsRow(*found[:4])
+
+    def put(self, origin: str, row: RobotsRow) -> None:
+        """Keep what is known of an origin; where there is no room on the disk, nothing is."""
+        site, size = _site_of(origin), len(row.body) + 2 * (len(origin) + ROW_BYTES)
+        with contextlib.suppress(sqlite3.Error):
+            before = self._table.execute("SELECT size FROM robots WHERE origin = ?", (origin,)).fetchone()
+            self._table.execute(
+                "REPLACE INTO robots (origin, verdict, body, expires_at, site, size, failures, run) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (origin, row.verdict, row.body, row.expires_at, site, size, row.failures, self._run),
+            )
+            grown = size - (before[0] if before else 0)
+            self._bytes += grown
+            if self._of_site(site, grown) > self._most_of_site:
+                self._make_room_of(site)
+            if self._bytes > self._most:
+                self._make_room()
+
+    def close(self) -> None:
+        """Close it."""
+        self._table.close()
+
+    def _complete(self) -> None:
+        """Add what a table of an older version lacks."""
+        there = {name for _, name, *_ in self._table.execute("PRAGMA table_info(robots)")}
+        for name, kind in _ADDED.items():
+            if name not in there:
+                self._table.execute(f"ALTER TABLE robots ADD COLUMN {name} {kind}")
+        if not _ADDED.keys() <= there:
+            self._table.create_function("site_of", 1, _site_of)
+            self._table.execute(
+                "UPDATE robots SET site = site_of(origin), size = length(body) + 2 * (length(origin) + ?)", (ROW_BYTES,)
+            )
+        for index in _INDEXES:
+            self._table.execute(index)
+
+    def _of_site(self, site: str, grown: int) -> int:
+        """Return the bytes of a site, which has just grown by so many."""
+        known = self._sites.pop(site, None)
+        if known is None:
+            known = self._one("SELECT COALESCE(SUM(size), 0) FROM robots WHERE site = ?", site) - grown
+        self._sites[site] = known + grown
+        if len(self._sites) > _SITES:
+            self._sites.popitem(last=False)
+        return known + grown
+
+    def _make_room(self) -> None:
+        while self._bytes > self._most * _LEFT and self._delete(
+            "SELECT origin, site, size FROM robots ORDER BY expires_at LIMIT ?", self._bytes - self._most * _LEFT
+        ):
+            pass
+
+    def _make_room_of(self, site: str) -> None:
+        while self._sites[site] > self._most_of_site * _LEFT and self._delete(
+            "SELECT origin, site, size FROM robots WHERE site = ? ORDER BY expires_at LIMIT ?",
+            self._sites[site] - self._most_of_site * _LEFT, site,
+        ):  # fmt: skip
+            pass
+
+    def _delete(self, query: str, least_bytes: float, *values: str) -> int:
+        """Delete the first rows that a query returns, until so much is free; return how many."""
+        gone = list[tuple[str]]()
+        freed = 0
+        for origin, site, size in self._table.execute(query, (*values, _AT_ONCE)).fetchall():
+            if freed >= least_bytes:
+                break
+            gone.append((origin,))
+            freed += size
+            if site in self._sites:
+                self._sites[site] -= size
+        self._table.executemany("DELETE FROM robots WHERE origin = ?", gone)
+        self._bytes -= freed
+        return len(gone)
+
+    def _one(self, query: str, *values: str) -> int:
+        return int(self._table.execute(query, values).fetchone()[0])
+
+
+def _site_of(origin: str) -> str:
+    return found_site(hostname(f"{origin}/"))
+
+
+def unreachable(path: Path) -> dict[str, str]:
+    """Return the origins in a crawl's cache whose robots.txt could not be fetched, and why; {} if it cannot say."""
+    rows = cache_file.read(path, "SELECT origin, body FROM robots WHERE verdict = ? ORDER BY origin", CLOSED)
+    return {origin: bytes(body).decode(errors="replace") for origin, body in rows}
+
+
+def stored(path: Path, origin: str) -> tuple[bytes, float] | None:
+    """Return the robots.txt of an origin in a crawl's cache, and until when it holds; None where there is none."""
+    query = "SELECT body, expires_at FROM robots WHERE origin = ? AND verdict != ?"
+    return next(((bytes(body), float(at)) for body, at in cache_file.read(path, query, origin, CLOSED)), None)
