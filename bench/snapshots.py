@@ -71,7 +71,7 @@ class Made:
         self._visits = self.partition.state.visits
         self._storing = Storing(
             self.partition, SystemClock(), _in_thread, lambda: None, disk_wait_s=60, snapshot_every_s=0.0,
-            copied=self.lessons.copied,
+            also=self.lessons.save,
         )  # fmt: skip
 
     def grow(self, hosts: int) -> None:

@@ -5,5 +5,6 @@ from evercrawl.arrays.names import NumberedNames
 from evercrawl.arrays.numbering import Numbering
 from evercrawl.arrays.reserved import reserve, reserve_together
 from evercrawl.arrays.rows import Rows, grown
+from evercrawl.arrays.saved import SavedRows
 
-__all__ = ["Addresses", "NumberedNames", "Numbering", "Rows", "grown", "reserve", "reserve_together"]
+__all__ = ["Addresses", "NumberedNames", "Numbering", "Rows", "SavedRows", "grown", "reserve", "reserve_together"]

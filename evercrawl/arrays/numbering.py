@@ -1,17 +1,30 @@
-"""Numbers for keys, from 0 in the order they were met: 12 bytes a place, three places of four in use at most."""
+"""Numbers for keys, from 0 in the order they were met: 13 to 19 bytes each."""
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
+from evercrawl.arrays.saved import SavedRows
 from evercrawl.kernels import Library, pointer
 from evercrawl.types import NO_SLOT, Keys, Slots
 
 _KERNELS: Final = Library("evercrawl.arrays._numbering_kernel")
+_LEAST: Final = 64
+_MOVED: Final = 1 << 10
+"""Keys that a larger table takes over at a time, at least."""
+_EACH: Final = 4
+"""As many for each that is asked for: it has all before it is full."""
 
 
 class Numbering:
     """Gives each 64-bit key a number.
+
+    The table of places grows without a pause: a larger one takes over what the older has with each question.
+
+    Attributes
+    ----------
+    known
+        The keys, in the order of their numbers.
 
     Examples
     --------
@@ -21,23 +34,31 @@ class Numbering:
     """
 
     def __init__(self) -> None:
-        self._keys, self._numbers = np.zeros(64, np.uint64), np.zeros(64, np.uint32)
-        self._count = 0
+        self.known = SavedRows("u8")
+        self._begin(0)
 
     def __len__(self) -> int:
         """Return how many keys have a number."""
-        return self._count
+        return len(self.known)
 
     @property
     def nbytes(self) -> int:
         """Bytes of memory in use."""
-        return self._keys.nbytes + self._numbers.nbytes
+        return self.known.nbytes + self._table.nbytes + self._older.nbytes
 
     def of(self, keys: Keys) -> Slots:
         """Return the number of each key, shape (n,); a key is not 0."""
-        if 4 * (self._count + len(keys)) > 3 * len(self._keys):
-            self._grow(self._count + len(keys))
-        return self._look_up(np.ascontiguousarray(keys, np.uint64))
+        keys, count = np.ascontiguousarray(keys, np.uint64), len(self.known)
+        most = count + len(keys)
+        if 4 * most > 3 * len(self._table):
+            self._grow(most)
+        self._move(max(_EACH * len(keys), _MOVED))
+        out, known = np.empty(len(keys), np.uint32), self.known.room(most)
+        after = _KERNELS["number"](pointer(keys), len(keys), pointer(known), count, *self._places(), pointer(out))
+        if after > count:
+            self.known.upto(after)
+            self.known.changed.note_rows(count, after)
+        return out
 
     def find(self, keys: Keys) -> Slots:
         """Return the number of each key, shape (n,); of one that has none, `NO_SLOT`.
@@ -47,31 +68,49 @@ class Numbering:
         (array([0], dtype=uint32), array([4294967295,          0], dtype=uint32))
         """
         keys, out = np.ascontiguousarray(keys, np.uint64), np.empty(len(keys), np.uint32)
-        _KERNELS["find"](
-            pointer(keys), len(keys), pointer(self._keys), pointer(self._numbers), len(self._keys), NO_SLOT,
-            pointer(out),
-        )  # fmt: skip
+        count, known = len(self.known), pointer(self.known.all())
+        _KERNELS["find"](pointer(keys), len(keys), known, count, *self._places(), NO_SLOT, pointer(out))
         return out
 
     def keys(self) -> Keys:
-        """Return the keys in the order of their numbers: given to a new numbering, they get the same."""
-        held = self._keys != 0
-        keys: Keys = self._keys[held]
-        return keys[np.argsort(self._numbers[held])]
+        """Return the keys in the order of their numbers, in place: given to a new numbering, they get the same."""
+        keys: Keys = self.known.upto(0)
+        return keys
 
-    def _look_up(self, keys: Keys) -> Slots:
-        out = np.empty(len(keys), np.uint32)
-        self._count = _KERNELS["number"](
-            pointer(keys), len(keys), pointer(self._keys), pointer(self._numbers), len(self._keys), self._count,
-            pointer(out),
-        )  # fmt: skip
-        return out
+    def restore(self, keys: Keys) -> None:
+        """Begin anew with these keys, which are all different; they are copied."""
+        self.known.restore(keys)
+        self.loaded()
+
+    def loaded(self) -> None:
+        """Take note that others are `known` now."""
+        self._begin(len(self.known))
+        self._move(len(self.known))
+
+    def _begin(self, count: int) -> None:
+        self._table: Slots = np.zeros(_size(count), np.uint32)
+        self._older: Slots = np.zeros(0, np.uint32)
+        self._moved, self._until = 0, count  # numbers that are in the table, and those that the older one has
 
     def _grow(self, count: int) -> None:
         """Make room for so many keys."""
-        known = self.keys()
-        size = 1 << int(np.ceil(np.log2(max(2 * count, 64))))
-        self._keys, self._numbers = np.zeros(size, np.uint64), np.zeros(size, np.uint32)
-        self._count = 0
-        if len(known):
-            self._look_up(known)
+        self._move(len(self.known))
+        self._older, self._table = self._table, np.zeros(_size(count), np.uint32)
+        self._moved, self._until = 0, len(self.known)
+
+    def _move(self, most: int) -> None:
+        """Let the table take over so many keys of the older one, which goes when it has them all."""
+        if self._moved < self._until:
+            last = min(self._moved + most, self._until)
+            _KERNELS["move"](pointer(self.known.all()), self._moved, last, pointer(self._table), len(self._table))
+            self._moved = last
+            if last == self._until:
+                self._older = np.zeros(0, np.uint32)
+
+    def _places(self) -> tuple[Any, ...]:
+        return pointer(self._table), len(self._table), pointer(self._older), len(self._older)
+
+
+def _size(count: int) -> int:
+    """Return how many places a table for so many keys has: twice as many, or more."""
+    return 1 << max(2 * count, _LEAST).bit_length()

@@ -1,11 +1,20 @@
-"""Columns and tables that grow in memory of their own, for what is too small to reserve address space for."""
+"""Columns and tables that grow in memory of their own, and in address space reserved for them once they are large."""
 
-from typing import Any
+import contextlib
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from evercrawl.arrays.reserved import reserve
+from evercrawl.errors import StoreError
 from evercrawl.types import Slots
+
+_OWN_BYTES: Final = 1 << 20
+"""A table up to this large is copied as it grows, in a fraction of a millisecond."""
+_MOST_ROWS: Final = 1 << 28
+_STEP_ROWS: Final = 1 << 14
+"""A larger one gets room for so many rows at a time, at most: they may have to be filled."""
 
 
 def grown(column: NDArray[Any], least: int, first: Any = None) -> NDArray[Any]:
@@ -47,13 +56,19 @@ class Rows:
     (7, array([2, 0], dtype=uint32))
     """
 
+    bits = 0
+    """There is room for a multiple of 2^bits rows."""
+
     def __init__(self, kind: DTypeLike, first: tuple[Any, ...] | None = None, rows: NDArray[Any] | None = None) -> None:
-        self._rows, self._count = np.zeros(0, kind), 0
+        self._kind: np.dtype[Any] = np.dtype(kind)
         self._first: NDArray[Any] = np.zeros(1, kind)
         if first is not None:
             self._first[0] = first
         self._filled = None if first is None else self._first
-        self.restore(self._rows if rows is None else rows)
+        self._count = 0
+        self.load(0 if rows is None else len(rows))
+        if rows is not None:
+            self._rows[: len(rows)] = rows
 
     def __len__(self) -> int:
         """Return how many rows there are."""
@@ -67,14 +82,28 @@ class Rows:
     def upto(self, count: int) -> NDArray[Any]:
         """Return all rows, so many at least, in place; valid until more are asked for."""
         if count > self._count:
-            self._rows = grown(self._rows, count, self._filled)
+            self.room(count)
             self._count = count
         return self._rows[: self._count]
 
+    def room(self, least: int) -> NDArray[Any]:
+        """Return all rows and room behind them, for so many at least in all; valid until more is asked for."""
+        least = self._whole(least)
+        if least > len(self._rows):
+            self._grow(least, more=least // 4)
+        return self._rows
+
+    def load(self, count: int) -> NDArray[Any]:
+        """Return so many rows in place of those there are, as nobody has written to them yet."""
+        self._rows: NDArray[Any] = np.zeros(0, self._kind)
+        self._reserved = self._rows
+        self._count = 0
+        self._grow(self._whole(max(count, 8)), more=0)
+        return self.upto(count)
+
     def restore(self, rows: NDArray[Any]) -> None:
         """Take these rows in place of those there are; they are copied."""
-        self._count = len(rows)
-        self._rows = grown(rows.astype(self._rows.dtype), max(len(rows), 8), self._filled)
+        self.load(len(rows))[:] = rows
 
     def all(self) -> NDArray[Any]:
         """Return all rows, in place; one at least, so that there is something to point to."""
@@ -91,3 +120,24 @@ class Rows:
         if beyond.any():
             rows[beyond] = self._first
         return rows
+
+    def _whole(self, rows: int) -> int:
+        """Return how many rows the blocks have that so many rows take."""
+        return (rows + (1 << self.bits) - 1) >> self.bits << self.bits
+
+    def _grow(self, least: int, more: int) -> None:
+        """Make room for at least so many rows, and for some more."""
+        before = self._rows
+        if least * self._kind.itemsize > _OWN_BYTES and least > len(self._reserved):
+            with contextlib.suppress(StoreError):  # then it goes on being copied
+                reserved = reserve(self._kind, _MOST_ROWS)
+                if least <= len(reserved):
+                    reserved[: len(before)] = before
+                    self._reserved = reserved
+        if least > len(self._reserved):
+            self._rows = np.zeros((self._whole(least + more), *before.shape[1:]), before.dtype)
+            self._rows[: len(before)] = before
+        else:
+            self._rows = self._reserved[: min(self._whole(least + min(more, _STEP_ROWS)), len(self._reserved))]
+        if self._filled is not None:
+            self._rows[len(before) :] = self._filled

@@ -187,7 +187,7 @@ class Parts:
             network.wake,
             disk_wait_s=config.disk_wait_s,
             snapshot_every_s=config.snapshot_every_s,
-            copied=choosing.lessons.copied if choosing.lessons is not None else None,
+            also=choosing.lessons.save if choosing.lessons is not None else None,
         )
         self.indexing = indexing = _indexing(config, memory, outside)
         if indexing is not None:

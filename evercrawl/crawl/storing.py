@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from evercrawl.clock import Clock
@@ -31,8 +31,9 @@ class Storing:
         How long a full disk is borne.
     snapshot_every_s
         Time between snapshots.
-    copied
-        Called at the instant that a snapshot is of; what it returns, if anything, writes what else is kept of it.
+    also
+        Called when a snapshot is written; it writes what else is kept beside, told how to commit, and where slow work
+        runs.
 
     Attributes
     ----------
@@ -49,7 +50,7 @@ class Storing:
         *,
         disk_wait_s: float,
         snapshot_every_s: float,
-        copied: Callable[[], Callable[[], None] | None] | None = None,
+        also: Callable[[Callable[[], Awaitable[None]], Offload], Awaitable[None]] | None = None,
     ) -> None:
         self._partition = partition
         self._journal = partition.journal
@@ -58,7 +59,7 @@ class Storing:
         self._wake = wake
         self._disk_wait_s = disk_wait_s
         self._snapshot_every_s = snapshot_every_s
-        self._copied = copied
+        self._also = also
         self._sealed: deque[Batch] = deque()
         self._commit: asyncio.Task[None] | None = None
         self._writing = asyncio.Lock()  # a snapshot commits too, and batches are written one after the other
@@ -225,11 +226,10 @@ class Storing:
 
     async def _write_snapshot(self) -> str:
         sequence = self._journal.sequence
-        keep = self._copied() if self._copied is not None else None
         name = await self._partition.snapshot(self.settle, self._offload)
         self._snapshot_sequence = sequence
-        if keep is not None:
-            await self._offload(keep)
+        if self._also is not None:
+            await self._also(self.settle, self._offload)
         return name
 
     def _write(self) -> None:

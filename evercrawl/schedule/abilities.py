@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from evercrawl.arrays.saved import SavedRows
 from evercrawl.schedule.base import Context, Policy
 from evercrawl.schedule.clocks.trust import ClockTrust
 from evercrawl.schedule.formulas.index import survival
@@ -57,6 +58,28 @@ class Learns(ABC):
             It is not the state of this policy as it is now; then nothing was restored.
         """
         raise ValueError(f"{type(self).__name__} keeps no state")
+
+
+class SavesRows(Learns):
+    """Learns in rows that are saved block by block, at the cost of what changed."""
+
+    @abstractmethod
+    def saved_rows(self) -> dict[str, SavedRows]:
+        """Return these rows by name: always the same, whatever is in them."""
+
+    @abstractmethod
+    def rest(self) -> dict[str, NDArray[Any]]:
+        """Return what else was learned, as arrays that are small however much that is."""
+
+    @abstractmethod
+    def resume_rows(self, rest: dict[str, NDArray[Any]]) -> None:
+        """Go on from what `rest` returned, once the rows are what they were then.
+
+        Raises
+        ------
+        ValueError, KeyError
+            It is not the state of this policy as it is now; then nothing was taken of it.
+        """
 
 
 class Plans(ABC):

@@ -23,6 +23,7 @@ from evercrawl.errors import ConfigError
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import FILE as LOCK
 from evercrawl.store.disk.lock import Lock
+from evercrawl.store.disk.stamped import LEARNED, LESSONS, SNAPSHOT
 from evercrawl.store.journal.journal import Journal
 from evercrawl.store.partition import COPY, FILE, is_crawl
 from evercrawl.store.snapshots.head import KIND
@@ -32,7 +33,8 @@ __all__ = ["BACKUP_FILE", "BackupReport", "backup"]
 BACKUP_FILE: Final = "backup.json"
 _PURPOSE: Final = "evercrawl backup"
 _ARCHIVE: Final = "archive/"
-_BLOCKS: Final = f"{KIND}-"
+_BLOCKS: Final = (f"{KIND}-", f"{LEARNED}-")
+_MANIFESTS: Final = (SNAPSHOT, LESSONS)
 _JOURNAL: Final = "journal-"
 _GROWING: Final = ("known.bin", "urls.log", "urls.idx", "usage.jsonl")
 _LEFT_OUT: Final = ("search/", "derived/", LOCK, BACKUP_FILE)
@@ -131,14 +133,14 @@ class _Copying:
             for name in (FILE, COPY):
                 self._replace(name)
             self._grow_all(_ARCHIVE)
-            self._replace_all(lambda name: name.startswith("snapshot"))
+            self._replace_all(lambda name: name.startswith(_MANIFESTS))
             self._grow_all(_BLOCKS)
             self._grow_all(_JOURNAL)
             self._grow_all(_ARCHIVE)
             for name in _GROWING:
                 self._grow(name)
             self._replace_all(
-                lambda name: not name.startswith(("snapshot", _BLOCKS, _JOURNAL)) and name not in _GROWING
+                lambda name: not name.startswith((*_MANIFESTS, *_BLOCKS, _JOURNAL)) and name not in _GROWING
             )
             self._forget()
             events = Journal.open(self._target, writable=False).sequence
@@ -152,7 +154,7 @@ class _Copying:
     def _names(self) -> Iterator[str]:
         return (name for name in self._source.names() if not name.startswith(_LEFT_OUT))
 
-    def _grow_all(self, prefix: str) -> None:
+    def _grow_all(self, prefix: str | tuple[str, ...]) -> None:
         for name in [name for name in self._names() if name.startswith(prefix)]:
             if name.endswith((".log", ".bin", ".warc.gz")):
                 self._grow(name)
@@ -190,7 +192,7 @@ class _Copying:
         if not size:
             return
         self._files.add(name)
-        if name.startswith("snapshot") and self._target.size(name) == size:
+        if name.startswith(_MANIFESTS) and self._target.size(name) == size:
             return  # its name says what is in it
         if name == FILE_NAME:
             draft = self._to / f"{name}.new"

@@ -1,9 +1,12 @@
 """What a policy is told of visits: the same, visit by visit or read back from the journal, and what of it is kept."""
 
+import asyncio
 import os
+from collections.abc import Callable
 from dataclasses import fields
 from email.utils import formatdate
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -16,7 +19,7 @@ from evercrawl.ask.why.why import why
 from evercrawl.config import Config
 from evercrawl.crawl.learn import visit_event
 from evercrawl.errors import NoRoomError
-from evercrawl.model.policy import lessons, lessons_file
+from evercrawl.model.policy import lessons, lessons_file, lessons_log
 from evercrawl.model.policy.lessons import Lessons
 from evercrawl.model.stored.reader import opened
 from evercrawl.model.view import View
@@ -243,12 +246,17 @@ def look(made, folder: int, pages: int = 8) -> None:
         made.visit(url, made.page(f"{url} {made.texts[folder]}"))
 
 
-def keep(made) -> Path:
-    """Keep what was learned as a snapshot does: copied, then written when the journal is."""
-    written = made.lessons.copied()
-    made.save()
-    assert written is not None
-    written()
+def keep(made, between: Callable[[], None] = lambda: None) -> Path:
+    """Keep what was learned as a snapshot does; `between` is called while it is written."""
+
+    async def offload(function: Callable[..., Any], *arguments: Any) -> Any:
+        between()
+        return function(*arguments)
+
+    async def settle() -> None:
+        made.save()
+
+    asyncio.run(made.lessons.save(settle, offload))
     return made.directory / stamped.stamped(stamped.LESSONS, made.partition.journal.sequence)
 
 
@@ -284,15 +292,32 @@ def test_what_was_kept_spares_the_journal(taught, read):
     same(memory, taught.policy.state())
 
 
-def test_a_copy_is_of_the_instant_at_which_it_was_made(taught, read):
-    written = taught.lessons.copied()
-    look(taught, 1)
-    taught.save()
-    written()
+def test_what_is_learned_while_it_is_written_is_in_it_or_learned_again(taught, read, monkeypatch):
+    """However little is copied at a time: each sum has every visit once."""
+    monkeypatch.setattr(lessons_log, "AT_ONCE_BYTES", 20_000)
+    monkeypatch.setattr(lessons_log, "COPIED_BYTES", 4_000)
+    left = [3]
+
+    def between() -> None:
+        if left[0]:
+            left[0] -= 1
+            look(taught, left[0] % 2, pages=2)
+
+    keep(taught, between)
     taught.lessons.flush()
     again, memory, events = learned(taught, read)
-    assert (again.recalled, events) == (True, 8)
+    assert (again.recalled, again.troubles, left) == (True, [], [0])
+    assert events < 6, "some of it was learned before the instant"
     same(memory, taught.policy.state())
+
+
+def test_only_what_changed_is_written(taught):
+    keep(taught)
+    before = {file: file.stat().st_size for file in taught.directory.glob("learned-*")}
+    look(taught, 1, pages=1)
+    keep(taught)
+    after = {file: file.stat().st_size for file in taught.directory.glob("learned-*")}
+    assert 0 < sum(after.values()) - sum(before.values()) < sum(before.values())
 
 
 def damaged(file: Path, how: str) -> None:

@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from numpy.typing import NDArray
 
+from evercrawl.arrays.saved import SavedRows
 from evercrawl.schedule.shared.prospects import Prospects
 from evercrawl.store.journal.events import MEMBER, Visit
 from evercrawl.store.state import State
@@ -71,20 +72,33 @@ class Foresight:
         for first, url in zip(firsts, self._state.urls.get_many([first.slot for first in firsts]), strict=True):
             self._learn(first, url)
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return all that was learned, to be kept on disk."""
-        return {_PREFIX + name: rows for name, rows in self.prospects.state().items()}
+    def saved_rows(self) -> dict[str, SavedRows]:
+        """Return what is saved block by block of all that was learned."""
+        return {_PREFIX + name: rows for name, rows in self.prospects.saved_rows().items()}
+
+    def rest(self) -> dict[str, NDArray[Any]]:
+        """Return the rest of what was learned."""
+        return {_PREFIX + name: rows for name, rows in self.prospects.rest().items()}
+
+    def resume(self, memory: dict[str, NDArray[Any]]) -> None:
+        """Go on from `rest`, and take it out of `memory`, once the saved rows are what they were.
+
+        Raises
+        ------
+        ValueError, KeyError
+            It is not there, or of another kind.
+        """
+        self.prospects.resume(_own(memory))
 
     def restore(self, memory: dict[str, NDArray[Any]]) -> None:
-        """Go on from what `arrays` returned, and take it out of `memory`.
+        """Go on from all that was learned, rows and rest, and take it out of `memory`.
 
         Raises
         ------
         ValueError, KeyError
             It is not there, or of another kind; then nothing was restored.
         """
-        own = {name: memory.pop(name) for name in list(memory) if name.startswith(_PREFIX)}
-        self.prospects.restore({name.removeprefix(_PREFIX): rows for name, rows in own.items()})
+        self.prospects.restore(_own(memory))
 
     def _learn(self, first: _FirstVisit, url: str) -> None:
         state, slot = self._state, first.slot
@@ -95,3 +109,9 @@ class Foresight:
             first.host, int(state.site_of[first.host]), mark(url), depth,
             visits=first.visits, own=first.own, found=first.found,
         )  # fmt: skip
+
+
+def _own(memory: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Return what is of this, by the names that it has there, and take it out of `memory`."""
+    names = [name for name in memory if name.startswith(_PREFIX)]
+    return {name.removeprefix(_PREFIX): memory.pop(name) for name in names}

@@ -2,8 +2,7 @@
 
 import contextlib
 import math
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Awaitable, Callable
 from struct import Struct
 from typing import Any, Final
 from zlib import crc32
@@ -11,15 +10,16 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from evercrawl.arrays.rows import Rows
+from evercrawl.arrays.saved import SavedRows
 from evercrawl.change import dates
 from evercrawl.change.extent import changed
 from evercrawl.model.policy.foresight import Foresight
-from evercrawl.model.policy.lessons_file import file_of, head_of, keep, kept_of
+from evercrawl.model.policy.lessons_file import Kept, kept_of
+from evercrawl.model.policy.lessons_log import LessonsLog
 from evercrawl.model.policy.places import places
 from evercrawl.model.stored.reader import events
 from evercrawl.model.stored.remembered import Remembered
-from evercrawl.schedule.abilities import Learns
+from evercrawl.schedule.abilities import Learns, SavesRows
 from evercrawl.schedule.pages import Visits
 from evercrawl.store.journal.events import DATE_FALSE, DATE_TRUE, HAS_LINKS, LISTED_TRUE, UNCHANGED, Lost, Visit
 from evercrawl.store.partition import Partition
@@ -88,12 +88,16 @@ class Lessons:
     ) -> None:
         self._policy, self._partition, self._state = policy, partition, partition.state
         self._patience_s, self._told_by = patience_s, math.inf
-        self._held, self._linked, self._dates = Rows(_HELD), Rows(_LINKED), Rows(_DATED)
+        self._held, self._linked, self._dates = SavedRows(_HELD), SavedRows(_LINKED), SavedRows(_DATED)
         self._rest_s = rest_s
         self.foresight = Foresight(self._state, rest_s)
         self._rows: dict[int, tuple[Any, ...]] = {}  # by slot, in order: no page is there twice in one call
         upto = partition.journal.sequence if upto is None else upto
-        begun, self.troubles = self._recall(upto)
+        rows = {_PAGES: self._held, _LINKS: self._linked, _DATES: self._dates} | self.foresight.saved_rows()
+        rows |= policy.saved_rows() if isinstance(policy, SavesRows) else {}
+        kept, self.troubles = kept_of(partition, policy, upto, rows, self._rest())
+        begun = kept.position if kept is not None and self._recall(kept) else None
+        self._log = LessonsLog(partition, policy, rows, kept.placed if kept is not None and begun is not None else ())
         self.recalled = begun is not None
         if anew or begun is not None:
             self._read(upto, begun or 0)
@@ -103,34 +107,51 @@ class Lessons:
         """Bytes of memory that take what pages said last, and the dates of sites."""
         return self._held.nbytes + self._linked.nbytes + self._dates.nbytes
 
-    def copied(self) -> Callable[[], None] | None:
-        """Press what the policy has learned so far, and return what writes that, once the journal is on the disk.
+    async def save(self, settle: Callable[[], Awaitable[None]], offload: Callable[..., Awaitable[Any]]) -> None:
+        """Write what the policy has learned so far, unless it has nothing that would be kept.
 
-        None where the policy has nothing that would be kept.
+        Parameters
+        ----------
+        settle, offload
+            As of `LessonsLog.write`.
         """
-        self.flush()
-        memory = self._policy.state()
-        if not memory:
-            return None
-        memory |= {_PAGES: self._held.upto(0), _LINKS: self._linked.upto(0), _DATES: self._dates.upto(0)}
-        memory |= self.foresight.arrays()
-        head = head_of(self._partition, self._policy, memory)
-        return partial(keep, self._partition.disk, head.sequence, file_of(head, memory))
+        if isinstance(self._policy, SavesRows) or self._policy.state():
+            await self._log.write(self._told, settle, offload)
 
-    def _recall(self, upto: int) -> tuple[int | None, list[str]]:
-        """Take up what was kept, and return the journal's offset where that ends, None where there is nothing."""
-        kept, troubles = kept_of(self._partition, self._policy, upto)
-        if kept is not None:
-            held, linked, of_sites = (kept.memory.pop(name, None) for name in (_PAGES, _LINKS, _DATES))
-            with contextlib.suppress(ValueError, KeyError):
-                if _is(held, _HELD) and _is(linked, _LINKED) and _is(of_sites, _DATED):
-                    foresight = Foresight(self._state, self._rest_s)
-                    foresight.restore(kept.memory)
-                    self._policy.restore(kept.memory)
-                    self._held, self._linked = Rows(_HELD, rows=held), Rows(_LINKED, rows=linked)
-                    self._dates, self.foresight = Rows(_DATED, rows=of_sites), foresight
-                    return kept.position, troubles
-        return None, troubles
+    def _told(self) -> dict[str, NDArray[Any]]:
+        """Tell the policy of all visits so far, and return what is saved as a whole, as it is now."""
+        self.flush()
+        policy, rest = self._policy, self._rest()
+        return (
+            rest if isinstance(policy, SavesRows) else rest | {name: np.array(a) for name, a in policy.state().items()}
+        )
+
+    def _rest(self) -> dict[str, NDArray[Any]]:
+        """Return what is no row of a policy that saves rows, and of what is expected of unread pages."""
+        policy = self._policy
+        return self.foresight.rest() | (policy.rest() if isinstance(policy, SavesRows) else {})
+
+    def _recall(self, kept: Kept) -> bool:
+        """Take up what was kept; return whether it was of the right kind."""
+        memory, policy = kept.memory, self._policy
+        if kept.placed:  # the rows are what they were
+            self.foresight.resume(memory)
+            if isinstance(policy, SavesRows):
+                policy.resume_rows(memory)
+            else:
+                policy.restore(memory)
+            return True
+        with contextlib.suppress(ValueError, KeyError):
+            held, linked, of_sites = (memory.pop(name) for name in (_PAGES, _LINKS, _DATES))
+            of_policy = dict(memory)
+            Foresight(self._state, self._rest_s).restore(of_policy)  # whether it can be taken up
+            if (held.dtype, linked.dtype, of_sites.dtype) == (_HELD, _LINKED, _DATED):
+                policy.restore(of_policy)
+                self.foresight.restore(memory)
+                for rows, found in ((self._held, held), (self._linked, linked), (self._dates, of_sites)):
+                    rows.restore(found)
+                return True
+        return False
 
     def _read(self, upto: int, begun: int) -> None:
         """Learn from the journal's events from an offset on."""
@@ -181,9 +202,11 @@ class Lessons:
         known = known or (read and not seen and self._likely(site, event))
         if flags & (DATE_TRUE | DATE_FALSE):
             self._dates.upto(site + 1)["true" if flags & DATE_TRUE else "false"][site] += 1
+            self._dates.changed.note(site)
         if read and not same:
             digest, words = said, event.words
         _HELD_CELLS.pack_into(cells, place, event.at if read else seen, digest, words)
+        self._held.changed.note(number)
         size, links, relinked = (
             self._links(event, number, seen=bool(seen)) if self._policy.counts_links else (0, 0, False)
         )
@@ -210,6 +233,7 @@ class Lessons:
             relinked = seen and targets != before
             size = min(event.text.visible if event.text is not None else event.size_bytes or size, _WORD)
         _LINKED_CELLS.pack_into(cells, place, size, links, targets)
+        self._linked.changed.note(number)
         return size, links, relinked
 
     def _likely(self, site: int, event: Visit) -> bool:
@@ -239,12 +263,9 @@ class Lessons:
         for rows, kind in ((self._held, _HELD), (self._linked, _LINKED)):
             if number < len(rows):
                 rows.all()[number] = np.zeros((), kind)
+                rows.changed.note(number)
 
 
 def _predicted(event: Visit) -> float:
     """Return how likely the copy was said to be fresh; nan where nothing was said."""
     return PredictedFresh.unpack(event.predicted_fresh).probability if event.predicted_fresh else math.nan
-
-
-def _is(rows: NDArray[Any] | None, kind: np.dtype[Any]) -> bool:
-    return rows is not None and rows.dtype == kind

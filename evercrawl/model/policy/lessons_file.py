@@ -1,13 +1,14 @@
 """What a policy has learned, kept on disk with each snapshot, so that the journal need not be read from its beginning.
 
 The files can be lost: the journal has all of it. Each says up to where of the journal it goes, and what follows is
-learned from there. Two generations are kept; a damaged one gives way to the older, and that to the journal.
+learned from there. Two generations are kept; a damaged one gives way to the older, and that to the journal. Rows are in
+files of blocks beside (`lessons_log`); files of version 2 held all there was.
 """
 
 import ast
 import contextlib
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -15,16 +16,22 @@ import numpy as np
 import zstandard
 from numpy.typing import NDArray
 
+from evercrawl.arrays.blocks import blocks_of
 from evercrawl.arrays.names import NumberedNames
+from evercrawl.arrays.saved import SavedRows
 from evercrawl.errors import NoRoomError, StoreError
 from evercrawl.parse.digest import digest
 from evercrawl.schedule.abilities import Learns
 from evercrawl.store.disk import stamped
 from evercrawl.store.disk.disk import Disk
-from evercrawl.store.disk.stamped import END, packed, pieces
+from evercrawl.store.disk.stamped import END, LEARNED, packed, pieces
 from evercrawl.store.partition import Partition
+from evercrawl.store.snapshots.filling import fill, live_blocks
+from evercrawl.store.snapshots.frames import BlockSegment, PlacedFrame, frames
 
-VERSION: Final = 2
+VERSION: Final = 3
+WHOLE: Final = 2
+"""The version whose files held all there was."""
 MAGIC: Final = b"EVERLESS"
 _LEVEL: Final = -1  # faster than copying would be where memory has to be asked for
 _PIECE_BYTES: Final = 1 << 20
@@ -34,6 +41,13 @@ class _Array(msgspec.Struct, array_like=True):
     name: str
     kind: str  # of its rows, as `numpy.lib.format` describes it
     shape: tuple[int, ...]
+
+
+class _Column(msgspec.Struct, array_like=True):
+    name: str
+    kind: str
+    shape: tuple[int, ...]  # the first: how many rows there are
+    bits: int  # a block has 2^bits rows
 
 
 class LessonsHead(msgspec.Struct, array_like=True):
@@ -49,6 +63,8 @@ class LessonsHead(msgspec.Struct, array_like=True):
         Events learned from, and the journal offset from which to go on.
     arrays
         What follows, in pieces.
+    columns, segments
+        Rows that are in blocks, and the files that have these.
     """
 
     version: int
@@ -59,26 +75,46 @@ class LessonsHead(msgspec.Struct, array_like=True):
     sequence: int
     position: int
     arrays: list[_Array]
+    columns: list[_Column] = []
+    segments: list[BlockSegment] = []
 
 
 class Kept(NamedTuple):
-    """What was kept: the journal's offset up to which it goes, and the arrays."""
+    """What was kept.
+
+    Attributes
+    ----------
+    position
+        The journal's offset up to which it goes.
+    memory
+        The arrays that are in the file.
+    placed
+        Where the blocks are; of an older version there are none, and the rows are among the arrays.
+    """
 
     position: int
     memory: dict[str, NDArray[Any]]
+    placed: list[PlacedFrame]
 
 
-def head_of(partition: Partition, policy: Learns, memory: dict[str, NDArray[Any]]) -> LessonsHead:
+def head_of(
+    partition: Partition, policy: Learns, memory: Mapping[str, NDArray[Any]], rows: Mapping[str, SavedRows]
+) -> LessonsHead:
     """Return what to say of that which a policy has learned from the journal as it is now."""
     journal, state = partition.journal, partition.state
+    columns = [
+        _Column(name, repr(_described(each.kind.base)), (len(each), *each.kind.shape), each.bits)
+        for name, each in rows.items()
+    ]
     return LessonsHead(
         VERSION, type(policy).__name__, state.epoch, len(state.sites), state.sites.digest(), journal.sequence,
         journal.position, [_Array(name, repr(_described(rows.dtype)), rows.shape) for name, rows in memory.items()],
+        columns,
     )  # fmt: skip
 
 
-def file_of(head: LessonsHead, memory: dict[str, NDArray[Any]]) -> list[bytes]:
-    """Return the file that keeps what a policy has learned, in parts: pressed, it takes a quarter of the room."""
+def file_of(head: LessonsHead, memory: Mapping[str, NDArray[Any]]) -> list[bytes]:
+    """Return the file that keeps what a policy has learned, in parts; arrays are pressed to a quarter."""
     file = [MAGIC, packed(msgspec.msgpack.encode(head))]
     press = zstandard.ZstdCompressor(level=_LEVEL).compress
     for rows in memory.values():
@@ -97,7 +133,22 @@ def keep(disk: Disk, sequence: int, file: list[bytes]) -> None:
         stamped.forget_older(disk, stamped.LESSONS)
 
 
-def kept_of(partition: Partition, policy: Learns, upto: int) -> tuple[Kept | None, list[str]]:
+def segments_named(disk: Disk) -> list[BlockSegment]:
+    """Return the files of blocks that some kept file names."""
+    named = list[BlockSegment]()
+    for name in stamped.names(disk, stamped.LESSONS):
+        with contextlib.suppress(*_DAMAGED):
+            named += _read(disk, name)[0].segments
+    return named
+
+
+def kept_of(
+    partition: Partition,
+    policy: Learns,
+    upto: int,
+    rows: Mapping[str, SavedRows],
+    rest: Mapping[str, NDArray[Any]],
+) -> tuple[Kept | None, list[str]]:
     """Return the newest that was kept of a policy, and a sentence for each file that is damaged.
 
     Parameters
@@ -105,17 +156,38 @@ def kept_of(partition: Partition, policy: Learns, upto: int) -> tuple[Kept | Non
     upto
         Number of events that are to be learned from: what knows more is passed over, as is what another policy learned,
         or another version wrote.
+    rows
+        Filled with what they held, where they were saved in blocks.
+    rest
+        Arrays of the kinds that there have to be beside them.
     """
     disk, troubles = partition.disk, list[str]()
     for name in stamped.names(disk, stamped.LESSONS):
         try:
-            head, rest = _read(disk, name)
-            if head.sequence <= upto and _fits(head, partition, policy):
-                return Kept(head.position, {array.name: _array(array, rest) for array in head.arrays}), troubles
-        except (StoreError, ValueError, TypeError, SyntaxError, msgspec.MsgspecError, zstandard.ZstdError) as error:
+            head, parts = _read(disk, name)
+            if head.sequence <= upto and _fits(head, partition, policy) and _alike(head, rows, rest):
+                memory = {array.name: _array(array, parts) for array in head.arrays}
+                return Kept(head.position, memory, _filled(disk, head, rows)), troubles
+        except _DAMAGED as error:
             if disk.size(name):  # else a crawl that runs has just deleted it
                 troubles.append(f"{name} is damaged ({error}); what it knew is learned again from the journal")
     return None, troubles
+
+
+_DAMAGED: Final = (StoreError, ValueError, TypeError, SyntaxError, msgspec.MsgspecError, zstandard.ZstdError)
+
+
+def _filled(disk: Disk, head: LessonsHead, rows: Mapping[str, SavedRows]) -> list[PlacedFrame]:
+    """Fill rows from blocks, all of which are known to be there, and whole, before the first is touched."""
+    placed = list(frames(disk, LEARNED, head.segments))
+    blocks = {column.name: blocks_of(column.shape[0], column.bits) for column in head.columns}
+    for name, count in blocks.items():
+        for _ in live_blocks(placed, name, count):
+            pass
+    for column in head.columns:
+        rows[column.name].load(column.shape[0])
+        fill(rows[column.name].in_blocks(), placed, column.name, LEARNED, disk)
+    return placed
 
 
 def _read(disk: Disk, name: str) -> tuple[LessonsHead, Iterator[memoryview]]:
@@ -123,10 +195,25 @@ def _read(disk: Disk, name: str) -> tuple[LessonsHead, Iterator[memoryview]]:
     return msgspec.msgpack.decode(found[0], type=LessonsHead), iter(found[1:])
 
 
+def _alike(head: LessonsHead, rows: Mapping[str, SavedRows], rest: Mapping[str, NDArray[Any]]) -> bool:
+    """Whether rows are of the same kinds, and what else there has to be; of an older version that is seen later."""
+    if head.version != VERSION:
+        return True
+    kinds = {name: (repr(_described(each.kind.base)), each.kind.shape, each.bits) for name, each in rows.items()}
+    arrays = {array.name: array for array in head.arrays}
+    there = all(
+        name in arrays
+        and arrays[name].kind == repr(_described(each.dtype))
+        and (each.dtype.names is not None or arrays[name].shape == each.shape)  # of records there may be any number
+        for name, each in rest.items()
+    )
+    return there and kinds == {column.name: (column.kind, column.shape[1:], column.bits) for column in head.columns}
+
+
 def _fits(head: LessonsHead, partition: Partition, policy: Learns) -> bool:
-    """Whether that is what this version's policy learned in this crawl, from this very journal."""
+    """Whether that is what this policy learned in this crawl, from this very journal."""
     state = partition.state
-    if (head.version, head.policy, head.epoch) != (VERSION, type(policy).__name__, state.epoch):
+    if (head.policy, head.epoch) != (type(policy).__name__, state.epoch) or head.version not in (WHOLE, VERSION):
         return False
     if head.sites > len(state.sites) or head.sites_digest != _digest(state.sites, head.sites):
         return False

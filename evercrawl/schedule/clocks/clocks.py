@@ -53,6 +53,7 @@ from numpy.typing import NDArray
 from evercrawl.arrays.addresses import Addresses
 from evercrawl.arrays.numbering import Numbering
 from evercrawl.arrays.rows import Rows
+from evercrawl.arrays.saved import SavedRows
 from evercrawl.kernels import Library, pointer
 from evercrawl.schedule.clocks._layout import (
     BURST,
@@ -65,6 +66,7 @@ from evercrawl.schedule.clocks._layout import (
     KNOWN,
     NONE,
     PAGE,
+    RING,
     SETTINGS,
     SITE_VARIES,
     SURPRISE,
@@ -131,7 +133,7 @@ class Clocks:
         self._without = without
         self._jumped_at = -np.inf
         self._stretches = Stretches()
-        self._pages = Rows(PAGE, _NEW_PAGE)
+        self._pages = SavedRows(PAGE, _NEW_PAGE)
         self._rings = ClockRings(cycle_s / _TICKS)
         self._places, self._cohorts = FolderTables(self._rings), Cohorts()
         settings = Rows("f8", rows=np.zeros(SETTINGS))
@@ -223,10 +225,34 @@ class Clocks:
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return all that was learned, as arrays; `restore` goes on from there."""
-        told = np.array([*self._stretches.state(), self._rings.width_s, *self._settings])
-        tables = {name: table.upto(0) for name, table in self._tables().items()}
-        keys = {name: numbers.keys() for name, numbers in self._numberings().items()}
-        return {"told": told, "pages": self._pages.upto(0), **tables, **keys}
+        return self.rest() | {name: rows.upto(0) for name, rows in self.saved_rows().items()}
+
+    def saved_rows(self) -> dict[str, SavedRows]:
+        """Return what is saved block by block of all that was learned."""
+        keys = {name: numbers.known for name, numbers in self._numberings().items()}
+        return {"pages": self._pages, **self._tables(), **keys}
+
+    def rest(self) -> dict[str, NDArray[Any]]:
+        """Return the rest of what was learned; `resume` takes it."""
+        return {"told": np.array([*self._stretches.state(), self._rings.width_s, *self._settings])}
+
+    def resume(self, rest: dict[str, NDArray[Any]]) -> None:
+        """Go on from `rest`, once the saved rows are what they were.
+
+        Raises
+        ------
+        ValueError, KeyError
+            It is of another kind; then nothing was restored.
+        """
+        told, now = rest["told"].tolist(), self.rest()["told"]
+        if len(told) != len(now):
+            raise ValueError("the state is of clocks of another make")
+        split = len(told) - len(self._settings)
+        self._stretches.restore(*told[: split - 1])
+        self._rings.width_s, self._settings[:] = told[split - 1], told[split:]
+        for numbers in self._numberings().values():
+            numbers.loaded()
+        self._rings.restored()
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
         """Go on from what `state` returned.
@@ -241,16 +267,9 @@ class Clocks:
             now["told"]
         ):
             raise ValueError("the state is of clocks of another make")
-        told = state["told"].tolist()
-        split = len(told) - len(self._settings)
-        self._stretches.restore(*told[: split - 1])
-        self._rings.width_s, self._settings[:] = told[split - 1], told[split:]
-        self._pages.restore(state["pages"])
-        for name, table in self._tables().items():
-            table.restore(state[name])
-        for name, numbers in self._numberings().items():
-            numbers.of(state[name])
-        self._rings.restored()
+        for name, rows in self.saved_rows().items():
+            rows.restore(state[name])
+        self.resume(state)
 
     def _learn(self, visits: Visits) -> None:
         self._note_gone(visits.rows[visits.gone])
@@ -269,10 +288,12 @@ class Clocks:
             self._cohorts.join(_those(seen, other), rows, self._settings[TOGETHER])
         if "mates" in self._without:
             self._places.folders.all()["scout"] = NONE
+            self._places.folders.changed.note_rows(0, len(self._places.folders))
 
     def _note_gone(self, gone: NDArray[Any]) -> None:
         if len(gone):
             rows = self._pages.upto(int(gone.max()) + 1)
+            self._pages.note(gone)
             there = gone[rows["known"][gone] == KNOWN]
             self._stretches.known -= len(there)
             rows["known"][there] = GONE
@@ -287,8 +308,21 @@ class Clocks:
             else np.ascontiguousarray(visits.predicted_fresh, np.float64)
         )
         _LEARN["learn"](*(pointer(array) for array in (*arrays, claims)), len(visits), self.words())
+        self._note(visits)
 
-    def _tables(self) -> dict[str, Rows]:
+    def _note(self, visits: Visits) -> None:
+        """Note what was written to that is told of visits; of pages those rows, and where they belonged before."""
+        pages = self._pages.all()[visits.rows]
+        folders = self._places.folders.all()[pages["folder"]]
+        sites = folders["site"]
+        self._pages.note(visits.rows)
+        self._places.folders.note(pages["folder"])
+        self._places.sites.note(sites)
+        self._rings.note(np.concatenate((folders["ring"], self._places.sites.all()[sites, RING])).astype(np.int64))
+        for table, numbers in ((self._cohorts.groups, pages["cohort"]), (self._places.names, pages["sibling"])):
+            table.note(numbers[numbers != NONE])
+
+    def _tables(self) -> dict[str, SavedRows]:
         return {**self._rings.tables(), **self._places.tables(), **self._cohorts.tables()}
 
     def _numberings(self) -> dict[str, Numbering]:

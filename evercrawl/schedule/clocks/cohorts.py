@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.arrays.numbering import Numbering
-from evercrawl.arrays.rows import Rows
+from evercrawl.arrays.saved import SavedRows
 from evercrawl.schedule.clocks._layout import GROUP, NONE
 from evercrawl.schedule.pages import Visits
 from evercrawl.types import Keys, Slots
@@ -23,10 +23,11 @@ class Cohorts:
     """
 
     def __init__(self) -> None:
-        self.groups = Rows(GROUP)
+        self.groups = SavedRows(GROUP)
         self._by_key = Numbering()
-        self._most = Rows("i8")
+        self._most = SavedRows("i8")
         self._most.upto(1)[0] = _FEW
+        self._most.changed.note(0)
 
     @property
     def nbytes(self) -> int:
@@ -40,7 +41,9 @@ class Cohorts:
         if has_date.any():
             dated = visits.take(has_date)
             rows["cohort"][dated.rows] = self._by_key.of(_keys(dated, near_s))
+            known = len(self.groups)
             self.groups.upto(len(self._by_key))
+            self.groups.changed.note_rows(known, len(self.groups))
 
     def forget_empty(self, rows: NDArray[Any]) -> None:
         """Forget cohorts that no page is in any more, if there may be many; pages get the others' new numbers."""
@@ -50,12 +53,12 @@ class Cohorts:
         used, numbers = np.unique(rows["cohort"][inside], return_inverse=True)
         rows["cohort"][inside] = numbers
         keys, groups = self._by_key.keys()[used], self.groups.all()[used]
-        self._by_key = Numbering()
-        self._by_key.of(keys)
+        self._by_key.restore(keys)
         self.groups.restore(groups)
         self._most.all()[0] = 2 * len(used) + _FEW
+        self._most.changed.note(0)
 
-    def tables(self) -> dict[str, Rows]:
+    def tables(self) -> dict[str, SavedRows]:
         """Return all there is to them but keys, by name."""
         return {"cohorts": self.groups, "cohorts_most": self._most}
 

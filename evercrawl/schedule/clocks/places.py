@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.arrays.numbering import Numbering
-from evercrawl.arrays.rows import Rows
+from evercrawl.arrays.saved import SavedRows
 from evercrawl.schedule.clocks._layout import (
     FOLDER,
     KNOWN,
@@ -36,7 +36,9 @@ class FolderTables:
 
     def __init__(self, rings: ClockRings) -> None:
         self._rings = rings
-        self.folders, self.sites, self.names = Rows(FOLDER), Rows((np.float64, SITE_COLUMNS)), Rows(NAME)
+        self.folders, self.sites, self.names = (
+            SavedRows(FOLDER), SavedRows((np.float64, SITE_COLUMNS)), SavedRows(NAME),
+        )  # fmt: skip
         self._by_folder, self._by_site, self._by_name = Numbering(), Numbering(), Numbering()
 
     def place(self, visits: Visits, rows: NDArray[Any]) -> None:
@@ -72,7 +74,7 @@ class FolderTables:
         folders = self.folders.nbytes + self.sites.nbytes + self._by_folder.nbytes + self._by_site.nbytes
         return {"folders": folders, "names": self.names.nbytes + self._by_name.nbytes}
 
-    def tables(self) -> dict[str, Rows]:
+    def tables(self) -> dict[str, SavedRows]:
         """Return all there is to them but keys, by name."""
         return {"folders": self.folders, "sites": self.sites, "names": self.names}
 

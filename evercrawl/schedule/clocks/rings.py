@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.arrays.rows import Rows
+from evercrawl.arrays.saved import SavedRows
 from evercrawl.schedule.clocks._layout import (
     CACHED,
     CELLS,
@@ -39,8 +40,8 @@ class ClockRings:
 
     def __init__(self, width_s: float) -> None:
         self.width_s = width_s
-        self._heads, self._versions, self._units = Rows("i8"), Rows("u4"), Rows((np.float32, 3))
-        self._changes, self._expected = (Rows((np.uint16, CELLS)) for _ in range(2))
+        self._heads, self._versions, self._units = SavedRows("i8"), Rows("u4"), SavedRows((np.float32, 3))
+        self._changes, self._expected = (SavedRows((np.uint16, CELLS)) for _ in range(2))
         self._tags, self._times, self._clock = Rows(("i8", 5)), Rows(("f8", 2)), Rows((np.float32, CELLS))
         for cache in (self._tags, self._times, self._clock):
             cache.upto(CACHED)
@@ -62,7 +63,13 @@ class ClockRings:
         for column in (*self.tables().values(), self._versions):
             column.upto(first + count)
         self._heads.all()[first:] = -1
+        self.note(np.arange(first, first + count))
         return np.arange(first, first + count)
+
+    def note(self, rings: Ints) -> None:
+        """Note that rings were written to."""
+        for table in self.tables().values():
+            table.note(rings)
 
     def fit(self, width_s: float) -> bool:
         """Make bins twice as wide, or half, until they are within a factor of two of what is wanted.
@@ -78,7 +85,7 @@ class ClockRings:
             self.width_s *= 0.5
         return self.width_s != before
 
-    def tables(self) -> dict[str, Rows]:
+    def tables(self) -> dict[str, SavedRows]:
         """Return all that they have learned, by name."""
         return {
             "heads": self._heads, "units": self._units, "changes": self._changes, "expected": self._expected,
@@ -119,6 +126,7 @@ class ClockRings:
                 some, after, [_filled(*of, heads[some], after, parts) for of in zip(columns, (0, 1), strict=True)]
             )
         heads[:] = moved(heads)
+        self.note(np.arange(len(heads)))
         self._versions.all()[:] += np.uint32(1)
         self._tags.all()[:] = 0
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from evercrawl.arrays.rows import Rows
+from evercrawl.arrays.saved import SavedRows
 from evercrawl.types import Floats, Ints, Slots
 
 _STEP: Final = 0.1  # how much of what a visit shows is taken in
@@ -38,12 +38,13 @@ class HostTimes:
     """
 
     def __init__(self) -> None:
-        self._hosts = Rows(_HOST)
+        self._hosts = SavedRows(_HOST)
         self._slow: dict[int, float] = {}
 
     def visited(self, host: int, slot: int, at: float, took_s: float, rest_s: float) -> None:
         """Take note of a visit: when it began, how long it took, and how long the host rests after each."""
         cells, place = self._hosts.upto(host + 1).data, host * _CELLS.size
+        self._hosts.changed.note(host)
         ended_at, usual_s, busy, visits = _CELLS.unpack_from(cells, place)
         if visits:
             busy += _STEP * ((at - ended_at <= 2.0 * rest_s + usual_s) - busy)
@@ -83,7 +84,31 @@ class HostTimes:
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return all that was learned, as arrays that may be kept on disk."""
-        return {"hosts": self._hosts.upto(0).copy(), "slow": np.array(list(self._slow.items()), _SLOW_PAGE)}
+        return {name: rows.upto(0).copy() for name, rows in self.saved_rows().items()} | self.rest()
+
+    def saved_rows(self) -> dict[str, SavedRows]:
+        """Return what is saved block by block of all that was learned."""
+        return {"hosts": self._hosts}
+
+    def rest(self) -> dict[str, NDArray[Any]]:
+        """Return the rest of what was learned; `resume` takes it."""
+        slow = np.zeros(len(self._slow), _SLOW_PAGE)
+        slow["slot"] = np.fromiter(self._slow, np.uint32, len(slow))
+        slow["took_s"] = np.fromiter(self._slow.values(), np.float32, len(slow))
+        return {"slow": slow}
+
+    def resume(self, rest: dict[str, NDArray[Any]]) -> None:
+        """Go on from `rest`, once the saved rows are what they were.
+
+        Raises
+        ------
+        ValueError, KeyError
+            It is of another kind; then nothing was restored.
+        """
+        slow = rest["slow"]
+        if slow.dtype != _SLOW_PAGE:
+            raise ValueError("these are not the pages that take long")
+        self._slow = dict(zip(slow["slot"].tolist(), slow["took_s"].tolist(), strict=True))
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
         """Go on from what `state` returned.
@@ -93,11 +118,11 @@ class HostTimes:
         ValueError, KeyError
             It is not such a state; then nothing was restored.
         """
-        hosts, slow = state["hosts"], state["slow"]
-        if hosts.dtype != _HOST or slow.dtype != _SLOW_PAGE:
+        hosts = state["hosts"]
+        if hosts.dtype != _HOST:
             raise ValueError("these are not the times of hosts")
-        self._hosts = Rows(_HOST, rows=hosts)
-        self._slow = dict(zip(slow["slot"].tolist(), slow["took_s"].tolist(), strict=True))
+        self.resume(state)
+        self._hosts.restore(hosts)
 
     def size_bytes(self) -> int:
         """Return how much memory is in use."""

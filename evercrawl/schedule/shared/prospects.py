@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.arrays.numbering import Numbering
-from evercrawl.arrays.rows import Rows
+from evercrawl.arrays.saved import SavedRows
 from evercrawl.schedule.shared.host_times import HostTimes
 from evercrawl.types import Flags, Floats, Keys, Slots
 
@@ -110,8 +110,9 @@ class Prospects:
 
     def __init__(self) -> None:
         self.times = HostTimes()
-        self._numbers, self._groups = Numbering(), Rows(GROUP)
+        self._numbers, self._groups = Numbering(), SavedRows(GROUP)
         self._groups.upto(1)  # the first is that of all pages
+        self._groups.changed.note(0)
         self._numbers.of(np.array([1], np.uint64))
 
     def read(self, host: int, site: int, folder: int, depth: int, *, visits: int, own: bool, found: int) -> None:
@@ -130,7 +131,9 @@ class Prospects:
         """
         keys = [_site_key(site), _folder_key(host, folder), _depth_key(host, folder, depth)]
         numbers: list[int] = self._numbers.of(np.array(keys, np.uint64)).tolist()
-        rows = self._groups.upto(len(self._numbers))
+        rows, note = self._groups.upto(len(self._numbers)), self._groups.changed.note
+        for number in (0, *numbers):
+            note(number)
         whole, of_site, of_folder, of_depth = (rows[number] for number in (0, *numbers))
         level = min(depth, _MOST - 1) + 1
         if not _ends(of_site, of_folder, level) and level + int(of_folder["dead"]) >= of_folder["deepest"]:
@@ -175,7 +178,26 @@ class Prospects:
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return all that was learned, as arrays that may be kept on disk."""
-        return {"groups": self._groups.upto(1).copy(), "keys": self._numbers.keys(), **self.times.state()}
+        return {name: rows.upto(0).copy() for name, rows in self.saved_rows().items()} | self.rest()
+
+    def saved_rows(self) -> dict[str, SavedRows]:
+        """Return what is saved block by block of all that was learned."""
+        return {"groups": self._groups, "keys": self._numbers.known, **self.times.saved_rows()}
+
+    def rest(self) -> dict[str, NDArray[Any]]:
+        """Return the rest of what was learned; `resume` takes it."""
+        return self.times.rest()
+
+    def resume(self, rest: dict[str, NDArray[Any]]) -> None:
+        """Go on from `rest`, once the saved rows are what they were.
+
+        Raises
+        ------
+        ValueError, KeyError
+            It is of another kind.
+        """
+        self.times.resume(rest)
+        self._numbers.loaded()
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
         """Go on from what `state` returned.
@@ -189,12 +211,12 @@ class Prospects:
         if groups.dtype != GROUP or keys.dtype != np.uint64 or len(groups) != len(keys) or not len(keys):
             raise ValueError("these are not the groups of unread pages")
         self.times.restore(state)
-        self._groups, self._numbers = Rows(GROUP, rows=groups), Numbering()
-        self._numbers.of(keys)
+        self._groups.restore(groups)
+        self._numbers.restore(keys)
 
     def size_bytes(self) -> int:
         """Return how much memory is in use."""
-        return len(self._groups) * (GROUP.itemsize + 16) + self.times.size_bytes()
+        return self._groups.nbytes + self._numbers.nbytes + self.times.size_bytes()
 
     def _taken(self, keys: Keys) -> NDArray[Any]:
         """Return the groups of keys, zeros for one of which nothing was read."""

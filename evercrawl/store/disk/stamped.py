@@ -59,6 +59,8 @@ def pieces(data: bytes, magic: bytes) -> list[memoryview]:
 SNAPSHOT: Final = "snapshot"
 LESSONS: Final = "lessons"
 """What a policy has learned; `evercrawl.model.policy.lessons_file` writes and reads it."""
+LEARNED: Final = "learned"
+"""Its rows: files of blocks, which lessons name; `evercrawl.model.policy.lessons_log` writes them."""
 KEPT: Final = 2
 _BASE: Final = 16
 

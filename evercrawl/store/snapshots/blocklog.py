@@ -76,7 +76,9 @@ class BlockLog:
             self._take(frame.column, frame.blocks, frame.segment, frame.raw_bytes)
             self._ends[frame.segment] = frame.offset + frame.size_bytes
 
-    def due(self, sizes: Mapping[str, ColumnSize], changed: Mapping[str, Slots]) -> dict[str, Slots]:
+    def due(
+        self, sizes: Mapping[str, ColumnSize], changed: Mapping[str, Slots], *, clean: bool = True
+    ) -> dict[str, Slots]:
         """Return the blocks of each column that are to be saved now, in order.
 
         Parameters
@@ -85,13 +87,15 @@ class BlockLog:
             Of each column there is.
         changed
             Blocks that are not any more what was saved last.
+        clean
+            Whether blocks of the oldest file are added where that is worth while.
         """
         found = dict[str, Slots]()
         for column, size in sizes.items():
             wanted = self._of(column, size.blocks) == 0
             wanted[changed[column]] = True
             found[column] = np.flatnonzero(wanted).astype(np.uint32)
-        if self._wasteful(sizes):
+        if clean and self._wasteful(sizes):
             budget = sum(len(found[column]) * size.block_bytes for column, size in sizes.items())
             self._clean(sizes, found, max(budget, LEAST_BYTES))
         return found

@@ -9,18 +9,15 @@ import numpy as np
 from evercrawl.arrays.blocks import blocks_of, in_blocks
 from evercrawl.errors import StoreError
 from evercrawl.store.snapshots.columns import clear_beyond, row_columns
+from evercrawl.store.snapshots.filling import fill, live_blocks
 from evercrawl.store.snapshots.frames import data_of
 from evercrawl.store.snapshots.head import DAMAGED, KIND, OtherSitesError, unpacked_instants
 from evercrawl.store.state import FoldedRecords
 from evercrawl.store.table.known import FILE as KNOWN_FILE
 from evercrawl.store.table.table import Saved
-from evercrawl.types import Keys, Slots
+from evercrawl.types import Keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
     from evercrawl.store.disk.disk import Disk
     from evercrawl.store.snapshots.frames import PlacedFrame
     from evercrawl.store.snapshots.head import SnapshotHead
@@ -75,12 +72,8 @@ def _take_blocks(state: State, loaded: Loaded, disk: Disk) -> None:
     for name, (rows, bits) in columns.items():
         if head.bits[name] != bits:
             raise ValueError(f"blocks of {name} are of another size")
-        targets = in_blocks(rows, bits)
-        sequences[name] = np.zeros(blocks_of(counts[name], bits), np.uint64)
-        for frame, places, live in _live(loaded.placed, name, len(sequences[name])):
-            found = np.frombuffer(data_of(disk, KIND, frame), np.uint8).reshape(len(frame.blocks), -1)
-            _put(targets, live, found if len(places) == len(found) else found[places])
-            sequences[name][live] = frame.sequence
+        targets = in_blocks(rows, bits)[: blocks_of(counts[name], bits)]
+        sequences[name] = fill(targets, loaded.placed, name, KIND, disk)
         clear_beyond(rows, counts[name], bits)
     hosts = _names(loaded.placed, "hosts", head.hosts, head.bits["hosts"], disk)
     sites = _names(loaded.placed, "site_names", head.sites, head.bits["site_names"], disk)
@@ -90,42 +83,10 @@ def _take_blocks(state: State, loaded: Loaded, disk: Disk) -> None:
     state.folded = FoldedRecords(head.records, sequences["records"])
 
 
-def _live(placed: list[PlacedFrame], column: str, blocks: int) -> Iterator[tuple[PlacedFrame, Slots, Slots]]:
-    """Yield the frames that have a column's blocks last; which of the frame's blocks these are, and of the column's.
-
-    Raises
-    ------
-    ValueError
-        Of some blocks there is no frame.
-    """
-    mine = [frame for frame in placed if frame.column == column]
-    last = np.full(blocks, -1, np.int64)
-    for number, frame in enumerate(mine):
-        last[frame.blocks[frame.blocks < blocks]] = number
-    if blocks and int(last.min()) < 0:
-        raise ValueError(f"block {int(np.argmin(last))} of {column} is missing")
-    numbers: list[int] = np.unique(last).tolist()
-    for number in numbers:
-        frame = mine[number]
-        inside = frame.blocks < blocks
-        places = np.flatnonzero(inside)
-        places = places[last[frame.blocks[places]] == number].astype(np.uint32)
-        yield frame, places, frame.blocks[places]
-
-
-def _put(targets: NDArray[np.uint8], blocks: Slots, found: NDArray[np.uint8]) -> None:
-    """Write blocks to their places; blocks that follow each other at once."""
-    first, last = int(blocks[0]), int(blocks[-1])
-    if last - first + 1 == len(blocks):
-        targets[first : last + 1] = found
-    else:
-        targets[blocks] = found
-
-
 def _names(placed: list[PlacedFrame], column: str, count: int, bits: int, disk: Disk) -> bytes:
     """Return names in their order, each with a line break behind it."""
     found = dict[int, bytes]()
-    for frame, places, live in _live(placed, column, blocks_of(count, bits)):
+    for frame, places, live in live_blocks(placed, column, blocks_of(count, bits)):
         data = data_of(disk, KIND, frame)
         ends = np.flatnonzero(np.frombuffer(data, np.uint8) == _LINE_END) + 1
         begins: list[int] = np.concatenate(([0], ends[(1 << bits) - 1 :: 1 << bits], ends[-1:])).tolist()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from evercrawl.schedule.abilities import Learns, Sizes, TableSize
+from evercrawl.schedule.abilities import SavesRows, Sizes, TableSize
 from evercrawl.schedule.clocks.clocks import PARTS, Clocks
 from evercrawl.schedule.formulas.index import HARMONIC
 from evercrawl.schedule.parameters import Annotated, Share, bounded, several
@@ -13,6 +13,7 @@ from evercrawl.schedule.shared.by_price import CLOSE, ByPrice
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from evercrawl.arrays.saved import SavedRows
     from evercrawl.schedule.base import Context
     from evercrawl.schedule.clocks.trust import ClockTrust
     from evercrawl.schedule.pages import Visits
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _PARTS: Final = (*PARTS, "age")
 
 
-class Price(Learns, Sizes, ByPrice):
+class Price(SavesRows, Sizes, ByPrice):
     """Visit the page whose visit is worth most per unit of the budget; learn from that what a unit is worth.
 
     A page falls due when a visit is worth the price. The price follows the values of the visits that are made: where
@@ -104,6 +105,18 @@ class Price(Learns, Sizes, ByPrice):
     def state(self) -> dict[str, NDArray[Any]]:
         """Return what the clocks have learned."""
         return self.clocks.state()
+
+    def saved_rows(self) -> dict[str, SavedRows]:
+        """Return what the clocks have learned that is saved block by block."""
+        return self.clocks.saved_rows()
+
+    def rest(self) -> dict[str, NDArray[Any]]:
+        """Return the rest of it."""
+        return self.clocks.rest()
+
+    def resume_rows(self, rest: dict[str, NDArray[Any]]) -> None:
+        """Go on with what the clocks had learned."""
+        self.clocks.resume(rest)
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
         """Go on with what the clocks had learned."""
