@@ -54,11 +54,10 @@ def acknowledged(directory: Path) -> None:
     """Print the URLs that the crawl counts as fetched, one a line."""
     import os
 
-    from evercrawl.parse.digest import keys
     from evercrawl.store.journal.events import Visit
     from evercrawl.store.partition import Partition
 
-    partition = Partition(directory, keys, os.urandom, now=0.0, writable=False)
+    partition = Partition(directory, os.urandom, now=0.0, writable=False)
     for _, _, event in partition.journal.replay():
         if isinstance(event, Visit) and event.archive is not None:
             print(partition.state.urls.get(event.slot))

@@ -125,7 +125,9 @@ def _pages(data: bytes) -> None:
     kind, _, body = data.partition(b"\n")
     headers = {"content-type": kind.decode("latin-1"), "x-robots-tag": kind.decode("latin-1")}
     for text in (True, False):
-        found = contents(Body(URL, headers, "1.1", body, False, 1 << 20, 1 << 20, False, 0, "evercrawl", text))
+        found = contents(
+            Body(URL, headers, "1.1", body, False, 1 << 20, 1 << 20, False, 0, 0, "evercrawl", text, bytes(16))
+        )
         assert all(target.startswith(("http://", "https://")) for target in found.targets)
         assert len(found.keys) == 8 * len(found.targets)
 

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from figures import Figure
 
+from evercrawl.arrays.hasher import Hasher
 from evercrawl.arrays.names import NumberedNames
 from evercrawl.schedule import Pages
 from evercrawl.schedule.frontier.frontier import Frontier
@@ -55,7 +56,7 @@ class Hosts:
         self.known, self.draw = len(of), draw
         self.now = 100 * DAY
         before, start = resident(), time.process_time()
-        named = NumberedNames(KeyMap(2 * count))
+        named = NumberedNames(KeyMap(2 * count), Hasher(bytes(16)))
         for number in range(count):
             named.append(f"www.host-{number}.example")
         self.named_s, self.named_bytes = time.process_time() - start, resident() - before

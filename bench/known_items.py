@@ -17,7 +17,6 @@ import numpy as np
 
 from evercrawl.model.stored.answers import answer_of, exchange_of, is_html
 from evercrawl.parse import html
-from evercrawl.parse.digest import keys
 from evercrawl.search.schema import words_of
 from evercrawl.store.journal.events import Visit
 from evercrawl.store.records.records import FINDABLE
@@ -78,7 +77,7 @@ def _read(partition) -> tuple[dict[int, str], list[tuple[int, int, str]]]:
         if words_of(event.title):
             titles[slot] = event.title
         found = html.links(held.body, state.urls.get(slot), held.headers.get("content-type", ""))
-        slots = state.table.find(keys([link.target for link in found])).tolist()
+        slots = state.find([link.target for link in found]).tolist()
         said = {(to, " ".join(words_of(link.anchor))) for to, link in zip(slots, found, strict=True) if to != NO_SLOT}
         links += [(slot, to, words) for to, words in sorted(said) if words]
     return titles, links

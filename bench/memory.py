@@ -35,7 +35,6 @@ from evercrawl.crawl.memory import Memory
 from evercrawl.crawl.ports import Outside
 from evercrawl.crawl.timekeeping import fill
 from evercrawl.model.footprint import FOLDER, HOST, PAGE, URL, MemoryItem, resident_bytes, units
-from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import site
 from evercrawl.store.journal.events import CHANGED, HAS_LINKS, MEMBER, UNCHANGED, Discovery, Visit
 from evercrawl.store.partition import Partition
@@ -77,7 +76,7 @@ WORLDS: Final[dict[str, Callable[[int], Iterator[tuple[str, list[str], list[floa
 def grow(folder: Path, pages: Iterator[tuple[str, list[str], list[float]]], begun_at: float) -> None:
     """Write the journal, and a snapshot."""
     folder.mkdir()
-    partition = Partition(folder, keys, os.urandom, now=begun_at, site=site)
+    partition = Partition(folder, os.urandom, now=begun_at, site=site)
     draw, visits = np.random.default_rng(1), list[tuple[float, int, int]]()
     for number, (url, more, times) in enumerate(pages):
         slot, host = _admit(partition, [url, *more], times[0] + begun_at)
@@ -106,11 +105,12 @@ def _admit(partition: Partition, urls: list[str], at: float) -> tuple[int, int]:
     from evercrawl.store.journal.events import Found
 
     state = partition.state
-    slots, _ = state.table.intern(keys(urls))
+    fresh = state.hasher.keys(urls)
+    slots, _ = state.table.intern(fresh)
     first_host, new = len(state.hosts), list[str]()
     hosts = [state.host_number(hostname(url), new) for url in urls]
     found = Discovery(int(slots[0]), urls, hosts, first_host, new, source=NO_SLOT, depth=1)
-    state.admit(found, at, keys(urls))
+    state.admit(found, at, fresh)
     partition.remember(Found(at, found))
     return int(slots[0]), hosts[0]
 
@@ -139,7 +139,7 @@ def measured(folder: Path) -> tuple[tuple[MemoryItem, ...], int]:
     """Open a crawl, put it together, fill its queues, and return its items and by how much this process grew."""
     gc.collect()
     before = resident_bytes() or 0
-    partition = Partition(folder, keys, os.urandom, now=time.time(), site=site)
+    partition = Partition(folder, os.urandom, now=time.time(), site=site)
     nothing: Any = None
     idle: Any = type("Network", (), {"wake": lambda: None, "idle_s": 0.0})
     config = Config(scope="any")

@@ -20,7 +20,6 @@ from evercrawl.crawl.assemble import assemble
 from evercrawl.crawl.memory import Memory
 from evercrawl.crawl.ports import Outside
 from evercrawl.crawl.timekeeping import fill
-from evercrawl.parse.digest import keys
 from evercrawl.parse.urls import hostname
 from evercrawl.schedule.policies.breadth_first import BreadthFirst
 from evercrawl.store.journal.codec import encode_slots
@@ -44,7 +43,7 @@ def restarting(count: int) -> Iterator[Figure]:
         yield Figure("journal", size / visits, f"B an event ({LINKS} links, {NEW} new URLs)", at_most=200)
         yield Figure("journal without new URLs' text", _bare(folder, visits), "B an event")
         wall, cpu = time.perf_counter(), time.process_time()
-        partition = Partition(folder, keys, os.urandom, now=time.time())
+        partition = Partition(folder, os.urandom, now=time.time())
         _resume(partition)
         cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
         assert partition.state.known.count >= count
@@ -55,7 +54,7 @@ def restarting(count: int) -> Iterator[Figure]:
 
 async def _grow(folder: Path, count: int) -> int:
     """Visit pages that make `NEW` URLs known each until `count` are; return how many."""
-    partition = Partition(folder, keys, os.urandom, now=time.time())
+    partition = Partition(folder, os.urandom, now=time.time())
     state, source, draw = partition.state, web(), np.random.default_rng(1)
     visits = 0
     while state.table.known < count:
@@ -73,7 +72,7 @@ def _visit(partition: Partition, urls: list[str], draw: np.random.Generator, slo
     state = partition.state
     if slot == 0:
         urls = [*urls, "https://seed.example/"]
-    first, key = state.table.known, keys(urls)
+    first, key = state.table.known, state.hasher.keys(urls)
     _, new = state.table.intern(key)
     urls, key = [url for url, fresh in zip(urls, new.tolist(), strict=True) if fresh], key[new]
     first_host, new_hosts = len(state.hosts), list[str]()

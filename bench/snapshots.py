@@ -33,7 +33,6 @@ from evercrawl.crawl.storing import Storing
 from evercrawl.model.policy.lessons import Lessons
 from evercrawl.model.policy.policies import policy_of
 from evercrawl.model.stored.remembered import Remembered
-from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import site, site_rules
 from evercrawl.schedule.abilities import Learns
 from evercrawl.store.cash import transfers
@@ -63,7 +62,7 @@ class Made:
     """
 
     def __init__(self, folder: Path, per_host: int) -> None:
-        self.partition = Partition(folder, keys, os.urandom, now=time.time(), site=site, site_rules=site_rules())
+        self.partition = Partition(folder, os.urandom, now=time.time(), site=site, site_rules=site_rules())
         policy = policy_of(Config().policy, ())
         assert isinstance(policy, Learns)
         self.lessons = Lessons(policy, self.partition)
@@ -101,7 +100,7 @@ class Made:
         state, number, new = self.partition.state, len(self.partition.state.hosts), list[str]()
         front = f"https://www.site{number}.example/"
         urls = [front, *(f"{front}section-{i % 3}/page-{number}-{i}.html" for i in range(1, self._per_host))]
-        first, key = state.table.known, keys(urls)
+        first, key = state.table.known, state.hasher.keys(urls)
         state.table.intern(key)
         hosts = [state.host_number(f"www.site{number}.example", new)] * len(urls)
         found = Discovery(first, urls, hosts, number, new, source=source, depth=int(source != NO_SLOT))

@@ -9,7 +9,6 @@ from evercrawl import catalog, importance, schedule
 from evercrawl.cli.main import main
 from evercrawl.config import Config, save
 from evercrawl.errors import ConfigError
-from evercrawl.parse.digest import keys
 from evercrawl.schedule.policies.breadth_first import BreadthFirst
 from evercrawl.store.partition import Partition, Scheme
 
@@ -73,7 +72,7 @@ def test_a_directory_cannot_have_code_of_its_own_run(tmp_path, monkeypatch, caps
     ran = foreign(tmp_path, monkeypatch)
     values = {"policy_options": ("proportional.estimator=strange_orders:Mine",)}
     config = Config(**{where: values.get(where, "strange_orders:Mine")})
-    Partition(tmp_path, keys, os.urandom, now=1e9, scheme=Scheme()).close()
+    Partition(tmp_path, os.urandom, now=1e9, scheme=Scheme()).close()
     save(config, tmp_path)
     (tmp_path / "policy.json").write_text('{"policy": "strange_orders:Mine", "policy_options": [], "written": "x"}')
     for verb in (
@@ -93,7 +92,7 @@ def test_a_directory_cannot_have_code_of_its_own_run(tmp_path, monkeypatch, caps
 
 def test_the_command_line_may_trust_code_that_a_directory_names(tmp_path, monkeypatch, capsys):
     ran = foreign(tmp_path, monkeypatch)
-    Partition(tmp_path, keys, os.urandom, now=1e9, scheme=Scheme()).close()
+    Partition(tmp_path, os.urandom, now=1e9, scheme=Scheme()).close()
     save(Config(policy="strange_orders:Mine"), tmp_path)
     assert main(["top", "--dir", str(tmp_path), "--trust", "strange_orders:Mine"]) == 0
     assert ran.exists()

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Protocol, cast, overload
 
 import numpy as np
-from xxhash import xxh3_64, xxh3_64_intdigest
+from xxhash import xxh3_64
 
 if TYPE_CHECKING:
+    from evercrawl.arrays.hasher import Hasher
     from evercrawl.types import Ints, Keys
 
 _NEAR: Final = 4096  # names whose numbers are at hand, as objects: a look-up in the table takes some microseconds
@@ -46,22 +47,26 @@ class NumberedNames(Sequence[str]):
     ----------
     numbers
         Gives keys their numbers; nobody else's.
+    hasher
+        Hashes them: strangers choose names.
     within
         Others, behind whose text these are written; by default they have a text of their own.
 
     Examples
     --------
+    >>> from evercrawl.arrays.hasher import Hasher
     >>> from evercrawl.store.table.table import KeyMap
-    >>> hosts = NumberedNames(KeyMap(1000))
-    >>> sites = NumberedNames(KeyMap(1000), within=hosts)
+    >>> hasher = Hasher(bytes(16))
+    >>> hosts = NumberedNames(KeyMap(1000), hasher)
+    >>> sites = NumberedNames(KeyMap(1000), hasher, within=hosts)
     >>> hosts.append("www.example.org"), sites.append("example.org"), hosts.text_bytes
     (0, 0, 15)
     >>> hosts[0], sites[0], hosts.find("www.example.org"), hosts.find("example.org")
     ('www.example.org', 'example.org', 0, None)
     """
 
-    def __init__(self, numbers: KeyNumbers, within: NumberedNames | None = None) -> None:
-        self._numbers, self._own, self._within = numbers, within is None, within
+    def __init__(self, numbers: KeyNumbers, hasher: Hasher, within: NumberedNames | None = None) -> None:
+        self._numbers, self._hasher, self._own, self._within = numbers, hasher, within is None, within
         self._text: bytearray = bytearray() if within is None else within._text
         self._starts, self._lengths = array("I"), array("H")
         self._near: dict[str, int] = {}
@@ -121,7 +126,7 @@ class NumberedNames(Sequence[str]):
         """Return the number of a name; None where it has none."""
         number = self._near.get(name)
         if number is None:
-            number = self._numbers.find_one(_key(_bytes(name)))
+            number = self._numbers.find_one(self._hasher.short(_bytes(name)) or 1)
             if number is not None:
                 self._keep_near(name, number)
         return number
@@ -129,7 +134,7 @@ class NumberedNames(Sequence[str]):
     def append(self, name: str) -> int:
         """Return the number of a name that has none yet: the next."""
         data = _bytes(name)
-        number = self._numbers.intern_one(_key(data))
+        number = self._numbers.intern_one(self._hasher.short(data) or 1)  # 0 stands for no key
         assert number == len(self._starts), "a name is numbered once"
         if not self._text.endswith(data):
             self._text += data
@@ -151,9 +156,11 @@ class NumberedNames(Sequence[str]):
 
         Examples
         --------
+        >>> from evercrawl.arrays.hasher import Hasher
         >>> from evercrawl.store.table.table import KeyMap
-        >>> hosts = NumberedNames(KeyMap(1000))
-        >>> sites = NumberedNames(KeyMap(1000), within=hosts)
+        >>> hasher = Hasher(bytes(16))
+        >>> hosts = NumberedNames(KeyMap(1000), hasher)
+        >>> sites = NumberedNames(KeyMap(1000), hasher, within=hosts)
         >>> hosts.load(b"www.example.org\nexample.com\n")
         >>> sites.load(b"example.org\nexample.net\n", np.array([0, 1]))
         >>> hosts[1], sites[0], sites[1], hosts.text_bytes, sites.find("example.net")
@@ -161,7 +168,7 @@ class NumberedNames(Sequence[str]):
         """
         assert not self._starts, "they are the first"
         names = lines.split(b"\n")[:-1]
-        keys = np.fromiter(map(xxh3_64_intdigest, names), np.uint64, len(names))
+        keys = self._hasher.shorts(names)
         self._numbers.rebuild(np.where(keys == 0, np.uint64(1), keys))
         lengths = np.fromiter(map(len, names), np.int64, len(names))
         if behind is None:
@@ -176,11 +183,12 @@ class NumberedNames(Sequence[str]):
     def digest(self) -> int:
         r"""Return the XXH3-64 of all names with line breaks between, kept as they came.
 
+        >>> from evercrawl.arrays.hasher import Hasher
         >>> from evercrawl.store.table.table import KeyMap
-        >>> names = NumberedNames(KeyMap(1000))
+        >>> names = NumberedNames(KeyMap(1000), Hasher(bytes(16)))
         >>> names.append("a.example"), names.append("b.example")
         (0, 1)
-        >>> names.digest() == xxh3_64_intdigest(b"a.example\nb.example")
+        >>> names.digest() == xxh3_64(b"a.example\nb.example").intdigest()
         True
         """
         return self._hash.intdigest()
@@ -218,7 +226,3 @@ class NumberedNames(Sequence[str]):
 
 def _bytes(name: str) -> bytes:
     return name.encode("utf-8", "surrogatepass")
-
-
-def _key(data: bytes) -> int:
-    return xxh3_64_intdigest(data) or 1  # 0 stands for no key

@@ -13,7 +13,6 @@ from evercrawl.model.rules.scope import Scope
 from evercrawl.model.stored.answers import answer_of, exchange_of, instant
 from evercrawl.model.stored.reader import visits
 from evercrawl.model.view import View
-from evercrawl.parse.digest import keys
 from evercrawl.parse.urls import origin
 from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import Visit
@@ -112,7 +111,7 @@ def content(partition: Partition, url: str, config: Config, now: float | None = 
     StoreError
         The archive or the journal is damaged.
     """
-    slot = int(partition.state.table.find(keys([url]))[0])
+    slot = partition.state.find_one(url)
     if slot == NO_SLOT:
         raise NotHeldError(_unknown(partition, url, config))
     slot, notes = _followed(partition, slot)

@@ -264,7 +264,11 @@ class Parts:
         self.pace = Pace(config.rate_per_s, config.rate_bytes_per_s)
         self.leisure = Leisure(clock.now(), network.idle_s)
         text = indexing is not None or config.looks_for_words or "facts" in policy.needs
-        self.parsers = outside.readers(text) if outside.readers is not None else Inline(config.product_token, text=text)
+        self.parsers = (
+            outside.readers(text, partition.hasher)
+            if outside.readers is not None
+            else Inline(config.product_token, partition.hasher, text=text)
+        )
         self.visiting = Visiting(
             partition,
             config,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from evercrawl.arrays.hasher import Hasher
     from evercrawl.clock import Clock
     from evercrawl.crawl.visit.parsers import Parsers
     from evercrawl.fetch.guard import Guard
@@ -85,5 +86,5 @@ class Outside:
     offload: Offload
     guard: Guard
     committing: Offload | None = None
-    readers: Callable[[bool], Parsers] | None = None
+    readers: Callable[[bool, Hasher], Parsers] | None = None
     listed: StaticResolver | None = None

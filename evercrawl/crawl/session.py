@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from evercrawl import __version__
+from evercrawl.arrays.hasher import Hasher
 from evercrawl.clock import Clock, SystemClock
 from evercrawl.config import FILE_NAME, Config, amend, save
 from evercrawl.config.network import PROXY
@@ -33,7 +34,6 @@ from evercrawl.fetch.sockets import spare_connections
 from evercrawl.model.policy.followed import note
 from evercrawl.model.policy.policies import policy_of
 from evercrawl.model.policy.schemes import LASTING, wanted
-from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import found_site, site, site_rules
 from evercrawl.parse.urls import hostname
 from evercrawl.progress import Limits, Progress, Summary
@@ -120,7 +120,7 @@ async def crawl(
 
     async def once(left: Limits, lock: Lock, lost: Sequence[str]) -> Summary:
         partition = Partition(
-            directory, keys, os.urandom, now=clock.now(), software=f"evercrawl/{__version__}",
+            directory, os.urandom, now=clock.now(), software=f"evercrawl/{__version__}",
             agent=config.user_agent, segment_bytes=config.segment_bytes, lock=lock, site=found_site,
             site_rules=site_rules(), scheme=scheme,
         )  # fmt: skip
@@ -186,8 +186,8 @@ async def _run(
     async def committing(function: Callable[..., Any], *arguments: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(threads, function, *arguments)
 
-    def readers(text: bool) -> Parsers:
-        return _parsers(config, network, text=text)
+    def readers(text: bool, hasher: Hasher) -> Parsers:
+        return _parsers(config, network, hasher, text=text)
 
     async with contextlib.AsyncExitStack() as stack:
         index = _index(partition, clock, watch) if config.index else None
@@ -278,13 +278,13 @@ def _reach(config: Config, clock: Clock, guard: Guard) -> Reached:
     ]
 
 
-def _parsers(config: Config, network: Network, *, text: bool) -> Parsers:
+def _parsers(config: Config, network: Network, hasher: Hasher, *, text: bool) -> Parsers:
     """Return who reads bodies: as many other processes as there are cores to spare, if nobody says otherwise."""
     count = len(os.sched_getaffinity(0)) - 1 if config.workers == AUTO else int(config.workers)
     if not count:
-        return Inline(config.product_token, text=text)
+        return Inline(config.product_token, hasher, text=text)
     longest_bytes = config.body_max_bytes
-    return Workers(count, config.product_token, text=text, longest_bytes=longest_bytes, wake=network.wake)
+    return Workers(count, config.product_token, hasher, text=text, longest_bytes=longest_bytes, wake=network.wake)
 
 
 def _index(partition: Partition, clock: Clock, watch: Callable[[Progress], None]) -> Index:

@@ -13,7 +13,6 @@ import numpy as np
 
 from evercrawl.errors import ConfigError
 from evercrawl.model.rules.waits import again_at
-from evercrawl.parse.digest import keys as keys_of
 from evercrawl.store.resuming import left_alone, to_try
 from evercrawl.store.table.known import TICKS_PER_S
 from evercrawl.types import NO_SLOT, Slots
@@ -50,7 +49,7 @@ def fill(state: State, frontier: Frontier, seeds: Sequence[str], only: Sequence[
 
     Where `only` names known pages, these are due now, and no others are queued.
     """
-    found = state.table.find(keys_of(list(only or seeds)))
+    found = state.find(only) if only else state.table.find(state.hasher.keys(seeds))
     named: Slots = found[found != NO_SLOT]
     new, seen = to_try(state, named) if not only else (named, named[:0])
     hosts = state.known.columns().host

@@ -6,7 +6,7 @@ from typing import Final
 
 from evercrawl.config import Focus
 from evercrawl.model.stored.contents import Content, spans
-from evercrawl.parse.digest import digest
+from evercrawl.parse.digest import checksum
 
 BESIDE_BYTES: Final = 60
 """Of the text before a link, and behind it, that counts as near; never the words of another link."""
@@ -118,7 +118,7 @@ def marks_of(entries: Sequence[Focus]) -> dict[int, int]:
     marks: dict[int, int] = {}
     for place, entry in enumerate(entries):
         if entry.words:
-            mark = digest("\n".join(sorted(word.casefold() for word in entry.words)).encode()) % _MARKS
+            mark = checksum("\n".join(sorted(word.casefold() for word in entry.words)).encode()) % _MARKS
             while mark + 1 in marks.values():
                 mark = (mark + 1) % _MARKS
             marks[place] = mark + 1

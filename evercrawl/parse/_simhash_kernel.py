@@ -5,12 +5,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evercrawl.arrays._siphash_kernel import mapped, seven
 from evercrawl.kernels.build import compiled, entry, i64, pointer, u64, view
 from evercrawl.kernels.eight import EACH, HIGH, digits, eight, first, letters
 from evercrawl.parse._bytes_kernel import Bytes
 from evercrawl.parse.simhash import PRIME, SEED, SHINGLE_1, SHINGLE_2, SPACELESS, WORD_BYTES
 
 _WORD, _SPACELESS = np.frombuffer(WORD_BYTES, np.uint8), SPACELESS.start
+_SAME = np.arange(256).astype(np.uint8)
 _PRIME, _SEED, _ONE = np.uint64(PRIME), np.uint64(SEED), np.uint64(1)
 _FIRST, _SECOND = np.uint64(SHINGLE_1), np.uint64(SHINGLE_2)
 
@@ -24,19 +26,22 @@ def _mixed(code: np.uint64) -> np.uint64:
     return code ^ code >> np.uint64(32)
 
 
-@entry(u64, pointer(np.uint8), i64, pointer(np.int32))
-def simhash(text: Any, size: int, votes: Any) -> np.uint64:
-    """Return the similarity hash of UTF-8 text; see `evercrawl.parse.simhash`. `votes`, 64 numbers, is scratch."""
-    return _simhash(view(text, size), view(votes, 64))
+@entry(u64, pointer(np.uint8), i64, i64, u64, u64, pointer(np.int32))
+def simhash(text: Any, size: int, keyed: int, low: np.uint64, high: np.uint64, votes: Any) -> np.uint64:
+    """Return the similarity hash of UTF-8 text; see `evercrawl.parse.simhash`.
+
+    Words are hashed under a secret of two numbers where that is `keyed`. `votes`, 64 numbers, is scratch.
+    """
+    return _simhash(view(text, size), keyed, low, high, view(votes, 64))
 
 
 @compiled
-def _simhash(src: Bytes, votes: NDArray[np.int32]) -> np.uint64:
+def _simhash(src: Bytes, keyed: int, low: np.uint64, high: np.uint64, votes: NDArray[np.int32]) -> np.uint64:
     votes[:] = 0
     n, i, features = len(src), 0, 0
     before = last = ones = twos = fours = eights = np.uint64(0)
     while i < n:
-        word, length, i = _next_word(src, i, n)
+        word, length, i = _next_keyed(src, i, n, low, high) if keyed else _next_word(src, i, n)
         if length == 0:
             continue
         feature = _mixed(word ^ before * _FIRST ^ last * _SECOND)
@@ -56,6 +61,29 @@ def _simhash(src: Bytes, votes: NDArray[np.int32]) -> np.uint64:
         if 2 * votes[bit] > features:
             code |= _ONE << np.uint64(bit)
     return code
+
+
+@compiled
+def _next_keyed(src: Bytes, i: int, n: int, low: np.uint64, high: np.uint64) -> tuple[np.uint64, int, int]:
+    """Return what `_next_word` does, the word hashed under a secret."""
+    if i + 8 <= n:
+        lower, words, alone = _told_apart(eight(src, i))
+        length = first(~words & HIGH)
+        if length == 0 and not alone & np.uint64(0x80):
+            return np.uint64(0), 0, i + first(words | alone)
+        if 0 < length < 8:
+            short = np.uint64(8 * length)
+            word = seven(lower & ((_ONE << short) - _ONE), length, low, high)
+            return word, length, i + first((words | alone) >> short << short)
+    end = i
+    if _WORD[src[i]] == 0:
+        if src[i] < _SPACELESS:
+            return np.uint64(0), 0, i + 1
+        end = min(i + 3, n)
+        return mapped(src, i, end - i, _SAME, low, high), end - i, end
+    while end < n and _WORD[src[end]]:
+        end += 1
+    return mapped(src, i, end - i, _WORD, low, high), end - i, end
 
 
 @compiled

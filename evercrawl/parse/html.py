@@ -5,12 +5,12 @@ from collections.abc import Iterable
 
 import webencodings
 
-from evercrawl.parse.digest import digest
+from evercrawl.arrays.hasher import Hasher
 from evercrawl.parse.encoding import decode, utf8
 from evercrawl.parse.reading.rendering import markdown
 from evercrawl.parse.scan import anchors, scan
 from evercrawl.parse.search_forms import search_forms
-from evercrawl.parse.simhash import simhash, simhash_bytes
+from evercrawl.parse.simhash import simhash_bytes
 from evercrawl.parse.tree import links
 from evercrawl.parse.urls import normalise, resolve, resolve_each, unresolved
 from evercrawl.types import Document
@@ -34,7 +34,15 @@ _REFRESH = re.compile(r"\s*(?:\d|\.)[\d.]*(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(?:\"
 _SPLIT = re.compile(r"[\s,]+")
 
 
-def read(body: bytes, url: str, content_type: str = "", language: str = "", *, text: bool = True) -> Document:
+def read(
+    body: bytes,
+    url: str,
+    content_type: str = "",
+    language: str = "",
+    *,
+    text: bool = True,
+    hasher: Hasher | None = None,
+) -> Document:
     """Return what one HTML page says.
 
     Parameters
@@ -46,7 +54,9 @@ def read(body: bytes, url: str, content_type: str = "", language: str = "", *, t
     content_type, language
         The response's Content-Type and Content-Language; what the page itself says of its language counts more.
     text
-        Whether the text is wanted, and which of its words link where; its hashes there are in any case.
+        Whether the text is wanted, and which of its words link where.
+    hasher
+        Hashes the text as the crawl does; without it the text has no hashes.
 
     Examples
     --------
@@ -79,8 +89,8 @@ def read(body: bytes, url: str, content_type: str = "", language: str = "", *, t
         forms=search_forms(source, base) if "?" in "".join(hrefs) else [],  # else it has no results
         canonical=(normalise(found.canonical, base) or "") if found.canonical else "",
         refresh=_refresh(found.refresh, base) if found.refresh else "",
-        simhash=simhash_bytes(found.text),
-        words=_words(found.text),
+        simhash=simhash_bytes(found.text, hasher) if hasher is not None else 0,
+        words=_words(found.text, hasher),
         text_bytes=len(found.text),
         noindex=not asked.isdisjoint(("noindex", "none")),
         nofollow=nofollow,
@@ -92,7 +102,7 @@ def read(body: bytes, url: str, content_type: str = "", language: str = "", *, t
     return document
 
 
-def read_text(body: bytes, content_type: str = "") -> Document:
+def read_text(body: bytes, content_type: str = "", hasher: Hasher | None = None) -> Document:
     """Return what a plain text says: white space folded, no links.
 
     Examples
@@ -103,7 +113,8 @@ def read_text(body: bytes, content_type: str = "") -> Document:
     source, encoding = decode(body, content_type)
     text = " ".join(source.replace("\0", "").split())
     utf8 = text.encode()
-    return Document(utf8=utf8, simhash=simhash(text), words=_words(utf8), text_bytes=len(utf8), encoding=encoding)
+    similarity = simhash_bytes(utf8, hasher) if hasher is not None else 0
+    return Document(utf8=utf8, simhash=similarity, words=_words(utf8, hasher), text_bytes=len(utf8), encoding=encoding)
 
 
 def _unpaid(urls: list[str], targets: list[str]) -> list[str]:
@@ -112,9 +123,9 @@ def _unpaid(urls: list[str], targets: list[str]) -> list[str]:
     return [url for url in urls if url in kept]
 
 
-def _words(text: bytes) -> int:
-    """Return 32 bits of a text's digest; 0 for no text."""
-    return digest(text) & 0xFFFFFFFF if text else 0
+def _words(text: bytes, hasher: Hasher | None) -> int:
+    """Return 32 bits of a text's hash; 0 for no text."""
+    return hasher.short(text) & 0xFFFFFFFF if text and hasher is not None else 0
 
 
 def _tag(language: str) -> str:

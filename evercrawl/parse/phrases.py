@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from evercrawl.parse.digest import digest
+from evercrawl.parse.digest import checksum
 from evercrawl.types import Floats, Keys
 
 RUN: Final = 5
@@ -38,7 +38,7 @@ def phrases(text: bytes) -> Keys:
     words = text[:MOST_BYTES].lower().split()
     if len(words) < RUN:
         return np.zeros(0, np.uint64)
-    numbers = {word: digest(word) for word in set(words)}
+    numbers = {word: checksum(word) for word in set(words)}
     runs = np.lib.stride_tricks.sliding_window_view(np.array([numbers[word] for word in words], np.uint64), RUN)
     mixed: Keys = (runs * _PRIMES).sum(axis=1, dtype=np.uint64)
     return mixed

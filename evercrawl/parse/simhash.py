@@ -2,7 +2,8 @@
 
 A text is cut into words, lower-cased where ASCII; a character of a script without spaces (Chinese, Japanese, Korean)
 is a word. The features are runs of three words, as often as they occur; each feature votes on all 64 bits with its
-hash, and the majority decides.
+hash, and the majority decides. Words are hashed under the secret of the crawl, so that nobody else can put a text
+together that looks like another's and says something else.
 
 References
 ----------
@@ -10,11 +11,12 @@ Charikar (2002). Similarity Estimation Techniques from Rounding Algorithms.
 Manku, Jain, Das Sarma (2007). Detecting Near-Duplicates for Web Crawling.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import numpy as np
 
+from evercrawl.arrays.hasher import Hasher
 from evercrawl.kernels import Library, pointer
 
 _KERNELS: Final = Library("evercrawl.parse._simhash_kernel")
@@ -31,23 +33,24 @@ WORD_BYTES = bytes(ord(chr(b).lower()) if chr(b).isalnum() else 0 for b in range
 """What a byte adds to a word: itself in lower case, 0 where it is in none."""
 
 
-def simhash(text: str) -> int:
-    """Return the 64-bit similarity hash of `text`; 0 for one without words.
+def simhash(text: str, hasher: Hasher) -> int:
+    """Return the 64-bit similarity hash of `text`, as one crawl has it; 0 for one without words.
 
     Examples
     --------
-    >>> simhash("...")
+    >>> hasher = Hasher(bytes(16))
+    >>> simhash("...", hasher)
     0
-    >>> simhash("The quick brown fox") == simhash("the  QUICK, brown fox.")
+    >>> simhash("The quick brown fox", hasher) == simhash("the  QUICK, brown fox.", hasher)
     True
     """
-    return simhash_bytes(text.encode("utf-8", "replace"))
+    return simhash_bytes(text.encode("utf-8", "replace"), hasher)
 
 
-def simhash_bytes(text: bytes) -> int:
+def simhash_bytes(text: bytes, hasher: Hasher) -> int:
     """Return the similarity hash of a text in UTF-8."""
     votes = np.empty(64, np.int32)
-    return int(_KERNELS["simhash"](text, len(text), pointer(votes)))
+    return int(_KERNELS["simhash"](text, len(text), bool(hasher.secret), *hasher.words, pointer(votes)))
 
 
 def distance(a: int, b: int) -> int:
@@ -61,11 +64,11 @@ def distance(a: int, b: int) -> int:
     return (a ^ b).bit_count()
 
 
-def reference(text: str) -> int:
+def reference(text: str, hasher: Hasher) -> int:
     """Return the same hash, slowly and readably; the tests hold the compiled one against it."""
     votes = [0] * 64
     before = last = 0
-    for word in _words(text.encode("utf-8", "replace")):
+    for word in _words(text.encode("utf-8", "replace"), _fnv if not hasher.secret else hasher.short):
         feature = _mixed(word ^ before * SHINGLE_1 & _MASK ^ last * SHINGLE_2 & _MASK)
         for bit in range(64):
             votes[bit] += 1 if feature >> bit & 1 else -1
@@ -73,7 +76,7 @@ def reference(text: str) -> int:
     return sum(1 << bit for bit, vote in enumerate(votes) if vote > 0)
 
 
-def _words(text: bytes) -> Iterator[int]:
+def _words(text: bytes, hashed: Callable[[bytes], int]) -> Iterator[int]:
     at = 0
     while at < len(text):
         start = at
@@ -83,12 +86,13 @@ def _words(text: bytes) -> Iterator[int]:
             while at < len(text) and WORD_BYTES[text[at]]:
                 at += 1
         if at > start:
-            yield _hashed(text[start:at].lower())
+            yield hashed(text[start:at].lower())
         else:
             at += 1
 
 
-def _hashed(word: bytes) -> int:
+def _fnv(word: bytes) -> int:
+    """Return the hash of a word in crawls without a secret: FNV-1a."""
     code = SEED
     for byte in word:
         code = (code ^ byte) * PRIME & _MASK

@@ -6,7 +6,7 @@ from typing import Final
 
 from publicsuffixlist import PublicSuffixList, __version__
 
-from evercrawl.parse.digest import digest
+from evercrawl.parse.digest import checksum
 
 PREFIX_4: Final = 24
 PREFIX_6: Final = 48
@@ -24,7 +24,7 @@ def _suffixes() -> PublicSuffixList:
 
 def site_rules() -> int:
     """Return a digest of which list this is, not 0: where it is another, hosts may belong to other sites."""
-    return digest(f"{__version__} {_GROUPING}".encode()) | 1
+    return checksum(f"{__version__} {_GROUPING}".encode()) | 1
 
 
 def registrable(host: str) -> str | None:

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, closing
 from dataclasses import replace
 from typing import Final
 
+from evercrawl.arrays.hasher import Hasher
 from evercrawl.config.values import AUTO
 from evercrawl.crawl import switching
 from evercrawl.crawl.assemble import assemble, only_named
@@ -16,7 +17,6 @@ from evercrawl.crawl.ports import Outside
 from evercrawl.crawl.timekeeping import go_on
 from evercrawl.fetch.guard import Guard
 from evercrawl.model.policy.schemes import wanted
-from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import found_site, site_rules
 from evercrawl.progress import Limits
 from evercrawl.search.index import FOLDER, Index
@@ -65,7 +65,7 @@ async def _opened(around: WorldSurroundings, witness: Witness, number: int, stac
     clock, guard = around.machine.clock(), Guard()
     offload = SlowOffload(lambda: draw.choice([0.0, 0.001, 0.02, 0.3]))
     partition = WatchedPartition(
-        witness.remembered, DIRECTORY, keys, draw.randbytes, now=clock.now(), disk=around.disk, site=found_site,
+        witness.remembered, DIRECTORY, draw.randbytes, now=clock.now(), disk=around.disk, site=found_site,
         site_rules=site_rules(), segment_bytes=config.segment_bytes, scheme=wanted(config),
     )  # fmt: skip
     stack.enter_context(closing(partition))
@@ -84,9 +84,9 @@ async def _opened(around: WorldSurroundings, witness: Witness, number: int, stac
     network = WatchedNetwork(inner, witness.asked, witness.answered, witness.turned)
     stack.push_async_callback(network.close)
 
-    def slow(text: bool) -> SlowParsers:
+    def slow(text: bool, hasher: Hasher) -> SlowParsers:
         return SlowParsers(
-            config.product_token, text=text, lasts_s=lambda: draw.uniform(0.0, life.slow_s), wake=network.wake
+            config.product_token, hasher, text=text, lasts_s=lambda: draw.uniform(0.0, life.slow_s), wake=network.wake
         )
 
     elsewhere = life.slow_s > 0 or config.workers not in (AUTO, "0")

@@ -12,7 +12,6 @@ from typing import Final
 from evercrawl.ask.verify.findings import Findings
 from evercrawl.ask.verify.verify import inspect
 from evercrawl.errors import ConfigError, StoreError
-from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import found_site, site_rules
 from evercrawl.simulate.checkers.base import Checker
 from evercrawl.simulate.checkers.budget import Budget
@@ -157,7 +156,6 @@ class Simulation:
         try:
             partition = Partition(
                 DIRECTORY,
-                keys,
                 random.Random(0).randbytes,
                 now=witness.now,
                 writable=False,

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from evercrawl.arrays.hasher import Hasher
 from evercrawl.crawl.visit.parsers import Inline
 from evercrawl.model.stored.reading import Fetched
 from evercrawl.simulate.surroundings.network import MadeNetwork
@@ -107,7 +108,7 @@ class SlowParsers(Inline):
 
     Parameters
     ----------
-    agent, text
+    agent, hasher, text
         As for `Inline`.
     lasts_s
         How long one body takes.
@@ -115,8 +116,10 @@ class SlowParsers(Inline):
         Called when there is something to be `done`.
     """
 
-    def __init__(self, agent: str, *, text: bool, lasts_s: Callable[[], float], wake: Callable[[], None]) -> None:
-        super().__init__(agent, text=text)
+    def __init__(
+        self, agent: str, hasher: Hasher, *, text: bool, lasts_s: Callable[[], float], wake: Callable[[], None]
+    ) -> None:
+        super().__init__(agent, hasher, text=text)
         self._lasts_s, self._wake = lasts_s, wake
         self._line: deque[Fetched] = deque()
 

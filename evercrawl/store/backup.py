@@ -200,7 +200,7 @@ class _Copying:
             draft.replace(self._to / name)
         else:
             pieces = (self._source.read(name, at, _PIECE) for at in range(0, size, _PIECE))
-            self._target.replace(name, pieces)
+            self._target.replace(name, pieces, private=name in (FILE, COPY))
         self._count(name, size)
 
     def _copy_database(self, name: str) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from evercrawl.arrays.hasher import SECRET_BYTES, Hasher
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store import folding
 from evercrawl.store.archive.archive import Archive
@@ -27,7 +28,7 @@ from evercrawl.store.journal.journal import Journal
 from evercrawl.store.scheme import Scheme
 from evercrawl.store.snapshots import snapshot
 from evercrawl.store.snapshots.blocklog import BlockLog
-from evercrawl.store.snapshots.head import KIND, OtherSitesError
+from evercrawl.store.snapshots.head import KIND, OtherHashesError, OtherSitesError
 from evercrawl.store.snapshots.restoring import restore
 from evercrawl.store.state import State
 
@@ -36,11 +37,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evercrawl.store.journal.events import Event
-    from evercrawl.types import Keys
 
 __all__ = ["COPY", "FILE", "FORMAT", "Birth", "Partition", "Scheme", "is_crawl"]
 
-FORMAT: Final = 1
+FORMAT: Final = 2
+"""Of the directory; those of format 1 have no secret, and so public hashes."""
 FILE: Final = "crawl.json"
 COPY: Final = "crawl-copy.json"
 
@@ -74,6 +75,8 @@ class Birth(msgspec.Struct):
         Whether a switch was begun and has not ended; be it to the very scheme that `scheme` still names.
     judged
         How far it had come, if it was asked to end and nothing has happened since.
+    secret
+        Under which strangers' texts are hashed, in hexadecimal digits; see `Hasher`. Never shown.
     """
 
     format: int
@@ -83,6 +86,21 @@ class Birth(msgspec.Struct):
     begun: Scheme | None = None
     unfinished: bool = False
     judged: SwitchProgress | None = None
+    secret: str = ""
+
+    def __post_init__(self) -> None:
+        """See that there is a secret where the format has one."""
+        if self.format <= FORMAT and len(bytes.fromhex(self.secret)) != (SECRET_BYTES if self.format > 1 else 0):
+            raise ValueError("its secret is not one")
+
+    def __repr__(self) -> str:
+        """Return which crawl this is, without its secret."""
+        return f"Birth(format={self.format}, id={self.id!r}, made_at={self.made_at})"
+
+    @property
+    def hasher(self) -> Hasher:
+        """Return the hashes of the crawl."""
+        return Hasher(bytes.fromhex(self.secret))
 
     @property
     def first(self) -> Scheme:
@@ -98,10 +116,18 @@ def is_crawl(directory: Path) -> bool:
 class Partition:
     """The hosts of one crawl and all that is remembered of them.
 
+    Parameters
+    ----------
+    secret
+        Under which a new crawl hashes what strangers choose, 16 bytes: that of others with which it shares URLs. By
+        default it is drawn.
+
     Attributes
     ----------
     random
         Draws bytes.
+    hasher
+        Hashes under the secret of the crawl.
     repairs
         Sentences on what opening had to mend; empty after a clean stop.
     new
@@ -111,7 +137,6 @@ class Partition:
     def __init__(
         self,
         directory: Path,
-        keys: Callable[[list[str]], Keys],
         random: Callable[[int], bytes],
         *,
         now: float,
@@ -125,6 +150,7 @@ class Partition:
         site: Callable[[str], str] = str,
         site_rules: int = 0,
         scheme: Scheme | None = None,
+        secret: bytes | None = None,
     ) -> None:
         self.directory = directory
         self.random = random
@@ -133,18 +159,20 @@ class Partition:
         self._lock = Lock.take(directory, PURPOSE, now) if writable and lock is None and disk is None else lock
         try:
             self.disk: Disk = disk or RealDisk(directory, read_only=not writable)
-            self.birth = self._born(random, now, writable, scheme or Scheme())
+            self.birth = self._born(random, now, writable, scheme or Scheme(), secret)
+            self.hasher = self.birth.hasher
             self.archive = Archive(
                 self.disk, self.birth.id, random, software=software, agent=agent, segment_bytes=segment_bytes
             )
-            self._keys = keys
             self._archive_end = ArchiveEnd()
             self._open(writable, fold_all, now)
         except BaseException:
             self.close()
             raise
 
-    def _born(self, random: Callable[[int], bytes], now: float, writable: bool, scheme: Scheme) -> Birth:
+    def _born(
+        self, random: Callable[[int], bytes], now: float, writable: bool, scheme: Scheme, secret: bytes | None
+    ) -> Birth:
         data = self.disk.read(FILE, 0, self.disk.size(FILE))
         lost = not data and bool(self.disk.names("journal-"))  # this file is written before any other
         self.new = not data and not lost
@@ -154,7 +182,7 @@ class Partition:
             raise ConfigError(
                 f"there is no crawl in {self.directory}; start one with: evercrawl crawl URL --dir {self.directory}"
             )
-        birth = Birth(FORMAT, random(4).hex(), now, scheme)
+        birth = Birth(FORMAT, random(4).hex(), now, scheme, secret=(secret or random(SECRET_BYTES)).hex())
         self._write(birth)
         return birth
 
@@ -183,7 +211,7 @@ class Partition:
     def _write(self, birth: Birth) -> None:
         """Write it twice: the file is small, and without it nothing else can be understood."""
         for name in (FILE, COPY):
-            self.disk.replace(name, [msgspec.json.encode(birth)])
+            self.disk.replace(name, [msgspec.json.encode(birth)], private=True)
 
     def _open(self, writable: bool, fold_all: bool, now: float) -> None:
         loaded, troubles = (None, []) if fold_all else snapshot.load(self.disk)
@@ -205,7 +233,7 @@ class Partition:
             stamped.forget_later(self.disk, stamped.LESSONS, self.journal.sequence)
         try:
             self._fold(loaded, writable, fold_all)
-        except OtherSitesError:
+        except (OtherHashesError, OtherSitesError):
             self._fold(None, writable, fold_all)
         except StoreError as error:
             if loaded is None:
@@ -221,7 +249,7 @@ class Partition:
         self.state = State(
             self.disk,
             self.birth.made_at,
-            self._keys,
+            self.hasher,
             self._site,
             self.journal.read,
             scheme=self.birth.first,
@@ -248,7 +276,7 @@ class Partition:
     def empty_state(self) -> State:
         """Return a state like this crawl's before its first event, which writes nothing: to fold the journal anew."""
         return State(
-            self.disk, self.birth.made_at, self._keys, self._site, self.journal.read,
+            self.disk, self.birth.made_at, self.hasher, self._site, self.journal.read,
             scheme=self.birth.first, writable=False,
         )  # fmt: skip
 
@@ -287,7 +315,8 @@ class Partition:
     def switched(self) -> None:
         """Make the scheme that the journal ends with the crawl's; all that the switch moved is on the disk."""
         assert self.journal.written == self.journal.sequence, "a switch ends with a commit"
-        self.birth = Birth(FORMAT, self.birth.id, self.birth.made_at, self.state.scheme, self.birth.first)
+        birth, scheme = self.birth, self.state.scheme
+        self.birth = Birth(birth.format, birth.id, birth.made_at, scheme, birth.first, secret=birth.secret)
         self._write(self.birth)
 
     def _named(self) -> Iterator[tuple[int, Visit, Pointer]]:

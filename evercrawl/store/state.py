@@ -26,6 +26,9 @@ from evercrawl.store.table.urllog import UrlLog
 from evercrawl.types import NO_SLOT, Floats, Ints, Keys, Outcome, Slots
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evercrawl.arrays.hasher import Hasher
     from evercrawl.store.disk.disk import Disk
     from evercrawl.store.journal.events import Discovery, Event
 
@@ -60,8 +63,8 @@ class State:
         Where the derived files (`known.bin`, `urls.log`) live.
     epoch
         Start of the crawl, seconds since the epoch; instants in records count from here.
-    keys
-        URLs -> 64-bit keys.
+    hasher
+        Hashes as the crawl has them.
     site, site_rules
         Host name -> its site, which is a network (`NETWORK`) for an address; one that a seed names is its own site.
         What tells those rules from others, 0 where nobody knows.
@@ -105,7 +108,7 @@ class State:
         self,
         disk: Disk,
         epoch: float,
-        keys: Callable[[list[str]], Keys],
+        hasher: Hasher,
         site: Callable[[str], str] = str,
         read: Callable[[int], Event] | None = None,
         *,
@@ -116,7 +119,8 @@ class State:
         site_rules: int = 0,
     ) -> None:
         self.epoch = epoch
-        self.keys = keys
+        self.hasher = hasher
+        self._read = read
         self._site = site
         self.site_rules = site_rules
         self.known = KnownLog(disk, known, writable=writable)
@@ -124,8 +128,8 @@ class State:
         self.table = Table()
         self.scheme = scheme or Scheme()
         self.records = Records(width=self.scheme.width)
-        self.hosts = NumberedNames(KeyMap(_HOSTS_A_SEGMENT))
-        self.sites = NumberedNames(KeyMap(_HOSTS_A_SEGMENT), within=self.hosts)
+        self.hosts = NumberedNames(KeyMap(_HOSTS_A_SEGMENT), hasher)
+        self.sites = NumberedNames(KeyMap(_HOSTS_A_SEGMENT), hasher, within=self.hosts)
         self.site_of: Slots = reserve(np.uint32, _HOSTS)
         self.changed_hosts = ChangedBlocks(_HOSTS, _HOSTS_A_BLOCK)
         self.new_hosts, self.new_sites = (ChangedBlocks(_HOSTS, _NAMES_A_BLOCK) for _ in range(2))
@@ -145,6 +149,22 @@ class State:
         self.originals = Originals()
         self.folded: FoldedRecords | None = None
         self.cashbook = Cashbook(self.table, self.records, self.accounts, self.known, self.site_of, self.lost, read)
+
+    def find(self, urls: Sequence[str]) -> Slots:
+        """Return the slots of normalised URLs, shape (n,); NO_SLOT for what is not known.
+
+        The text of each is compared, so that no URL is ever taken for another whose key is the same.
+        """
+        slots = self.table.find(self.hasher.keys(urls))
+        known = np.flatnonzero(slots != NO_SLOT).tolist()
+        for i, text in zip(known, self.urls.get_many(slots[known].tolist()), strict=True):
+            if text != urls[i]:
+                slots[i] = NO_SLOT
+        return slots
+
+    def find_one(self, url: str) -> int:
+        """Return the slot of a normalised URL, as `find` does."""
+        return int(self.find([url])[0])
 
     def host_number(self, name: str, new: list[str]) -> int:
         """Return the number of a host; a new one gets the next number and is added to `new`, to be admitted later."""
@@ -313,12 +333,19 @@ class State:
         """Learn again, from the records, which page first had each content."""
         self.originals.index(self.records.rows[: self.records.count])
 
-    def original(self, digest: int) -> int:
-        """Return the slot of a page whose last content had this digest; NO_SLOT where none has."""
+    def original(self, digest: int, rest: int) -> int:
+        """Return the slot of a page whose last content had this digest, given in two words; NO_SLOT where none has."""
         slot = self.originals.find(digest)
         index = self.record_of(slot) if slot != NO_SLOT else None
         row = self.records.rows[index] if index is not None else None
-        return slot if row is not None and int(row["digest"]) == digest and row["outcome"] == Outcome.OK else NO_SLOT
+        if row is None or int(row["digest"]) != digest or row["outcome"] != Outcome.OK:
+            return NO_SLOT
+        return slot if self._rest(int(row["event"])) == rest else NO_SLOT
+
+    def _rest(self, pointer: int) -> int:
+        """Return the second word of the digest of a page's content, by its last event with links."""
+        event = self._read(pointer) if self._read is not None and pointer else None
+        return getattr(event, "digest_rest", 0)
 
     def record_of(self, slot: int) -> int | None:
         """Return the index of a page's record; None before its first visit."""

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from evercrawl.arrays.names import NumberedNames
 from evercrawl.store.table.table import KeyMap
+from tests.helpers.hashing import HASHER
 
 
 def names(*given: str, within: NumberedNames | None = None) -> NumberedNames:
-    made = NumberedNames(KeyMap(1000), within)
+    made = NumberedNames(KeyMap(1000), HASHER, within)
     for name in given:
         made.append(name)
     return made
@@ -29,7 +30,7 @@ def test_they_are_as_a_list_has_them(wanted):
 
 def test_numbers_are_found_also_of_names_that_were_not_asked_for_of_late():
     wanted = [f"host-{number}.example" for number in range(10_000)]
-    made = NumberedNames(KeyMap(1000))
+    made = NumberedNames(KeyMap(1000), HASHER)
     for name in wanted:
         made.append(name)
     for number in random.Random(1).choices(range(10_000), k=300):
@@ -67,8 +68,8 @@ def test_a_site_is_written_where_its_host_is():
 
 
 def test_a_hundred_thousand_hosts_and_their_sites_take_little():
-    hosts = NumberedNames(KeyMap())
-    sites = NumberedNames(KeyMap(), within=hosts)
+    hosts = NumberedNames(KeyMap(), HASHER)
+    sites = NumberedNames(KeyMap(), HASHER, within=hosts)
     for number in range(100_000):
         hosts.append(f"www.site{number:07}.example")
         sites.append(f"site{number:07}.example")

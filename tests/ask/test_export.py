@@ -15,7 +15,6 @@ from evercrawl.config import Config, save
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.model.stored.reader import opened
 from evercrawl.model.view import View
-from evercrawl.parse.digest import keys as digests
 from evercrawl.schedule.base import Context
 from evercrawl.schedule.policies.price.price import Price
 
@@ -101,7 +100,7 @@ def test_a_page_falls_due_when_a_visit_is_worth_the_price(made):
     assert pages["/gone"]["due_at"] >= pages["/gone"]["visited_at"] + 2 * 3600.0
     crawl = opened(made.directory)
     view = View(crawl, Config(), 0.0)
-    gone = view.awaited(crawl.state.table.find(digests([f"{SITE}/gone"])))
+    gone = view.awaited(crawl.state.find([f"{SITE}/gone"]))
     assert pages["/gone"]["due_at"] == pytest.approx(float(view.due_at(gone)[0])), "as it awaits its return"
     columns = view.columns(np.array([0], np.uint32))
     value = Price().value(columns, Context(pages["/"]["due_at"]))

@@ -8,7 +8,6 @@ from evercrawl.ask.search.search import Narrow, Search
 from evercrawl.crawl.learn.reindex import reindex
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.model.standing import Standing, earned
-from evercrawl.parse.digest import keys
 from evercrawl.search.index import FOLDER, Index, IndexedPage
 
 SITE, OTHER = "http://www.example.org", "http://other.example"
@@ -160,7 +159,7 @@ def test_filters_find_what_stands_far_behind(made):
 def test_new_commits_are_seen(search, directory, made):
     assert search.ask("cocoa").hits == ()
     index = Index(directory / FOLDER)
-    slot = int(made.state.table.find(keys([f"{SITE}/tea"]))[0])
+    slot = int(made.state.find([f"{SITE}/tea"])[0])
     index.put([IndexedPage(slot, 1, f"{SITE}/tea", "example.org", "www.example.org", "Cocoa", "cocoa")])
     index.commit(99)
     assert urls(search.ask("cocoa").hits) == [f"{SITE}/tea"]

@@ -24,7 +24,6 @@ from evercrawl.model.stored.reader import opened
 from evercrawl.model.view import View
 from evercrawl.model.worth.quality_weight import Quality
 from evercrawl.model.worth.usage import Question
-from evercrawl.parse.digest import keys
 from evercrawl.parse.html import MAX_TARGETS
 from evercrawl.schedule import Pages, Policy
 from evercrawl.schedule.base import Context
@@ -40,7 +39,7 @@ HOUR_S, DAY_S = 3600.0, 86_400.0
 
 
 def slot_of(view: View, path: str) -> int:
-    return int(view.state.table.find(keys([SITE + path]))[0])
+    return int(view.state.find([SITE + path])[0])
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from closed_forms import extent
 from evercrawl.change.extent import changed
 from evercrawl.parse.html import read
 from evercrawl.parse.simhash import simhash
+from tests.helpers.hashing import HASHER
 
 
 def page(nonce: str, words: str) -> bytes:
@@ -17,7 +18,7 @@ def page(nonce: str, words: str) -> bytes:
 
 
 def worded(body: bytes) -> int:
-    return read(body, "http://example.com/", "text/html").words
+    return read(body, "http://example.com/", "text/html", hasher=HASHER).words
 
 
 def words(count: int, seed: int = 1) -> list[str]:
@@ -56,7 +57,7 @@ def test_extent_is_the_share_of_new_words(share):
     for seed in range(100):
         text, other = words(1500, seed), words(1500, seed + 1000)
         new = int(share * 1500)
-        found.append(extent(simhash(" ".join(other[:new] + text[new:])), simhash(" ".join(text))))
+        found.append(extent(simhash(" ".join(other[:new] + text[new:]), HASHER), simhash(" ".join(text), HASHER)))
     assert sum(found) / 100 == pytest.approx(share, abs=0.06)
 
 

@@ -8,6 +8,7 @@ from closed_forms import extent, replaced_by_resemblance
 from evercrawl.change import shingles as sh
 from evercrawl.change.extent import extents, replaced
 from evercrawl.parse.simhash import simhash
+from tests.helpers.hashing import HASHER
 
 
 def text(count, seed):
@@ -76,5 +77,8 @@ def test_both_ways_to_tell_how_much_is_new_agree():
     for seed in range(40):
         before, other = text(800, seed), text(800, seed + 1000)
         after = other[:300] + before[300:]
-        off.append(extent(simhash(" ".join(after)), simhash(" ".join(before))) - replaced(runs(before), runs(after)))
+        off.append(
+            extent(simhash(" ".join(after), HASHER), simhash(" ".join(before), HASHER))
+            - replaced(runs(before), runs(after))
+        )
     assert abs(np.mean(off)) < 0.08

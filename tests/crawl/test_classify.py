@@ -8,9 +8,9 @@ import pytest
 import evercrawl
 from evercrawl.model.stored.classify import Knowledge, classify, may_be_copy
 from evercrawl.model.stored.reading import Before, Reading, no_page
-from evercrawl.parse.digest import digest
 from evercrawl.store.journal.events import CHANGED, HAS_LINKS, KEEP, NOINDEX, PARTIAL, TLS_BAD, UNCHANGED, Visit
 from evercrawl.types import NO_SLOT, Exchange, Outcome, Request
+from tests.helpers.hashing import HASHER
 from tests.helpers.readings import read
 
 SLOT = 7
@@ -34,7 +34,8 @@ def verdict(reading, knowledge=NOTHING):
 
 
 def was(outcome, body=PAGE, **more: object) -> Before:
-    return Before(visits=1, digest=digest(body), outcome=outcome, event=256, visited_at=1.0, **more)
+    digest, rest = HASHER.digest(body)
+    return Before(visits=1, digest=digest, digest_rest=rest, outcome=outcome, event=256, visited_at=1.0, **more)
 
 
 @pytest.mark.parametrize(

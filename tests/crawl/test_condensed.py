@@ -12,7 +12,21 @@ FILLER = "filler words that say the same " * (HEAD_BYTES // 20)
 def read(page, kind="text/html", *, text=True):
     data = page.encode()
     return contents(
-        Body("http://a/", {"content-type": kind}, "1.1", data, False, len(data), len(data), False, 0, "a", text)
+        Body(
+            "http://a/",
+            {"content-type": kind},
+            "1.1",
+            data,
+            False,
+            len(data),
+            len(data),
+            False,
+            0,
+            0,
+            "a",
+            text,
+            bytes(16),
+        )
     )
 
 

@@ -7,7 +7,6 @@ from evercrawl.crawl.telling import ProgressTally
 from evercrawl.model.rules.budgets import Budgets
 from evercrawl.model.stored.reading import no_page
 from evercrawl.model.web.near import NearDuplicates
-from evercrawl.parse.digest import keys
 from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import CHANGED, HAS_LINKS, KEEP, NEAR, UNCHANGED, Found, Visit
 from evercrawl.types import NO_SLOT, Outcome
@@ -27,7 +26,7 @@ def last(made) -> Visit:
 
 
 def slot(made, path: str) -> int:
-    return int(made.state.table.find(keys([SITE + path]))[0])
+    return int(made.state.find([SITE + path])[0])
 
 
 def record(made, path: str):
@@ -86,7 +85,15 @@ def test_a_link_found_by_two_pages_of_a_batch_is_the_first_s(begun):
         exchange = Exchange(Request(SITE + path), begun.now, 0.1, 200, b"GET", b"HTTP/1.1 200 OK\r\n\r\n", body, body,
                             {"content-type": "text/html"})  # fmt: skip
         number = slot(begun, path)
-        batch.append(read(exchange, begun.frontier.hosts[0], number, recall(begun.partition, number)))
+        batch.append(
+            read(
+                exchange,
+                begun.frontier.hosts[0],
+                number,
+                recall(begun.partition, number),
+                hasher=begun.partition.hasher,
+            )
+        )
     begun.learner.learn(batch)
     first, second = events(begun)[-2:]
     assert (first.found.urls, second.found.urls) == ([f"{SITE}/shared", f"{SITE}/a/own"], [f"{SITE}/b/own"])
@@ -109,7 +116,9 @@ def test_links_of_a_page_taken_for_gone_are_nobody_s(begun):
         exchange = Exchange(Request(SITE + path), begun.now, 0.1, 200, b"GET", b"HTTP/1.1 200 OK\r\n\r\n", body, body,
                             {"content-type": "text/html"})  # fmt: skip
         number = slot(begun, path)
-        one = read(exchange, begun.frontier.hosts[0], number, recall(begun.partition, number))
+        one = read(
+            exchange, begun.frontier.hosts[0], number, recall(begun.partition, number), hasher=begun.partition.hasher
+        )
         why = book.why_no_page(one, begun.now)
         batch.append(no_page(one, why) if why else one)
     book.close()
@@ -238,7 +247,7 @@ def test_a_page_without_a_history_of_its_own_is_a_copy_of_who_was_read_first(mad
     made.visit(f"{SITE}/", made.page("Home", "/a", f"{THIEF}/x"))
     made.visit(f"{THIEF}/x", LONG_ONE)
     made.visit(f"{SITE}/a", LONG_ONE)
-    assert last(made).alias == made.state.table.find(keys([f"{THIEF}/x"]))[0]
+    assert last(made).alias == made.state.find([f"{THIEF}/x"])[0]
 
 
 @pytest.mark.parametrize("again", [{"body": ONE}, {"status": 304}])

@@ -12,7 +12,6 @@ from evercrawl.errors import ConfigError, StoreError
 from evercrawl.lab.histories import history_of_crawl
 from evercrawl.model.rules.robots import RobotsKeeper
 from evercrawl.model.stored.reader import opened
-from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import found_site
 from evercrawl.progress import Limits
 from evercrawl.store.partition import Partition, is_crawl
@@ -34,7 +33,7 @@ def test_a_crawl_that_lost_its_name_is_not_begun_anew(filled, damage):
     for name in ("crawl.json", "crawl-copy.json"):
         damage(filled.directory / name)
     with pytest.raises(StoreError, match="restore it from a copy"):
-        Partition(filled.directory, keys, os.urandom, now=2.0)
+        Partition(filled.directory, os.urandom, now=2.0)
 
 
 @pytest.mark.parametrize("name", ["crawl.json", "crawl-copy.json"])
@@ -51,7 +50,7 @@ def test_the_name_of_a_crawl_is_kept_twice(filled, name, damage):
     reader = opened(filled.directory)
     assert reader.birth == filled.partition.birth
     reader.close()
-    again = Partition(filled.directory, keys, os.urandom, now=2.0, site=found_site)
+    again = Partition(filled.directory, os.urandom, now=2.0, site=found_site)
     assert again.birth == filled.partition.birth
     assert not again.new
     assert (name == "crawl.json") == any("crawl-copy.json says what it said" in repair for repair in again.repairs)
@@ -99,7 +98,7 @@ def test_a_crawl_that_lost_its_journal_keeps_its_archive(filled):
     for journal in filled.directory.glob("journal-*"):
         journal.unlink()
     with pytest.raises(StoreError, match="put the journal-\\* files back from a copy"):
-        Partition(filled.directory, keys, os.urandom, now=2.0)
+        Partition(filled.directory, os.urandom, now=2.0)
     assert {file.name: file.read_bytes() for file in (filled.directory / "archive").iterdir()} == archived
 
 

@@ -5,7 +5,6 @@ from contextlib import closing
 
 import pytest
 
-from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import found_site, site, site_rules
 from evercrawl.parse.urls import hostname, normalise
 from evercrawl.simulate.surroundings.network import inline
@@ -54,7 +53,7 @@ def test_a_seed_is_its_own_site_and_others_are_their_networks(made):
 def test_links_within_a_network_are_links_within_a_site(made):
     begun(made)
     events = {event.slot: event for _, _, event in made.partition.journal.replay() if hasattr(event, "external")}
-    known = made.state.table.find(keys([normalise(url) for url in (FOUND[0], SEEDS[0], SEEDS[1])])).tolist()
+    known = made.state.find([normalise(url) for url in (FOUND[0], SEEDS[0], SEEDS[1])]).tolist()
     assert events[known[0]].external.hex() == "03"  # its links to the seeds, which became known before the others
 
 

@@ -3,15 +3,16 @@
 import pytest
 
 from evercrawl.model.stored.reading import Before, no_page
-from evercrawl.parse.digest import digest
 from evercrawl.store.journal.events import PARTIAL, Visit
 from evercrawl.types import Exchange, Outcome, Request
+from tests.helpers.hashing import HASHER
 from tests.helpers.readings import read
 
 URL = "http://example.org/dir/page"
 HTML = {"content-type": "text/html; charset=utf-8"}
 PAGE = b"<title>A title</title><p>words</p><a href=x>x</a><a rel=nofollow href=y>y</a><a href=//other.example/>o</a>"
-SAME = Before(visits=1, digest=digest(PAGE), outcome=Outcome.OK, event=256, visited_at=1.0)
+FIRST, REST = HASHER.digest(PAGE)
+SAME = Before(visits=1, digest=FIRST, digest_rest=REST, outcome=Outcome.OK, event=256, visited_at=1.0)
 
 
 def reading(status=200, body=PAGE, headers=HTML, before=None, **more: object):
@@ -43,7 +44,7 @@ def test_what_a_page_teaches():
     page = found.page
     assert page.targets == ["http://example.org/dir/x", "http://other.example/"]
     assert (page.title, found.mime, found.etag, found.last_modified) == ("A title", "text/html", 'W/"1"', "yesterday")
-    assert found.digest == digest(PAGE)
+    assert (found.digest, found.digest_rest) == (FIRST, REST)
     assert page.simhash
     assert page.language == "en"
 
@@ -120,7 +121,7 @@ def test_the_same_content_again_is_not_parsed():
 
 def test_content_of_which_not_all_links_could_be_let_in_is_parsed_again():
     held = Visit(0, 0, 1.0, Outcome.OK, 200, PARTIAL)
-    found = reading(before=Before(visits=1, digest=SAME.digest, outcome=Outcome.OK, event=256, held=held))
+    found = reading(before=Before(visits=1, digest=FIRST, digest_rest=REST, outcome=Outcome.OK, event=256, held=held))
     assert (found.unchanged, found.kept, len(found.page.targets)) == (True, False, 2)
 
 
@@ -133,7 +134,7 @@ def test_a_part_is_not_whole_unless_it_is_all_of_a_copy_that_is_held():
     assert reading().whole
     assert not reading(truncated=True).whole
     assert not reading(truncated=True, before=SAME).whole
-    copy = Before(visits=1, digest=SAME.digest, outcome=Outcome.DUPLICATE, event=256)
+    copy = Before(visits=1, digest=FIRST, digest_rest=REST, outcome=Outcome.DUPLICATE, event=256)
     assert reading(truncated=True, before=copy).whole
 
 

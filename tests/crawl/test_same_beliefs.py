@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from evercrawl.lab.polling.changing import AnnouncedSignals, ChangingWorld, SeenChanges
 from evercrawl.lab.polling.conditions import Conditions
 from evercrawl.lab.polling.polled import HeldColumns
-from evercrawl.parse.digest import keys
 from evercrawl.schedule.policies.cycle import Cycle
 from evercrawl.store.records.evidence import AnnouncementEvidence
 from tests.helpers.hand_made import HandMade
@@ -84,7 +83,7 @@ class Both:
 
     def row(self, page: int):
         state = self.made.state
-        index = state.record_of(int(state.table.find(keys([self.urls[page]]))[0]))
+        index = state.record_of(int(state.find([self.urls[page]])[0]))
         return None if index is None else state.records.rows[index]
 
     def believed(self) -> tuple[np.ndarray, np.ndarray]:

@@ -16,7 +16,6 @@ from evercrawl.errors import ConfigError, NoRoomError, StoreError
 from evercrawl.model.policy.followed import FOLLOWED_FILE
 from evercrawl.model.policy.schemes import LASTING
 from evercrawl.model.view import View, settings
-from evercrawl.parse.digest import keys
 from evercrawl.progress import Limits, Progress, Summary
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import holder, lock_for_crawl
@@ -34,7 +33,7 @@ def once(directory, seeds=(SEED,), limits=NOTHING, stop=None, lock=None, **setti
 
 
 def known(directory) -> list[str]:
-    partition = Partition(directory, keys, random.randbytes, now=0.0, writable=False)
+    partition = Partition(directory, random.randbytes, now=0.0, writable=False)
     found = partition.state.urls.get_many(range(partition.state.known.count))
     partition.close()
     return found
@@ -47,7 +46,7 @@ def test_without_seeds_there_is_no_new_crawl(tmp_path):
 
 
 def test_a_crawl_that_was_killed_before_it_had_a_url_asks_for_seeds(tmp_path):
-    Partition(tmp_path, keys, random.randbytes, now=time.time()).close()
+    Partition(tmp_path, random.randbytes, now=time.time()).close()
     with pytest.raises(ConfigError, match="knows no URL; name a seed"):
         once(tmp_path, ())
     assert once(tmp_path)[0].known == 1
@@ -105,7 +104,7 @@ def test_the_policy_of_a_run_is_said_and_known_to_who_asks_until_the_next(tmp_pa
     found = status(tmp_path)
     assert (found.policy, found.policy_options) == policy(tmp_path)
     assert f"the policy is {found.follows}" == said[0].message
-    partition = Partition(tmp_path, keys, random.randbytes, now=0.0, writable=False)
+    partition = Partition(tmp_path, random.randbytes, now=0.0, writable=False)
     assert policy_table(partition, "RemainedURLs").kinds == {"url": "string", "due_at": "instant"}
     partition.close()
     assert load(tmp_path / FILE_NAME).policy == "chile"
@@ -219,7 +218,7 @@ def test_a_clock_that_was_set_back_is_said(tmp_path, monkeypatch):
 
 
 def scheme(directory) -> Scheme:
-    partition = Partition(directory, keys, random.randbytes, now=0.0, writable=False)
+    partition = Partition(directory, random.randbytes, now=0.0, writable=False)
     assert not partition.unswitched
     found = partition.scheme
     partition.close()
@@ -239,7 +238,7 @@ def test_a_stop_ends_a_switch_of_importance_at_once_and_the_next_start_goes_on(t
     summary = asyncio.run(go())
     assert (summary.reason, summary.visits, summary.known) == ("stopped", 0, 1)
     assert "the next start goes on from there" in said[-1].message
-    partition = Partition(tmp_path, keys, random.randbytes, now=0.0, writable=False)
+    partition = Partition(tmp_path, random.randbytes, now=0.0, writable=False)
     assert partition.unswitched
     assert partition.birth.judged is not None
     partition.close()
@@ -316,7 +315,7 @@ def test_a_crawl_of_before_there_were_windows_goes_on_with_the_one_it_had(tmp_pa
     for old in tmp_path.glob("snapshot-*"):
         old.unlink()
     assert scheme(tmp_path) == Scheme("aopic", True, 1.0)
-    partition = Partition(tmp_path, keys, random.randbytes, now=0.0, writable=False)
+    partition = Partition(tmp_path, random.randbytes, now=0.0, writable=False)
     assert View(partition, Config(), time.time()).importance.tolist() == [1.0]
     partition.close()
     once(tmp_path, (), importance="aopic")

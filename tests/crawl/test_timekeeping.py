@@ -7,7 +7,6 @@ import pytest
 from evercrawl.clock import SteadyClock
 from evercrawl.crawl.timekeeping import REACH_S, go_on
 from evercrawl.errors import ConfigError
-from evercrawl.parse.digest import keys
 from evercrawl.simulate.surroundings.disk import VirtualDisk
 from evercrawl.store.journal.events import Discovery, Found
 from evercrawl.store.partition import Partition
@@ -19,15 +18,16 @@ BORN_AT, LAST_AT = 1_000_000.0, 1_500_000.0
 def state(tmp_path):
     """A crawl that heard of something at LAST_AT, opened again."""
     disk = VirtualDisk(random.Random(1))
-    partition = Partition(tmp_path, keys, random.Random(1).randbytes, now=BORN_AT, disk=disk)
+    partition = Partition(tmp_path, random.Random(1).randbytes, now=BORN_AT, disk=disk)
     url = "http://a/"
-    partition.state.table.intern(keys([url]))
+    fresh = partition.hasher.keys([url])
+    partition.state.table.intern(fresh)
     found = Discovery(first_slot=0, urls=[url], hosts=[0], first_host=0, new_hosts=["a"])
-    partition.state.admit(found, LAST_AT, keys([url]))
+    partition.state.admit(found, LAST_AT, fresh)
     partition.remember(Found(LAST_AT, found))
     partition.journal.write(partition.journal.seal())
     partition.close()
-    return Partition(tmp_path, keys, random.Random(2).randbytes, now=LAST_AT, disk=disk.reopen()).state
+    return Partition(tmp_path, random.Random(2).randbytes, now=LAST_AT, disk=disk.reopen()).state
 
 
 def clock_at(at):

@@ -21,6 +21,7 @@ from evercrawl.crawl.workers import workers as module
 from evercrawl.crawl.workers.workers import Workers
 from evercrawl.model.stored.reading import Before, Fetched, fetched
 from evercrawl.types import Exchange, Request
+from tests.helpers.hashing import HASHER
 
 HTML = {"content-type": "text/html"}
 GZIP = {**HTML, "content-encoding": "gzip"}
@@ -82,7 +83,7 @@ def make():
 
     def workers(count: int = 1, **more: object) -> Workers:
         more = {"text": True, "longest_bytes": 10 << 20, "waiting": True, "busy_s": 0.0} | more
-        made.append(Workers(count, "evercrawl", **more))
+        made.append(Workers(count, "evercrawl", HASHER, **more))
         return made[-1]
 
     yield workers
@@ -94,7 +95,7 @@ def make():
 
 
 def inline(bodies):
-    here = Inline("evercrawl", text=True)
+    here = Inline("evercrawl", HASHER, text=True)
     for one in bodies:
         here.submit(one)
     return here.done()
@@ -242,7 +243,7 @@ def test_what_is_given_and_what_waits_is_bounded_in_bytes(make, monkeypatch):
 def test_beside_a_running_loop_the_crawl_is_woken():
     async def crawl() -> list[Fetched]:
         woken = asyncio.Event()
-        workers = Workers(2, "evercrawl", text=False, longest_bytes=1 << 20, wake=woken.set, busy_s=0.0)
+        workers = Workers(2, "evercrawl", HASHER, text=False, longest_bytes=1 << 20, wake=woken.set, busy_s=0.0)
         there, number = [], 0
         try:
             until = time.monotonic() + 60
@@ -276,11 +277,12 @@ def test_when_the_owner_is_killed_no_process_is_left(environment, start):
     code = f"""
         import sys
         sys.path[:0] = {sys.path!r}
+        from evercrawl.arrays.hasher import Hasher
         from evercrawl.model.stored.reading import Before, fetched
         from evercrawl.crawl.workers.workers import Workers
         from evercrawl.types import Exchange, Request
         more = dict(waiting=True, busy_s=0.0, environment={environment!r})
-        workers = Workers(2, "a", text=False, longest_bytes=99999, **more)
+        workers = Workers(2, "a", Hasher(bytes(16)), text=False, longest_bytes=99999, **more)
         def submit(start):
             exchange = Exchange(Request("http://a/"), 1.0, status=200, wire=start + b"page", packed=True)
             workers.submit(fetched(exchange, None, 0, Before()))

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from evercrawl.arrays.hasher import Hasher
 from evercrawl.config import Config
 from evercrawl.crawl.assemble import assemble
 from evercrawl.crawl.loop import Crawl
@@ -26,7 +27,6 @@ from evercrawl.fetch.guard import Guard
 from evercrawl.fetch.names import StaticResolver
 from evercrawl.importance.base import Importance
 from evercrawl.model.rules.robots import RobotsKeeper
-from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import found_site
 from evercrawl.parse.urls import hostname, path_query
 from evercrawl.progress import Limits, Progress, Summary
@@ -185,13 +185,13 @@ class DyingDisk(RealDisk):
             self.die()
         super().truncate(name, size)
 
-    def replace(self, name, chunks):
+    def replace(self, name, chunks, *, private=False):
         chunks = list(chunks)
         if self.dies():
             if self.draw.random() < 0.5:
-                super().replace(name, chunks)
+                super().replace(name, chunks, private=private)
             self.die()
-        super().replace(name, chunks)
+        super().replace(name, chunks, private=private)
 
     def remove(self, name):
         if self.dies():
@@ -248,7 +248,7 @@ class Runner:
         ends: Callable[[], bool] = lambda: False,
         policy: Policy | None = None,
         search: Index | None = None,
-        parsers: Parsers | None = None,
+        parsers: Callable[[Hasher], Parsers] | None = None,
         **settings: Any,
     ) -> Ran:
         """Open the directory, crawl, close it; `during` may return a coroutine to run beside the crawl.
@@ -275,7 +275,7 @@ class Runner:
             partition = None
             try:
                 partition = Partition(
-                    self.directory, keys, draw.randbytes, now=clock.now(), segment_bytes=segment_bytes,
+                    self.directory, draw.randbytes, now=clock.now(), segment_bytes=segment_bytes,
                     disk=disk or RealDisk(self.directory, before=hook), site=found_site, scheme=scheme,
                 )  # fmt: skip
                 keeper = RobotsKeeper(
@@ -292,7 +292,7 @@ class Runner:
                     ):
                         ran.events = [event for _, _, event in partition.journal.replay()]
                         return ran
-                    readers = None if parsers is None else lambda _: parsers
+                    readers = None if parsers is None else lambda _, hasher: parsers(hasher)
                     outside = Outside(network, [resolver], clock, offload, judge, inline, readers)
                     one = assemble(
                         config, memory, outside, progress.append,
@@ -333,13 +333,11 @@ class Runner:
 
     def folded(self) -> Partition:
         """Open the directory for reading, from nothing but the journal."""
-        return Partition(
-            self.directory, keys, random.randbytes, now=self.now, writable=False, fold_all=True, site=found_site
-        )
+        return Partition(self.directory, random.randbytes, now=self.now, writable=False, fold_all=True, site=found_site)
 
     def restored(self) -> Partition:
         """Open the directory for reading, as a start does: newest snapshot, then the journal from there."""
-        return Partition(self.directory, keys, random.randbytes, now=self.now, writable=False, site=found_site)
+        return Partition(self.directory, random.randbytes, now=self.now, writable=False, site=found_site)
 
     def outcomes(self) -> dict[str, tuple[int, int]]:
         """Return (outcome, visits) of every known page by URL, by the journal alone; (0, 0) before the first visit."""

@@ -9,7 +9,6 @@ from evercrawl.config import Config
 from evercrawl.model.policy.schemes import stored
 from evercrawl.model.view import View
 from evercrawl.model.web.farms import farmers
-from evercrawl.parse.digest import keys
 from evercrawl.progress import Limits
 
 HONEST = [f"http://h{i}.example" for i in range(30)]
@@ -33,7 +32,7 @@ def looked(run) -> tuple[float, tuple[str, ...]]:
     """Return how important the page is that the farm is for, in units of the mean honest one, and who is suspected."""
     partition = run.restored()
     view = View(partition, Config(), run.now)
-    slots = partition.state.table.find(keys([f"{home}/" for home in [FARM[0], *HONEST]]))
+    slots = partition.state.find([f"{home}/" for home in [FARM[0], *HONEST]])
     importance, suspected = view.importance[slots], farmers(view)
     partition.close()
     assert verify(run.directory).wrong == []

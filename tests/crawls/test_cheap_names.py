@@ -8,7 +8,6 @@ from evercrawl.config import Config
 from evercrawl.model.policy.schemes import stored
 from evercrawl.model.view import View
 from evercrawl.model.web.farms import farmers
-from evercrawl.parse.digest import keys
 from evercrawl.parse.urls import hostname, normalise
 from evercrawl.progress import Limits
 
@@ -45,7 +44,7 @@ def bought(run, farm: list[str], name: str = "push") -> tuple[float, tuple[str, 
     assert {*farm, TARGET} <= {*ran.pages}
     partition = run.restored()
     view, state = View(partition, Config(), run.now), partition.state
-    slots = state.table.find(keys([TARGET, *(f"{home}/" for home in HONEST)]))
+    slots = state.find([TARGET, *(f"{home}/" for home in HONEST)])
     share, suspected = float(view.importance[slots[0]] / np.mean(view.importance[slots[1:]])), farmers(view)
     partition.close()
     assert verify(run.directory).wrong == []

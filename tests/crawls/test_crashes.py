@@ -50,18 +50,18 @@ class DyingDisk(RealDisk):
             self.die()
         super().truncate(name, size)
 
-    def replace(self, name, chunks):
+    def replace(self, name, chunks, *, private=False):
         chunks = list(chunks)
         if self.dies("replace", name):
             data = b"".join(chunks)
             if self.draw.random() < 0.5:
-                super().replace(name, chunks)
+                super().replace(name, chunks, private=private)
             else:
                 path = self.directory / (name + TEMPORARY)
                 path.parent.mkdir(exist_ok=True)
                 path.write_bytes(data[: self.draw.randrange(len(data) + 1)])
             self.die()
-        super().replace(name, chunks)
+        super().replace(name, chunks, private=private)
 
     def remove(self, name):
         if self.dies("remove", name):

@@ -7,7 +7,6 @@ from evercrawl.ask.verify.verify import verify
 from evercrawl.config import Config
 from evercrawl.model.policy.schemes import stored
 from evercrawl.model.view import View
-from evercrawl.parse.digest import keys
 from evercrawl.progress import Limits
 
 HONEST = [f"http://h{i}.example" for i in range(8)]
@@ -42,9 +41,9 @@ def target(run) -> float:
     """Return the importance of the page that the farm is for, in units of the mean honest page."""
     partition = run.restored()
     view, state = View(partition, Config(), run.now), partition.state
-    slots = state.table.find(keys([f"{home}/{path}" for home in HONEST for path in ("", "0", "1", "2", "3")]))
+    slots = state.find([f"{home}/{path}" for home in HONEST for path in ("", "0", "1", "2", "3")])
     honest = float(np.mean(view.importance[slots]))
-    found = float(view.importance[int(state.table.find(keys([f"{FARM}/"]))[0])]) / honest
+    found = float(view.importance[int(state.find([f"{FARM}/"])[0])]) / honest
     partition.close()
     assert verify(run.directory).wrong == []
     return found

@@ -148,7 +148,7 @@ def test_an_excluded_page_keeps_the_cash_that_links_bring_it_and_none_is_lost(ru
         run(world, [], hours(1), exclude=exclude, **EVERY_DAY)
         partition = run.folded()
         partition.state.cashbook.audit()
-        slots = partition.state.table.find(partition.state.keys(OUT))
+        slots = partition.state.find(OUT)
         cash = partition.state.table.cash[slots]
         partition.close()
         assert bool((cash > 0.0).all()) == bool(exclude)

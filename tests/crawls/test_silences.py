@@ -9,7 +9,6 @@ from evercrawl.ask.why.waiting import hindrances
 from evercrawl.config import Config
 from evercrawl.model.rules.waits import silent_until
 from evercrawl.model.view import View
-from evercrawl.parse.digest import keys
 from evercrawl.parse.urls import hostname
 from evercrawl.progress import Limits
 from evercrawl.types import Outcome
@@ -104,7 +103,7 @@ def test_a_silent_host_loses_no_page_and_it_is_told_why_it_waits(run):
     left_alone = silent_until(partition.state)
     assert len(left_alone) > 20
     view = View(partition, Config(), run.now)
-    told = {host: hindrances(view, int(view.state.table.find(keys([f"http://{view.state.hosts[host]}/"]))[0]))
+    told = {host: hindrances(view, int(view.state.find([f"http://{view.state.hosts[host]}/"])[0]))
             for host in left_alone}  # fmt: skip
     partition.close()
     assert all("said nothing while too many others were waited for" in " ".join(said) for said in told.values())

@@ -7,6 +7,7 @@ import signal
 
 import pytest
 
+from evercrawl.arrays.hasher import Hasher
 from evercrawl.crawl.workers.workers import Workers
 from evercrawl.progress import Limits
 from evercrawl.simulate.worlds.made_web import MadeWeb
@@ -28,7 +29,7 @@ def crawled(run, directory, parsers=None, during=None):
     one = type(run)(directory / "crawl")
     world = one.World(MadeWeb(seed=5, origins=("http://a.example", "http://b.example"), pages=40), seed=5, trouble=0.1)
     for limits in (Limits(pages=30), Limits(until_idle=True, seconds=86_400)):
-        ran = one(world, SEEDS, limits, parsers=parsers and parsers(), during=during, refresh_after_s=120.0)
+        ran = one(world, SEEDS, limits, parsers=parsers, during=during, refresh_after_s=120.0)
     return ran.digest, files(one)
 
 
@@ -36,8 +37,8 @@ def crawled(run, directory, parsers=None, during=None):
 def test_other_processes_read_the_same_crawl(run, tmp_path, count):
     made = []
 
-    def parsers() -> Workers:
-        one = Workers(count, "evercrawl", text=False, longest_bytes=10 << 20, waiting=True, busy_s=0.0)
+    def parsers(hasher: Hasher) -> Workers:
+        one = Workers(count, "evercrawl", hasher, text=False, longest_bytes=10 << 20, waiting=True, busy_s=0.0)
         made.append(one)
         return one
 
@@ -54,8 +55,8 @@ def test_other_processes_read_the_same_crawl(run, tmp_path, count):
 def test_so_they_do_where_they_are_killed(run, tmp_path):
     made, killed = [], []
 
-    def parsers() -> Workers:
-        made.append(Workers(1, "evercrawl", text=False, longest_bytes=10 << 20, waiting=True, busy_s=0.0))
+    def parsers(hasher: Hasher) -> Workers:
+        made.append(Workers(1, "evercrawl", hasher, text=False, longest_bytes=10 << 20, waiting=True, busy_s=0.0))
         return made[-1]
 
     async def kill_now_and_then(_: object) -> None:

@@ -25,7 +25,6 @@ from evercrawl.model.stored import reading
 from evercrawl.model.stored.reader import opened
 from evercrawl.model.view import View
 from evercrawl.model.web.known_graph import KnownGraph
-from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import found_site
 from evercrawl.schedule import Policy
 from evercrawl.schedule.frontier.frontier import Frontier
@@ -66,7 +65,7 @@ class HandMade:
         self.now = BEGAN_AT
         directory.mkdir(exist_ok=True)
         self.partition = Partition(
-            directory, keys, os.urandom, now=self.now, segment_bytes=segment_bytes, site=found_site, scheme=scheme
+            directory, os.urandom, now=self.now, segment_bytes=segment_bytes, site=found_site, scheme=scheme
         )
         save(self.config, directory)
         self.state = self.partition.state
@@ -117,9 +116,8 @@ class HandMade:
         )  # fmt: skip
         self._learn(url, lambda host, slot, before: self._read(exchange, host, slot, before, said))
 
-    @staticmethod
-    def _read(exchange: Exchange, host: Host, slot: int, before: reading.Before, said: float) -> reading.Reading:
-        return read(exchange, host, slot, before, text=True, said=said)
+    def _read(self, exchange: Exchange, host: Host, slot: int, before: reading.Before, said: float) -> reading.Reading:
+        return read(exchange, host, slot, before, text=True, said=said, hasher=self.partition.hasher)
 
     def refuse(self, url: str, why: str) -> None:
         """Do not ask, and remember why."""
@@ -172,7 +170,7 @@ class HandMade:
         self.partition.close()
 
     def _learn(self, url: str, read: Callable[..., reading.Reading]) -> None:
-        slot = int(self.state.table.find(keys([url]))[0])
+        slot = self.state.find_one(url)
         host = self.frontier.hosts[int(self.state.known.row(slot)["host"])]
         self.learner.learn([read(host, slot, recall(self.partition, slot))])
 

@@ -2,17 +2,26 @@
 
 import math
 
+from evercrawl.arrays.hasher import Hasher
 from evercrawl.model.stored.contents import body_of, contents
 from evercrawl.model.stored.reading import Before, Reading, fetched, held, understand
 from evercrawl.schedule.frontier.hosts import Host
 from evercrawl.types import Exchange
+from tests.helpers.hashing import HASHER
 
 
 def read(
-    exchange: Exchange, host: Host, slot: int, before: Before, *, text: bool = False, said: float = math.nan
+    exchange: Exchange,
+    host: Host,
+    slot: int,
+    before: Before,
+    *,
+    text: bool = False,
+    said: float = math.nan,
+    hasher: Hasher = HASHER,
 ) -> Reading:
     """Return what an answer shows, its body read here and now."""
     answer = fetched(exchange, host, slot, before, said)
     if answer.unread:
-        answer.take(contents(body_of(exchange, held(before), "evercrawl", text=text)))
+        answer.take(contents(body_of(exchange, held(before), "evercrawl", hasher, text=text)))
     return understand(answer)

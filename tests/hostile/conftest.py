@@ -188,12 +188,11 @@ class Hostile:
         return Crawled(outcomes, visits, summary, took_s, said)
 
     def _read(self) -> tuple[dict[str, str], list[Any]]:
-        from evercrawl.parse.digest import keys
         from evercrawl.store.journal.events import Visit
         from evercrawl.store.partition import Partition
         from evercrawl.types import Outcome
 
-        partition = Partition(self.directory, keys, os.urandom, now=time.time(), writable=False)
+        partition = Partition(self.directory, os.urandom, now=time.time(), writable=False)
         state = partition.state
         cells = [state.record_of(slot) for slot in range(state.known.count)]
         labels = ["" if cell is None else Outcome(int(state.records.rows["outcome"][cell])).label for cell in cells]

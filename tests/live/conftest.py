@@ -20,7 +20,6 @@ import pytest
 from evercrawl.ask.verify.verify import verify
 from evercrawl.config import Config
 from evercrawl.crawl import crawl
-from evercrawl.parse.digest import keys
 from evercrawl.progress import Limits, Progress
 from evercrawl.simulate.surroundings.loopback import NETWORK, Loopback
 from evercrawl.simulate.worlds.made_web import Answer, MadeWeb
@@ -121,7 +120,7 @@ class Live:
 
     @contextmanager
     def partition(self) -> Iterator[Partition]:
-        partition = Partition(self.directory, keys, os.urandom, now=time.time(), writable=False)
+        partition = Partition(self.directory, os.urandom, now=time.time(), writable=False)
         try:
             yield partition
         finally:

@@ -4,7 +4,6 @@ import pytest
 
 from evercrawl.config import Config
 from evercrawl.model.rules.budgets import PER_OWN
-from evercrawl.parse.digest import keys
 from evercrawl.store.journal.events import HAS_LINKS, KEEP, PARTIAL, UNCHANGED, Visit
 from evercrawl.types import NO_SLOT
 
@@ -12,7 +11,7 @@ SITE = "http://example.org"
 
 
 def known(made, url: str) -> bool:
-    return int(made.state.table.find(keys([url]))[0]) != NO_SLOT
+    return int(made.state.find([url])[0]) != NO_SLOT
 
 
 def paths(count: int, first: int = 0, site: str = SITE) -> list[str]:

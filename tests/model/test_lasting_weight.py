@@ -19,7 +19,6 @@ from evercrawl.model.view import View
 from evercrawl.model.worth.choice import weight_of
 from evercrawl.model.worth.lasting_weight import ENOUGH, counted, parts
 from evercrawl.model.worth.usage import Question, UsageWriter
-from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import found_site
 from evercrawl.schedule.base import Context
 from evercrawl.store.partition import Partition
@@ -46,7 +45,7 @@ def four(made):
 
 
 def slots(state, *urls: str):
-    return state.table.find(keys(list(urls)))
+    return state.find(list(urls))
 
 
 def columns(made, weight="importance", *, lasting=False):
@@ -121,7 +120,7 @@ def test_what_is_known_of_it_comes_back_from_a_snapshot_and_from_the_journal(fou
     before = four.state.records.rows[: four.state.records.count].copy()
     four.stop()
     crawl = Partition(
-        four.directory, keys, os.urandom, now=four.now, writable=False, fold_all=fold_all, site=found_site
+        four.directory, os.urandom, now=four.now, writable=False, fold_all=fold_all, site=found_site
     )  # fmt: skip
     rows = crawl.state.records.rows[: crawl.state.records.count]
     assert rows["lasting"].tolist() == before["lasting"].tolist()

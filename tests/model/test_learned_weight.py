@@ -9,7 +9,6 @@ from weighing import SITE, columns, every, importance, tell, url, worth
 from evercrawl.model.worth.learned_weight import LearnedWeight
 from evercrawl.model.worth.usage import Question
 from evercrawl.model.worth.weights import FLOOR
-from evercrawl.parse.digest import keys
 from evercrawl.schedule.pages import Pages
 from evercrawl.types import Slots
 
@@ -30,7 +29,7 @@ def test_openings_of_what_is_served_as_a_document_count_for_documents(made):
     weight = LearnedWeight(made.partition)
     found = columns(made, weight)(every(made)).importance
     assert weight.coefficients["document"] > 1.0
-    document, page = made.state.table.find(keys([f"{SITE}/new.pdf", f"{SITE}/new.htm"]))
+    document, page = made.state.find([f"{SITE}/new.pdf", f"{SITE}/new.htm"])
     assert found[document] > 2.0 * found[page]
 
 

@@ -23,7 +23,6 @@ from evercrawl.model.policy import lessons, lessons_file, lessons_log
 from evercrawl.model.policy.lessons import Lessons
 from evercrawl.model.stored.reader import opened
 from evercrawl.model.view import View
-from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import found_site
 from evercrawl.schedule import Pages, Policy, Price, Visits
 from evercrawl.schedule.abilities import Learns
@@ -35,6 +34,7 @@ from evercrawl.store.disk.stamped import pieces
 from evercrawl.store.partition import Partition
 from evercrawl.store.table.table import KeyMap
 from evercrawl.types import Floats
+from tests.helpers.hashing import HASHER
 
 SITE, OTHER = "http://example.org", "http://other.example"
 
@@ -370,7 +370,7 @@ def test_what_another_policy_learned_is_none_of_ours(taught, read):
 
 def test_of_sites_that_are_grouped_otherwise_nothing_is_taken_up(taught, read):
     keep(taught)
-    others = NumberedNames(KeyMap(1000))
+    others = NumberedNames(KeyMap(1000), HASHER)
     for name in ("another.example", *list(taught.state.sites)[1:]):
         others.append(name)
     taught.state.sites = others
@@ -385,7 +385,7 @@ def test_a_journal_that_lost_its_end_has_its_lessons_deleted(taught):
     file = next(taught.directory.glob("journal-*"))
     taught.partition.close()
     file.write_bytes(file.read_bytes()[:-30])
-    again = Partition(taught.directory, keys, os.urandom, now=taught.now, site=found_site)
+    again = Partition(taught.directory, os.urandom, now=taught.now, site=found_site)
     assert again.repairs
     assert older.exists()
     assert not newer.exists()

@@ -7,7 +7,6 @@ import pytest
 
 from evercrawl.kernels import Library, address_table, pointer
 from evercrawl.model.web._near_layout import BLOCKS, VALUES, WORDS
-from evercrawl.parse.digest import keys
 from evercrawl.parse.simhash import distance
 from evercrawl.store.journal.events import HAS_LINKS, NEAR, Visit
 from evercrawl.store.records.records import MEMBER
@@ -29,7 +28,7 @@ def page(body: str, *links: str, title: str = "Title") -> bytes:
 
 
 def slot(made, url: str) -> int:
-    return int(made.state.table.find(keys([url]))[0])
+    return int(made.state.find([url])[0])
 
 
 def record(made, url: str):

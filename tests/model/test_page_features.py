@@ -6,7 +6,6 @@ import numpy as np
 from weighing import SITE
 
 from evercrawl.model.worth.page_features import NAMES, features
-from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import found_site
 from evercrawl.store.partition import Partition
 from evercrawl.store.records import media_kind
@@ -23,7 +22,7 @@ def test_features_tell_pages_apart():
 
 
 def kinds_of(state, *urls: str):
-    cells = state.table.record[state.table.find(keys(list(urls)))]
+    cells = state.table.record[state.find(list(urls))]
     return [int(flags) >> media_kind.SHIFT & 7 for flags in state.records.rows["flags"][cells]]
 
 
@@ -48,8 +47,6 @@ def test_records_keep_the_kind_and_the_journal_tells_it_again(made):
     assert kinds_of(made.state, *urls) == [1, 2, 1, 0]
     made.stop()
     for fold_all in (False, True):
-        again = Partition(
-            made.directory, keys, os.urandom, now=made.now, writable=False, fold_all=fold_all, site=found_site
-        )
+        again = Partition(made.directory, os.urandom, now=made.now, writable=False, fold_all=fold_all, site=found_site)
         assert kinds_of(again.state, *urls) == [1, 2, 1, 0]
         again.close()

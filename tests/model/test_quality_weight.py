@@ -10,7 +10,7 @@ from evercrawl.crawl.switching import switch
 from evercrawl.model.policy.schemes import scheme_of, stored
 from evercrawl.model.view import View
 from evercrawl.model.worth.quality_weight import POPULARITY_FILE, Quality, quality
-from evercrawl.parse.digest import digest
+from evercrawl.parse.digest import checksum
 from evercrawl.simulate.surroundings.clock import VirtualClock, run_virtual
 from evercrawl.simulate.surroundings.network import inline
 
@@ -92,7 +92,7 @@ def test_looks_from_before_schemes_were_noted_are_read(made):
     body, noted = rest[:-8], msgspec.json.decode(head)
     assert noted["scheme"]["name"] == "push"
     old = msgspec.json.encode(noted["looks"])
-    file.write_bytes(old + b"\n" + body + digest(old + body).to_bytes(8, "little"))
+    file.write_bytes(old + b"\n" + body + checksum(old + body).to_bytes(8, "little"))
     assert not Quality(made.partition).message
     assert worth(made, "quality").tolist() != importance(made).tolist()
 

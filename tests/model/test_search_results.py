@@ -1,6 +1,5 @@
 """Results of sites' own search forms: so many are taken in, and no more."""
 
-from evercrawl.parse.digest import keys
 from evercrawl.store.journal.events import PARTIAL, Visit
 from evercrawl.types import NO_SLOT
 
@@ -13,7 +12,7 @@ def results(count: int, first: int = 0, site: str = SITE) -> list[str]:
 
 
 def known(made, urls: list[str]) -> int:
-    return sum(slot != NO_SLOT for slot in made.state.table.find(keys(urls)).tolist())
+    return sum(slot != NO_SLOT for slot in made.state.find(urls).tolist())
 
 
 def test_so_many_results_come_in_and_other_links_all_do(begun):

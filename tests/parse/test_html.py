@@ -7,6 +7,7 @@ import pytest
 
 from evercrawl.parse.html import MAX_LINKS, MAX_TARGETS, read, read_text
 from evercrawl.parse.simhash import simhash
+from tests.helpers.hashing import HASHER
 
 URL = "http://example.org/dir/page"
 
@@ -20,6 +21,7 @@ def test_a_page():
         URL,
         "text/html",
         "de",
+        hasher=HASHER,
     )
     assert page.title == "A title"
     assert page.text == "Head one two three fourfivesix"
@@ -30,7 +32,7 @@ def test_a_page():
         "http://other.example/",
     ]
     assert page.canonical == "http://example.org/base/me"
-    assert page.simhash == simhash(page.text) != 0
+    assert page.simhash == simhash(page.text, HASHER) != 0
     assert (page.noindex, page.nofollow, page.refresh, page.encoding) == (False, False, "", "utf-8")
 
 
@@ -121,9 +123,10 @@ def test_broken_bytes_are_fit_for_utf8():
 
 
 def test_plain_text():
-    page = read_text("één\n\ttwee <a href=x>".encode(), "text/plain; charset=utf-8")
+    page = read_text("één\n\ttwee <a href=x>".encode(), "text/plain; charset=utf-8", HASHER)
     assert (page.text, page.targets, page.encoding) == ("één twee <a href=x>", [], "utf-8")
-    assert page.simhash == simhash(page.text)
+    assert page.simhash == simhash(page.text, HASHER)
+    assert read_text(b"one two").simhash == read_text(b"one two").words == 0  # nobody asked
 
 
 MIB = 1 << 20

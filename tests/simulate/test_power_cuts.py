@@ -10,7 +10,6 @@ import pytest
 from evercrawl.ask.verify.findings import Findings
 from evercrawl.ask.verify.state import compare
 from evercrawl.errors import NoRoomError, StoreError
-from evercrawl.parse.digest import keys
 from evercrawl.simulate.surroundings.clock import Crash, run_virtual
 from evercrawl.simulate.surroundings.disk import VirtualDisk
 from evercrawl.store.archive.pointer import Pointer
@@ -30,7 +29,7 @@ class Life:
         self.disk, self.draw, self.acknowledged = disk, draw, acknowledged
         self.now = NOW + len(acknowledged)
         self.partition = Partition(
-            FOLDER, keys, draw.randbytes, now=self.now, disk=disk, segment_bytes=draw.choice([2000, 20_000])
+            FOLDER, draw.randbytes, now=self.now, disk=disk, segment_bytes=draw.choice([2000, 20_000])
         )
         self.sealed: deque[tuple[Any, list[Event]]] = deque()  # waits for room
         self.events = [event for _, _, event in self.partition.journal.replay()]
@@ -49,7 +48,7 @@ class Life:
         state, new_hosts = self.partition.state, []
         number = self.partition.state.known.count
         urls = [f"http://host-{self.draw.randrange(9)}.example/{number + i}" for i in range(self.draw.randint(1, 30))]
-        fresh = keys(urls)
+        fresh = state.hasher.keys(urls)
         slots, _ = state.table.intern(fresh)
         first_host = len(state.hosts)
         hosts = [state.host_number(url.split("/")[2], new_hosts) for url in urls]
@@ -140,11 +139,11 @@ def lives(seed, count=6) -> tuple[int, int]:
 def sound(disk: VirtualDisk, acknowledged: list[Event]) -> None:
     """Open the directory as the next start would, and hold what it knows against the fold of the whole journal."""
     copy = disk.copy()
-    partition = Partition(FOLDER, keys, random.Random(1).randbytes, now=NOW + 1e6, disk=copy)
+    partition = Partition(FOLDER, random.Random(1).randbytes, now=NOW + 1e6, disk=copy)
     events = [event for _, _, event in partition.journal.replay()]
     assert events[: len(acknowledged)] == acknowledged
     folded = Partition(
-        FOLDER, keys, random.Random(1).randbytes, now=NOW + 1e6, disk=copy.reader(), writable=False, fold_all=True
+        FOLDER, random.Random(1).randbytes, now=NOW + 1e6, disk=copy.reader(), writable=False, fold_all=True
     )
     found = Findings()
     compare(partition.state, folded.state, found)

@@ -19,13 +19,12 @@ WRITE = """
 import os, signal, sys
 from pathlib import Path
 from evercrawl.crawl.sparing import spare
-from evercrawl.parse.digest import keys
 from evercrawl.store.journal.events import Discovery, Found
 from evercrawl.store.partition import Partition
 
-partition = Partition(Path(sys.argv[1]), keys, os.urandom, now=1000.0)
+partition = Partition(Path(sys.argv[1]), os.urandom, now=1000.0)
 urls = ["http://a.example/", "http://b.example/"]
-known = keys(urls)
+known = partition.hasher.keys(urls)
 partition.state.table.intern(known)
 found = Discovery(0, urls, [0, 1], 0, ["a.example", "b.example"])
 partition.state.admit(found, 1000.0, known)
@@ -38,10 +37,9 @@ os.kill(os.getpid(), signal.SIGKILL)
 READ = """
 import os, sys
 from pathlib import Path
-from evercrawl.parse.digest import keys
 from evercrawl.store.partition import Partition
 
-partition = Partition(Path(sys.argv[1]), keys, os.urandom, now=1003.0)
+partition = Partition(Path(sys.argv[1]), os.urandom, now=1003.0)
 events = [type(event).__name__ for _, _, event in partition.journal.replay()]
 print(partition.state.hosts, partition.state.away, *events)
 """

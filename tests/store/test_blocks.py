@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evercrawl.parse.digest import keys
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.journal.codec import encode_slots
 from evercrawl.store.journal.events import HAS_LINKS, Discovery, Found, Visit
@@ -25,9 +24,7 @@ OLDER = Path(__file__).parent / "data" / "version8"
 
 
 def opened(folder: Path, **options: object) -> Partition:
-    return Partition(
-        folder, keys, random.Random(1).randbytes, now=EPOCH, site=lambda name: name.partition(".")[2], **options
-    )
+    return Partition(folder, random.Random(1).randbytes, now=EPOCH, site=lambda name: name.partition(".")[2], **options)
 
 
 def filled(folder: Path, pages: int) -> Partition:
@@ -35,9 +32,10 @@ def filled(folder: Path, pages: int) -> Partition:
     made = opened(folder)
     state, new = made.state, list[str]()
     urls = [f"http://h{i % 100}.s{i % 100}.example/{i}" for i in range(pages)]
-    state.table.intern(keys(urls))
+    fresh = state.hasher.keys(urls)
+    state.table.intern(fresh)
     found = Discovery(0, urls, [state.host_number(url.split("/")[2], new) for url in urls], 0, new)
-    state.admit(found, EPOCH, keys(urls))
+    state.admit(found, EPOCH, fresh)
     made.remember(Found(EPOCH, found))
     for slot in range(pages):
         visit(made, slot)

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evercrawl.parse.digest import keys
 from evercrawl.store.cash.transfers import Moved, pack, pack_numbers, rounded, unpack
 from evercrawl.store.journal.codec import encode_slots
 from evercrawl.store.journal.events import (
@@ -52,7 +51,7 @@ class Anything:
         self.know(NO_SLOT, 1 + self.draw.randrange(3), depth=0)
 
     def opened(self, **how: bool) -> Partition:
-        return Partition(self.directory, keys, random.Random(1).randbytes, now=BEGAN_AT, site=site,
+        return Partition(self.directory, random.Random(1).randbytes, now=BEGAN_AT, site=site,
                          scheme=self.begun, **how)  # fmt: skip
 
     @property
@@ -69,9 +68,9 @@ class Anything:
         hosts = [f"{draw.choice('ab')}.{draw.randrange(SITES)}.example" for _ in range(count)]
         urls = [f"http://{host}/{first + i}" for i, host in enumerate(hosts)]
         front = f"http://{hosts[0]}/"
-        if state.table.find(keys([front]))[0] == NO_SLOT:
+        if state.find_one(front) == NO_SLOT:
             urls[0] = front
-        fresh = keys(urls)
+        fresh = state.hasher.keys(urls)
         state.table.intern(fresh)
         found = Discovery(first, urls, [state.host_number(host, new_hosts) for host in hosts], first_host, new_hosts,
                           source, depth)  # fmt: skip

@@ -12,6 +12,7 @@ from evercrawl.change.longevity import lasting
 from evercrawl.change.shingles import shingles, word_keys
 from evercrawl.parse.simhash import simhash
 from evercrawl.store.records.lasting import FIRST_CHANGES, MOST, ONE, START, judged, learn, part
+from tests.helpers.hashing import HASHER
 
 PAGES, STATES, WORDS = 12, 16, 240
 
@@ -40,7 +41,7 @@ def states(kind, draw):
 
 
 def fold(texts):
-    kept, hashes = (START, 0), [simhash(text) for text in texts]
+    kept, hashes = (START, 0), [simhash(text, HASHER) for text in texts]
     for before, now in pairwise(hashes):
         kept = learn(*kept, before, now, changed=before != now)
     return kept[0]

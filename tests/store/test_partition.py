@@ -8,7 +8,6 @@ import msgspec
 import pytest
 
 from evercrawl.errors import ConfigError, StoreError
-from evercrawl.parse.digest import keys
 from evercrawl.store.archive.pointer import Pointer
 from evercrawl.store.archive.warc import ArchiveEntry
 from evercrawl.store.journal.events import HAS_LINKS, Discovery, Found, Lost, Visit
@@ -25,12 +24,12 @@ class Crawl:
 
     def __init__(self, directory, **options: object) -> None:
         directory.mkdir(exist_ok=True)
-        self.partition = Partition(directory, keys, random.Random(1).randbytes, now=NOW, **options)
+        self.partition = Partition(directory, random.Random(1).randbytes, now=NOW, **options)
         self.now = NOW
 
     def know(self, *urls: str) -> None:
         state, new_hosts = self.partition.state, []
-        fresh = keys(list(urls))
+        fresh = state.hasher.keys(urls)
         slots, new = state.table.intern(fresh)
         assert new.all()
         first_host = len(state.hosts)
@@ -121,7 +120,7 @@ def test_only_one_may_write_and_any_may_read(folder):
     crawl.save()
     with pytest.raises(StoreError, match=f"process {os.getpid()}"):
         Crawl(folder)
-    reader = Partition(folder, keys, os.urandom, now=NOW, writable=False)
+    reader = Partition(folder, os.urandom, now=NOW, writable=False)
     assert reader.state.urls.get(0) == "http://a.example/"
     reader.close()
     crawl.close()
@@ -130,7 +129,7 @@ def test_only_one_may_write_and_any_may_read(folder):
 
 def test_a_directory_that_is_no_crawl_cannot_be_read(tmp_path):
     with pytest.raises(ConfigError, match="evercrawl crawl URL --dir"):
-        Partition(tmp_path, keys, os.urandom, now=NOW, writable=False)
+        Partition(tmp_path, os.urandom, now=NOW, writable=False)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -153,7 +152,7 @@ def test_a_crawl_file_that_cannot_be_used_is_said_and_left(three, data, message)
 
 
 def test_the_format_of_the_file_is_plain(three):
-    fields = {"format", "id", "made_at", "scheme", "begun", "unfinished", "judged"}
+    fields = {"format", "id", "made_at", "scheme", "begun", "unfinished", "judged", "secret"}
     assert msgspec.json.decode((three / FILE).read_bytes()).keys() == fields
 
 
@@ -219,7 +218,7 @@ def test_what_is_given_up_is_never_dated_before_it_was_found(three):
     """The clock was set back since."""
     path = archive_file(three)
     path.write_bytes(path.read_bytes()[:5])
-    partition = Partition(three, keys, os.urandom, now=NOW - 1e6)
+    partition = Partition(three, os.urandom, now=NOW - 1e6)
     lost = [event for _, _, event in partition.journal.replay() if isinstance(event, Lost)]
     assert len(lost) == 3
     assert all(event.at == partition.state.last_at() > NOW - 60.0 for event in lost)
@@ -243,7 +242,7 @@ def test_segments_behind_the_last_event_are_removed(folder):
 
 def test_pages_whose_records_are_gone_are_to_be_fetched_again(three):
     path = archive_file(three)
-    kept = records(Partition(three, keys, os.urandom, now=NOW, writable=False))
+    kept = records(Partition(three, os.urandom, now=NOW, writable=False))
     path.write_bytes(path.read_bytes()[: sum(kept[1][1:]) - 5])  # the second is torn, the third gone
     crawl = Crawl(three)
     assert any("lost 2 records" in repair for repair in crawl.partition.repairs)
@@ -265,7 +264,7 @@ def test_after_records_were_given_up_a_crash_is_mended_like_any_other(three, sna
         crawl.snapshot()
         crawl.close()
     path = archive_file(three)
-    kept = records(Partition(three, keys, os.urandom, now=NOW, writable=False))
+    kept = records(Partition(three, os.urandom, now=NOW, writable=False))
     path.write_bytes(path.read_bytes()[: kept[1][1]])
     crawl = Crawl(three)
     if snapshot == "after":
@@ -293,7 +292,7 @@ def test_a_reader_mends_nothing(three):
     with archive_file(three).open("ab") as file:
         file.write(b"torn")
     before = {path: path.read_bytes() for path in three.rglob("*") if path.is_file()}
-    reader = Partition(three, keys, os.urandom, now=NOW, writable=False)
+    reader = Partition(three, os.urandom, now=NOW, writable=False)
     assert reader.repairs
     assert reader.state.visits == 3
     reader.close()

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from evercrawl.errors import NoRoomError, StoreError
-from evercrawl.parse.digest import keys
 from evercrawl.store.cash.transfers import Moved, pack, pack_numbers
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.stamped import END, packed
@@ -28,10 +27,10 @@ def partition(tmp_path):
 
 
 def made_in(tmp_path):
-    made = Partition(tmp_path, keys, random.Random(1).randbytes, now=1.7e9)
+    made = Partition(tmp_path, random.Random(1).randbytes, now=1.7e9)
     state = made.state
     urls = [f"http://a.example/{i}" for i in range(100)]
-    fresh = keys(urls)
+    fresh = state.hasher.keys(urls)
     state.table.intern(fresh)
     found = Discovery(0, urls, [state.host_number("a.example", new := [])] * 100, 0, ["a.example"])
     assert new == ["a.example"]
@@ -110,7 +109,7 @@ def test_a_running_mean_takes_no_visit_in_twice(partition):
     partition.journal.write(partition.journal.seal())
     loaded = snapshot.read(partition.disk, name)
     assert max(frame.sequence for frame in loaded.placed if frame.column == "records") > loaded.head.sequence
-    again = Partition(partition.directory, keys, random.Random(1).randbytes, now=1.7e9, writable=False)
+    again = Partition(partition.directory, random.Random(1).randbytes, now=1.7e9, writable=False)
     assert again.repairs == []
     assert again.state.folded is None
     assert (again.state.records.rows[:40] == partition.state.records.rows[:40]).all()
@@ -127,7 +126,7 @@ def test_what_a_scheme_keeps_of_pages_is_there_too(partition):
     loaded, _ = snapshot.load(partition.disk)
     assert loaded.head.scheme == scheme
     assert [frame.blocks.tolist() for frame in loaded.placed if frame.column == "kept"] == [[0, 1]]
-    again = Partition(partition.directory, keys, random.Random(1).randbytes, now=1.7e9, writable=False)
+    again = Partition(partition.directory, random.Random(1).randbytes, now=1.7e9, writable=False)
     assert again.repairs == []
     assert again.scheme == scheme
     assert again.state.records.kept[:40].tolist() == partition.state.records.kept[:40].tolist()
@@ -139,7 +138,7 @@ def test_one_of_a_version_that_nobody_reads_any_more_is_passed_over(partition):
     path = partition.directory / write(partition)
     head = snapshot.read(partition.disk, path.name).head
     path.write_bytes(MAGIC + packed(msgspec.msgpack.encode(msgspec.structs.replace(head, version=7))) + END)
-    again = Partition(partition.directory, keys, random.Random(1).randbytes, now=1.7e9, writable=False)
+    again = Partition(partition.directory, random.Random(1).randbytes, now=1.7e9, writable=False)
     assert "older evercrawl" in again.repairs[0]
     assert again.state.visits == 40
     again.close()
@@ -167,14 +166,14 @@ def test_frames_say_when_they_were_copied(small):
     sequences = [frame.sequence for frame in loaded.placed]
     assert sequences == sorted(sequences)
     assert sequences[-1] > sequences[0] >= loaded.head.sequence
-    restored = Partition(small.directory, keys, random.randbytes, now=0.0, writable=False)
-    folded = Partition(small.directory, keys, random.randbytes, now=0.0, writable=False, fold_all=True)
+    restored = Partition(small.directory, random.randbytes, now=0.0, writable=False)
+    folded = Partition(small.directory, random.randbytes, now=0.0, writable=False, fold_all=True)
     for one in (restored, folded):
         rows = one.state.records.rows[: one.state.records.count]
         assert (rows == small.state.records.rows[: small.state.records.count]).all()
         assert one.state.outcomes == small.state.outcomes
         assert one.state.visits == small.state.visits
-        assert all(one.state.original(digest) == digest - 1 for digest in range(1, 41))
+        assert all(one.state.original(digest, 0) == digest - 1 for digest in range(1, 41))
         one.close()
 
 
@@ -228,11 +227,11 @@ def test_of_a_newer_version_it_says_what_to_do(partition):
 
 
 def test_an_empty_crawl_has_an_empty_snapshot(tmp_path):
-    empty = Partition(tmp_path, keys, random.randbytes, now=1.7e9)
+    empty = Partition(tmp_path, random.randbytes, now=1.7e9)
     write(empty)
     loaded, troubles = snapshot.load(empty.disk)
     assert (loaded.head.known, loaded.placed, troubles) == (0, [], [])
     empty.close()
-    again = Partition(tmp_path, keys, random.randbytes, now=1.7e9)
+    again = Partition(tmp_path, random.randbytes, now=1.7e9)
     assert again.repairs == []
     again.close()

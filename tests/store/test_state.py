@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evercrawl.parse.digest import keys
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.folding import Place, fold, replay
 from evercrawl.store.journal.events import (
@@ -27,6 +26,7 @@ from evercrawl.store.journal.events import (
 from evercrawl.store.resuming import to_try
 from evercrawl.store.state import RETRIES, State
 from evercrawl.types import NO_SLOT, Outcome
+from tests.helpers.hashing import HASHER
 
 EPOCH = 1_700_000_000.0
 
@@ -35,14 +35,14 @@ class Folder:
     """Makes events as a crawl does, and applies them to a state."""
 
     def __init__(self) -> None:
-        self.state = State(RealDisk(Path(tempfile.mkdtemp())), EPOCH, keys)
+        self.state = State(RealDisk(Path(tempfile.mkdtemp())), EPOCH, HASHER)
         self.events: list[tuple[int, object]] = []
         self.now = EPOCH
 
     def know(self, *urls: str, after_s: float = 2.0, source: int = NO_SLOT, depth: int = 0, hops: int = 0) -> Discovery:
         state, new_hosts = self.state, list[str]()
         first_host = len(state.hosts)
-        fresh = keys(list(urls))
+        fresh = HASHER.keys(urls)
         slots, new = state.table.intern(fresh)
         assert new.all()
         hosts = [state.host_number(url.split("/")[2], new_hosts) for url in urls]
@@ -71,7 +71,7 @@ class Folder:
         fold(self.state, event, Place(pointer))
 
     def replayed(self) -> State:
-        state = State(RealDisk(Path(tempfile.mkdtemp())), EPOCH, keys)
+        state = State(RealDisk(Path(tempfile.mkdtemp())), EPOCH, HASHER)
         for pointer, event in self.events:
             replay(state, event, pointer, pointer >> 8)
         return state
@@ -160,20 +160,20 @@ def test_trouble_is_retried_only_so_often(folder):
 
 def test_the_original_of_a_content(folder):
     state = folder.state
-    assert state.original(77) == NO_SLOT
+    assert state.original(77, 0) == NO_SLOT
     folder.visit(1, digest=77)
-    assert state.original(77) == 1
+    assert state.original(77, 0) == 1
     folder.visit(2, Outcome.DUPLICATE, digest=77)
-    assert state.original(77) == 1
+    assert state.original(77, 0) == 1
     folder.visit(1, digest=78, flags=HAS_LINKS | CHANGED)
-    assert (state.original(77), state.original(78)) == (NO_SLOT, 1)
+    assert (state.original(77, 0), state.original(78, 0)) == (NO_SLOT, 1)
     folder.visit(2, Outcome.OK, digest=77, flags=UNCHANGED | KEEP)  # what was a copy stands for itself now
-    assert state.original(77) == 2
+    assert state.original(77, 0) == 2
     folder.visit(2, Outcome.ERROR, digest=77, flags=0)
-    assert state.original(77) == NO_SLOT
+    assert state.original(77, 0) == NO_SLOT
     folder.visit(2, Outcome.OK, digest=77, flags=UNCHANGED | KEEP)
-    assert state.original(77) == 2
-    assert folder.replayed().original(77) == 2
+    assert state.original(77, 0) == 2
+    assert folder.replayed().original(77, 0) == 2
 
 
 @pytest.mark.parametrize("flags", [0, UNCHANGED | KEEP, UNCHANGED | HAS_LINKS])

@@ -12,7 +12,6 @@ from evercrawl.model.web.mirrors import BITS
 from evercrawl.model.web.near import SLIGHT_BYTES
 from evercrawl.model.web.site_graph import HELD
 from evercrawl.model.web.suspicion import Suspicion
-from evercrawl.parse.digest import keys
 from evercrawl.parse.urls import path_query
 from evercrawl.types import Ints, Keys
 
@@ -87,7 +86,7 @@ def mirrored(view: View) -> list[Suspicion]:
     rows: Any = state.records.rows[: state.records.count]
     rows = rows[np.isin(rows["outcome"], HELD) & (rows["size_bytes"] >= SLIGHT_BYTES)]
     urls = state.urls.get_many(rows["slot"].tolist())
-    path = keys([path_query(url) for url in urls]) if urls else np.zeros(0, np.uint64)
+    path = state.hasher.keys([path_query(url) for url in urls]) if urls else np.zeros(0, np.uint64)
     best = dict[int, Replica]()
     for pair in replicas(rows["host"].astype(np.int64), path, rows):
         if pair.copy not in best or pair.same > best[pair.copy].same:

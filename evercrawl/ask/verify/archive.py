@@ -8,7 +8,6 @@ import msgspec
 from evercrawl.ask.verify.findings import Findings
 from evercrawl.errors import StoreError
 from evercrawl.model.stored.answers import exchange_of
-from evercrawl.parse.digest import digest
 from evercrawl.store.archive.answer import Stored, stored
 from evercrawl.store.archive.archive import COVERED, FOLDER
 from evercrawl.store.archive.cdxj import Capture, capture_of, index_name, lines
@@ -173,7 +172,7 @@ class ArchiveCheck:
         if event.outcome in (Outcome.OK, Outcome.DUPLICATE) and event.status != 304:
             self._found.count("contents")
             body = exchange_of(event, answer).body
-            if len(body) != event.size_bytes or digest(body) != event.digest:
+            if len(body) != event.size_bytes or self._folded.hasher.digest(body) != (event.digest, event.digest_rest):
                 self._broken(event, f"{where} does not have the content that the journal speaks of")
 
     def _broken(self, event: Visit, what: str) -> None:

@@ -123,7 +123,7 @@ class EventCheck:
             return self._blame(number, f"its hosts begin with {new.first_host}, and {len(folded.hosts)} comes next")
         if max(new.hosts, default=0) >= len(folded.hosts) + len(new.new_hosts):
             return self._blame(number, "it names a host that no event introduced")
-        again = folded.table.find(folded.keys(new.urls)) != NO_SLOT
+        again = folded.table.find(folded.hasher.keys(new.urls)) != NO_SLOT
         if again.any() or len(set(new.urls)) != len(new.urls):
             return self._blame(number, "it makes a URL known that was known already")
         self._hosts.extend(new.hosts)

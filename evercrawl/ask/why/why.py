@@ -28,7 +28,6 @@ from evercrawl.model.notices import AnnouncedDates
 from evercrawl.model.stored.derived.derived import asked
 from evercrawl.model.stored.reader import Tell, visits
 from evercrawl.model.view import View
-from evercrawl.parse.digest import keys
 from evercrawl.schedule.abilities import Places, Predicts, Priced, Tunable
 from evercrawl.schedule.base import Policy
 from evercrawl.schedule.pages import Pages
@@ -55,7 +54,7 @@ def why(view: View, url: str, most: int = 10, tell: Tell | None = None) -> Why:
     StoreError
         The journal is damaged.
     """
-    slot = int(view.state.table.find(keys([url]))[0])
+    slot = view.state.find_one(url)
     if slot == NO_SLOT:
         return Why(url, view.now, *outside(view, url))
     giving = asked(view.partition, lambda derived: feeders(view, slot, derived), tell)

@@ -9,7 +9,6 @@ import numpy as np
 
 from evercrawl.model.link_words import LinkWords
 from evercrawl.model.stored.remembered import Leads
-from evercrawl.parse.digest import keys as keys_of
 from evercrawl.parse.urls import hostname
 from evercrawl.store.cash.spread import COPIED
 from evercrawl.store.journal.events import Discovery
@@ -73,6 +72,7 @@ class Admission:
         urls: list[str] = []
         spans: list[tuple[int, int]] = []
         keys_of_all: list[bytes] = []
+        keys_of = self._state.hasher.keys
         for reading in readings:
             start = len(urls)
             page = reading.page
@@ -145,7 +145,7 @@ class Admission:
         content: Content | None = None,
     ) -> Discovery | None:  # fmt: skip
         """Give slots to those of `urls` that are not known yet."""
-        keys = keys_of(urls)
+        keys = self._state.hasher.keys(urls)
         first_slot = self._state.table.known
         _, new = self._state.table.intern(keys)
         if not new.all():

@@ -7,7 +7,6 @@ from evercrawl.change.evidence import Interval, Refits
 from evercrawl.model.notices import AnnouncedDates
 from evercrawl.model.rates import NO_COPY, comebacks_of, deaths_of, fit, priors_of
 from evercrawl.model.stored.reading import Before, Reading
-from evercrawl.parse.digest import keys
 from evercrawl.store.journal.events import (
     CHANGED,
     DATE_FALSE,
@@ -142,7 +141,7 @@ class Changes:
         That is a page that was never read, as where it moved, or the one that it stood for before it was gone. Where it
         leads to any other, that one was there all the time, and out of the crawl there is nothing to be had.
         """
-        target = int(self._state.table.find(keys([reading.redirect]))[0])
+        target = self._state.find_one(reading.redirect)
         if target == NO_SLOT:
             return False
         own = self._state.record_of(reading.slot)

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
+import numpy as np
+
 from evercrawl.config import Config, Focus
 from evercrawl.crawl.learn.admission import Admission
 from evercrawl.crawl.learn.archiving import archive
@@ -15,6 +17,7 @@ from evercrawl.crawl.learn.visit_event import VisitEvents
 from evercrawl.crawl.probes.probes import Probes
 from evercrawl.crawl.probes.random_probes import RandomProbes
 from evercrawl.crawl.telling import ProgressTally
+from evercrawl.errors import ConfigError
 from evercrawl.model.expecting import Expecting
 from evercrawl.model.policy.lessons import Lessons
 from evercrawl.model.rules.budgets import Budgets
@@ -24,7 +27,6 @@ from evercrawl.model.stored.remembered import VisitListener
 from evercrawl.model.web.known_graph import KnownGraph
 from evercrawl.model.web.mirrors import Mirrors
 from evercrawl.model.web.near import NearDuplicates
-from evercrawl.parse.digest import keys as keys_of
 from evercrawl.parse.urls import hostname
 from evercrawl.schedule.frontier.frontier import Frontier
 from evercrawl.store.journal.events import Discovery, Found
@@ -89,17 +91,24 @@ class Learner:
         self._retirees.queued(slots)
 
     def seed(self, urls: Sequence[str], at: float) -> int:
-        """Make seeds known and queue them; return how many are new."""
+        """Make seeds known and queue them; return how many are new.
+
+        Raises
+        ------
+        ConfigError
+            One has the key of another URL.
+        """
         fresh = list(dict.fromkeys(urls))
         for url in fresh:
             self._scope.add_root(hostname(url))
-        keys = keys_of(fresh)
-        unknown = self._state.table.find(keys) == NO_SLOT
+        unknown = self._state.table.find(self._state.hasher.keys(fresh)) == NO_SLOT
         new = [url for url, is_new in zip(fresh, unknown.tolist(), strict=True) if is_new]
         if new:
             found = self._admission.admit(new, NO_SLOT, 0, 0, at)
             assert found is not None, "what the table does not know is new"
             self._named(Found(at, found))
+        for i in np.flatnonzero(self._state.find(fresh) == NO_SLOT).tolist():
+            raise ConfigError(f"{fresh[i]} has the 64-bit key of another URL; crawl it in another directory")
         return len(new)
 
     def admit_listing(self, urls: Sequence[str], dates: Sequence[float | None], at: float) -> bool:
@@ -107,7 +116,7 @@ class Learner:
 
         Return whether there was budget for all of it.
         """
-        slots = self._state.table.find(keys_of(list(urls)))
+        slots = self._state.table.find(self._state.hasher.keys(urls))
         unknown = [url for url, slot in zip(urls, slots.tolist(), strict=True) if slot == NO_SLOT]
         inside = self._admission.in_scope(unknown, LISTED_DEPTH, {})
         new = self._budgets.within(inside)

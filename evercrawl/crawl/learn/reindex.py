@@ -10,7 +10,6 @@ from evercrawl import __version__
 from evercrawl.clock import SystemClock
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.model.stored.indexed import entry_of, expected
-from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import found_site, site_rules
 from evercrawl.search.anchors import Anchors
 from evercrawl.search.index import FOLDER, Index, IndexedPage
@@ -51,7 +50,7 @@ def reindex(directory: Path, watch: Callable[[str, int, int], None] = lambda wha
         raise ConfigError(f"there is no crawl in {directory}; name its directory with --dir")
     now = SystemClock().now()
     partition = Partition(
-        directory, keys, os.urandom, now=now, software=f"evercrawl/{__version__}", site=found_site,
+        directory, os.urandom, now=now, software=f"evercrawl/{__version__}", site=found_site,
         site_rules=site_rules(), lock=Lock.take(directory, "reindexing", now),
     )  # fmt: skip
     try:

@@ -117,6 +117,7 @@ class VisitEvents:
             anchors=self._anchors(reading, verdict, slots, links) if own else b"",
             text=text_of(reading, verdict) if own else None,
             cut=cut_of(reading, verdict) if own else 0,
+            digest_rest=reading.digest_rest if own or reading.digest else before.digest_rest,
         )
         return Remembered(reading, event, leads, self._near.beside)
 
@@ -133,7 +134,7 @@ class VisitEvents:
         """Return what is known of a visit beside its answer."""
         original, by_chance = NO_SLOT, False
         if may_be_copy(reading):
-            original = self._state.original(reading.digest)
+            original = self._state.original(reading.digest, reading.digest_rest)
             if stays_original(self._state, reading.slot, reading.before, original):
                 original = NO_SLOT
             if original not in (NO_SLOT, reading.slot):

@@ -24,7 +24,7 @@ from urllib.parse import unquote_to_bytes
 import msgspec
 
 from evercrawl.parse import html
-from evercrawl.parse.digest import digest
+from evercrawl.parse.digest import checksum
 from evercrawl.parse.urls import path_query
 
 LETTERS: Final = 16
@@ -88,7 +88,7 @@ def page_answer(url: str, body: bytes, content_type: str) -> AbsentPathAnswer:
     """
     document = html.read(_without(body, url), url, content_type, "", text=True)
     words = f"{document.title} {document.text}".lower().split(maxsplit=MOST_WORDS)[:MOST_WORDS]
-    return AbsentPathAnswer(frozenset(words), digest(body), len(body))
+    return AbsentPathAnswer(frozenset(words), checksum(body), len(body))
 
 
 def redirect_answer(url: str, target: str) -> AbsentPathAnswer | None:

@@ -23,7 +23,7 @@ from evercrawl.fetch.asking import validator
 from evercrawl.model.rules.robots import RobotsKeeper
 from evercrawl.model.rules.scope import Scope
 from evercrawl.model.stored.reading import REDIRECTS
-from evercrawl.parse.digest import digest
+from evercrawl.parse.digest import checksum
 from evercrawl.parse.pieces import MAX_BYTES
 from evercrawl.parse.urls import hostname, normalise
 from evercrawl.schedule.frontier.frontier import Frontier
@@ -223,7 +223,7 @@ class Sitemaps:
         elif not 200 <= status < 300 or (exchange.error and not exchange.truncated):
             wait_s = min(max(2 * listing.wait_s, LEAST_WAIT_S), MOST_WAIT_S)
             self._fail(listing, exchange.error or f"status_{status}", now, wait_s)
-        elif digest(exchange.body) == listing.digest:
+        elif checksum(exchange.body) == listing.digest:
             _remember(listing, exchange)
             self._settle(listing, now, changed=False)
         else:
@@ -269,4 +269,4 @@ def _remember(listing: Listing, exchange: Exchange) -> None:
         return
     listing.etag = validator(exchange.headers.get("etag", ""))
     listing.last_modified = validator(exchange.headers.get("last-modified", ""))
-    listing.digest = digest(exchange.body)
+    listing.digest = checksum(exchange.body)

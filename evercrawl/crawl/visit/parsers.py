@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from evercrawl.arrays.hasher import Hasher
 from evercrawl.model.stored.contents import Body, attempted, body_of
 from evercrawl.model.stored.reading import Fetched, held
 
@@ -48,12 +49,14 @@ class Inline:
     ----------
     agent
         The name that directives for robots may speak to.
+    hasher
+        Hashes contents and links as the crawl does.
     text
         Whether the words themselves are wanted, for a search index.
     """
 
-    def __init__(self, agent: str, *, text: bool) -> None:
-        self._agent, self._text = agent, text
+    def __init__(self, agent: str, hasher: Hasher, *, text: bool) -> None:
+        self._agent, self._hasher, self._text = agent, hasher, text
         self._done: list[Fetched] = []
 
     @property
@@ -79,7 +82,7 @@ class Inline:
 
     def body(self, fetched: Fetched) -> Body:
         """Return what is to be read of an answer."""
-        return body_of(fetched.exchange, held(fetched.before), self._agent, text=self._text)
+        return body_of(fetched.exchange, held(fetched.before), self._agent, self._hasher, text=self._text)
 
     def done(self) -> list[Fetched]:
         """Return the answers whose bodies are read, each once."""

@@ -3,7 +3,7 @@
 from evercrawl.model.stored.reading import Before
 from evercrawl.store.journal.events import Visit
 from evercrawl.store.partition import Partition
-from evercrawl.store.records.records import FINDABLE, MEMBER, VALIDATED
+from evercrawl.store.records.records import FINDABLE, MEMBER, VALIDATED, Record
 from evercrawl.store.table.table import NO_RECORD, ROOT
 
 
@@ -25,10 +25,16 @@ def recall(partition: Partition, slot: int) -> Before:
         )  # fmt: skip
     return Before(
         visits=record.visits, changes=record.changes, visited_at=state.instant(record.visited),
-        digest=record.digest, outcome=record.outcome, depth=record.depth, last=held if record.digest else None,
-        event=record.event, held=held, history=record.importance, mark=record.mark, member=member,
-        shape=record.rate_shape, scale_s=record.rate_scale_s,
-        changed_at=state.instant(record.changed), seen_at=state.instant(record.seen),
+        digest=record.digest, digest_rest=_rest(record, held), outcome=record.outcome, depth=record.depth,
+        last=held if record.digest else None, event=record.event, held=held,
+        history=record.importance, mark=record.mark, member=member,
+        shape=record.rate_shape, scale_s=record.rate_scale_s, changed_at=state.instant(record.changed),
+        seen_at=state.instant(record.seen),
         simhash=record.simhash, words=record.words, size_bytes=record.size_bytes, misses=record.misses,
         validated=record.flags & VALIDATED != 0, findable=record.flags & FINDABLE != 0,
     )  # fmt: skip
+
+
+def _rest(record: Record, held: Visit | None) -> int:
+    """Return the second word of the digest of the content held, which only the journal has."""
+    return held.digest_rest if held is not None and held.digest == record.digest else 0

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from evercrawl.arrays.hasher import Hasher
 from evercrawl.crawl.visit.parsers import Inline
 from evercrawl.crawl.workers.crew import Crew
 from evercrawl.model.stored.contents import Content, attempted
@@ -31,7 +32,7 @@ class Workers:
     ----------
     count, longest_bytes, environment
         As for `Crew`.
-    agent, text
+    agent, hasher, text
         As for `Inline`.
     wake
         Called when there is something to be `done`.
@@ -46,6 +47,7 @@ class Workers:
         self,
         count: int,
         agent: str,
+        hasher: Hasher,
         *,
         text: bool,
         longest_bytes: int,
@@ -55,7 +57,7 @@ class Workers:
         hang_s: float = HANG_S,
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        self._inline, self._wake, self._waiting = Inline(agent, text=text), wake, waiting
+        self._inline, self._wake, self._waiting = Inline(agent, hasher, text=text), wake, waiting
         heard = None if waiting else self._heard
         self._crew = Crew(
             count, self._inline.body, self._learn, heard,

@@ -9,7 +9,6 @@ from evercrawl.change.shingles import shingles, word_keys
 from evercrawl.model.stored.answers import answer_of
 from evercrawl.model.stored.indexed import content_of
 from evercrawl.model.stored.reader import events, opened
-from evercrawl.parse.digest import keys
 from evercrawl.store.archive.warc import EntryKind
 from evercrawl.store.journal.events import UNCHANGED, Visit
 from evercrawl.store.partition import Partition
@@ -79,7 +78,7 @@ def versions_of_crawl(
     """
     crawl = opened(directory)
     try:
-        slots = crawl.state.table.find(keys(list(urls))).tolist()
+        slots = crawl.state.find(urls).tolist()
         looks: dict[int, _Looks] = {slot: _Looks() for slot in slots}
         for pointer, _, event in events(crawl, crawl.journal.sequence):
             if isinstance(event, Visit) and event.slot in looks and since <= event.at <= until:

@@ -253,7 +253,7 @@ class Lessons:
             state, slots = self._state, rows["slot"][first]
             numbers: list[int] = rows["site"][first].tolist()
             sites = [state.sites[number] for number in numbers]
-            folders, names = places(state.urls.get_many(slots.tolist()), sites)
+            folders, names = places(state.urls.get_many(slots.tolist()), sites, state.hasher)
             rows["folder"][first], rows["name"][first] = folders, names
 
     def _forget(self, slot: int) -> None:

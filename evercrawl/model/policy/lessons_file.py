@@ -20,7 +20,7 @@ from evercrawl.arrays.blocks import blocks_of
 from evercrawl.arrays.names import NumberedNames
 from evercrawl.arrays.saved import SavedRows
 from evercrawl.errors import NoRoomError, StoreError
-from evercrawl.parse.digest import digest
+from evercrawl.parse.digest import checksum
 from evercrawl.schedule.abilities import Learns
 from evercrawl.store.disk import stamped
 from evercrawl.store.disk.disk import Disk
@@ -223,7 +223,9 @@ def _fits(head: LessonsHead, partition: Partition, policy: Learns) -> bool:
 
 def _digest(names: NumberedNames, first: int) -> int:
     """Return the digest of the first names."""
-    return names.digest() if first == len(names) else digest("\n".join(names[:first]).encode("utf-8", "surrogatepass"))
+    if first == len(names):
+        return names.digest()
+    return checksum("\n".join(names[:first]).encode("utf-8", "surrogatepass"))
 
 
 def _array(said: _Array, rest: Iterator[memoryview]) -> NDArray[Any]:

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from evercrawl.parse.digest import keys
+from evercrawl.arrays.hasher import Hasher
 from evercrawl.types import Keys
 
 
-def places(urls: Iterable[str], sites: Iterable[str]) -> tuple[Keys, Keys]:
+def places(urls: Iterable[str], sites: Iterable[str], hasher: Hasher) -> tuple[Keys, Keys]:
     """Return keys of pages' folders and of their names, shape (n,) each.
 
     Parameters
@@ -15,13 +15,16 @@ def places(urls: Iterable[str], sites: Iterable[str]) -> tuple[Keys, Keys]:
         Normalised.
     sites
         The site of each page: pages of one name are on one site, pages of one folder even on one host.
+    hasher
+        Hashes as the crawl has them.
 
     Examples
     --------
     Two languages of one page, and another:
 
+    >>> from evercrawl.arrays.hasher import Hasher
     >>> urls = ["http://a.example/en/x.html", "http://a.example/de/x.html", "http://a.example/de/y.html?q=a/b"]
-    >>> folders, names = places(urls, ["a.example"] * 3)
+    >>> folders, names = places(urls, ["a.example"] * 3, Hasher(bytes(16)))
     >>> [bool(folders[1] == folders[i]) for i in (0, 2)], [bool(names[0] == names[i]) for i in (1, 2)]
     ([False, True], [True, False])
     """
@@ -31,4 +34,4 @@ def places(urls: Iterable[str], sites: Iterable[str]) -> tuple[Keys, Keys]:
         folder, _, name = path.rpartition("/")
         folders.append(folder)
         names.append(f"{site} {name}{mark}{query}")
-    return keys(folders), keys(names)
+    return hasher.keys(folders), hasher.keys(names)

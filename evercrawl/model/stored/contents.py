@@ -6,11 +6,11 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
+from evercrawl.arrays.hasher import Hasher
 from evercrawl.fetch.answer import unwrap
 from evercrawl.fetch.directives import x_robots
 from evercrawl.model.web.outlinks import leading_away
 from evercrawl.parse import feed, html
-from evercrawl.parse.digest import digest, keys
 from evercrawl.search.condense import HEAD_BYTES, condense
 from evercrawl.store.archive.warc import payload_digest
 from evercrawl.types import Document, Exchange, Request
@@ -35,12 +35,14 @@ class Body(msgspec.Struct, array_like=True, frozen=True):
         Caps on undoing them.
     truncated
         Whether it is known to have ended early.
-    held
-        Digest of the content that is held, which need not be read again; 0 where there is none.
+    held, held_rest
+        Digest of the content that is held, which need not be read again, in two words; 0 where there is none.
     agent
         The name that directives for robots may speak to.
     text
         Whether the words themselves are wanted, for a search index.
+    secret
+        Of the crawl, under which contents and URLs are hashed; see `Hasher`.
     """
 
     url: str
@@ -52,8 +54,10 @@ class Body(msgspec.Struct, array_like=True, frozen=True):
     max_body_bytes: int
     truncated: bool
     held: int
+    held_rest: int
     agent: str
     text: bool
+    secret: bytes
 
 
 class Content(msgspec.Struct, array_like=True):
@@ -61,8 +65,8 @@ class Content(msgspec.Struct, array_like=True):
 
     Attributes
     ----------
-    size_bytes, digest
-        Of the body with its codings undone.
+    size_bytes, digest, digest_rest
+        Of the body with its codings undone; the digest in two words.
     truncated, error, detail
         What was found while undoing them; see `Exchange`.
     mime, title, language, simhash, words, targets, unpaid, withheld, cut, feeds, canonical
@@ -88,6 +92,7 @@ class Content(msgspec.Struct, array_like=True):
 
     size_bytes: int = 0
     digest: int = 0
+    digest_rest: int = 0
     truncated: bool = False
     error: str = ""
     detail: str = ""
@@ -115,13 +120,13 @@ class Content(msgspec.Struct, array_like=True):
     trace: str = ""
 
 
-def body_of(exchange: Exchange, held: int, agent: str, *, text: bool) -> Body:
+def body_of(exchange: Exchange, held: tuple[int, int], agent: str, hasher: Hasher, *, text: bool) -> Body:
     """Return what is to be read of an exchange."""
     request, headers = exchange.request, exchange.headers
     return Body(
         request.url, {name: headers[name] for name in _ASKED if name in headers}, exchange.http_version,
         exchange.wire if exchange.packed else exchange.body, exchange.packed,
-        request.max_wire_bytes, request.max_body_bytes, exchange.truncated, held, agent, text,
+        request.max_wire_bytes, request.max_body_bytes, exchange.truncated, *held, agent, text, hasher.secret,
     )  # fmt: skip
 
 
@@ -131,30 +136,31 @@ def contents(body: Body) -> Content:
     Examples
     --------
     >>> kind = {"content-type": "text/html"}
-    >>> contents(Body("http://a/", kind, "1.1", b"<title>A</title>", False, 9, 99, False, 0, "a", False)).title
+    >>> contents(Body("http://a/", kind, "1.1", b"<title>A</title>", False, 9, 99, False, 0, 0, "a", False, b"")).title
     'A'
     """
     data, content = _unpacked(body)
     if content.error and not content.truncated:
         return content
-    content.size_bytes, content.digest = len(data), digest(data)
+    hasher = Hasher(body.secret)
+    content.size_bytes, (content.digest, content.digest_rest) = len(data), hasher.digest(data)
     content_type = body.headers.get("content-type", "")
     content.mime = content_type.partition(";")[0].strip().lower()[:100]
-    if body.held == content.digest:
+    if body.held == content.digest and body.held_rest == content.digest_rest:
         return content
     tag = body.headers.get("x-robots-tag")
     directives = x_robots(tag, body.agent) if tag is not None else frozenset[str]()
     content.noindex = "noindex" in directives
     if content.mime in _HTML or (not content.mime and data.lstrip()[:1] == b"<"):
-        _document(content, body, data, content_type, nofollow="nofollow" in directives)
+        _document(content, body, data, content_type, hasher, nofollow="nofollow" in directives)
     elif feed.is_feed(data, content.mime):
         content.targets = feed.links_of_feed(data, body.url, content_type)
     elif content.mime == "text/plain":
-        document = html.read_text(data, content_type)
+        document = html.read_text(data, content_type, hasher)
         content.simhash, content.words, content.text_bytes = document.simhash, document.words, document.text_bytes
         content.text = document.utf8 if body.text else b""
     if content.targets:
-        content.keys = keys(content.targets).tobytes()
+        content.keys = hasher.keys(content.targets).tobytes()
         content.away = leading_away(body.url, content.targets)
     if len(content.text) > HEAD_BYTES and not content.noindex:
         content.indexed = condense(content.text)
@@ -184,9 +190,9 @@ def _unpacked(body: Body) -> tuple[bytes, Content]:
     return exchange.body, said
 
 
-def _document(content: Content, body: Body, data: bytes, content_type: str, *, nofollow: bool) -> None:
+def _document(content: Content, body: Body, data: bytes, content_type: str, hasher: Hasher, *, nofollow: bool) -> None:
     language = body.headers.get("content-language", "")
-    document = html.read(data, body.url, content_type, language, text=body.text)
+    document = html.read(data, body.url, content_type, language, text=body.text, hasher=hasher)
     content.title = document.title[:_TITLE_CHARS]
     content.language = document.language[:35]
     content.simhash, content.words, content.text_bytes = document.simhash, document.words, document.text_bytes

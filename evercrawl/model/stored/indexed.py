@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from evercrawl.model.stored.answers import answer_of, exchange_of
 from evercrawl.model.stored.contents import Body, Content, contents, spans
-from evercrawl.parse.digest import keys as keys_of
 from evercrawl.search.anchors import Anchors
 from evercrawl.search.index import Index, IndexedPage
 from evercrawl.store.journal.events import NOINDEX, Visit
@@ -75,7 +74,7 @@ def entry_of(partition: Partition, slot: int, anchors: Anchors) -> IndexEntry | 
     url = state.urls.get(slot)
     content = content_of(partition, event, url)
     page = page_of(state, slot, url, int(row["digest"]), content, hidden=bool(event.flags & NOINDEX))
-    slots = state.table.find(keys_of(content.targets)) if content.targets else np.zeros(0, np.uint32)
+    slots = state.table.find(state.hasher.keys(content.targets)) if content.targets else np.zeros(0, np.uint32)
     return IndexEntry(page, anchors.new(spans(content), slots, content.text))
 
 
@@ -106,8 +105,9 @@ def content_of(partition: Partition, event: Visit, url: str) -> Content:
     """
     held = exchange_of(event, answer_of(partition, event))
     body = Body(
-        url, held.headers, held.http_version, held.body, False, len(held.body), len(held.body), False, 0, _AGENT, True
-    )
+        url, held.headers, held.http_version, held.body, False, len(held.body), len(held.body), False, 0, 0, _AGENT,
+        True, partition.hasher.secret,
+    )  # fmt: skip
     return contents(body)
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from evercrawl.clock import SystemClock
 from evercrawl.errors import ConfigError, StoreError
-from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import found_site, site_rules
 from evercrawl.store.disk.lock import holder
 from evercrawl.store.journal.events import Event, Visit
@@ -118,5 +117,5 @@ def visits(partition: Partition, slot: int) -> Iterator[Visit]:
 
 def _opened(directory: Path) -> Partition:
     return Partition(
-        directory, keys, os.urandom, now=SystemClock().now(), writable=False, site=found_site, site_rules=site_rules()
+        directory, os.urandom, now=SystemClock().now(), writable=False, site=found_site, site_rules=site_rules()
     )

@@ -27,8 +27,8 @@ class Before(msgspec.Struct, frozen=True):
         Visits and changes so far.
     visited_at
         Instant of the last visit; None before the first.
-    digest, outcome
-        Of the last visit with content; 0 where there was none.
+    digest, digest_rest, outcome
+        Of the last visit with content; 0 where there was none. The digest is in two words.
     depth, hops
         Links from a seed, redirects in a row.
     last
@@ -55,6 +55,7 @@ class Before(msgspec.Struct, frozen=True):
     changes: int = 0
     visited_at: float | None = None
     digest: int = 0
+    digest_rest: int = 0
     outcome: int = 0
     depth: int = 0
     hops: int = 0
@@ -122,7 +123,7 @@ class Reading(msgspec.Struct, frozen=True):
         Why the page was not asked for; why what came is no page. "" where that is not so.
     content, page
         What the body says, where one was read; what of that counts: nothing where the answer failed or is a soft 404.
-    digest, size_bytes, mime
+    digest, digest_rest, size_bytes, mime
         Of the content; for a 304 the digest is that of the content held.
     etag, last_modified
         The validators of a page that was read.
@@ -144,6 +145,7 @@ class Reading(msgspec.Struct, frozen=True):
     content: Content | None = None
     page: Content = msgspec.field(default_factory=lambda: _NOTHING)  # which nobody writes to
     digest: int = 0
+    digest_rest: int = 0
     size_bytes: int = 0
     mime: str = ""
     etag: str = ""
@@ -177,22 +179,26 @@ def understand(answer: Fetched) -> Reading:
         return Reading(*about, content=content, size_bytes=0 if content is not None else size_bytes, failed=True)
     if content is None:
         if status == _NOT_MODIFIED:
-            digest = before.digest
-            return Reading(*about, digest=digest, size_bytes=size_bytes, unchanged=digest != 0, kept=digest != 0)
+            digest, there = (before.digest, before.digest_rest), before.digest != 0
+            return Reading(
+                *about, digest=digest[0], digest_rest=digest[1], size_bytes=size_bytes, unchanged=there, kept=there
+            )
         redirect = _redirect(exchange) if status in REDIRECTS else ""
         return Reading(*about, size_bytes=size_bytes, redirect=redirect)
-    headers, unchanged = exchange.headers, content.digest != 0 and content.digest == before.digest
+    headers, digest = exchange.headers, (content.digest, content.digest_rest)
+    unchanged = content.digest != 0 and digest == (before.digest, before.digest_rest)
     return Reading(
         *about,
         content=content,
         page=content,
         digest=content.digest,
+        digest_rest=content.digest_rest,
         size_bytes=content.size_bytes,
         mime=content.mime,
         etag=headers.get("etag", "")[:_VALIDATOR_CHARS],
         last_modified=headers.get("last-modified", "")[:_VALIDATOR_CHARS],
         unchanged=unchanged,
-        kept=unchanged and held(before) != 0,
+        kept=unchanged and held(before)[0] != 0,
     )
 
 
@@ -204,9 +210,9 @@ def no_page(reading: Reading, why: str) -> Reading:
     )  # fmt: skip
 
 
-def held(before: Before) -> int:
-    """Return the digest of the content that is held and whose links are; 0 where all must be read anew."""
-    return before.digest if before.event and not partial(before) else 0
+def held(before: Before) -> tuple[int, int]:
+    """Return the digest of the content that is held and whose links are; zeros where all must be read anew."""
+    return (before.digest, before.digest_rest) if before.event and not partial(before) else (0, 0)
 
 
 def partial(before: Before) -> bool:

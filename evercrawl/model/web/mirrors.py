@@ -29,7 +29,6 @@ from numpy.typing import NDArray
 
 from evercrawl.model.stored.remembered import Remembered
 from evercrawl.model.web.near import SLIGHT_BYTES
-from evercrawl.parse.digest import key
 from evercrawl.parse.simhash import distance
 from evercrawl.parse.urls import origin, path_query
 from evercrawl.store.journal.events import KEEP, Discovery
@@ -163,7 +162,11 @@ class Mirrors:
         self._now = event.at
         if event.retry_at:  # the host is left alone: nothing of it stands for another page
             self._freed += self._mirrored.get(event.host, ())
-        if self._awaited and event.host in self._mirrored and (slot := self._awaited.pop(key(url), None)) is not None:
+        if (
+            self._awaited
+            and event.host in self._mirrored
+            and (slot := self._awaited.pop(self._state.hasher.key(url), None)) is not None
+        ):
             self._due.append(slot)
         if event.outcome not in HELD or event.flags & KEEP or event.size_bytes < SLIGHT_BYTES:
             return
@@ -259,7 +262,7 @@ class Mirrors:
     def _compare(self, pair: HostPair, url: str, said: PageLikeness) -> None:
         """Compare what a page says with that of the same path on the other host, where that was read."""
         elsewhere = pair.original if origin(url) == pair.copy else pair.copy
-        slot = self._slot(key(elsewhere + path_query(url)))
+        slot = self._slot(self._state.hasher.key(elsewhere + path_query(url)))
         index = self._state.record_of(slot) if slot != NO_SLOT else None
         if index is None:
             return
@@ -289,7 +292,7 @@ class Mirrors:
 
     def _note(self, slot: int, url: str, pair: HostPair) -> None:
         if origin(url) == pair.copy and self._state.known.row(slot)["depth"]:
-            self._twins[slot] = pair, key(pair.original + path_query(url))
+            self._twins[slot] = pair, self._state.hasher.key(pair.original + path_query(url))
 
     def _slot(self, of: int) -> int:
         return int(self._state.table.find(np.array([of], np.uint64))[0])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from evercrawl.change.quality import estimate
 from evercrawl.errors import StoreError
 from evercrawl.model.worth.weights import BEGIN, FLOOR, MEASURELESS, Total, Weight
-from evercrawl.parse.digest import digest
+from evercrawl.parse.digest import checksum
 from evercrawl.schedule.pages import Pages
 from evercrawl.store.disk.disk import Disk
 from evercrawl.store.partition import Partition
@@ -144,7 +144,7 @@ def _write(disk: Disk, scheme: Scheme, looks: list[Look]) -> None:
     head = msgspec.json.encode(_Head(scheme, [(look.at, len(look.pages)) for look in looks]))
     body = b"".join(look.pages.astype("<f4").tobytes() for look in looks)
     with contextlib.suppress(StoreError):  # a question, or no room: it is looked at again some time
-        disk.replace(POPULARITY_FILE, [head, b"\n", body, digest(head + body).to_bytes(8, "little")])
+        disk.replace(POPULARITY_FILE, [head, b"\n", body, checksum(head + body).to_bytes(8, "little")])
 
 
 def is_whole(disk: Disk) -> bool:
@@ -159,7 +159,7 @@ def _read(disk: Disk, scheme: Scheme) -> list[Look]:
         data = disk.read(POPULARITY_FILE, 0, disk.size(POPULARITY_FILE))
         line, _, rest = data.partition(b"\n")
         body, told = rest[:-8], rest[-8:]
-        if digest(line + body).to_bytes(8, "little") == told and (head := _head(line)).scheme in (None, scheme):
+        if checksum(line + body).to_bytes(8, "little") == told and (head := _head(line)).scheme in (None, scheme):
             looks, at = list[Look](), 0
             for instant, count in head.looks:
                 looks.append(Look(instant, np.frombuffer(body, "<f4", count, at)))

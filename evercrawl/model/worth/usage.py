@@ -14,7 +14,7 @@ from typing import Final
 
 import msgspec
 
-from evercrawl.parse.digest import digest
+from evercrawl.parse.digest import checksum
 from evercrawl.store.disk.trouble import in_words
 
 USAGE_FILE: Final = "usage.jsonl"
@@ -170,10 +170,10 @@ class UsageWriter:
     def _fresh(self, lines: list[bytes]) -> list[bytes]:
         """Return those lines that are not known yet, others' additions to the file included."""
         if self._tail.more():
-            self._known.update(digest(_ENCODER.encode(question)) for question in self._tail.all())
+            self._known.update(checksum(_ENCODER.encode(question)) for question in self._tail.all())
         found: list[bytes] = []
         for line in lines:
-            name = digest(line)
+            name = checksum(line)
             if name not in self._known:
                 self._known.add(name)
                 found.append(line)

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from evercrawl.arrays.rows import grown
 from evercrawl.model.worth.usage import USAGE_FILE, Question, Tail
-from evercrawl.parse.digest import key
 from evercrawl.store.partition import Partition
 from evercrawl.store.state import State
 from evercrawl.types import Floats, Ints, Slots
@@ -117,7 +116,7 @@ class UsageCounts:
         return self._sorted
 
     def _row(self, url: str) -> int:
-        name = key(url)
+        name = self._state.hasher.key(url)
         row = self._row_of.get(name)
         if row is None:
             row = self._row_of[name] = len(self._row_of)

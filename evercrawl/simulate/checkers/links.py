@@ -1,8 +1,9 @@
 """Links: where an event says that a page leads is where the answer to that very visit led."""
 
 from collections.abc import Callable
-from typing import ClassVar
+from typing import ClassVar, Final
 
+from evercrawl.arrays.hasher import Hasher
 from evercrawl.crawl.visit.visiting import VisitTag
 from evercrawl.model.stored.contents import Body, attempted, body_of
 from evercrawl.model.stored.reading import REDIRECTS
@@ -12,6 +13,8 @@ from evercrawl.simulate.worlds.world import World
 from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import Event, Visit
 from evercrawl.types import Exchange, Outcome
+
+_HASHER: Final = Hasher(b"")  # only URLs are looked at
 
 
 class LinksAreItsOwn(Checker):
@@ -32,7 +35,7 @@ class LinksAreItsOwn(Checker):
     def answered(self, exchange: Exchange, at: float) -> None:
         """Keep the answer to a visit."""
         if isinstance(exchange.request.tag, VisitTag):
-            self._answers[exchange.request.tag.slot] = exchange, body_of(exchange, 0, "", text=False)
+            self._answers[exchange.request.tag.slot] = exchange, body_of(exchange, (0, 0), "", _HASHER, text=False)
 
     def remembered(self, event: Event, number: int, at: float) -> None:
         """Compare what the event says with the answer."""

@@ -9,7 +9,6 @@ from evercrawl.crawl.learn.changes import Changes
 from evercrawl.model.columns import Columns
 from evercrawl.model.notices import AnnouncedDates
 from evercrawl.model.policy.schemes import scheme_of
-from evercrawl.parse.digest import keys
 from evercrawl.simulate.living import truth
 from evercrawl.simulate.living.web import LivingWeb
 from evercrawl.store.partition import Partition
@@ -40,7 +39,7 @@ def beliefs(partition: Partition, urls: Sequence[str]) -> Beliefs:
     scheme = scheme_of(begun)
     notices = AnnouncedDates(state.accounts)
     columns = Columns(state, scheme, Changes(state, notices).priors, notices, in_bytes=False)
-    slots = state.table.find(keys(list(urls)))
+    slots = state.find(urls)
     known = slots != NO_SLOT
     pages = columns(slots[known])
     records = [state.record_of(slot) for slot in slots[known].tolist()]

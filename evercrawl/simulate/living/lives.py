@@ -18,7 +18,6 @@ from evercrawl.fetch.guard import Guard
 from evercrawl.fetch.names import StaticResolver
 from evercrawl.model.policy.schemes import stored
 from evercrawl.model.worth.usage import Question, UsageWriter
-from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import found_site, site_rules
 from evercrawl.parse.urls import hostname
 from evercrawl.progress import Limits
@@ -195,7 +194,7 @@ async def _explored(
     clock, guard, scheme = VirtualClock(), Guard(), stored(config.importance, truth.INTERNAL, config.window)
     network = MadeNetwork(web, clock, lambda _: LATENCY_S, judge=guard.judge)
     partition = Partition(
-        folder, keys, random.Random(web.seed).randbytes, now=clock.now(), disk=_Hasty(folder), site=found_site,
+        folder, random.Random(web.seed).randbytes, now=clock.now(), disk=_Hasty(folder), site=found_site,
         site_rules=site_rules(), scheme=scheme,
     )  # fmt: skip
     memory = Memory.beside(partition, config, None)

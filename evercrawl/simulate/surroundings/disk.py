@@ -112,7 +112,7 @@ class VirtualDisk:
             self._announce("truncate", name, lambda: self._some(lambda: content.truncate(size)))
             content.truncate(size)
 
-    def replace(self, name: str, chunks: Iterable[bytes]) -> None:
+    def replace(self, name: str, chunks: Iterable[bytes], *, private: bool = False) -> None:
         """Make the file consist of `chunks`; after a crash it is wholly the old one or wholly the new one."""
         temporary = name + TEMPORARY
         with self._trouble("write", name):

@@ -46,8 +46,11 @@ class Disk(Protocol):
         """Cut the file to `size` bytes."""
         ...
 
-    def replace(self, name: str, chunks: Iterable[bytes]) -> None:
-        """Make the file consist of `chunks`; after a crash it is wholly the old one or wholly the new one."""
+    def replace(self, name: str, chunks: Iterable[bytes], *, private: bool = False) -> None:
+        """Make the file consist of `chunks`; after a crash it is wholly the old one or wholly the new one.
+
+        Of a `private` file nobody but its owner can read anything.
+        """
         ...
 
     def names(self, prefix: str = "") -> list[str]:
@@ -68,9 +71,9 @@ class _File:
 
     __slots__ = ("fd", "inode", "writable")
 
-    def __init__(self, path: Path, writable: bool) -> None:
+    def __init__(self, path: Path, writable: bool, mode: int = 0o644) -> None:
         self.fd = -1
-        self.fd = os.open(path, (os.O_RDWR | os.O_CREAT if writable else os.O_RDONLY) | os.O_CLOEXEC, 0o644)
+        self.fd = os.open(path, (os.O_RDWR | os.O_CREAT if writable else os.O_RDONLY) | os.O_CLOEXEC, mode)
         self.writable, self.inode = writable, os.fstat(self.fd).st_ino
 
     def __del__(self) -> None:
@@ -172,8 +175,10 @@ class RealDisk:
             os.ftruncate(file.fd, size)
             self._ends[name] = size
 
-    def replace(self, name: str, chunks: Iterable[bytes]) -> None:
+    def replace(self, name: str, chunks: Iterable[bytes], *, private: bool = False) -> None:
         """Make the file consist of `chunks`; after a crash it is wholly the old one or wholly the new one.
+
+        Of a `private` file nobody but its owner can read anything.
 
         Raises
         ------
@@ -185,7 +190,7 @@ class RealDisk:
         with self._trouble("write", name):
             self._sweep()
             try:
-                self._write_temporary(temporary, name, chunks)
+                self._write_temporary(temporary, name, chunks, private=private)
                 self._announce("rename", name)
                 temporary.replace(path)
             except BaseException:
@@ -268,11 +273,11 @@ class RealDisk:
             self._ends.pop(name, None)
             self._lasting.discard(name)
 
-    def _write_temporary(self, temporary: Path, name: str, chunks: Iterable[bytes]) -> None:
+    def _write_temporary(self, temporary: Path, name: str, chunks: Iterable[bytes], *, private: bool) -> None:
         temporary.unlink(missing_ok=True)
         if "/" in name:
             temporary.parent.mkdir(exist_ok=True)
-        file, offset = _File(temporary, writable=True), 0
+        file, offset = _File(temporary, writable=True, mode=0o600 if private else 0o644), 0
         for chunk in chunks:
             self._announce("write", name)
             _write_all(file.fd, chunk, offset)

@@ -87,7 +87,8 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
     size_bytes, wire_bytes
         Body after and before content decoding.
     digest, simhash, words
-        64-bit exact and similarity hash of the content; 32 bits of the digest of its text; 0 where there is none.
+        Digest of the content, its first 64 bits, and its similarity hash; 32 bits of the digest of its text; 0 where
+        there is none.
     alias
         Slot of the redirect's target, or of the page whose content this is; NO_SLOT where it is neither.
     archive
@@ -139,6 +140,8 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
         Of the content of an event with links of its own. None elsewhere, and where nobody counted them.
     cut
         How many further URLs the page links to that are not among its links, as these are too many.
+    digest_rest
+        The other 64 bits of the digest of the content; 0 where it has no more, as in crawls without a secret.
     """
 
     slot: int
@@ -183,6 +186,7 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
     anchors: bytes = b""
     text: TextBytes | None = None
     cut: int = 0
+    digest_rest: int = 0
 
 
 class Found(msgspec.Struct, array_like=True, tag="f", frozen=True):

@@ -56,6 +56,8 @@ class SnapshotHead(msgspec.Struct):
         The files with the blocks, in order.
     steered
         What orders and rules of the scope had made of the crawl.
+    hashes
+        What tells the hashes of the crawl from those under other secrets; see `Hasher.mark`.
     """
 
     version: int
@@ -81,6 +83,11 @@ class SnapshotHead(msgspec.Struct):
     bits: dict[str, int] = {}
     segments: list[BlockSegment] = []
     steered: Steered = msgspec.field(default_factory=Steered)
+    hashes: int = 0
+
+
+class OtherHashesError(StoreError):
+    """URLs had other keys when the snapshot was made."""
 
 
 class OtherSitesError(StoreError):

@@ -11,7 +11,7 @@ from evercrawl.errors import StoreError
 from evercrawl.store.snapshots.columns import clear_beyond, row_columns
 from evercrawl.store.snapshots.filling import fill, live_blocks
 from evercrawl.store.snapshots.frames import data_of
-from evercrawl.store.snapshots.head import DAMAGED, KIND, OtherSitesError, unpacked_instants
+from evercrawl.store.snapshots.head import DAMAGED, KIND, OtherHashesError, OtherSitesError, unpacked_instants
 from evercrawl.store.state import FoldedRecords
 from evercrawl.store.table.known import FILE as KNOWN_FILE
 from evercrawl.store.table.table import Saved
@@ -33,12 +33,14 @@ def restore(state: State, loaded: Loaded, disk: Disk) -> None:
 
     Raises
     ------
-    OtherSitesError
-        Its accounts are of other sites.
+    OtherHashesError, OtherSitesError
+        Its keys are others, or its accounts are of other sites.
     StoreError
         The known URLs are not those that it was made with, or blocks of it are missing.
     """
     head = loaded.head
+    if head.hashes != state.hasher.mark:
+        raise OtherHashesError(f"snapshot {loaded.name} was made under another secret")
     if head.known_digest not in (0, state.known.digest()):
         raise StoreError(f"{KNOWN_FILE} is damaged: it does not hold what snapshot {loaded.name} was made with")
     state.table.rebuild(state.known.take_keys())

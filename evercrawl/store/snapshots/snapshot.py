@@ -110,6 +110,7 @@ def _head(state: State, journal: Journal, archive_end: ArchiveEnd, columns: dict
         archive_end, state.known.digest(), state.accounts.save(), dict(state.notes), state.site_rules,
         scheme=state.scheme, bits={name: column.changed.bits for name, column in columns.items()},
         steered=state.steered.copy(),
+        hashes=state.hasher.mark,
     )  # fmt: skip
 
 

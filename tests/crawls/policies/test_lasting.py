@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from evercrawl.model.worth.lasting_weight import counted, parts
-from evercrawl.parse.digest import keys
 from evercrawl.progress import Limits
 from evercrawl.schedule.policies.price_gamma import PriceGamma
 from evercrawl.store.records.lasting import judged
@@ -71,7 +70,7 @@ def crawl(run, world, seconds, told, *, killed=False, every_s=1e6):
 def kept(partition):
     """Return what is kept of the two pages, and which part of each a change replaces for good."""
     state = partition.state
-    slots = state.table.find(keys([FLICKERS, STAYS]))
+    slots = state.find([FLICKERS, STAYS])
     assert slots[0] == SLOT
     rows = state.records.rows[state.table.record.take(slots)]
     return rows["lasting"].tolist(), rows["earlier"].tolist(), parts(state, slots)

@@ -10,7 +10,6 @@ import pytest
 from evercrawl.crawl.visit.parsers import Inline
 from evercrawl.model.policy import lessons
 from evercrawl.model.policy.lessons import Lessons
-from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import found_site
 from evercrawl.progress import Limits
 from evercrawl.schedule import Pages, Policy, Price, Visits
@@ -112,7 +111,7 @@ def visits_of(events):
 
 def read_back(run) -> Listener:
     policy = Listener()
-    with_journal = Partition(run.directory, keys, lambda n: b"\0" * n, now=run.now, site=found_site, writable=False)
+    with_journal = Partition(run.directory, lambda n: b"\0" * n, now=run.now, site=found_site, writable=False)
     try:
         Lessons(policy, with_journal)
     finally:
@@ -203,7 +202,14 @@ class Late(Inline):
 
 def test_what_is_read_late_is_told_in_the_journals_order(run):
     policy = Listener()
-    ran = run(web(run), SEEDS, Limits(seconds=600), policy=policy, parsers=Late("evercrawl", text=False), **SETTINGS)
+    ran = run(
+        web(run),
+        SEEDS,
+        Limits(seconds=600),
+        policy=policy,
+        parsers=lambda hasher: Late("evercrawl", hasher, text=False),
+        **SETTINGS,
+    )
     assert policy.said() == visits_of(ran.events)[: len(policy.rows)]
     assert len(policy.rows) > 40
 

@@ -12,6 +12,7 @@ from evercrawl.parse.simhash import simhash
 from evercrawl.simulate.living.plan import LivingPlan, UrlKind, Validators, sizes
 from evercrawl.simulate.living.web import LivingWeb
 from evercrawl.simulate.worlds.made_web import Answer
+from tests.helpers.hashing import HASHER
 
 WEB = LivingWeb(seed=3, hosts=10, pages=400, cycle_s=10.0, began_at=1000.0)
 LATER = 1000.0 + 100.0
@@ -96,7 +97,7 @@ def test_the_content_changes_when_the_page_does_and_only_then():
     before, between = ask(WEB, url, first - 1e-6).body, ask(WEB, url, first).body
     assert before == ask(WEB, url, 1000.0).body != between == ask(WEB, url, (first + second) / 2).body
     assert ask(WEB, url, second).body not in (before, between)
-    assert simhash(before.decode()) != simhash(between.decode())
+    assert simhash(before.decode(), HASHER) != simhash(between.decode(), HASHER)
 
 
 def test_a_tag_is_honoured_until_the_page_changes():
