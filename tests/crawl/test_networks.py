@@ -29,7 +29,7 @@ def begun(made):
 
 
 def opened(directory, rule=found_site, rules=0, *, writable=False, fold_all=False):
-    return Partition(directory, keys, bytes, now=2e9, writable=writable, site=rule, site_rules=rules, fold_all=fold_all)
+    return Partition(directory, bytes, now=2e9, writable=writable, site=rule, site_rules=rules, fold_all=fold_all)
 
 
 def told(state) -> dict[str, tuple[str, int]]:

@@ -277,6 +277,7 @@ class Runner:
                 partition = Partition(
                     self.directory, draw.randbytes, now=clock.now(), segment_bytes=segment_bytes,
                     disk=disk or RealDisk(self.directory, before=hook), site=found_site, scheme=scheme,
+                    secret=random.Random(f"{seed} secret").randbytes(16),
                 )  # fmt: skip
                 keeper = RobotsKeeper(
                     ":memory:" if robots == ":memory:" else str(self.directory / robots),

@@ -59,6 +59,10 @@ class Body(msgspec.Struct, array_like=True, frozen=True):
     text: bool
     secret: bytes
 
+    def __repr__(self) -> str:
+        """Return of which page it is, without the secret."""
+        return f"Body(url={self.url!r}, {len(self.data)} bytes)"
+
 
 class Content(msgspec.Struct, array_like=True):
     """What a body says.
