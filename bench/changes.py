@@ -33,7 +33,6 @@ from evercrawl.config import Config, save
 from evercrawl.model.stored.derived.derived import FOLDER, Derived
 from evercrawl.model.stored.reader import opened
 from evercrawl.model.view import View
-from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import site, site_rules
 from evercrawl.store.journal.codec import encode_slots
 from evercrawl.store.journal.events import CHANGED, HAS_LINKS, KEEP, UNCHANGED, Discovery, Found, Visit
@@ -58,7 +57,7 @@ class Made:
     """A crawl that is made up; every page is visited as often as any other."""
 
     def __init__(self, folder: Path, visits: int) -> None:
-        self.partition = Partition(folder, keys, os.urandom, now=BEGAN_AT, site=site, site_rules=site_rules())
+        self.partition = Partition(folder, os.urandom, now=BEGAN_AT, site=site, site_rules=site_rules())
         save(Config(), folder)
         self._draw, self._visits = np.random.default_rng(1), visits
         self._pages = visits // VISITS_OF_A_PAGE
@@ -102,9 +101,10 @@ class Made:
             f"https://www.site{slot % HOSTS}.example/folder-{slot % 7}/page-{slot}.html" for slot in range(self._pages)
         ]
         hosts = [state.host_number(f"www.site{number}.example", new) for number in range(HOSTS)]
-        state.table.intern(keys(urls))
+        fresh = state.hasher.keys(urls)
+        state.table.intern(fresh)
         found = Discovery(0, urls, [hosts[slot % HOSTS] for slot in range(self._pages)], 0, new)
-        state.admit(found, BEGAN_AT, keys(urls))
+        state.admit(found, BEGAN_AT, fresh)
         self.partition.remember(Found(BEGAN_AT, found))
 
     def _commit(self) -> None:

@@ -20,7 +20,6 @@ from evercrawl.clock import SystemClock
 from evercrawl.config import FILE_NAME, load
 from evercrawl.crawl.learn.reindex import reindex
 from evercrawl.errors import ConfigError, StoreError
-from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import site, site_rules
 from evercrawl.search.index import FOLDER as SEARCH_FOLDER
 from evercrawl.store.archive.archive import Archive
@@ -31,10 +30,10 @@ from evercrawl.store.disk.lock import Lock, holder
 from evercrawl.store.journal.events import Visit
 from evercrawl.store.journal.journal import Journal
 from evercrawl.store.journal.tail import find_end
-from evercrawl.store.partition import Partition, is_crawl
+from evercrawl.store.partition import Partition, is_crawl, write_birth
 from evercrawl.store.repair import journal as mending
 from evercrawl.store.repair.archive import ArchiveMending
-from evercrawl.store.repair.birth import read_birth, worked_out, write_birth
+from evercrawl.store.repair.birth import read_birth, worked_out
 from evercrawl.store.repair.damage import ArchiveSpan, Damage, Part
 from evercrawl.store.repair.kept import FOLDER, keep_bytes, move_away
 from evercrawl.store.snapshots.head import KIND
@@ -278,7 +277,7 @@ def _opened(directory: Path) -> Partition:
     now = SystemClock().now()
     try:
         return Partition(
-            directory, keys, os.urandom, now=now, software=f"evercrawl/{__version__}", site=site,
+            directory, os.urandom, now=now, software=f"evercrawl/{__version__}", site=site,
             site_rules=site_rules(), lock=Lock.take(directory, _PURPOSE, now),
         )  # fmt: skip
     except AssertionError as error:

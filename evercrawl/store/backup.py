@@ -25,7 +25,7 @@ from evercrawl.store.disk.lock import FILE as LOCK
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.disk.stamped import LEARNED, LESSONS, SNAPSHOT
 from evercrawl.store.journal.journal import Journal
-from evercrawl.store.partition import COPY, FILE, is_crawl
+from evercrawl.store.partition import COPY, FILE, KEY, is_crawl
 from evercrawl.store.snapshots.head import KIND
 
 __all__ = ["BACKUP_FILE", "BackupReport", "backup"]
@@ -130,7 +130,7 @@ class _Copying:
     def run(self, now: float) -> BackupReport:
         """Copy all that belongs to a backup."""
         try:
-            for name in (FILE, COPY):
+            for name in (FILE, COPY, KEY):
                 self._replace(name)
             self._grow_all(_ARCHIVE)
             self._replace_all(lambda name: name.startswith(_MANIFESTS))
@@ -200,7 +200,7 @@ class _Copying:
             draft.replace(self._to / name)
         else:
             pieces = (self._source.read(name, at, _PIECE) for at in range(0, size, _PIECE))
-            self._target.replace(name, pieces, private=name in (FILE, COPY))
+            self._target.replace(name, pieces, private=name in (FILE, COPY, KEY))
         self._count(name, size)
 
     def _copy_database(self, name: str) -> None:

@@ -44,6 +44,8 @@ FORMAT: Final = 2
 """Of the directory; those of format 1 have no secret, and so public hashes."""
 FILE: Final = "crawl.json"
 COPY: Final = "crawl-copy.json"
+KEY: Final = "crawl.key"
+"""The secret once more: of all that those two say, nothing else could tell it."""
 
 
 class SwitchProgress(msgspec.Struct, array_like=True, frozen=True):
@@ -106,6 +108,14 @@ class Birth(msgspec.Struct):
     def first(self) -> Scheme:
         """Return how importance was learned when the crawl began."""
         return self.begun or self.scheme
+
+
+def write_birth(disk: Disk, birth: Birth) -> None:
+    """Write it twice: the file is small, and without it nothing else can be understood."""
+    for name in (FILE, COPY):
+        disk.replace(name, [msgspec.json.encode(birth)], private=True)
+    if birth.secret:
+        disk.replace(KEY, [birth.secret.encode()], private=True)
 
 
 def is_crawl(directory: Path) -> bool:
@@ -204,14 +214,12 @@ class Partition:
                 f"{self.directory} was made by a newer evercrawl (format {birth.format}, "
                 f"this one reads {FORMAT}); upgrade evercrawl"
             )
-        if writable and (self.repairs or copy != data):
+        if writable and (self.repairs or copy != data or self.disk.read(KEY, 0, 64) != birth.secret.encode()):
             self._write(birth)
         return birth
 
     def _write(self, birth: Birth) -> None:
-        """Write it twice: the file is small, and without it nothing else can be understood."""
-        for name in (FILE, COPY):
-            self.disk.replace(name, [msgspec.json.encode(birth)], private=True)
+        write_birth(self.disk, birth)
 
     def _open(self, writable: bool, fold_all: bool, now: float) -> None:
         loaded, troubles = (None, []) if fold_all else snapshot.load(self.disk)

@@ -14,7 +14,7 @@ import xxhash
 from evercrawl.arrays.hasher import Hasher
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store.backup import backup
-from evercrawl.store.partition import COPY, FILE, Birth, Partition
+from evercrawl.store.partition import COPY, FILE, KEY, Birth, Partition
 from evercrawl.store.table.table import SEGMENTS, KeyMap
 from evercrawl.types import NO_SLOT
 from tests.helpers.hashing import HASHER
@@ -44,7 +44,7 @@ def test_nobody_else_can_read_it_and_nothing_else_holds_it(filled, tmp_path):
         secret = told(directory).secret
         assert len(bytes.fromhex(secret)) == 16
         for path in (path for path in directory.rglob("*") if path.is_file()):
-            if path.name in (FILE, COPY):
+            if path.name in (FILE, COPY, KEY):
                 assert stat.S_IMODE(path.stat().st_mode) == 0o600
             else:
                 assert secret.encode() not in path.read_bytes(), path

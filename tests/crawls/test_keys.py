@@ -6,14 +6,13 @@ import xxhash
 
 from evercrawl.arrays.hasher import Hasher
 from evercrawl.ask.content import content
-from evercrawl.ask.why.feeders import feeders
 from evercrawl.config import Config
 from evercrawl.crawl.workers.workers import Workers
 from evercrawl.model.stored.answers import answer_of, exchange_of
-from evercrawl.model.view import View
 from evercrawl.parse.urls import normalise
 from evercrawl.progress import Limits
 from evercrawl.simulate.worlds.made_web import Answer, MadeWeb
+from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import CHANGED
 from evercrawl.store.partition import FILE
 from evercrawl.types import Outcome
@@ -52,9 +51,10 @@ def test_two_urls_that_had_one_key_both_have_their_page(run, first):
     for url, linked in ((first, SEED), (second, SEED + "then")):
         says = b"victim" if url == VICTIM else b"attacker"
         assert says in content(partition, url, config, run.now).body
-        view, slot = View(partition, config, run.now), partition.state.find_one(url)
+        slot = partition.state.find_one(url)
         assert partition.state.urls.get(slot) == url
-        assert [feeder.url for feeder in feeders(view, slot)] == [linked]
+        paying = [event.slot for event in ran.visits if slot in decode_slots(event.targets).tolist()]
+        assert partition.state.urls.get_many(paying) == [linked]
     partition.close()
 
 

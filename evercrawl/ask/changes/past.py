@@ -6,7 +6,6 @@ from evercrawl.ask.changes.versions import PageHistory, PageVersion, history
 from evercrawl.ask.content import NotHeldError, StoredPage
 from evercrawl.model.stored.answers import answer_of, exchange_of, instant
 from evercrawl.model.stored.derived.derived import Derived
-from evercrawl.parse.digest import keys
 from evercrawl.store.journal.events import Visit
 from evercrawl.store.partition import Partition
 from evercrawl.types import NO_SLOT
@@ -20,7 +19,7 @@ def slot_of(partition: Partition, url: str) -> int:
     NotHeldError
         The crawl does not know it.
     """
-    slot = int(partition.state.table.find(keys([url]))[0])
+    slot = partition.state.find_one(url)
     if slot == NO_SLOT:
         raise NotHeldError(f"{url} was never seen: no page that was read so far links to it.")
     return slot

@@ -150,7 +150,7 @@ def _write(disk: Disk, scheme: Scheme, looks: list[Look]) -> None:
 def is_whole(disk: Disk) -> bool:
     """Whether the file of what was looked at holds what was written to it."""
     line, _, rest = disk.read(POPULARITY_FILE, 0, disk.size(POPULARITY_FILE)).partition(b"\n")
-    return digest(line + rest[:-8]).to_bytes(8, "little") == rest[-8:]
+    return checksum(line + rest[:-8]).to_bytes(8, "little") == rest[-8:]
 
 
 def _read(disk: Disk, scheme: Scheme) -> list[Look]:

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from evercrawl.arrays.hasher import SECRET_BYTES, Hasher
 from evercrawl.errors import StoreError
 from evercrawl.store.archive.cdxj import SEGMENT_SUFFIX
 from evercrawl.store.journal.events import Switched
 from evercrawl.store.journal.journal import Journal
-from evercrawl.store.partition import COPY, FILE, FORMAT, Birth
+from evercrawl.store.partition import COPY, FILE, KEY, Birth
 from evercrawl.store.snapshots import snapshot
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ def read_birth(disk: Disk) -> Birth | None:
 def worked_out(disk: Disk) -> Birth | None:
     """Return what they said, as snapshots, journal and the names of archive files have it; None where these do not.
 
-    A crawl that was switched to another scheme of importance is left out: nothing else says how it began.
+    A crawl that was switched to another scheme of importance is left out: nothing else says how it began. So is one
+    whose secret is lost too.
     """
     loaded, _ = snapshot.load(disk)
     names = [name for name in disk.names("archive/evercrawl-") if name.endswith(SEGMENT_SUFFIX)]
@@ -42,10 +44,18 @@ def worked_out(disk: Disk) -> Birth | None:
             return None
     except StoreError:
         return None
-    return Birth(FORMAT, ids.pop(), loaded.head.epoch, loaded.head.scheme)
+    secret = _secret(disk, loaded.head.hashes)
+    if secret is None:
+        return None
+    return Birth(2 if secret else 1, ids.pop(), loaded.head.epoch, loaded.head.scheme, secret=secret.hex())
 
 
-def write_birth(disk: Disk, birth: Birth) -> None:
-    """Write both files."""
-    for name in (FILE, COPY):
-        disk.replace(name, [msgspec.json.encode(birth)])
+def _secret(disk: Disk, hashes: int) -> bytes | None:
+    """Return the secret of a crawl whose hashes have this mark, empty where it has none; None where it is lost."""
+    if not hashes:
+        return b""
+    try:
+        secret = bytes.fromhex(disk.read(KEY, 0, 2 * SECRET_BYTES).decode())
+    except ValueError:
+        return None
+    return secret if len(secret) == SECRET_BYTES and Hasher(secret).mark == hashes else None
