@@ -10,9 +10,13 @@ from typing import Final, NamedTuple, TypeAlias
 import tantivy
 
 from evercrawl.search.schema import BODY, LANGUAGE, TITLE
+from evercrawl.search.segment import begins_parts, unsegmented
 
 MOST_FORMS: Final = 4
 """Other forms of one word that are looked for: the most frequent ones."""
+
+MOST_PARTS: Final = 40
+"""Parts that are looked for where a question is one letter of a script without blanks."""
 
 _WEIGHT: Final = 0.4  # of another form, where the word itself counts for 1
 _MOST_TERMS: Final = 1_000  # looked at: of all that begin alike the most frequent
@@ -69,6 +73,8 @@ class Forms:
         return self._known[key]
 
     def _others(self, word: str, language: str) -> list[Form]:
+        if unsegmented(word):
+            return self._parts_from(word) if begins_parts(word) else []
         stem = self._stems(word, language)[0]
         prefix = _beginning(word, stem).removesuffix("i")  # of "flies" it is "fl", or "fly" would be missed
         if len(prefix) < _SHORTEST or word.isdecimal():
@@ -81,6 +87,15 @@ class Forms:
         same = [term for term, other in zip(terms, stems, strict=True) if other == stem and term != word]
         same.sort(key=lambda term: (-terms[term], term))
         return [Form(term, self._weight(terms.get(word, 0), terms[term])) for term in same[:MOST_FORMS]]
+
+    def _parts_from(self, word: str) -> list[Form]:
+        """Return the most frequent parts that begin with a letter or two, which count like the letters themselves."""
+        terms: dict[str, int] = {}
+        for field in (BODY, TITLE):
+            for term, count in self._searcher.terms_with_prefix(field, word, limit=MOST_PARTS):
+                terms[term] = max(count, terms.get(term, 0))
+        best = sorted((term for term in terms if term != word), key=lambda term: (-terms[term], term))
+        return [Form(term, 1.0) for term in best[:MOST_PARTS]]
 
     def _stems(self, words: str, language: str) -> list[str]:
         """Return the stems of words, accents folded, in order."""

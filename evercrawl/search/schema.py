@@ -8,13 +8,16 @@ from urllib.parse import unquote
 import msgspec
 import tantivy
 
-from evercrawl.search.condense import condense
+from evercrawl.search.condense import HEAD_BYTES, condense
+from evercrawl.search.segment import may_be_unsegmented, segmented, unsegmented
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Of everything below; an index of another version has to be made again."""
 
 MOST_ADDRESS_CHARS: Final = 200
 """Characters of a URL whose words are indexed."""
+
+_SEGMENTED_HEAD_BYTES: Final = 3 * HEAD_BYTES  # pairs of letters, with their blanks, take that much more
 
 TITLE: Final = "title"
 BODY: Final = "body"
@@ -98,9 +101,9 @@ def page_document(page: IndexedPage) -> tantivy.Document:
     made.add_unsigned(DIGEST, page.digest)
     if not page.url:
         return made
-    made.add_text(TITLE, page.title)
-    made.add_text(BODY, condense(page.text) if isinstance(page.text, bytes) else page.text)
-    made.add_text(ADDRESS, address_words(page.url))
+    made.add_text(TITLE, segmented(page.title))
+    made.add_text(BODY, _body(page.text))
+    made.add_text(ADDRESS, segmented(address_words(page.url)))
     made.add_text(SITE, page.site)
     made.add_text(HOST, page.host)
     for name in languages(page.language):
@@ -111,8 +114,17 @@ def page_document(page: IndexedPage) -> tantivy.Document:
 def anchors_document(slot: int, words: Iterable[str]) -> tantivy.Document:
     """Return what links say of a page, as it is written."""
     made = _named(slot)
-    made.add_text(ANCHOR, "\n".join(words))
+    made.add_text(ANCHOR, segmented("\n".join(words)))
     return made
+
+
+def _body(text: str | bytes) -> str:
+    """Return what is indexed of a text: its words, and pairs of letters where there are none."""
+    if isinstance(text, str):
+        return segmented(text)
+    if may_be_unsegmented(text) and unsegmented(decoded := text.decode("utf-8", "replace")):
+        return condense(segmented(decoded).encode(), _SEGMENTED_HEAD_BYTES)
+    return condense(text)
 
 
 def _named(slot: int) -> tantivy.Document:
@@ -146,7 +158,7 @@ def languages(tag: str) -> tuple[str, ...]:
 def words_of(text: str) -> list[str]:
     """Return the words of a text as the index knows them, in order.
 
-    >>> words_of("Hash-tables, in C++ & ÖPNV")
-    ['hash', 'tables', 'in', 'c', 'öpnv']
+    >>> words_of("Hash-tables, in C++ & ÖPNV"), words_of("数据库")
+    (['hash', 'tables', 'in', 'c', 'öpnv'], ['数据', '据库'])
     """
-    return _ANALYZER.analyze(text)
+    return _ANALYZER.analyze(segmented(text))

@@ -1,9 +1,11 @@
 """The part of a text that answers a query best, and where the words of the query stand in it."""
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Final, NamedTuple
 
 from evercrawl.search.forms import Form, Words
+from evercrawl.search.segment import pattern, unsegmented
 
 WIDTH: Final = 240
 """Characters of a snippet, or little more."""
@@ -68,7 +70,22 @@ def snippet(text: str, forms: Words, width: int = WIDTH) -> Snippet:
 
 def marked(text: str, forms: Words) -> Snippet:
     """Return a whole text, such as a title, with the words of the query marked."""
-    return Snippet(text, tuple((place.start, place.end) for place in _places(text, forms)))
+    return Snippet(text, tuple(_apart((place.start, place.end) for place in _places(text, forms))))
+
+
+def _apart(marks: Iterable[Mark]) -> list[Mark]:
+    """Return marks joined where they overlap, as pairs of letters do.
+
+    >>> _apart([(0, 2), (1, 3), (5, 6)])
+    [(0, 3), (5, 6)]
+    """
+    joined: list[Mark] = []
+    for start, end in marks:
+        if joined and start < joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        else:
+            joined.append((start, end))
+    return joined
 
 
 def _some_places(text: str, forms: Words) -> list[_Place]:
@@ -105,6 +122,10 @@ def _lower(text: str, forms: Words) -> str:
 
 
 def _of(lower: str, form: Form, word: int, most: int) -> Iterable[_Place]:
+    if unsegmented(form.word):  # it stands within others
+        found = islice(pattern(form.word).finditer(lower), most)
+        yield from (_Place(one.start(), one.end(), word) for one in found)
+        return
     at, length, seen = lower.find(form.word), len(form.word), 0
     while at >= 0 and seen < most:
         end = at + length

@@ -102,8 +102,8 @@ def test_a_crawl_that_lost_its_journal_keeps_its_archive(filled):
     assert {file.name: file.read_bytes() for file in (filled.directory / "archive").iterdir()} == archived
 
 
-@pytest.mark.parametrize("part", ["pages/meta.json", "anchors/meta.json", "index.json"])
-def test_a_damaged_search_index_is_made_anew_and_that_is_said(tmp_path, part):
+@pytest.mark.parametrize("part", ["pages/meta.json", "anchors/meta.json", "index.json", "of before"])
+def test_a_damaged_search_index_or_one_of_before_is_made_anew_and_that_is_said(tmp_path, part):
     said: list[str] = []
 
     def run(*seeds: str) -> None:
@@ -111,9 +111,11 @@ def test_a_damaged_search_index_is_made_anew_and_that_is_said(tmp_path, part):
         asyncio.run(crawl(tmp_path, config, seeds, Limits(seconds=0.0), lambda now: said.append(now.message)))
 
     run("http://example.org/")
-    file = tmp_path / "search" / part
+    file = tmp_path / "search" / ("index.json" if part == "of before" else part)
     assert file.is_file(), sorted(tmp_path.rglob("search/*"))
-    file.write_bytes(file.read_bytes()[:-9])
+    held = file.read_bytes()
+    file.write_bytes(held.replace(b'"version":2', b'"version":1') if part == "of before" else held[:-9])
+    assert file.read_bytes() != held
     run()
     assert any("the search index is made anew from the archive" in message for message in said), said
     before = len(said)

@@ -171,7 +171,9 @@ def _filled(folder: Path) -> None:
     index.close()
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b'{"version": 99, "at": 3}', b'{"at": "x"}'])
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b'{"version": 99, "at": 3}', b'{"version": 1, "at": 3}', b'{"at": "x"}']
+)
 def test_a_mark_that_makes_no_sense_is_refused(tmp_path, content):
     _filled(tmp_path / FOLDER)
     (tmp_path / FOLDER / "index.json").write_bytes(content)

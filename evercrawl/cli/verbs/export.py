@@ -14,7 +14,6 @@ from evercrawl.cli import arguments, warm, where
 from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.meter import Meter
 from evercrawl.cli.show.plain import Fitted, fit, many
-from evercrawl.cli.since import instant_of
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -119,11 +118,12 @@ def _check(args: argparse.Namespace) -> None:
 
 def _content(crawl: Partition, args: argparse.Namespace) -> ContentTable:
     """Return the table of content that was asked for."""
+    from evercrawl.ask.changes.question import moment
     from evercrawl.ask.reading.content_table import ContentTable
     from evercrawl.ask.reading.selection import Wanted
     from evercrawl.parse.reading.rendering import ContentForm
 
-    since = instant_of(args.since, "--since") if args.since else 0.0
+    since = moment(args.since, time.time(), "--since") if args.since else 0.0
     wanted = Wanted(since, args.site or "", args.pattern or "", args.language or "")
     return ContentTable(crawl, wanted, ContentForm(args.form or "markdown"), _chunk_chars(args.chunks))
 

@@ -171,6 +171,6 @@ def test_export_content_at_the_command_line(filled, tmp_path, capsys):
     assert "a number of characters, 100 or more" in capsys.readouterr().err
     assert main([*words, "--chunks", "500", "--text"]) == 2
     assert main([*words, "--since", "soon"]) == 2
-    assert "--since must be a day such as yesterday" in capsys.readouterr().err
+    assert "--since must be a time such as" in capsys.readouterr().err
     assert main(["export", "pages", "-o", str(file), "--dir", str(filled.directory), "--site", "a.example"]) == 2
     assert "--site is for the table content only" in capsys.readouterr().err
