@@ -17,6 +17,7 @@ class Curl:
     ) -> None: ...
     def unsetopt(self, option: int) -> None: ...
     def getinfo(self, option: int) -> int | float | str: ...
+    def perform(self) -> None: ...
     def close(self) -> None: ...
 
 class CurlMulti:
@@ -56,8 +57,11 @@ POLL_IN: Final[int]
 POLL_INOUT: Final[int]
 POLL_OUT: Final[int]
 POLL_REMOVE: Final[int]
+POST: Final[int]
+POSTFIELDS: Final[int]
 PRIMARY_IP: Final[int]
 PROTOCOLS: Final[int]
+RESPONSE_CODE: Final[int]
 PROTO_HTTP: Final[int]
 PROTO_HTTPS: Final[int]
 PROXY: Final[int]

@@ -10,6 +10,7 @@ _AGENT = re.compile(r"[A-Za-z_-]+(/[!-~]+)?( [ -~]+)?")
 _CONTACT = re.compile(r"(https?://|mailto:)[!-'*-~]+|[!-'*-?A-~]+@[!-'*-?A-~]+")
 _SITE = re.compile(r"[^\s/:@.]+(\.[^\s/:@.]+)*")
 PROXY = re.compile(r"(https?|socks4a?|socks5h?)://[!-~]+")
+_WEBHOOK = re.compile(rf"https?://[!-~]+|{REFERENCE}")
 _PROXY = re.compile(rf"{PROXY.pattern}|{REFERENCE}")
 
 
@@ -74,6 +75,22 @@ def proxy() -> ValueKind:
         "a proxy such as http://127.0.0.1:3128 or socks5h://127.0.0.1:1080, or env:NAME or file:PATH of one",
         _matching(_PROXY),
     )
+
+
+def webhook() -> ValueKind:
+    """Return the kind of URLs that take deliveries, or of references to them, or nothing."""
+    return ValueKind(
+        "URL", "an http or https URL such as https://example.org/hooks, or env:NAME or file:PATH", _matching(_WEBHOOK)
+    )
+
+
+def reference() -> ValueKind:
+    """Return the kind of references to a secret, or nothing.
+
+    >>> reference().read("env:SECRET")
+    'env:SECRET'
+    """
+    return ValueKind("REF", "env:NAME or file:PATH, where the secret is", _matching(re.compile(REFERENCE)))
 
 
 def contact() -> ValueKind:

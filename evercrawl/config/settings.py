@@ -55,9 +55,9 @@ def _flag(name: str) -> str:
     return f"--{re.sub('(_per_s|_s|_bytes)$', '', name).replace('_', '-')}"
 
 
-_pace, _scope, _identity, _limits, _strategy, _network, _machine, _store = (
+_pace, _scope, _identity, _limits, _strategy, _network, _machine, _store, _webhook = (
     partial(_setting, section)
-    for section in ("pace", "scope", "identity", "limits", "strategy", "network", "machine", "store")
+    for section in ("pace", "scope", "identity", "limits", "strategy", "network", "machine", "store", "webhook")
 )
 
 
@@ -173,6 +173,13 @@ class Config:
         "maximum size of the robots.txt files kept on disk, a 64th of it for one site; others are requested again")
     segment_bytes: int = _store(1 << 30, values.size(1 << 10),
         "size at which an archive file is closed and the next one opened")
+
+    webhook_url: str = _webhook("", network.webhook(),
+        "where `evercrawl changes --follow` delivers changes; env:NAME or file:PATH if the URL holds a secret")
+    webhook_secret: str = _webhook("", network.reference(),
+        "what signs deliveries: env:NAME or file:PATH; empty = they are not signed")
+    webhook_private: bool = _webhook(True, values.switch(),
+        "deliver also to addresses of private networks and of this machine")
     # fmt: on
 
     focus: tuple[focusing.Focus, ...] = ()

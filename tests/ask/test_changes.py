@@ -4,10 +4,11 @@ import random
 
 import pytest
 
-from evercrawl.ask.changes.listing import changes, stream
+from evercrawl.ask.changes.listing import changes
 from evercrawl.ask.changes.page_change import ChangeList
 from evercrawl.ask.changes.past import content_at, page_history
 from evercrawl.ask.changes.question import ChangeQuestion, moment
+from evercrawl.ask.changes.streaming import latest, part_after
 from evercrawl.ask.changes.texts import VersionTexts, diff_of, word_diff
 from evercrawl.ask.content import NotHeldError
 from evercrawl.config import Config
@@ -35,7 +36,9 @@ class Open:
 
     def stream(self, **question: object) -> list[tuple[str, str]]:
         asked = ChangeQuestion(**question)  # type: ignore[arg-type]
-        return [(change.kind, change.url) for change in stream(self.view, self.derived.runs, asked)]
+        found = part_after(self.view, self.derived.runs, asked, self.derived.events)
+        assert found.upto == self.derived.events
+        return [(change.kind, change.url) for change in found.changes]
 
 
 @pytest.fixture
@@ -182,6 +185,28 @@ def test_the_stream_goes_on_after_what_is_known(site, ask):
     crawl = ask.open()
     assert crawl.stream() == [("changed", f"{SITE}/a"), ("changed", f"{SITE}/b")]
     assert crawl.stream(after=first.sequence) == [("changed", f"{SITE}/b")]
+
+
+def test_parts_and_the_latest_agree_with_the_whole(site, ask, monkeypatch):
+    for step in range(12):
+        site.visit(f"{SITE}/{'abc'[step % 3]}", site.page("page", text=f"{TEXT} {'x' * step} {step * step}"))
+    crawl = ask.open()
+    view, runs, known = crawl.view, crawl.derived.runs, crawl.derived.events
+    whole = part_after(view, runs, ChangeQuestion(all=True), known).changes
+    assert len(whole) == 12
+    monkeypatch.setattr("evercrawl.ask.changes.streaming.VISITS", 5)
+    for most in (1, 2, 100):
+        found, at = list[object](), 0
+        while at < known:
+            part = part_after(view, runs, ChangeQuestion(all=True, after=at), known, most)
+            assert part.upto > at
+            found += part.changes
+            at = part.upto
+        assert tuple(found) == whole
+    newest = whole[::-1]
+    assert latest(view, runs, ChangeQuestion(all=True, limit=7), known) == list(newest[:7])
+    assert latest(view, runs, ChangeQuestion(all=True, limit=None), known) == list(newest)
+    assert latest(view, runs, ChangeQuestion(all=True, after=whole[8].sequence), known) == list(newest[:3])
 
 
 def footer(step: int) -> str:

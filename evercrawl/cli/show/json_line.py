@@ -56,7 +56,7 @@ def json_line(event: str, fields: Mapping[str, object]) -> str:
 "due_at": null}'
     """
     assert event in EVENTS, "documented"
-    return json.dumps({"event": event, **_dated(fields)})
+    return json.dumps({"event": event, **dated(fields)})
 
 
 def iso(at: float) -> str:
@@ -71,7 +71,8 @@ def iso(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _dated(fields: Mapping[str, object]) -> dict[str, object]:
+def dated(fields: Mapping[str, object]) -> dict[str, object]:
+    """Return fields with every instant in ISO 8601, and as seconds since 1970 in NAME_s."""
     found = dict[str, object]()
     for name, value in fields.items():
         if name == "event":
@@ -86,7 +87,7 @@ def _dated(fields: Mapping[str, object]) -> dict[str, object]:
 
 def _inside(value: object) -> object:
     if isinstance(value, Mapping):
-        return _dated(cast("Mapping[str, Any]", value))
+        return dated(cast("Mapping[str, Any]", value))
     if isinstance(value, list | tuple):
         return [_inside(each) for each in cast("list[object]", value)]
     return value

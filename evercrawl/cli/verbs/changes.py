@@ -6,13 +6,14 @@ import argparse
 import sys
 import time
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from evercrawl.cli import arguments, warm, where
 from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.meter import Meter
 from evercrawl.cli.show.plain import fit
 from evercrawl.config import values
+from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,8 +26,12 @@ _MORE = (
     "Pages are ordered by importance times extent, which is the part of a page that is new. A page appeared if it is "
     "new to a site that had been read; otherwise the first reading of a page is no change. Changes of times, counters, "
     "tokens and rotating advertisements alone are left out (--all lists them). The crawl may be running. Examples: "
-    "`evercrawl changes --since yesterday`, `evercrawl changes --since 2h --site example.org --diff`."
+    "`evercrawl changes --since yesterday`, `evercrawl changes --since 2h --site example.org --diff`, `evercrawl "
+    "changes --follow --json --after 1200`."
 )
+
+
+_DAY_S: Final = 86_400.0
 
 
 def add(verbs: arguments.Verbs) -> None:
@@ -39,6 +44,17 @@ def add(verbs: arguments.Verbs) -> None:
     parser.add_argument("--site", metavar="SITE", default="", help="only this registrable domain or host")
     parser.add_argument("--pattern", metavar="REGEX", default="", help="only URLs in which this expression is found")
     parser.add_argument("--limit", metavar="N", default="50", help="number of pages; 0 = all (default: 50)")
+    parser.add_argument("--follow", action="store_true", help="go on, and tell each change when a visit found it")
+    parser.add_argument(
+        "--after", metavar="SEQUENCE", help="only changes after this one: the sequence of the last that is known"
+    )
+    parser.add_argument(
+        "--atom", metavar="FILE", help="write the latest changes to an Atom feed; with --follow, keep it"
+    )
+    parser.add_argument(
+        "--webhook", metavar="URL", help="with --follow: deliver there; default: [webhook] of crawl.toml"
+    )
+    parser.add_argument("--webhook-secret", metavar="REF", help="what signs deliveries: env:NAME or file:PATH")
     parser.add_argument("--diff", action="store_true", help="print the words that changed")
     parser.add_argument("--all", action="store_true", help="also changes of times, counters and tokens alone")
     arguments.add_directory(parser)
@@ -49,7 +65,13 @@ def run(args: argparse.Namespace) -> int:
     """List them."""
     now = time.time()
     question, directory = _question(args, now), where.directory(args)
+    if not args.follow and (args.webhook or args.webhook_secret):
+        raise ConfigError("--webhook delivers what --follow finds; add --follow")
     warm.before_reading("evercrawl.model.view")
+    if args.follow or args.atom:
+        from evercrawl.cli import watching
+
+        return watching.run(args, directory, question)
     with Meter(sys.stderr, line_every_s=1.0) as meter:
         found, diffs = _asked(directory, question, meter, diff=args.diff)
     if args.json:
@@ -67,9 +89,12 @@ def _question(args: argparse.Namespace, now: float) -> ChangeQuestion:
     from evercrawl.ask.changes.question import ChangeQuestion, moment
 
     limit = cast("int", arguments.value(values.whole(), args.limit, "--limit"))
+    after = cast("int", arguments.value(values.whole(), args.after or "0", "--after"))
+    since = moment(args.since, now, "--since") if args.since else now - _DAY_S if not (after or args.follow) else 0.0
     question = ChangeQuestion(
-        since=moment(args.since or "24h", now, "--since"),
+        since=since,
         until=moment(args.until, now, "--until") if args.until != "now" else float("inf"),
+        after=after,
         site=args.site,
         pattern=args.pattern,
         limit=limit or None,

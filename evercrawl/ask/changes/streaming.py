@@ -1,0 +1,82 @@
+"""Changes one by one, in the order of the journal: some after a sequence that is known, or the latest."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from evercrawl.ask.changes.listing import told_one_by_one
+from evercrawl.ask.changes.noises import Noises
+from evercrawl.ask.changes.page_change import PageChange
+from evercrawl.ask.changes.question import ChangeQuestion
+from evercrawl.ask.changes.wanted import wanted_visits
+from evercrawl.model.stored.derived.runs import Runs
+from evercrawl.model.view import View
+from evercrawl.types import Ints
+
+VISITS: Final = 1 << 14
+"""Visits that are looked at for one part."""
+
+
+class StreamPart(NamedTuple):
+    """Some changes in order, and the sequence up to which all changes are among them or came before."""
+
+    changes: tuple[PageChange, ...]
+    upto: int
+
+
+def part_after(view: View, runs: Runs, question: ChangeQuestion, known: int, most: int = 100) -> StreamPart:
+    """Return the next changes after `question.after`.
+
+    Parameters
+    ----------
+    view, runs
+        The crawl, and what is derived from its journal.
+    question
+        What is asked; `limit` is not heeded.
+    known
+        Sequence of the last event that `runs` know.
+    most
+        At most so many changes are returned; there may be further ones after the part.
+
+    Raises
+    ------
+    ConfigError
+        The pattern is no regular expression.
+    """
+    first = runs.after(question.after)
+    end = min(first + VISITS, runs.visits)
+    upto = known if end == runs.visits else int(runs.take("number", np.array([end]))[0])
+    chosen = list[PageChange]()
+    for change in _chosen(view, runs, question, wanted_visits(view, runs, question, end)):
+        chosen.append(change)
+        if len(chosen) == most:
+            return StreamPart(tuple(chosen), change.sequence)
+    return StreamPart(tuple(chosen), max(upto, question.after))
+
+
+def latest(view: View, runs: Runs, question: ChangeQuestion, known: int) -> list[PageChange]:
+    """Return the last changes, the newest first, as many as `question.limit` says."""
+    chosen, end = list[PageChange](), runs.visits
+    first = runs.after(question.after)
+    while end > first and (question.limit is None or len(chosen) < question.limit):
+        start = max(end - VISITS, first)
+        at = int(runs.take("number", np.array([start]))[0])
+        visits = wanted_visits(view, runs, replace(question, after=at), end)
+        for change in _chosen(view, runs, question, visits[::-1]):
+            chosen.append(change)
+            if len(chosen) == question.limit:
+                break
+        end = start
+    return chosen
+
+
+def _chosen(view: View, runs: Runs, question: ChangeQuestion, visits: Ints) -> Iterator[PageChange]:
+    expression = question.expression
+    if expression is not None and len(visits):
+        urls = view.state.urls.get_many(runs.take("slot", visits).tolist())
+        visits = visits[np.array([expression.search(url) is not None for url in urls], np.bool_)]
+    for change in told_one_by_one(view, runs, visits, Noises(view.partition, runs)):
+        if question.all or not change.noise:
+            yield change

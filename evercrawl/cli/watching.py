@@ -1,0 +1,170 @@
+"""Watching a crawl: changes are printed as they come, delivered to a webhook, and kept in an Atom feed."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import deque
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from evercrawl.cli.running import obey_from_now
+from evercrawl.cli.show.json_line import dated, json_line
+from evercrawl.cli.show.meter import Meter
+from evercrawl.cli.show.plain import fit
+from evercrawl.config.secrets import masked, revealed
+
+if TYPE_CHECKING:
+    from evercrawl.ask.changes.following import FollowedCrawl
+    from evercrawl.ask.changes.page_change import PageChange
+    from evercrawl.ask.changes.question import ChangeQuestion
+    from evercrawl.ask.changes.texts import WordDiff
+    from evercrawl.ask.changes.webhooks import Webhook
+    from evercrawl.config import Config
+    from evercrawl.store.cursors import Cursors
+
+EVERY_S: Final = 1.0
+"""How often the journal is looked at while nothing comes."""
+
+
+def run(args: argparse.Namespace, directory: Path, question: ChangeQuestion) -> int:
+    """Write the feed; with `--follow`, tell what comes until somebody stops it."""
+    from evercrawl.ask.changes.following import FollowedCrawl
+    from evercrawl.store.disk.whole import placed
+
+    if args.atom:
+        placed(Path(args.atom))
+    with Meter(sys.stderr, line_every_s=1.0) as meter:
+        following = FollowedCrawl(directory, tell=meter)
+    try:
+        feed = _Feed(Path(args.atom), following, question) if args.atom else None
+        if args.follow:
+            _follow(args, directory, following, question, feed)
+        elif feed is not None:
+            print(f"wrote {len(feed.entries)} changes to {args.atom}")
+    finally:
+        following.close()
+    return 0
+
+
+def _follow(
+    args: argparse.Namespace, directory: Path, following: FollowedCrawl, question: ChangeQuestion, feed: _Feed | None
+) -> None:
+    began = question if question.after or question.since else replace(question, after=following.sequence)
+    hook, cursors = _hook(args, directory, following, began)
+    obey_from_now()
+    at, said = began.after, ""
+    try:
+        while True:
+            found = following.part(replace(began, after=at))
+            at = found.upto
+            if feed is not None and found.changes:
+                feed.add(found.changes)
+            for change in found.changes:
+                _print(args, following, change)
+            more = hook is not None and hook.turn(following.crawl.birth.id, following.part)
+            if hook is not None and hook.error != said:
+                said = hook.error
+                print(fit(f"evercrawl: {_trouble(said)}", sys.stderr), file=sys.stderr, flush=True)
+            if not found.changes and not more and at == following.sequence:
+                time.sleep(EVERY_S)
+                following.turn()
+    finally:
+        if cursors is not None:
+            cursors.close()
+
+
+def _trouble(error: str) -> str:
+    return (
+        f"the webhook did not take a delivery ({error}); it is sent again" if error else "the webhook takes deliveries"
+    )
+
+
+def _hook(
+    args: argparse.Namespace, directory: Path, following: FollowedCrawl, question: ChangeQuestion
+) -> tuple[Webhook | None, Cursors | None]:
+    """Return what delivers, from where it ended the last time."""
+    from evercrawl.ask.changes.webhooks import Webhook
+    from evercrawl.fetch.webhook import post
+    from evercrawl.model.view import settings
+    from evercrawl.store.cursors import Cursors
+
+    config: Config = settings(directory)[0]
+    url = revealed(args.webhook or config.webhook_url, "webhook_url")
+    if not url:
+        return None, None
+    named = args.webhook_secret or config.webhook_secret
+    secret = revealed(named, "webhook_secret")
+    if not secret:
+        print(f"evercrawl: deliveries to {masked(url)} are not signed; name a --webhook-secret", file=sys.stderr)
+    cursors = Cursors(directory)
+    known = cursors.get(url)
+    if known is None and not question.since:
+        cursors.put(url, question.after)
+    elif known is not None:
+        question = replace(question, after=known, since=float("-inf"))
+    carry = partial(post, private=config.webhook_private)
+    describe = partial(_described, args, following)
+    return Webhook(url, secret, question, cursors, carry, time.time, describe), cursors
+
+
+def _described(args: argparse.Namespace, following: FollowedCrawl, change: PageChange) -> dict[str, Any]:
+    from evercrawl.cli.show.changes_lines import change_object
+
+    return dated(change_object(change, _diff(args, following, change), with_diff=args.diff))
+
+
+def _print(args: argparse.Namespace, following: FollowedCrawl, change: PageChange) -> None:
+    from evercrawl.cli.show.changes_lines import change_line, change_object, diff_text
+
+    diff = _diff(args, following, change)
+    if args.json:
+        print(json_line("change", change_object(change, diff, with_diff=args.diff)), flush=True)
+        return
+    print(fit(change_line(change), sys.stdout), flush=True)
+    if args.diff and change.version is not None and change.before is not None:
+        print(fit(diff_text(diff), sys.stdout), flush=True)
+
+
+def _diff(args: argparse.Namespace, following: FollowedCrawl, change: PageChange) -> WordDiff | None:
+    return _words(following, change) if args.diff else None
+
+
+def _words(following: FollowedCrawl, change: PageChange) -> WordDiff | None:
+    from evercrawl.ask.changes.texts import VersionTexts, diff_of
+
+    return diff_of(VersionTexts(following.crawl, following.derived.runs), change)
+
+
+class _Feed:
+    """An Atom feed in a file, with the latest changes."""
+
+    def __init__(self, path: Path, following: FollowedCrawl, question: ChangeQuestion) -> None:
+        from evercrawl.ask.changes.atom import ENTRIES
+        from evercrawl.ask.changes.streaming import latest
+
+        self._path, self._following, self._question = path, following, question
+        most = min(question.limit or ENTRIES, ENTRIES)
+        found = latest(following.view, following.derived.runs, replace(question, limit=most), following.sequence)
+        self.entries = deque(((change, _words(following, change)) for change in found), maxlen=most)
+        self._known = following.sequence
+        self._write()
+
+    def add(self, changes: tuple[PageChange, ...]) -> None:
+        """Put changes before those that are there."""
+        new = [change for change in changes if change.sequence > self._known]
+        self.entries.extendleft((change, _words(self._following, change)) for change in new)
+        if new:
+            self._known = new[-1].sequence
+            self._write()
+
+    def _write(self) -> None:
+        from evercrawl.ask.changes.atom import atom
+        from evercrawl.store.disk.whole import atomic_file
+
+        made = atom(list(self.entries), self._following.crawl.birth.id, self._question, time.time())
+        with atomic_file(self._path) as temporary:
+            temporary.write_bytes(made)

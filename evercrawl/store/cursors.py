@@ -1,0 +1,97 @@
+"""How far changes were delivered, by target: a small file that survives `kill -9` and power cuts."""
+
+import fcntl
+import os
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import xxhash
+
+from evercrawl.errors import StoreError
+from evercrawl.store.disk.trouble import in_words
+
+FILE: Final = "webhooks.json"
+LOCK: Final = "webhooks.lock"
+
+
+class Cursors:
+    """Sequences up to which each target has been told; one process at a time has them.
+
+    Parameters
+    ----------
+    directory
+        The crawl's.
+
+    Raises
+    ------
+    StoreError
+        Another process has them, the file is damaged, or the directory cannot be written to.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._path = directory / FILE
+        try:
+            self._fd = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise in_words(error, "write", directory / LOCK) from error
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._known = self._read()
+        except BlockingIOError as error:
+            self.close()
+            raise StoreError(
+                f"another process delivers the changes of {directory}; stop that one, or leave out --webhook"
+            ) from error
+        except BaseException:
+            self.close()
+            raise
+
+    def get(self, target: str) -> int | None:
+        """Return the sequence of the last event that a target was told of; None where it was never told anything."""
+        return self._known.get(_key(target))
+
+    def put(self, target: str, sequence: int) -> None:
+        """Note that a target was told of all events up to a sequence; it is on the disk when this returns.
+
+        Raises
+        ------
+        StoreError
+            It cannot be written; `NoRoomError` if the disk is full.
+        """
+        self._known[_key(target)] = sequence
+        temporary = self._path.with_name(f"{FILE}.part")
+        try:
+            with temporary.open("wb") as file:
+                file.write(msgspec.json.encode(self._known))
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(self._path)
+            folder = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+        except OSError as error:
+            raise in_words(error, "write", self._path) from error
+
+    def close(self) -> None:
+        """Let another process have them."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def _read(self) -> dict[str, int]:
+        try:
+            return msgspec.json.decode(self._path.read_bytes(), type=dict[str, int])
+        except FileNotFoundError:
+            return {}
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise StoreError(
+                f"{self._path} is damaged: {error}; delete it, and say with --since which changes are to be delivered"
+            ) from error
+
+
+def _key(target: str) -> str:
+    """Return what stands for a target: its URL may hold a secret."""
+    return xxhash.xxh3_64_hexdigest(target.encode())
