@@ -83,6 +83,9 @@ class Status:
         Origin -> why its robots.txt could not be fetched when it was last asked for, so that its pages wait.
     set_aside
         URL -> what went wrong, for those that are not requested because evercrawl's own code failed on them twice.
+    skipped_events
+        Number of an event of the journal -> what went wrong, for those that are left out because evercrawl's own code
+        failed on them when the journal was read back.
     archive_segments, archive_bytes, journal_bytes
         On the disk.
     snapshot_at
@@ -125,6 +128,7 @@ class Status:
     silent: dict[str, float]
     robots_unreachable: dict[str, str]
     set_aside: dict[str, str]
+    skipped_events: dict[int, str]
     archive_segments: int
     archive_bytes: int
     journal_bytes: int
@@ -217,6 +221,7 @@ def _status(crawl: Partition, at: float) -> Status:
         silent={state.hosts[number]: until for number, until in silent_until(state).items() if until > at},
         robots_unreachable=unreachable(crawl.directory / ROBOTS_FILE),
         set_aside=set_aside(disk),
+        skipped_events=dict(crawl.skipped.why),
         archive_segments=len(crawl.archive.segments()),
         archive_bytes=sum(disk.size(crawl.archive.name(number)) for number in crawl.archive.segments()),
         journal_bytes=sum(part.end - part.start for part in segment.segments(disk)),

@@ -278,7 +278,7 @@ def _opened(directory: Path) -> Partition:
     try:
         return Partition(
             directory, os.urandom, now=now, software=f"evercrawl/{__version__}", site=site,
-            site_rules=site_rules(), lock=Lock.take(directory, _PURPOSE, now),
+            site_rules=site_rules(), lock=Lock.take(directory, _PURPOSE, now), forgiving=True,
         )  # fmt: skip
     except AssertionError as error:
         raise StoreError(f"the journal contradicts itself ({error}); put the directory back from a backup") from error

@@ -122,7 +122,7 @@ async def crawl(
         partition = Partition(
             directory, os.urandom, now=clock.now(), software=f"evercrawl/{__version__}",
             agent=config.user_agent, segment_bytes=config.segment_bytes, lock=lock, site=found_site,
-            site_rules=site_rules(), scheme=scheme,
+            site_rules=site_rules(), scheme=scheme, forgiving=True,
         )  # fmt: skip
         with contextlib.closing(partition):
             if not seeds and not partition.state.known.count:  # it was killed before it had stored the first

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from evercrawl.arrays.hasher import SECRET_BYTES, Hasher
-from evercrawl.errors import ConfigError, StoreError
+from evercrawl.errors import ConfigError, EvercrawlError, StoreError
 from evercrawl.store import folding
 from evercrawl.store.archive.archive import Archive
 from evercrawl.store.archive.pointer import ArchiveEnd, Pointer
@@ -26,6 +26,7 @@ from evercrawl.store.disk.lock import PURPOSE, Lock
 from evercrawl.store.journal.events import Lost, Switched, Visit
 from evercrawl.store.journal.journal import Journal
 from evercrawl.store.scheme import Scheme
+from evercrawl.store.skipping import SkippedEvents, UnfoldedError
 from evercrawl.store.snapshots import snapshot
 from evercrawl.store.snapshots.blocklog import BlockLog
 from evercrawl.store.snapshots.head import KIND, OtherHashesError, OtherSitesError
@@ -142,6 +143,8 @@ class Partition:
         Sentences on what opening had to mend; empty after a clean stop.
     new
         Whether there was no crawl before.
+    skipped
+        Events of the journal that are set aside; none unless it was opened `forgiving`.
     """
 
     def __init__(
@@ -161,8 +164,10 @@ class Partition:
         site_rules: int = 0,
         scheme: Scheme | None = None,
         secret: bytes | None = None,
+        forgiving: bool = False,
     ) -> None:
         self.directory = directory
+        self._forgiving = forgiving
         self.random = random
         self._site, self._site_rules = site, site_rules
         self.repairs: list[str] = []
@@ -175,6 +180,7 @@ class Partition:
                 self.disk, self.birth.id, random, software=software, agent=agent, segment_bytes=segment_bytes
             )
             self._archive_end = ArchiveEnd()
+            self.skipped = SkippedEvents(self.disk, writable=writable)
             self._open(writable, fold_all, now)
         except BaseException:
             self.close()
@@ -240,16 +246,27 @@ class Partition:
         if writable:
             stamped.forget_later(self.disk, stamped.LESSONS, self.journal.sequence)
         try:
-            self._fold(loaded, writable, fold_all)
+            self._fold_on(loaded, writable, fold_all, now)
         except (OtherHashesError, OtherSitesError):
-            self._fold(None, writable, fold_all)
+            self._fold_on(None, writable, fold_all, now)
         except StoreError as error:
             if loaded is None:
                 raise
             self.repairs.append(f"{error}; made again from the journal")
-            self._fold(None, writable, fold_all)
+            self._fold_on(None, writable, fold_all, now)
         if writable:
             self._mend_archive(max(now, self.state.last_at()))  # the clock may have been set back
+
+    def _fold_on(self, loaded: snapshot.Loaded | None, writable: bool, fold_all: bool, now: float) -> None:
+        """Fold, and where our own code fails on an event begin again without that, if that is borne."""
+        while True:
+            try:
+                return self._fold(loaded, writable, fold_all)
+            except UnfoldedError as failed:
+                if not self._forgiving:
+                    raise failed.__cause__ or failed from None
+                sentence = self.skipped.add(failed, now)
+                self.repairs += [sentence] if writable else []
 
     def _fold(self, loaded: snapshot.Loaded | None, writable: bool, fold_all: bool) -> None:
         head = loaded.head if loaded else None
@@ -271,7 +288,12 @@ class Partition:
         self._archive_end = head.archive_end if head else ArchiveEnd()
         given_up = False
         for pointer, number, event in self.journal.replay(head.position if head else 0):
-            folding.replay(self.state, event, pointer, number)
+            try:
+                folding.replay(self.state, self.skipped.reduced(event, number), pointer, number)
+            except EvercrawlError:
+                raise
+            except Exception as error:
+                raise UnfoldedError(event, number) from error
             if isinstance(event, Visit) and event.archive is not None:
                 self._archive_end = max(self._archive_end, event.archive.end)
             given_up = given_up or isinstance(event, Lost)

@@ -103,6 +103,8 @@ def inspect(
         if not running:
             torn = sentence == partition.journal.repaired and not clean and not lost
             (found.mends.append if torn else found.blame)(sentence)
+    for number, why in partition.skipped.why.items():
+        found.mends.append(f"event {number} of the journal is set aside, on which evercrawl fails ({why}); report it")
     if partition.unswitched and not running:
         found.mends.append(unswitched(partition))
     _settings(partition.directory, found)
@@ -175,14 +177,17 @@ def _events(
     archive = ArchiveCheck(partition, folded, lost, found, running=running, clean=clean)
     seen = 0
     try:
-        for pointer, number, event in sound(partition, upto):
+        for pointer, number, whole in partition.journal.replay():
+            if number >= upto:
+                break
+            event = partition.skipped.reduced(whole, number)
             if seen % _EVERY == 0:
                 watch("events", seen, upto)
             if not check.event(event, number):
                 return None
             replay(folded, event, pointer, number)
-            if isinstance(event, Visit) and event.archive is not None:
-                archive.visit(event, number)
+            if isinstance(whole, Visit) and whole.archive is not None:
+                archive.visit(whole, number)
             seen += 1
     except StoreError as error:
         found.blame(str(error), part=Part.JOURNAL)

@@ -225,7 +225,11 @@ def _robots(found: Status) -> list[tuple[str, str]]:
 def _set_aside(found: Status) -> list[tuple[str, str]]:
     listed = list(found.set_aside.items())[:_AWAY]
     lines = [("set aside", f"{url}, on which evercrawl failed ({why}); see errors.log") for url, why in listed]
-    more = len(found.set_aside) - _AWAY
+    events = list(found.skipped_events.items())[:_AWAY]
+    lines += [
+        ("set aside", f"event {number} of the journal, as evercrawl failed on it ({why})") for number, why in events
+    ]
+    more = len(found.set_aside) + len(found.skipped_events) - len(lines)
     return lines if more <= 0 else [*lines, ("", f"and {more:,} more")]
 
 

@@ -51,7 +51,7 @@ def reindex(directory: Path, watch: Callable[[str, int, int], None] = lambda wha
     now = SystemClock().now()
     partition = Partition(
         directory, os.urandom, now=now, software=f"evercrawl/{__version__}", site=found_site,
-        site_rules=site_rules(), lock=Lock.take(directory, "reindexing", now),
+        site_rules=site_rules(), lock=Lock.take(directory, "reindexing", now), forgiving=True,
     )  # fmt: skip
     try:
         return _remade(partition, watch)

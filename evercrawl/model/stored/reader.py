@@ -81,7 +81,7 @@ def sound(partition: Partition, upto: int, start: int = 0) -> Iterator[tuple[int
     for pointer, number, event in partition.journal.replay(start):
         if number >= upto:
             return
-        yield pointer, number, event
+        yield pointer, number, partition.skipped.reduced(event, number)
 
 
 def recent(partition: Partition, size_bytes: int) -> Iterator[Event]:
@@ -117,5 +117,6 @@ def visits(partition: Partition, slot: int) -> Iterator[Visit]:
 
 def _opened(directory: Path) -> Partition:
     return Partition(
-        directory, os.urandom, now=SystemClock().now(), writable=False, site=found_site, site_rules=site_rules()
-    )
+        directory, os.urandom, now=SystemClock().now(), writable=False, site=found_site,
+        site_rules=site_rules(), forgiving=True,
+    )  # fmt: skip

@@ -1,0 +1,102 @@
+"""Events that cannot be folded because evercrawl's own code fails on them: set aside, so that the crawl opens.
+
+A fault while the crawl runs costs one visit (`quarantine`), because nothing of it is in the journal. This is for an
+event that is there, and on which the code fails when the journal is read back. Of such an event only the URLs are taken
+that it made known, since later events count on their numbers. Which events these are is kept for good, so that every
+reader and every start comes to the same state; where the list is lost, the next start makes it again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import traceback
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from evercrawl.errors import NoRoomError, StoreError
+from evercrawl.store.journal.events import Found, Noted, Obeyed, Visit
+from evercrawl.store.quarantine import ERROR_LOG, MOST_LOG_BYTES
+
+if TYPE_CHECKING:
+    from evercrawl.store.disk.disk import Disk
+    from evercrawl.store.journal.events import Event
+
+__all__ = ["MOST_SKIPPED", "SKIPPED_FILE", "SkippedEvents", "UnfoldedError"]
+
+SKIPPED_FILE: Final = "skipped.json"
+MOST_SKIPPED: Final = 100
+"""Events that are set aside; where there are more, something else is wrong."""
+_TOLD_CHARS: Final = 200
+
+
+class UnfoldedError(Exception):
+    """Our own code failed on an event, whose number is `number`; memory is to be made again without it."""
+
+    def __init__(self, event: Event, number: int) -> None:
+        super().__init__(f"event {number} of the journal")
+        self.event, self.number = event, number
+
+
+class SkippedEvents:
+    """The events of one journal that are set aside.
+
+    Parameters
+    ----------
+    disk
+        Of the crawl.
+    writable
+        Whether what is found is kept.
+
+    Attributes
+    ----------
+    why
+        Number of the event -> what went wrong.
+    """
+
+    def __init__(self, disk: Disk, *, writable: bool) -> None:
+        self._disk, self._writable = disk, writable
+        self.why: dict[int, str] = {}
+        with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError):
+            data = disk.read(SKIPPED_FILE, 0, disk.size(SKIPPED_FILE))
+            self.why = msgspec.json.decode(data, type=dict[int, str])
+
+    def reduced(self, event: Event, number: int) -> Event:
+        """Return an event as it is to be folded: itself, or what is left of one that is set aside."""
+        if number not in self.why:
+            return event
+        if isinstance(event, Visit | Found | Obeyed) and event.found is not None and event.found.urls:
+            return Found(event.at, event.found)
+        return Noted(0.0, {})
+
+    def add(self, failed: UnfoldedError, now: float) -> str:
+        """Set an event aside, and return that as a sentence.
+
+        Raises
+        ------
+        StoreError
+            It was set aside before, or there are too many.
+        """
+        error = failed.__cause__ or failed
+        why = f"{type(error).__name__}: {error}"[:_TOLD_CHARS]
+        if failed.number in self.why or len(self.why) >= MOST_SKIPPED:
+            raise StoreError(
+                f"evercrawl fails on event {failed.number} of the journal ({why}); report this with {ERROR_LOG}, and "
+                "open the crawl with the evercrawl that ran it last"
+            ) from error
+        self.why[failed.number] = why
+        if self._writable:
+            self._keep(failed, error, now)
+        return f"event {failed.number} of the journal is set aside, on which evercrawl fails ({why}); see {ERROR_LOG}"
+
+    def _keep(self, failed: UnfoldedError, error: BaseException, now: float) -> None:
+        at = datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds")
+        trace = "".join(traceback.format_exception(error))
+        said = {"at": at, "step": "replaying", "urls": [], "event": failed.number, "traceback": trace}
+        line = msgspec.json.encode(said) + b"\n"
+        with contextlib.suppress(NoRoomError):  # the next start finds it again
+            self._disk.replace(SKIPPED_FILE, [msgspec.json.encode(self.why)])
+            if self._disk.size(ERROR_LOG) + len(line) > MOST_LOG_BYTES:
+                self._disk.replace(ERROR_LOG, [])
+            self._disk.append(ERROR_LOG, line)
