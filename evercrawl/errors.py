@@ -4,6 +4,7 @@
   + ConfigError    a setting, flag or input is wrong; the user can correct it
   + StoreError     the store is damaged, or in use by another process
     - NoRoomError  the disk is full
+  + NoMemoryError  memory is used up
 * ApplyError       a bug: memory is no longer what the journal says
 
 A fault of the web is an `Outcome` on a `Visit`. A fault of the user or the disk is one of these, and its message says
@@ -33,6 +34,12 @@ class NoRoomError(StoreError):
     """The disk is full; a restart resumes the crawl without losing acknowledged pages."""
 
     exit_code = 4
+
+
+class NoMemoryError(EvercrawlError):
+    """Memory is used up; a restart with more resumes the crawl without losing acknowledged pages."""
+
+    exit_code = 6
 
 
 class ApplyError(Exception):

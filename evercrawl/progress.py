@@ -57,8 +57,14 @@ class Progress:
         and "" else.
     disk_full
         Fetching has stopped until there is room.
+    memory_short
+        Nothing new is requested until there is memory again.
+    fresh
+        Share of the copies last drawn at random that were found unchanged; None where too few were.
     message
         A sentence worth showing once; "" for none.
+    alert
+        What kind of alert the message is, of `evercrawl.cli.watching.alerts.KINDS`; "" for none.
     """
 
     at: float
@@ -80,7 +86,10 @@ class Progress:
     next_at: float | None = None
     next_url: str = ""
     disk_full: bool = False
+    memory_short: bool = False
+    fresh: float | None = None
     message: str = ""
+    alert: str = ""
 
 
 @dataclass(frozen=True, slots=True)

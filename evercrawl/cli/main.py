@@ -17,14 +17,18 @@ from evercrawl.cli import arguments, verbs
 from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.live import hush
 from evercrawl.cli.show.plain import fit
-from evercrawl.errors import EvercrawlError
+from evercrawl.errors import EvercrawlError, NoMemoryError
 
 _EPILOG = (
     "`evercrawl VERB --help` documents a verb. Exit codes: 0 success, 1 failure, 2 usage or configuration error, 3 "
-    "store damaged or in use, 4 disk full, 5 the copy is older than requested."
+    "store damaged or in use, 4 disk full, 5 the copy is older than requested, 6 memory used up."
 )
 
 
+_NO_MEMORY = (
+    "there is not enough memory; nothing acknowledged is lost: lift the limit of this process (ulimit -v must be "
+    "unlimited; bound a crawl with --max-memory), or free some, and start again"
+)
 _LINUX_ONLY = (
     "evercrawl runs on Linux; on this system run it in a container, such as: docker run --rm -it -v .:/crawl -w /crawl "
     "python:3.13 sh -c 'pip install evercrawl && evercrawl crawl URL'"
@@ -65,6 +69,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             _say(f"cannot write to standard output: {error.strerror}")
             return DISK_FULL if error.errno == errno.ENOSPC else 1
         return _failed(args, _disk_trouble(error))
+    except MemoryError:
+        return _failed(args, NoMemoryError(_NO_MEMORY))
     except KeyboardInterrupt:
         return 130
     return code

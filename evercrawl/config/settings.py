@@ -162,6 +162,9 @@ class Config:
 
     workers: str = _machine(values.AUTO, values.count(),
         "maximum processes that parse pages; 0 = parse in the crawl's own process; auto = one per core, less one")
+    memory_max_bytes: int = _machine(0, values.size(),
+        "maximum memory of the crawl's own process: near it nothing new is requested, and after 30 s the run ends; "
+        "0 = four fifths of the container's limit, if it has one", "--max-memory")
 
     disk_wait_s: float = _store(600.0, values.duration(),
         "how long to wait for space when the disk is full, before the crawl stops")

@@ -17,7 +17,7 @@ from evercrawl.crawl.probes.probes import ProbeTag
 from evercrawl.crawl.sitemaps.sitemaps import SitemapTag
 from evercrawl.crawl.timekeeping import fill, resume
 from evercrawl.crawl.visit.visiting import VisitTag
-from evercrawl.errors import ApplyError, NoRoomError
+from evercrawl.errors import ApplyError, NoMemoryError, NoRoomError
 from evercrawl.importance.base import Importance
 from evercrawl.model.focus import unasked
 from evercrawl.model.footprint import MemoryItem
@@ -32,7 +32,13 @@ REPORT_S: Final = 0.5
 IDLE_S: Final = 0.02  # a wait as long as that means that there is time for what can wait
 WAITING_S: Final = 0.005  # while the crawl is busy, hosts that have rested are looked at after this long at the latest
 GRACE_S: Final = 3.0  # what is under way when the crawl is told to stop may take this long to finish
+MEMORY_WAIT_S: Final = 30.0  # how long a lack of memory is borne
 BATCH: Final = 32  # exchanges read before the network is looked after again
+
+_NO_MEMORY: Final = (
+    "memory is used up; nothing acknowledged is lost: give the crawl more memory, or a limit that it keeps to with "
+    "--max-memory, and start it again"
+)
 
 
 class Crawl:
@@ -79,6 +85,7 @@ class Crawl:
         self._enforcing, self.scope, self.config = parts.enforcing, parts.scope, config
         self._storing, self._settling, self._quarantine = parts.storing, parts.settling, memory.quarantine
         self._pace, self._leisure, self._telling = parts.pace, parts.leisure, parts.telling
+        self._room, self._short_at = outside.room, math.inf
         self._reported_at = 0.0
         self._reason = self._ineffective = ""
         self._limits = Limits()
@@ -110,6 +117,8 @@ class Crawl:
             The disk failed in another way.
         ApplyError
             Memory is no longer what the journal says: the crawl is to be put together again from the journal.
+        NoMemoryError
+            Memory was short for 30 s, and all was stored; or it was used up, and what was acknowledged is safe.
         """
         begun_at = self._telling.begun_at = self._clock.now()
         self._limits = limits
@@ -130,14 +139,26 @@ class Crawl:
         try:
             while not self._over(self._clock.now()):
                 now = self._clock.now()
-                if not self._storing.full:
+                if not self._storing.full and not self._is_short(now):
                     self._dispatch(now)
                 await self._turn(self._patience(now))
             await self._finish()
         except ApplyError:
             await self._storing.abandon()
             raise
+        except MemoryError as error:
+            await self._storing.abandon()
+            raise NoMemoryError(_NO_MEMORY) from error
+        if self._reason == "memory" and self._room is not None:
+            self._summary()
+            raise NoMemoryError(self._room.message or _NO_MEMORY)
         return self._summary()
+
+    def _is_short(self, now: float) -> bool:
+        """Return whether memory is short, so that nothing new is requested."""
+        short = self._room is not None and self._room.short(now)
+        self._short_at = min(self._short_at, now) if short else math.inf
+        return short
 
     def _report_ineffective(self, now: float) -> None:
         """Say which parameter of the policy changes nothing, unless that was said."""
@@ -185,6 +206,8 @@ class Crawl:
 
     def _free(self, now: float) -> int:
         """Return how many exchanges may start now."""
+        if self._short_at < math.inf:
+            return 0
         if not self._pace.free(now) or self._visiting.unlearned > self._config.connections or self._parsers.behind:
             return 0
         if self._indexing is not None and self._indexing.behind:
@@ -304,6 +327,8 @@ class Crawl:
         if not self._reason:
             if now >= self._until:
                 self._reason = "seconds"
+            elif now >= self._short_at + MEMORY_WAIT_S:
+                self._reason = "memory"
             elif self._limits.pages is not None and self._visits >= self._limits.pages:
                 self._reason = "pages"
             elif self._limits.until_idle and self._idle(now):
@@ -324,7 +349,8 @@ class Crawl:
             if self._settling is not None and self._settling.busy:
                 until = min(until, now + 1.5 * IDLE_S)
             until = now if self._enforcing.busy else until
-            until = min(until, self._sitemaps.next_at()) if self._config.sitemaps else until
+            if self._config.sitemaps and self._short_at == math.inf:
+                until = min(until, self._sitemaps.next_at())
             if self._free(now) > 0:
                 soonest = now + WAITING_S if self._leisure.busy and self._network.in_flight else now
                 until = min(until, max(self.frontier.next_at(), soonest), self._probes.next_at())

@@ -244,6 +244,7 @@ class Parts:
             probes=self.probes,
             indexing=indexing,
             random_probes=choosing.random_probes,
+            heard=outside.heard,
             focus=config.focus,
             max_redirects=config.max_redirects,
             refresh_after_s=config.refresh_after_s,
@@ -301,6 +302,8 @@ class Parts:
             self.parsers,
             indexing,
             begun_at=clock.now(),
+            room=outside.room,
+            random_probes=choosing.random_probes,
         )
 
     def host_of(self, name: str) -> Host | None:

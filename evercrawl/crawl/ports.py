@@ -6,6 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from evercrawl.crawl.memory_room import MemoryRoom
+from evercrawl.model.stored.remembered import VisitListener
+
 if TYPE_CHECKING:
     from evercrawl.arrays.hasher import Hasher
     from evercrawl.clock import Clock
@@ -78,6 +81,10 @@ class Outside:
         Makes whoever reads bodies, told whether their words are wanted; this process reads them where there is None.
     listed
         Names that nobody is asked for.
+    room
+        Says whether memory is short; it never is where there is None.
+    heard
+        Hears of each visit that is remembered, last of all; it must not raise.
     """
 
     network: Network
@@ -88,3 +95,5 @@ class Outside:
     committing: Offload | None = None
     readers: Callable[[bool, Hasher], Parsers] | None = None
     listed: StaticResolver | None = None
+    heard: VisitListener | None = None
+    room: MemoryRoom | None = None

@@ -22,6 +22,7 @@ from evercrawl.crawl.assemble import assemble, only_named
 from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.measuring import MemoryMeasuring
 from evercrawl.crawl.memory import Memory
+from evercrawl.crawl.memory_room import MemoryRoom, container_limit_bytes, resident_bytes
 from evercrawl.crawl.ports import Network, Outside
 from evercrawl.crawl.timekeeping import go_on
 from evercrawl.crawl.visit.parsers import Inline, Parsers
@@ -34,6 +35,7 @@ from evercrawl.fetch.sockets import spare_connections
 from evercrawl.model.policy.followed import note
 from evercrawl.model.policy.policies import policy_of
 from evercrawl.model.policy.schemes import LASTING, wanted
+from evercrawl.model.stored.remembered import VisitListener
 from evercrawl.parse.sites import found_site, site, site_rules
 from evercrawl.parse.urls import hostname
 from evercrawl.progress import Limits, Progress, Summary
@@ -67,6 +69,7 @@ async def crawl(
     lock: Lock | None = None,
     only: Sequence[str] = (),
     reach: Callable[[Clock], Reached] | None = None,
+    heard: VisitListener | None = None,
 ) -> Summary:
     """Start a crawl in `directory`, or go on with the one that is there.
 
@@ -91,6 +94,8 @@ async def crawl(
         the crawl has learned about its price too.
     reach
         Makes network and names that stand for the web; by default they reach the real one.
+    heard
+        Hears of each visit that is remembered; it must not raise.
 
     Raises
     ------
@@ -133,7 +138,7 @@ async def crawl(
             behind = go_on(clock, partition.state)
             for repair in [*follows, *lost, *partition.repairs, *([behind] if behind else [])]:
                 watch(Progress(at=clock.now(), known=partition.state.known.count, message=repair))
-            return await _run(partition, config, clock, seeds, left, watch, stop, only, reach)
+            return await _run(partition, config, clock, seeds, left, watch, stop, only, reach, heard)
 
     begun_at, visits, fruitless = clock.now(), 0, 0
     while True:
@@ -144,7 +149,8 @@ async def crawl(
             visits, fruitless = visits + fault.visits, 0 if fault.visits else fruitless + 1
             if fruitless >= MOST_FRUITLESS:
                 raise
-            watch(Progress(at=clock.now(), message=f"the crawl is opened again from its journal: {fault}"))
+            again = f"the crawl is opened again from its journal: {fault}"
+            watch(Progress(at=clock.now(), message=again, alert="set_aside"))
             lock, lost = lock_for_crawl(directory), []
         else:
             return replace(summary, visits=summary.visits + visits, elapsed_s=clock.now() - begun_at)
@@ -167,6 +173,7 @@ async def _run(
     stop: asyncio.Event | None,
     only: Sequence[str],
     reach: Callable[[Clock], Reached] | None,
+    heard: VisitListener | None,
 ) -> Summary:
     guard = Guard(config.allow_net, config.refuse_net, is_own)
     if only:
@@ -186,6 +193,9 @@ async def _run(
     async def committing(function: Callable[..., Any], *arguments: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(threads, function, *arguments)
 
+    def say_aside(sentence: str) -> None:
+        watch(Progress(at=clock.now(), message=sentence, alert="set_aside"))
+
     def readers(text: bool, hasher: Hasher) -> Parsers:
         return _parsers(config, network, hasher, text=text)
 
@@ -194,14 +204,15 @@ async def _run(
         if index is not None:
             stack.callback(index.close)
         stack.callback(threads.shutdown)
-        quarantine = Quarantine(partition.disk, lambda sentence: watch(Progress(at=clock.now(), message=sentence)))
+        quarantine = Quarantine(partition.disk, say_aside)
         memory = Memory.beside(partition, config, partition.directory, index, quarantine)
         stack.callback(memory.close)
         for server in names:
             if isinstance(server, DnsResolver):
                 stack.callback(server.close)
+        room = MemoryRoom(config.memory_max_bytes or container_limit_bytes(), resident_bytes)
         listed = StaticResolver(read_resolve_file(Path(config.resolve))) if config.resolve else None
-        outside = Outside(network, names, clock, _in_thread, guard, committing, readers, listed)
+        outside = Outside(network, names, clock, _in_thread, guard, committing, readers, listed, heard, room)
         one = assemble(config, memory, outside, watch, policy=policy)
         stack.callback(one.close)
         stack.push_async_callback(network.close)

@@ -4,8 +4,10 @@ from collections import Counter
 from typing import Final
 
 from evercrawl.crawl.learn.indexing import Indexing
+from evercrawl.crawl.memory_room import MemoryRoom
 from evercrawl.crawl.pace import Pace
 from evercrawl.crawl.ports import Network
+from evercrawl.crawl.probes.random_probes import RandomProbes
 from evercrawl.crawl.sitemaps.sitemaps import Sitemaps
 from evercrawl.crawl.storing import Storing
 from evercrawl.crawl.visit.access import Access
@@ -57,6 +59,8 @@ class Telling:
         The parts; without a search index there is no indexing.
     begun_at
         When the run began, in seconds since the epoch.
+    room, random_probes
+        Who says whether memory is short, and how fresh copies are; of which there may be none.
     """
 
     def __init__(
@@ -75,7 +79,10 @@ class Telling:
         indexing: Indexing | None,
         *,
         begun_at: float,
+        room: MemoryRoom | None = None,
+        random_probes: RandomProbes | None = None,
     ) -> None:
+        self._room, self._random_probes = room, random_probes
         self._state, self._tally, self._frontier, self._network = state, tally, frontier, network
         self._pace, self._budgets, self._access, self._sitemaps = pace, budgets, access, sitemaps
         self._silences = silences
@@ -106,6 +113,8 @@ class Telling:
             next_at=due[1] if due is not None else None,
             next_url=self._state.urls.get(due[0]) if due is not None else "",
             disk_full=self._storing.full,
+            memory_short=bool(self._room and self._room.message),
+            fresh=self._random_probes.fresh if self._random_probes is not None else None,
             message=self._message,
         )
 
@@ -119,7 +128,8 @@ class Telling:
     @property
     def _message(self) -> str:
         indexing = self._indexing.news() if self._indexing is not None else ""
-        return self._storing.message or self._parsers.message or indexing
+        short = self._room.message if self._room is not None else ""
+        return self._storing.message or short or self._parsers.message or indexing
 
     def _errors(self) -> dict[str, int]:
         closed = {"robots_unreachable": self._access.failures} if self._access.failures else {}

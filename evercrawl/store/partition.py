@@ -290,7 +290,7 @@ class Partition:
         for pointer, number, event in self.journal.replay(head.position if head else 0):
             try:
                 folding.replay(self.state, self.skipped.reduced(event, number), pointer, number)
-            except EvercrawlError:
+            except (EvercrawlError, MemoryError):
                 raise
             except Exception as error:
                 raise UnfoldedError(event, number) from error

@@ -84,7 +84,8 @@ class Quarantine:
         Raises
         ------
         Exception
-            `error` itself, where it is not the URL's: without a disk, and for what people or disks cause.
+            `error` itself, where it is not the URL's: without a disk, and for what people, disks or too little memory
+            cause.
         """
         return self._failed((url,), "judging", error, now)
 
@@ -117,7 +118,7 @@ class Quarantine:
             self._write()
 
     def _failed(self, urls: Sequence[str], step: str, error: Exception, now: float, trace: str = "") -> str:
-        if self._disk is None or isinstance(error, EvercrawlError):
+        if self._disk is None or isinstance(error, EvercrawlError | MemoryError):
             raise error
         why = f"{type(error).__name__}: {error}"[:_TOLD_CHARS]
         self._log(urls, step, trace or "".join(traceback.format_exception(error)), now)

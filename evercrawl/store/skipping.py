@@ -93,7 +93,13 @@ class SkippedEvents:
     def _keep(self, failed: UnfoldedError, error: BaseException, now: float) -> None:
         at = datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds")
         trace = "".join(traceback.format_exception(error))
-        said = {"at": at, "step": "replaying", "urls": [], "event": failed.number, "traceback": trace}
+        said: dict[str, object] = {
+            "at": at,
+            "step": "replaying",
+            "urls": [],
+            "event": failed.number,
+            "traceback": trace,
+        }
         line = msgspec.json.encode(said) + b"\n"
         with contextlib.suppress(NoRoomError):  # the next start finds it again
             self._disk.replace(SKIPPED_FILE, [msgspec.json.encode(self.why)])

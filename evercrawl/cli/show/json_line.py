@@ -11,6 +11,9 @@ _INSTANTS: Final = frozenset({"at", "since", "until", "instant"})
 EVENTS: Final = {
     "progress": "the state of a running crawl, once a second",
     "message": "a sentence worth reading",
+    "start": "a run begins, in the log of a run",
+    "visit": "a visit, in the log of a run: why it failed",
+    "alert": "what somebody should look at",
     "end": "the last line: what the command came to",
     "error": "why the command failed, or what is wrong with its arguments",
     "status": "the state of a crawl",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, cast
 from evercrawl.cli import arguments, running, seeds, warm, where
 from evercrawl.cli.reaching import Reaching, tried
 from evercrawl.cli.show import live
+from evercrawl.cli.watching.watching import Watching, add_watching
 from evercrawl.config import FILE_NAME, Config, load, source_of, values
 from evercrawl.errors import ConfigError
 from evercrawl.progress import Limits, Progress
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import asyncio
 
     from evercrawl.cli.show.lines import Watcher
+    from evercrawl.model.stored.remembered import VisitListener
     from evercrawl.progress import Summary
 
 _MORE = (
@@ -64,6 +66,7 @@ def add(verbs: arguments.Verbs) -> None:
     )
     parser.add_argument("--quiet", action="store_true", help="print errors only")
     arguments.add_json(parser)
+    add_watching(parser)
     arguments.add_settings(parser)
 
 
@@ -77,12 +80,21 @@ def run(args: argparse.Namespace) -> int:
     notes = given.notes()
     if args.dir is None and directory != Path():
         notes.append(f"the crawl is in {directory}; questions about it find it from here")
-    with live.watcher(as_json=args.json, quiet=args.quiet) as watch:
-        return crawl(directory, config, given.urls, limits, watch, notes)
+    with (
+        live.watcher(as_json=args.json, quiet=args.quiet) as shown,
+        Watching(args, directory, shown) as watch,
+    ):
+        return crawl(directory, config, given.urls, limits, watch, notes, watch.heard)
 
 
 def crawl(
-    directory: Path, config: Config, urls: list[str], limits: Limits, watch: Watcher, notes: Sequence[str] = ()
+    directory: Path,
+    config: Config,
+    urls: list[str],
+    limits: Limits,
+    watch: Watcher,
+    notes: Sequence[str] = (),
+    heard: VisitListener | None = None,
 ) -> int:
     """Run the engine, obeying signals, and let `watch` have the last word; return 1 where nothing was reached."""
     from evercrawl.store.disk.lock import lock_for_crawl
@@ -102,7 +114,7 @@ def crawl(
         def work(stop: asyncio.Event) -> Awaitable[Summary]:
             nonlocal reaching
             reaching = Reaching(live.heard(watch, stop), stop.set)
-            return engine.crawl(directory, config, urls, limits, watch=reaching, stop=stop, lock=lock)
+            return engine.crawl(directory, config, urls, limits, watch=reaching, stop=stop, lock=lock, heard=heard)
 
         summary = running.until_stopped(work, lambda: watch(Progress(at=time.time(), message=_STOPPING)))
     if not reaching.failed or summary is None:

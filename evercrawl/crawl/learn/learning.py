@@ -185,6 +185,7 @@ def learner_of(
     probes: Probes | None = None,
     indexing: Indexing | None = None,
     random_probes: RandomProbes | None = None,
+    heard: VisitListener | None = None,
     focus: Sequence[Focus] = (),
     max_redirects: int,
     refresh_after_s: float,
@@ -207,6 +208,8 @@ def learner_of(
         Listeners of which a crawl may have none: what policies ask of links; what unread pages are expected to be;
         hosts that are compared; what policies learn; hosts suspected of soft 404s; the search index; copies that were
         drawn.
+    heard
+        Whoever else wants to hear of visits.
     focus
         What the crawl is asked to focus on: words of it are looked for near links.
     max_redirects
@@ -219,7 +222,7 @@ def learner_of(
     retirees = Retirees(state, frontier, refresh_after_s)
     queueing = Queueing(frontier, retirees, refresh_after_s)
     listeners = (
-        near, budgets, mirrors, known, lessons, expecting, probes, indexing, queueing, random_probes, tally,
+        near, budgets, mirrors, known, lessons, expecting, probes, indexing, queueing, random_probes, tally, heard,
     )  # fmt: skip
 
     def release(_: int) -> None:

@@ -12,6 +12,7 @@ were visited just now would be left out, and these are not as fresh as others.
 
 import heapq
 import math
+from collections import deque
 from collections.abc import Callable, Iterator
 from random import Random
 from typing import Final
@@ -30,12 +31,13 @@ from evercrawl.schedule.frontier.frontier import Frontier
 from evercrawl.schedule.frontier.hosts import Host
 from evercrawl.schedule.frontier.politeness import LOOK_S
 from evercrawl.schedule.pages import Pages
-from evercrawl.store.journal.events import Drawn, Visit
+from evercrawl.store.journal.events import CHANGED, Drawn, Visit
 from evercrawl.store.partition import Partition
-from evercrawl.types import Slots
+from evercrawl.types import Outcome, Slots
 
 MOST: Final = 1000  # pages that wait to be looked at; as long as there are so many no other is drawn
 RESUMED_BYTES: Final = 4 << 20  # of the journal's end, in which a new run looks for what was drawn and not looked at
+MOST_LOOKS, FEW_LOOKS = 200, 20
 BUSY_S: Final = 1.0  # how soon to see again what became of a page that is being visited
 
 
@@ -83,6 +85,7 @@ class RandomProbes:
         self._chance = share / (1 - share) if share < 1 else 1.0  # for each visit that is none
         self._waiting = dict[int, None]()  # slots
         self._queue = list[tuple[float, int]]()  # instants and slots, also of pages that wait no more
+        self._unchanged = deque[bool](maxlen=MOST_LOOKS)  # the last of them, in this run
         self._by_importance = False
         self._random = Random(f"{partition.birth.id} {partition.journal.sequence}")  # another one in each run
         self._drawing = Drawing(self._state, plain, self._random)
@@ -124,7 +127,13 @@ class RandomProbes:
 
     def learned(self, visit: Remembered) -> None:
         """Hear of a visit that is remembered: if its page was drawn, it has been looked at."""
-        self._waiting.pop(visit.event.slot, None)
+        if self._waiting.pop(visit.event.slot, 0) is None and visit.event.outcome != Outcome.ERROR:
+            self._unchanged.append(not visit.event.flags & CHANGED and visit.event.outcome != Outcome.GONE)
+
+    @property
+    def fresh(self) -> float | None:
+        """Return which share of the copies last drawn, 200 at most, was found unchanged; None of fewer than 20."""
+        return sum(self._unchanged) / len(self._unchanged) if len(self._unchanged) >= FEW_LOOKS else None
 
     def said(self, slot: int, now: float) -> float:
         """Return how likely a copy is to be fresh."""

@@ -22,6 +22,7 @@ NOT_DRAWN: Final = {
     "allow_net": "no address of a made-up web is inside a network",
     "refuse_net": "the addresses of a made-up web are drawn later than its settings",
     "dns": "names are made up",
+    "memory_max_bytes": "how much memory a process takes is no part of a world",
     "resolve": "names are made up",
     "proxy": "there is no network",
     "verify_tls": "there are no certificates",

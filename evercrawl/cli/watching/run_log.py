@@ -1,0 +1,109 @@
+"""The log of a run: a dated line for each message, each visit that failed and why, and now and then the state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from evercrawl.cli.show.json_line import json_line
+from evercrawl.cli.show.plain import plain
+from evercrawl.config.secrets import masked
+from evercrawl.types import Outcome
+
+if TYPE_CHECKING:
+    from evercrawl.cli.watching.rotating import RotatingFile
+    from evercrawl.model.stored.remembered import Remembered
+    from evercrawl.progress import Progress, Summary
+    from evercrawl.store.journal.events import Visit
+
+STATE_EVERY_S: Final = 60.0
+FAILED: Final = frozenset({Outcome.ERROR, Outcome.REFUSED, Outcome.GONE, Outcome.TRUNCATED})
+_STATE: Final = (
+    "elapsed_s", "known", "fetched", "visits", "changed", "queue", "in_flight", "rate_per_s", "bytes_in", "outcomes",
+    "errors", "waiting", "fresh", "disk_full",
+)  # fmt: skip
+
+
+class RunLog:
+    """Writes the log of one run.
+
+    Parameters
+    ----------
+    file
+        Where it is written.
+    form
+        "json", an object a line, or "text".
+    every
+        Whether visits that did not fail are written too.
+    clock
+        Tells the time, in seconds since the epoch.
+    """
+
+    def __init__(self, file: RotatingFile, form: str, *, every: bool, clock: Callable[[], float]) -> None:
+        self._file, self._form, self._every, self._clock = file, form, every, clock
+        self._message = ""
+        self._state_at = float("-inf")
+
+    def learned(self, visit: Remembered) -> None:
+        """Write down a visit, if it failed or all are wanted."""
+        event = visit.event
+        if not self._every and event.outcome not in FAILED:
+            return
+        outcome = Outcome(event.outcome)
+        self.write("visit", event.at, {
+            "url": visit.reading.exchange.request.url, "outcome": outcome.label, "status": event.status,
+            "reason": reason(event), "fetch_s": round(event.fetch_s, 3), "size_bytes": event.size_bytes,
+            "visits": event.visits,
+        })  # fmt: skip
+
+    def __call__(self, progress: Progress) -> None:
+        """Write down a new message, and the state once a minute."""
+        if progress.message and progress.message != self._message:
+            self.write("message", progress.at, {"message": progress.message})
+        self._message = progress.message or self._message
+        if (progress.elapsed_s or progress.outcomes) and progress.at - self._state_at >= STATE_EVERY_S:
+            self._state_at = progress.at
+            self.write("progress", progress.at, {name: getattr(progress, name) for name in _STATE})
+
+    def finish(self, summary: Summary | None) -> None:
+        """Write down the end; None where the run was cut short."""
+        told = {"reason": "cut short"} if summary is None else {
+            "reason": summary.reason, "visits": summary.visits, "fetched": summary.fetched, "known": summary.known,
+            "elapsed_s": summary.elapsed_s,
+        }  # fmt: skip
+        self.write("end", self._clock(), told)
+
+    def failed(self, error: BaseException) -> None:
+        """Write down that the run ended by an error."""
+        self.write("error", self._clock(), {"message": f"{type(error).__name__}: {error}"})
+
+    def write(self, event: str, at: float, fields: Mapping[str, Any]) -> None:
+        """Write a line, with passwords in URLs left out."""
+        text = masked(json_line(event, {"at": at, **fields}))
+        self._file.write(text if self._form == "json" else _as_text(text))
+
+
+def reason(event: Visit) -> str:
+    """Return why a visit failed: its error, or the status; "" where it did not."""
+    if event.outcome not in FAILED:
+        return ""
+    return event.error or f"status {event.status}"
+
+
+def _as_text(line: str) -> str:
+    fields = msgspec.json.decode(line, type=dict[str, Any])
+    at, event = fields.pop("at"), fields.pop("event")
+    fields.pop("at_s", None)
+    pairs = (f"{name}={_value(value)}" for name, value in fields.items() if value not in ("", None, {}))
+    return plain(f"{at} {event} {' '.join(pairs)}").replace("\n", " ")
+
+
+def _value(value: object) -> str:
+    text = value if isinstance(value, str) else _encoded(value)
+    return _encoded(text) if " " in text and isinstance(value, str) else text
+
+
+def _encoded(value: object) -> str:
+    return msgspec.json.encode(value).decode()

@@ -1,0 +1,267 @@
+"""The log of a run, and alerts: to a real command and a real server, once in a while, and never in the crawl's way."""
+
+import http.server
+import json
+import os
+import stat
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from evercrawl.cli.main import main
+from evercrawl.cli.watching import hook as hooks
+from evercrawl.cli.watching.alerts import Alerts
+from evercrawl.cli.watching.hook import AlertHook
+from evercrawl.cli.watching.rotating import KEPT, RotatingFile
+from evercrawl.errors import ConfigError
+from evercrawl.progress import Progress, Summary
+from evercrawl.simulate.surroundings.loopback import NETWORK
+
+FLAGS = ["--delay", "0", "--allow-net", NETWORK, "--until-idle", "--seconds", "60", "--quiet"]
+DEAD = "http://127.0.0.2:9/"
+
+
+def log_of(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_a_log_has_a_dated_line_for_each_visit_that_failed_and_why(site, tmp_path):
+    log = tmp_path / "run.log"
+    asked = ["crawl", *site.seeds, DEAD, "--dir", str(tmp_path / "crawl"), *FLAGS, "--log", str(log)]
+    assert main(asked) == 0
+    lines = log_of(log)
+    assert [lines[0]["event"], lines[-1]["event"]] == ["start", "end"]
+    assert lines[-1]["reason"] == "idle"
+    visits = [line for line in lines if line["event"] == "visit"]
+    assert {line["url"] for line in visits} >= {DEAD}
+    for line in lines:
+        assert datetime.fromisoformat(line["at"]).timestamp() == pytest.approx(line["at_s"], abs=0.002)
+    assert all(line["reason"] and line["outcome"] in ("error", "refused", "gone", "truncated") for line in visits)
+    assert [line["reason"] for line in visits if line["url"] == DEAD] == [
+        "refused_address: port 9 is not one that web servers use"
+    ]
+    assert any(line["event"] == "message" for line in lines)
+    assert stat.S_IMODE(log.stat().st_mode) & 0o007 == 0
+
+
+def test_a_log_of_text_may_have_all_visits_and_is_appended_to(site, tmp_path):
+    log = tmp_path / "run.log"
+    log.write_text("before\n")
+    more = ["--log", str(log), "--log-format", "text", "--log-visits", "all"]
+    assert main(["crawl", *site.seeds, "--dir", str(tmp_path / "crawl"), *FLAGS, *more]) == 0
+    lines = log.read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "before"
+    visits = [line.split() for line in lines if line.split()[1:2] == ["visit"]]
+    assert len(visits) > 10
+    assert all(datetime.fromisoformat(words[0]) and words[2].startswith("url=http://") for words in visits)
+    assert any("outcome=ok" in words and "status=200" in words for words in visits)
+
+
+def test_files_are_begun_anew_when_full_and_few_are_kept(tmp_path):
+    file = RotatingFile(tmp_path / "a.log", 1000)
+    for number in range(400):
+        file.write(f"{number:099d}")
+    file.close()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.log", *(f"a.log.{n + 1}" for n in range(KEPT))]
+    assert all(path.stat().st_size == 1000 for path in tmp_path.iterdir())
+    assert (tmp_path / "a.log").read_text().endswith("399\n")
+
+
+def test_a_log_that_cannot_be_written_is_refused_and_one_that_cannot_go_on_ends_no_crawl(tmp_path, capsys):
+    asked = ["crawl", "http://a.example/", "--dir", str(tmp_path / "crawl"), "--seconds", "0", "--quiet"]
+    assert main([*asked, "--log", str(tmp_path / "no" / "a.log")]) == 2
+    assert "name another file" in capsys.readouterr().err
+    file = RotatingFile(Path("/dev/full"), 1000)
+    file.write("line")
+    assert file.dropped == 1
+
+
+class Received(http.server.ThreadingHTTPServer):
+    """Keeps what is posted; answers with `status`, after `wait`."""
+
+    status, wait = 204, threading.Event()
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.bodies: list[dict] = []
+        self.wait.set()
+        self.came = threading.Condition()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/hook"
+
+    def wait_for(self, count: int) -> list[dict]:
+        with self.came:
+            assert self.came.wait_for(lambda: len(self.bodies) >= count, timeout=20.0), self.bodies
+        return self.bodies
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    server: Received
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        assert self.headers["Content-Type"] == "application/json"
+        self.server.wait.wait(20.0)
+        with self.server.came:
+            self.server.bodies.append(body)
+            self.server.came.notify_all()
+        self.send_response(self.server.status)
+        self.send_header("Location", "http://127.0.0.1:9/elsewhere")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def received() -> Iterator[Received]:
+    server = Received()
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield server
+    server.wait.set()
+    server.shutdown()
+    thread.join(10)
+    server.server_close()
+
+
+def test_a_run_tells_a_command_and_a_server_that_it_ended(site, tmp_path, received):
+    got = tmp_path / "got.json"
+    command = f"{sys.executable} -c \"import sys; open('{got}', 'a').write(sys.stdin.read() + chr(10))\""
+    more = ["--alert-command", command, "--alert-url", received.url]
+    assert main(["crawl", *site.seeds, "--dir", str(tmp_path / "crawl"), *FLAGS, *more]) == 0
+    (alert,) = received.bodies
+    assert alert == log_of(got)[0]
+    assert (alert["event"], alert["kind"], alert["state"]) == ("alert", "ended", "raised")
+    assert alert["message"] == "the run ended: idle"
+    assert alert["visits"] > 10
+
+
+def test_a_run_that_fails_tells_why(site, tmp_path, received, monkeypatch, capsys):
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("by http://me:secret@proxy.example/")
+
+    monkeypatch.setattr("evercrawl.crawl.session.assemble", broken)
+    log = tmp_path / "run.log"
+    more = ["--log", str(log), "--alert-url", received.url]
+    with pytest.raises(RuntimeError):
+        main(["crawl", *site.seeds, "--dir", str(tmp_path / "crawl"), *FLAGS, *more])
+    assert received.bodies[0]["kind"] == "failed"
+    assert received.bodies[0]["message"] == "RuntimeError: by http://***@proxy.example/"
+    assert log_of(log)[-1]["message"] == received.bodies[0]["message"]
+
+
+class Told:
+    """A hook that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.lines: list[dict] = []
+
+    def __call__(self, line: str) -> None:
+        self.lines.append(json.loads(line))
+
+
+def running(at: float, **more: object) -> Progress:
+    return Progress(at=at, elapsed_s=at, **more)  # type: ignore[arg-type]
+
+
+def test_each_trouble_is_raised_once_cleared_once_and_not_too_often():
+    told = Told()
+    alerts = Alerts(told, "/crawl", every_s=100.0, min_fresh=0.5, clock=lambda: 0.0)
+    troubles = {
+        "disk_full": {"disk_full": True, "message": "full"},
+        "memory_short": {"memory_short": True, "message": "short"},
+        "names": {"names_trouble": "nobody answers"},
+        "freshness": {"fresh": 0.25},
+    }
+    for start, (kind, trouble) in enumerate(troubles.items()):
+        told.lines.clear()
+        for at in (1, 2, 3):
+            alerts(running(1000.0 * start + at, **trouble))
+        alerts(running(1000.0 * start + 4))
+        assert [(line["kind"], line["state"]) for line in told.lines] == [(kind, "raised"), (kind, "cleared")]
+        alerts(running(1000.0 * start + 5, **trouble))  # again, too soon
+        alerts(running(1000.0 * start + 6))
+        assert len(told.lines) == 2
+        alerts(running(1000.0 * start + 500, **trouble))
+        assert told.lines[2]["left_out"] == 1
+        alerts(running(1000.0 * start + 501))
+    told.lines.clear()
+    for at in range(50):
+        alerts(Progress(at=10_000.0 + at, message=f"set aside: http://a.example/{at}", alert="set_aside"))
+    assert [(line["kind"], line["left_out"]) for line in told.lines] == [("set_aside", 0)]
+    alerts.finish(Summary(1, 1, 1, 1.0, "stopped"))
+    assert told.lines[-1]["message"] == "the run ended: stopped"
+
+
+def test_a_hook_that_hangs_or_fails_never_holds_the_crawl_up(received, monkeypatch):
+    monkeypatch.setattr(hooks, "URL_S", 0.3)
+    monkeypatch.setattr(hooks, "MOST_WAITING", 5)
+    failed, came = list[str](), threading.Event()
+
+    def tell(sentence: str) -> None:
+        failed.append(sentence)
+        if "cannot be reached: TimeoutError" in sentence:
+            came.set()
+
+    received.wait.clear()
+    hook = AlertHook("", received.url, tell)
+    began = time.monotonic()
+    for _ in range(50):
+        hook('{"event": "alert"}')
+    assert time.monotonic() - began < 0.2
+    assert "one was dropped" in failed[0]
+    assert came.wait(20.0)
+    received.wait.set()
+    hook.close()
+
+
+def test_what_a_hook_answers_is_told_without_its_secret(received, tmp_path, monkeypatch):
+    received.status = 302
+    failed: list[str] = []
+    monkeypatch.setenv("HOOK", f"{received.url}?token=secret")
+    hook = AlertHook("false", "env:HOOK", failed.append)
+    hook('{"event": "alert"}')
+    received.wait_for(1)
+    hook.close()
+    assert failed == ["the alert command ended with exit code 1", "the alert URL answered with status 302"]
+    gone = AlertHook(str(tmp_path / "none"), "", failed.append)
+    gone("{}")
+    gone.close()
+    assert failed[-1] == "the alert command cannot be run: No such file or directory"
+
+
+def test_a_command_that_does_not_end_is_stopped(monkeypatch):
+    monkeypatch.setattr(hooks, "COMMAND_S", 0.1)
+    failed: list[str] = []
+    hook = AlertHook("sleep 60", "", failed.append)
+    hook("{}")
+    hook.close()
+    assert "did not end within" in failed[0]
+
+
+@pytest.mark.parametrize(("command", "url"), [('"', ""), ("", "ftp://a.example/"), ("", "env:NOT_THERE")])
+def test_hooks_that_cannot_be_are_refused(command, url):
+    assert "NOT_THERE" not in os.environ
+    with pytest.raises(ConfigError):
+        AlertHook(command, url)
+
+
+def test_a_wish_without_anybody_to_tell_is_refused(tmp_path, capsys):
+    asked = ["crawl", "http://a.example/", "--dir", str(tmp_path / "crawl"), "--seconds", "0", "--quiet"]
+    assert main([*asked, "--min-freshness", "0.9"]) == 2
+    assert "add --alert-command or --alert-url" in capsys.readouterr().err
+
+
+def test_no_directory_names_a_command_or_a_log(tmp_path, capsys):
+    """They are flags of a call; in a file of settings they are unknown."""
+    (tmp_path / "crawl.toml").write_text("[machine]\nalert_command = 'touch /tmp/x'\n", encoding="utf-8")
+    assert main(["crawl", "http://a.example/", "--dir", str(tmp_path), "--seconds", "0"]) == 2
+    assert "alert_command" in capsys.readouterr().err
