@@ -124,6 +124,17 @@ def is_crawl(directory: Path) -> bool:
     return (directory / FILE).is_file() or (directory / COPY).is_file()
 
 
+def crawl_id(directory: Path) -> str:
+    """Return the id of the crawl in `directory`; "" where none can be read.
+
+    Every crawl has another, also one that took the place of a crawl that was removed.
+    """
+    for name in (FILE, COPY):
+        with contextlib.suppress(OSError, msgspec.MsgspecError, UnicodeDecodeError):
+            return msgspec.json.decode((directory / name).read_bytes(), type=Birth).id
+    return ""
+
+
 class Partition:
     """The hosts of one crawl and all that is remembered of them.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from typing import Any, Final, cast
+from typing import Final
 
-_INSTANTS: Final = frozenset({"at", "since", "until", "instant"})
+from evercrawl.ask.instants import dated
+
 EVENTS: Final = {
     "progress": "the state of a running crawl, once a second",
     "message": "a sentence worth reading",
@@ -43,8 +43,6 @@ EVENTS: Final = {
     "policy": "a policy with its parameters and tables",
 }
 """Every `event` there is, and what such a line tells."""
-_SUFFIX: Final = "_at"
-_LATEST_S: Final = 253_402_300_799.0  # the end of the year 9999
 
 
 def json_line(event: str, fields: Mapping[str, object]) -> str:
@@ -60,37 +58,3 @@ def json_line(event: str, fields: Mapping[str, object]) -> str:
     """
     assert event in EVENTS, "documented"
     return json.dumps({"event": event, **dated(fields)})
-
-
-def iso(at: float) -> str:
-    """Return an instant in seconds since the epoch as ISO 8601, in UTC with milliseconds.
-
-    Examples
-    --------
-    >>> iso(0)
-    '1970-01-01T00:00:00.000Z'
-    """
-    at = min(max(at, 0.0), _LATEST_S)
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def dated(fields: Mapping[str, object]) -> dict[str, object]:
-    """Return fields with every instant in ISO 8601, and as seconds since 1970 in NAME_s."""
-    found = dict[str, object]()
-    for name, value in fields.items():
-        if name == "event":
-            continue
-        instant = name in _INSTANTS or name.endswith(_SUFFIX)
-        if instant and isinstance(value, int | float) and not isinstance(value, bool):
-            found[name], found[f"{name}_s"] = iso(value), value
-        else:
-            found[name] = _inside(value)
-    return found
-
-
-def _inside(value: object) -> object:
-    if isinstance(value, Mapping):
-        return dated(cast("Mapping[str, Any]", value))
-    if isinstance(value, list | tuple):
-        return [_inside(each) for each in cast("list[object]", value)]
-    return value

@@ -7,9 +7,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evercrawl.ask.instants import iso
 from evercrawl.cli import arguments, warm, where
 from evercrawl.cli.show.early import too_early
-from evercrawl.cli.show.json_line import iso, json_line
+from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.lines import clock, size
 from evercrawl.cli.show.meter import Meter
 from evercrawl.cli.show.plain import many, plain

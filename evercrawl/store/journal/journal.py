@@ -193,6 +193,22 @@ class Journal:
         if open_at >= start:
             yield from self._numbered(open_at, sequence - len(events), events)
 
+    def news(self) -> Iterator[list[tuple[int, int, Event]]]:
+        """Yield what another process has written since `position`, frame by frame: pointer, number and event of each.
+
+        It is for a journal opened for reading; `position` and `sequence` are behind a frame before that is yielded, so
+        that who stops goes on there.
+
+        Raises
+        ------
+        StoreError
+            A frame is damaged.
+        """
+        assert not self._writable, "who writes a journal knows what is new"
+        for frame in self._reader.walk(self._offset, None):
+            self._offset, self.sequence = frame.offset + frame.size, frame.sequence + frame.events
+            yield list(self._numbered(frame.offset, frame.sequence, self._press.unpack(frame)))
+
     def _repair(self, end: JournalEnd) -> None:
         name, at = segment_name(end.start), end.offset - end.start
         if self._writable and end.torn_bytes:
