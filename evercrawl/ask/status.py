@@ -158,7 +158,7 @@ def status(directory: Path) -> Status:
     at = SystemClock().now()
     crawl = opened(directory)
     try:
-        return _status(crawl, at)
+        return state_of(crawl, View(crawl, settings(crawl.directory)[0], at), at)
     finally:
         crawl.close()
 
@@ -182,13 +182,20 @@ def calibration(directory: Path, tell: Tell | None = None) -> MeasuredCopies:
         crawl.close()
 
 
-def _status(crawl: Partition, at: float) -> Status:
+def state_of(crawl: Partition, view: View, at: float) -> Status:
+    """Return where an open crawl is, by what a view of it believes; for who keeps both open.
+
+    Raises
+    ------
+    StoreError
+        It is damaged.
+    """
     state, disk, who = crawl.state, crawl.disk, holder(crawl.directory)
     classes = {outcome.label: state.outcomes[outcome] for outcome in Outcome if state.outcomes[outcome]}
     cells = state.table.record[: state.known.count]
     rows = state.records.rows[: state.records.count]
-    config, _ = settings(crawl.directory)
-    expected, weighted = expectations(View(crawl, config, at))
+    config = view.config
+    expected, weighted = expectations(view)
     probed = measured(crawl)
     return Status(
         at=at,

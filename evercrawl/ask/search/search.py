@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 import numpy as np
@@ -66,6 +66,47 @@ class SearchAnswer:
     took_s: float
 
 
+class ViewSource(Protocol):
+    """What knows the newest view of a crawl."""
+
+    def newest(self, *, stale: bool) -> View:
+        """Return it; `stale` says that there is something newer than the one returned before."""
+        ...
+
+    def close(self) -> None:
+        """Give back what it had opened."""
+        ...
+
+
+class _Reopening:
+    """Opens the directory again where that is due, seldom enough to take no more than a twentieth of the time."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._read()
+
+    def newest(self, *, stale: bool) -> View:
+        """Return the newest view."""
+        if stale and time.perf_counter() > self._read_at + _PATIENCE * self._took_s:
+            before = self._partition
+            self._read()
+            before.close()
+        return self._view
+
+    def close(self) -> None:
+        """Let the directory go."""
+        self._partition.close()
+
+    def _read(self) -> None:
+        began_s = time.perf_counter()
+        self._partition = opened(self._directory)
+        self._view = View(self._partition, settings(self._directory)[0], SystemClock().now())
+        Standing(self._view)
+        _ = self._view.believing
+        self._read_at = time.perf_counter()
+        self._took_s = self._read_at - began_s
+
+
 class Search:
     """A crawl directory, open to be asked again and again; nothing is written, and a crawl may run beside it.
 
@@ -76,6 +117,8 @@ class Search:
     ----------
     directory
         Of the crawl.
+    views
+        What gives the newest view of the crawl; by default the directory is opened again and again.
 
     Raises
     ------
@@ -85,13 +128,14 @@ class Search:
         It is damaged, or has no search index; the message says how to make one.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, views: ViewSource | None = None) -> None:
         self.directory = directory
-        self._read()
+        self._views = views or _Reopening(directory)
+        self._see(self._views.newest(stale=False))
         try:
             self._index = Index(directory / FOLDER, writable=False)
         except BaseException:
-            self._partition.close()
+            self._views.close()
             raise
 
     def ask(self, words: str, narrow: Narrow | None = None, *, limit: int = 10, skip: int = 0) -> SearchAnswer:
@@ -122,25 +166,20 @@ class Search:
     def close(self) -> None:
         """Give back what is open."""
         self._index.close()
-        self._partition.close()
+        self._views.close()
 
-    def _read(self) -> None:
-        began_s = time.perf_counter()
-        self._partition = opened(self.directory)
-        self.view = View(self._partition, settings(self.directory)[0], SystemClock().now())
-        self._standing = Standing(self.view)  # now, and not when the first question is asked
-        self._policy = self.view.believing  # likewise: what it had learned is read
+    def _see(self, view: View) -> None:
+        self.view = view
+        self._standing = Standing(view)  # now, and not when the first question is asked
+        self._policy = view.believing  # likewise: what it had learned is read
         self._stale = False
-        self._read_at = time.perf_counter()
-        self._read_took_s = self._read_at - began_s
 
     def _renew(self) -> None:
         """See what is new, as far as that is cheap."""
         self._stale = self._index.refresh() or self._stale
-        if self._stale and time.perf_counter() > self._read_at + _PATIENCE * self._read_took_s:
-            before = self._partition
-            self._read()
-            before.close()
+        view = self._views.newest(stale=self._stale)
+        if view is not self.view:
+            self._see(view)
         self.view.now = SystemClock().now()
 
     def _ranked(self, query: Query, narrow: Narrow, enough: int) -> tuple[Slots, Floats, Words]:

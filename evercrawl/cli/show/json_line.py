@@ -40,6 +40,7 @@ EVENTS: Final = {
     "claim": "a published claim, and what was found",
     "experiment": "an experiment of the lab",
     "evolution": "how a group of pages changes",
+    "serving": "where the crawl can be seen, once it can",
     "policy": "a policy with its parameters and tables",
 }
 """Every `event` there is, and what such a line tells."""

@@ -1,0 +1,1 @@
+"""`/api/v1`: one resource a file."""

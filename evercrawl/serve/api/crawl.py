@@ -1,0 +1,75 @@
+"""The crawl as a whole: its state, and who is asked next."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from evercrawl.ask.rank.upcoming import upcoming
+from evercrawl.ask.status import state_of
+from evercrawl.model.rules.robots_file import ROBOTS_FILE, unreachable
+from evercrawl.model.view import View
+from evercrawl.serve.asking import Parameters, answer
+from evercrawl.serve.context import ServerParts, on_replica
+from evercrawl.store.disk.lock import holder
+
+
+@on_replica
+def status(context: ServerParts, request: Request) -> Response:
+    """Answer with the state of the crawl, as `evercrawl status --json` tells it."""
+    Parameters(request)
+    found = context.replica.once("status", _state)
+    running = {"running": holder(context.replica.directory) is not None, "trouble": context.replica.trouble}
+    return answer({**found, **running}, context.replica.sequence)
+
+
+@on_replica
+def following(context: ServerParts, request: Request) -> Response:
+    """Answer with the pages that fall due next, and when."""
+    most = Parameters(request, "limit").whole("limit", 20, 1, 1000)
+    with context.replica.reading() as view:
+        found = upcoming(view, most)
+    return answer({"pages": [asdict(each) for each in found]}, context.replica.sequence)
+
+
+@on_replica
+def waits(context: ServerParts, request: Request) -> Response:
+    """Answer with the hosts that are left alone, why, and until when."""
+    Parameters(request)
+    with context.replica.reading() as view:
+        found = _waits(view)
+    return answer({"hosts": found}, context.replica.sequence)
+
+
+@on_replica
+def recent(context: ServerParts, request: Request) -> Response:
+    """Answer with the last visits, the newest first."""
+    most = Parameters(request, "limit").whole("limit", 20, 1, 256)
+    found = [fields for _, fields in context.replica.recent()][::-1][:most]
+    return answer({"visits": found}, context.replica.sequence)
+
+
+def _state(view: View) -> dict[str, Any]:
+    found = state_of(view.partition, view, view.now)
+    measures = {
+        name: of._asdict() if of is not None else None
+        for name, of in (("measured", found.measured), ("measured_by_importance", found.measured_by_importance))
+    }
+    return {**asdict(found), **measures}
+
+
+def _waits(view: View) -> list[dict[str, Any]]:
+    state = view.state
+    away = [
+        {"host": state.hosts[number], "why": "errors in a row", "until": until}
+        for number, until in state.away.items()
+        if until > view.now
+    ]
+    closed = [
+        {"host": origin, "why": f"robots.txt could not be fetched: {why}", "until": None}
+        for origin, why in unreachable(view.partition.directory / ROBOTS_FILE).items()
+    ]
+    return sorted(away, key=lambda each: float(each["until"])) + closed  # type: ignore[arg-type]

@@ -1,0 +1,116 @@
+"""The server put together: its paths, the guard before them, and what is opened and closed with it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from pathlib import Path
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from evercrawl.serve.api import crawl, events, health, listed, page, search
+from evercrawl.serve.context import ServerParts
+from evercrawl.serve.guard import RequestGuard
+from evercrawl.serve.live import Live
+from evercrawl.serve.pages import search as search_page
+from evercrawl.serve.pages import shell
+from evercrawl.serve.problems import HANDLERS
+from evercrawl.serve.replica import CrawlReplica
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+API: Final[dict[str, Endpoint]] = {
+    "status": crawl.status,
+    "next": crawl.following,
+    "waits": crawl.waits,
+    "visits": crawl.recent,
+    "search": search.search,
+    "pages": listed.pages,
+    "sites": listed.sites,
+    "why": page.explained,
+    "content": page.stored,
+    "events": events.events,
+}
+"""Path after /api/v1/ -> what answers it."""
+
+
+def app(directory: Path, token: str, hosts: frozenset[str] = frozenset(), public: str = "") -> Starlette:
+    """Return the server of the crawl in `directory`.
+
+    Parameters
+    ----------
+    directory
+        Of the crawl; it may run.
+    token, hosts, public
+        As of `RequestGuard`.
+
+    Raises
+    ------
+    ConfigError
+        There is no crawl.
+    StoreError
+        It is damaged.
+    """
+    live = Live()
+    context = ServerParts(CrawlReplica(directory, live.told), live)
+    static = shell.Static()
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncGenerator[None]:
+        live.begin(events.Gather(context))
+        context.replica.start()
+        try:
+            yield
+        finally:
+            live.end()
+            context.replica.close()
+
+    made = Starlette(
+        routes=[
+            Route("/", search_page.page(static)),
+            *(Route(path, shell.page(name, static)) for name, path in shell.PAGES.items() if name != "search"),
+            Route(f"/static/{static.digest}/{{name:path}}", static),
+            Mount("/api/v1", routes=[Route(f"/{name}", endpoint) for name, endpoint in API.items()]),
+            Route("/health/live", health.live),
+            Route("/health/ready", health.ready),
+            Route("/metrics", health.metrics),
+        ],
+        middleware=[
+            Middleware(_Counting, counts=context.counts),
+            Middleware(RequestGuard, token=token, hosts=hosts, public=public),
+        ],
+        exception_handlers=HANDLERS,
+        lifespan=lifespan,
+    )
+    made.state.context = context
+    made.state.static = static
+    return made
+
+
+class _Counting:
+    """Counts what was answered, by the path as it is declared."""
+
+    def __init__(self, app: ASGIApp, counts: dict[tuple[str, int], int]) -> None:
+        self._app, self._counts = app, counts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and count it."""
+
+        async def counted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                path = str(scope["path"])
+                known = path if path.removeprefix("/api/v1/") in API or path in _COUNTED else "other"
+                key = known, int(message["status"])
+                self._counts[key] = self._counts.get(key, 0) + 1
+            await send(message)
+
+        await self._app(scope, receive, counted if scope["type"] == "http" else send)
+
+
+_COUNTED: Final = frozenset({"/metrics", "/health/live", "/health/ready", *shell.PAGES.values()})

@@ -1,0 +1,63 @@
+"""What the parts of the server share, and how a question is asked of the replica without holding up the others."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from evercrawl.serve.live import Live
+from evercrawl.serve.problems import RequestError
+from evercrawl.serve.replica import CrawlReplica
+
+AT_LEAST: Final = "at_least"
+
+
+@dataclass(slots=True)
+class ServerParts:
+    """What requests are answered from.
+
+    Attributes
+    ----------
+    replica
+        The crawl, followed.
+    live
+        What tells browsers what is new.
+    counts
+        Requests answered, by path template and status.
+    """
+
+    replica: CrawlReplica
+    live: Live
+    counts: dict[tuple[str, int], int] = field(default_factory=dict[tuple[str, int], int])
+
+
+def on_replica(ask: Callable[[ServerParts, Request], Response]) -> Callable[[Request], Awaitable[Response]]:
+    """Return an endpoint that runs `ask` in a thread, since the replica has one reader at a time."""
+
+    @functools.wraps(ask)
+    async def endpoint(request: Request) -> Response:
+        return await run_in_threadpool(ask, request.app.state.context, request)
+
+    return endpoint
+
+
+def wanted_url(raw: str) -> str:
+    """Return a URL that was asked about, normalised.
+
+    Raises
+    ------
+    RequestError
+        It is none.
+    """
+    from evercrawl.parse.urls import normalise
+
+    url = normalise(raw)
+    if url is None:
+        raise RequestError(400, f"{raw[:200]!r} is not an http or https URL")
+    return url

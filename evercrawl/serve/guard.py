@@ -1,0 +1,190 @@
+"""Who may ask for what: names of this server, the token, origins, the size and the number of requests."""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+import time
+from collections import OrderedDict
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Final
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from evercrawl.errors import ConfigError
+from evercrawl.serve.problems import problem
+
+TOKEN_FILE: Final = "serve-token"
+BODY_BYTES: Final = 64 << 10
+"""Of a request; a longer one is refused."""
+PER_S: Final = 50.0
+BURST: Final = 200.0
+"""Requests of one address: so many a second in the long run, and so many at once."""
+_CLIENTS: Final = 4096
+_SAFE: Final = frozenset({"GET", "HEAD"})
+_DATA: Final = ("/api/", "/metrics", "/mcp", "/openapi.json")
+"""Paths that tell of the crawl; what browsers load to show it holds nothing of it, and asks these with the token."""
+_SEARCH: Final = ("/api/v1/search", "/static/", "/search")
+HEADERS: Final = {
+    "content-security-policy": (
+        "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+}
+
+
+def token_of(directory: Path) -> str:
+    """Return the token that writes need, which `directory` keeps for its owner alone; made where there is none.
+
+    In a directory that cannot be written to it holds for this run only.
+
+    Raises
+    ------
+    ConfigError
+        Others can read it, or it is somebody else's.
+    """
+    file = directory / TOKEN_FILE
+    try:
+        fd = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    except FileExistsError:
+        about = file.lstat()
+        if about.st_uid != os.geteuid() or about.st_mode & 0o077 or not file.is_file() or file.is_symlink():
+            raise ConfigError(f"{file} can be read by others or is not yours; remove it, and it is made anew") from None
+        token = file.read_text(encoding="ascii", errors="replace").strip()
+        if len(token) < 32:
+            raise ConfigError(f"{file} holds no token; remove it, and it is made anew") from None
+        return token
+    except OSError:
+        return secrets.token_urlsafe(32)
+    token = secrets.token_urlsafe(32)
+    with os.fdopen(fd, "w", encoding="ascii") as out:
+        out.write(token + "\n")
+    return token
+
+
+class RequestGuard:
+    """Refuses what should not be asked, before anything is done for it, and adds the headers that browsers obey.
+
+    Parameters
+    ----------
+    app
+        What answers.
+    token
+        That writes need, and reads beyond loopback.
+    hosts
+        Names that the server answers to, without port; an address literal of loopback is one always.
+    public
+        Whether reads need a token too: "" for all of them from beyond loopback, "search" for all but the search.
+    """
+
+    def __init__(self, app: ASGIApp, token: str, hosts: frozenset[str], public: str = "") -> None:
+        self._app, self._token, self._hosts = app, token.encode(), hosts
+        self._public = public
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, or pass it on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        refused = self._judge(scope, headers)
+        if refused is not None:
+            status, detail, more = refused
+            await problem(status, detail, HEADERS | more)(scope, receive, send)
+            return
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                found = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    found.setdefault(name, value)
+                found.setdefault("cache-control", "no-store")
+            await send(message)
+
+        left = BODY_BYTES
+
+        async def receive_bounded() -> Message:
+            nonlocal left
+            message = await receive()
+            left -= len(message.get("body", b""))
+            return {"type": "http.disconnect"} if left < 0 else message
+
+        await self._app(scope, receive_bounded, send_guarded)
+
+    def _judge(self, scope: Scope, headers: Headers) -> tuple[int, str, dict[str, str]] | None:
+        """Return status, sentence and headers where a request is refused; None where it may pass."""
+        host, method, path = _name(headers.get("host", "")), scope["method"], str(scope["path"])
+        if host not in self._hosts and not _is_loopback(host):
+            return 421, "this server does not go by that name; name it with --host-name when it is started", {}
+        client = (scope.get("client") or ("", 0))[0]
+        wait_s = self._take(client)
+        if wait_s > 0:
+            return 429, "too many requests at once; ask more slowly", {"retry-after": str(int(wait_s) + 1)}
+        length = headers.get("content-length") or "0"
+        if not length.isdigit() or int(length[:20]) > BODY_BYTES:
+            return 413, f"a request may have {BODY_BYTES} bytes", {}
+        if method not in _SAFE:
+            return self._judge_write(headers)
+        free = _is_loopback(client) or (self._public == "search" and _searches(path)) or self._knows(headers)
+        scope.setdefault("state", {})["may_read"] = free
+        if not free and path.startswith(_DATA):
+            return 401, f"this needs the token in {TOKEN_FILE} of the crawl directory", {"www-authenticate": "Bearer"}
+        return None
+
+    def _judge_write(self, headers: Headers) -> tuple[int, str, dict[str, str]] | None:
+        if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+            return 403, "another site may not change this crawl", {}
+        origin = headers.get("origin", "")
+        if origin and origin.partition("://")[2] != headers.get("host"):
+            return 403, "another site may not change this crawl", {}
+        if not self._knows(headers):
+            detail = f"changes need the token in {TOKEN_FILE} of the crawl directory, as Authorization: Bearer TOKEN"
+            return 401, detail, {"www-authenticate": "Bearer"}
+        return None
+
+    def _knows(self, headers: Headers) -> bool:
+        """Whether a request carries the token."""
+        kind, _, given = headers.get("authorization", "").partition(" ")
+        return kind.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), self._token)
+
+    def _take(self, client: str) -> float:
+        """Count a request of an address; return how long it has to wait (s), 0 where it need not."""
+        now = time.monotonic()
+        left, at = self._buckets.pop(client, (BURST, now))
+        left = min(left + (now - at) * PER_S, BURST)
+        self._buckets[client] = (max(left - 1.0, 0.0), now)
+        if len(self._buckets) > _CLIENTS:
+            self._buckets.popitem(last=False)
+        return 0.0 if left >= 1.0 else (1.0 - left) / PER_S
+
+
+def _name(host: str) -> str:
+    """Return a Host header without its port.
+
+    Examples
+    --------
+    >>> _name("localhost:8400"), _name("[::1]:8400"), _name("127.0.0.1")
+    ('localhost', '::1', '127.0.0.1')
+    """
+    if host.startswith("["):
+        return host[1:].partition("]")[0].lower()
+    return host.rpartition(":")[0].lower() if host.count(":") == 1 else host.lower()
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _searches(path: str) -> bool:
+    return path == "/" or path.startswith(_SEARCH)

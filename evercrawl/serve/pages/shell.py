@@ -1,0 +1,87 @@
+"""The frame of every page, and the files that browsers load with it."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import mimetypes
+from collections.abc import Awaitable, Callable
+from importlib.resources import files
+from typing import Any, Final
+
+from jinja2 import Environment, PackageLoader, select_autoescape
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from evercrawl import __version__
+from evercrawl.serve.problems import RequestError
+
+PAGES: Final = {"search": "/", "dashboard": "/dashboard"}
+"""Name of a page, which its template and its script have too -> its path."""
+_TITLES: Final = {"search": "Search", "dashboard": "Dashboard"}
+_TEMPLATES: Final = Environment(loader=PackageLoader("evercrawl.serve"), autoescape=select_autoescape(default=True))
+_FOREVER: Final = "public, max-age=31536000, immutable"
+_LEAST_BYTES: Final = 500  # below that packing gains nothing
+
+
+class Static:
+    """The files that come with the pages, in memory, packed once; their digest is in their path, so they stay cached.
+
+    Attributes
+    ----------
+    digest
+        Of all of them.
+    """
+
+    def __init__(self) -> None:
+        self._files = dict(_walk(files("evercrawl.serve") / "static", ""))
+        whole = hashlib.sha256(b"".join(name.encode() + data for name, data in sorted(self._files.items())))
+        self.digest = whole.hexdigest()[:16]
+        self._packed = {name: gzip.compress(data, mtime=0) for name, data in self._files.items()}
+
+    async def __call__(self, request: Request) -> Response:
+        """Answer with one of them."""
+        name = str(request.path_params["name"])
+        if name not in self._files:
+            raise RequestError(404, "there is no such file")
+        headers = {"cache-control": _FOREVER, "vary": "accept-encoding"}
+        kind = (
+            "text/javascript" if name.endswith(".js") else mimetypes.guess_type(name)[0] or "application/octet-stream"
+        )
+        data = self._files[name]
+        if len(data) > _LEAST_BYTES and "gzip" in request.headers.get("accept-encoding", ""):
+            data, headers["content-encoding"] = self._packed[name], "gzip"
+        return Response(data, 200, headers, kind)
+
+
+def page(name: str, static: Static) -> Callable[[Request], Awaitable[Response]]:
+    """Return the endpoint of a page."""
+
+    async def endpoint(request: Request) -> Response:
+        return HTMLResponse(rendered(name, static, request))
+
+    return endpoint
+
+
+def rendered(name: str, static: Static, request: Request, **more: Any) -> str:
+    """Return a page as HTML."""
+    return _TEMPLATES.get_template(f"{name}.html").render(
+        name=name,
+        title=_TITLES[name],
+        titles=_TITLES,
+        pages=PAGES,
+        static=f"/static/{static.digest}",
+        version=__version__,
+        query=dict(request.query_params),
+        **more,
+    )
+
+
+def _walk(folder: Any, before: str) -> list[tuple[str, bytes]]:
+    found = list[tuple[str, bytes]]()
+    for each in folder.iterdir():
+        if each.is_dir():
+            found += _walk(each, f"{before}{each.name}/")
+        elif not each.name.startswith((".", "_")):
+            found.append((before + each.name, each.read_bytes()))
+    return found

@@ -1,0 +1,204 @@
+"""The crawl in the server's memory: one thread follows the journal and renews what is believed; requests ask it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, TypeVar
+
+from evercrawl.ask.search.search import Search
+from evercrawl.errors import EvercrawlError
+from evercrawl.model.standing import Standing
+from evercrawl.model.stored.follow import Follower
+from evercrawl.model.view import View, settings
+from evercrawl.search.index import FOLDER
+from evercrawl.store.disk.lock import holder
+from evercrawl.store.journal.events import CHANGED
+from evercrawl.types import Outcome
+
+T = TypeVar("T")
+
+EVERY_S: Final = 0.1
+"""Between two turns of the follower."""
+VIEW_EVERY_S: Final = 1.0
+_SHARE: Final = 0.05  # of the time goes into new views at most
+
+
+class CrawlReplica:
+    """A crawl directory, followed.
+
+    Requests take what they read from `reading`, one at a time: the state has one reader or one writer.
+
+    Parameters
+    ----------
+    directory
+        Of the crawl.
+    told
+        Called in the replica's thread, with how many events were taken in, after each turn that took in some.
+
+    Attributes
+    ----------
+    trouble
+        Why the directory cannot be followed now; "" where it can.
+    behind_s
+        How long the last turn that took in events took.
+
+    Raises
+    ------
+    ConfigError
+        There is no crawl.
+    StoreError
+        It is damaged.
+    """
+
+    def __init__(self, directory: Path, told: Callable[[int], None] = lambda _: None) -> None:
+        self.directory = directory
+        self.trouble = ""
+        self.behind_s = 0.0
+        self._told = told
+        self._lock = threading.RLock()
+        self._follower = Follower(directory)
+        self._openings = self._follower.openings
+        self._view = self._made()
+        self._viewed: int = self._follower.sequence
+        self._viewed_at, self._took_s = time.monotonic(), 0.0
+        self._search: Search | None = None
+        self._kept: dict[str, tuple[View, object]] = {}
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="replica", daemon=True)
+
+    def start(self) -> None:
+        """Begin to follow."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """End the thread and let the directory go."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join(10)
+        if self._search is not None:
+            self._search.close()
+        self._follower.close()
+
+    @property
+    def sequence(self) -> int:
+        """How many events have been taken in."""
+        return self._follower.sequence
+
+    @property
+    def running(self) -> bool:
+        """Whether a crawl runs in the directory."""
+        return holder(self.directory) is not None
+
+    @contextmanager
+    def reading(self) -> Generator[View]:
+        """Give the newest view, at the present instant, for as long as the context lasts."""
+        with self._lock:
+            self._view.now = max(time.time(), self._view.state.last_at())
+            yield self._view
+
+    @contextmanager
+    def searching(self) -> Generator[Search]:
+        """Give the open search.
+
+        Raises
+        ------
+        StoreError
+            There is no index, or it is damaged.
+        """
+        with self._lock:
+            if self._search is None:
+                self._search = Search(self.directory, _Views(self))
+            yield self._search
+
+    def recent(self, after: int = -1) -> list[tuple[int, dict[str, object]]]:
+        """Return the last visits, the oldest first: number of the event, and the visit as fields."""
+        with self._lock:
+            state = self._follower.partition.state
+            return [
+                (number, {
+                    "sequence": number, "at": visit.at, "url": state.urls.get(visit.slot),
+                    "outcome": Outcome(visit.outcome).label,
+                    "changed": bool(visit.flags & CHANGED), "bytes": visit.wire_bytes, "error": visit.error,
+                })
+                for number, visit in self._follower.recent if number > after
+            ]  # fmt: skip
+
+    def once(self, name: str, make: Callable[[View], T]) -> T:
+        """Return what `make` gives for the newest view, made once for each view."""
+        with self._lock:
+            kept = self._kept.get(name)
+            if kept is None or kept[0] is not self._view:
+                with self.reading() as view:
+                    kept = self._kept[name] = (view, make(view))
+            return kept[1]  # type: ignore[return-value]
+
+    @property
+    def view(self) -> View:
+        """The newest view, for who holds the lock already."""
+        return self._view
+
+    def _run(self) -> None:
+        while not self._stop.wait(EVERY_S):
+            began = time.monotonic()
+            try:
+                taken = self._turn()
+                self.trouble = ""
+            except EvercrawlError as error:
+                self.trouble, taken = str(error), 0
+            if taken:
+                self.behind_s = time.monotonic() - began
+                self._told(taken)
+
+    def _turn(self) -> int:
+        """Take in what is new, and renew the view where that is due."""
+        taken = 0
+        while not self._stop.is_set():
+            with self._lock:
+                count = self._follower.turn()
+            taken += count
+            if not count:
+                break
+        reopened = self._follower.openings != self._openings
+        new = self._follower.sequence != self._viewed or reopened
+        due = self._viewed_at + max(VIEW_EVERY_S, self._took_s / _SHARE)
+        if new and (reopened or time.monotonic() >= due):
+            began = time.monotonic()
+            made, sequence = self._made(), self._follower.sequence
+            with self._lock:
+                self._view, self._viewed, self._openings = made, sequence, self._follower.openings
+                self._kept.clear()
+                if reopened and self._search is not None:
+                    self._search.close()
+                    self._search = None
+            self._viewed_at, self._took_s = time.monotonic(), time.monotonic() - began
+        return taken
+
+    def _made(self) -> View:
+        """Return a view whose dear parts are made: what the policy learned, and importance."""
+        view = View(self._follower.partition, settings(self.directory)[0], time.time())
+        _ = view.believing, view.importance
+        Standing(view)
+        return view
+
+    @property
+    def has_index(self) -> bool:
+        """Whether the crawl can be searched."""
+        return (self.directory / FOLDER).is_dir()
+
+
+class _Views:
+    """Gives the search the replica's views, and leaves the replica open."""
+
+    def __init__(self, replica: CrawlReplica) -> None:
+        self._replica = replica
+
+    def newest(self, *, stale: bool) -> View:
+        """Return the newest view."""
+        return self._replica.view
+
+    def close(self) -> None:
+        """Do nothing."""

@@ -1,0 +1,70 @@
+"""Who may ask for what."""
+
+import pytest
+
+from evercrawl.errors import ConfigError
+from evercrawl.serve.guard import BODY_BYTES, BURST, TOKEN_FILE, token_of
+
+TOKEN = "t" * 40
+
+
+def test_other_names_are_not_answered_to(client):
+    for name in ("evil.example", "127.0.0.1.evil.example", ""):
+        assert client.get("/", headers={"host": name}).status_code == 421
+    for name in ("localhost:8400", "[::1]:8400", "127.0.0.1"):
+        assert client.get("/health/live", headers={"host": name}).status_code == 200
+
+
+def test_pages_load_nothing_from_elsewhere_and_are_shown_in_no_frame(client):
+    headers = client.get("/").headers
+    assert headers["content-security-policy"].startswith("default-src 'self'; ")
+    assert "frame-ancestors 'none'" in headers["content-security-policy"]
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["cache-control"] == "no-store"
+
+
+def test_from_another_machine_the_token_is_needed_for_all_that_tells_of_the_crawl(far):
+    for path in ("/api/v1/status", "/api/v1/events", "/metrics"):
+        assert far.get(path).status_code == 401
+        assert far.get(path, headers={"authorization": "Bearer wrong"}).status_code == 401
+    assert far.get("/api/v1/status", headers={"authorization": f"Bearer {TOKEN}"}).status_code == 200
+    page = far.get("/?q=tea")
+    assert page.status_code == 200
+    assert "needs the link with the token" in page.text
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 401),
+        ({"authorization": "Bearer wrong"}, 401),
+        ({"authorization": f"Bearer {TOKEN}", "origin": "https://evil.example"}, 403),
+        ({"authorization": f"Bearer {TOKEN}", "origin": "null"}, 403),
+        ({"authorization": f"Bearer {TOKEN}", "sec-fetch-site": "cross-site"}, 403),
+        ({"authorization": f"Bearer {TOKEN}", "content-length": str(BODY_BYTES + 1)}, 413),
+        ({"authorization": f"Bearer {TOKEN}", "content-length": "-1"}, 413),
+    ],
+)
+def test_changes_need_the_token_and_no_other_site_makes_them(client, headers, status):
+    assert client.post("/api/v1/orders", headers=headers).status_code == status
+
+
+def test_who_asks_too_quickly_waits(client):
+    answers = [client.get("/health/live").status_code for _ in range(int(BURST) + 100)]
+    assert answers[0] == 200
+    assert 429 in answers
+
+
+def test_the_token_is_the_owners_alone_and_lasts(tmp_path):
+    token = token_of(tmp_path)
+    assert len(token) >= 32
+    assert token_of(tmp_path) == token
+    file = tmp_path / TOKEN_FILE
+    assert file.stat().st_mode & 0o777 == 0o600
+    file.chmod(0o644)
+    with pytest.raises(ConfigError, match="can be read by others"):
+        token_of(tmp_path)
+    file.unlink()
+    file.symlink_to("/etc/hostname")
+    with pytest.raises(ConfigError, match="can be read by others"):
+        token_of(tmp_path)
