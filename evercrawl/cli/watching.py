@@ -11,8 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from evercrawl.ask.instants import dated
 from evercrawl.cli.running import obey_from_now
-from evercrawl.cli.show.json_line import dated, json_line
+from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.meter import Meter
 from evercrawl.cli.show.plain import fit
 from evercrawl.config.secrets import masked, revealed
