@@ -2,7 +2,9 @@
 
 import asyncio
 import os
+import shutil
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import fields
 from email.utils import formatdate
 from pathlib import Path
@@ -31,6 +33,7 @@ from evercrawl.schedule.policies.price_gamma import PriceGamma
 from evercrawl.schedule.policies.tianwang.tianwang import Tianwang
 from evercrawl.store.disk import stamped
 from evercrawl.store.disk.stamped import pieces
+from evercrawl.store.journal.events import Visit
 from evercrawl.store.partition import Partition
 from evercrawl.store.table.table import KeyMap
 from evercrawl.types import Floats
@@ -474,3 +477,58 @@ def test_a_question_to_a_crawl_that_runs_sees_no_further_than_its_own_pages(taug
     assert view.believing.state()["pages"].tolist() != taught.policy.state()["pages"].tolist()
     assert not read, "nothing had come since, as far as it knows"
     crawl.close()
+
+
+def older(version: int, folder: Path) -> Partition:
+    """Return a crawl of 32 visits that a version of the program before left behind, opened as questions open it."""
+    shutil.copytree(Path(__file__).parent / "data" / f"lessons{version}", folder)
+    return Partition(folder, keys, os.urandom, now=1_700_200_000.0, site=found_site, writable=False)
+
+
+def test_what_version_2_kept_as_a_whole_is_taken_up(tmp_path, read):
+    with closing(older(2, tmp_path / "crawl")) as crawl:
+        kept = Lessons(policy := Price(), crawl)
+        assert (kept.recalled, kept.troubles, read) == (True, [], [])
+        (tmp_path / "crawl" / stamped.names(crawl.disk, stamped.LESSONS)[0]).unlink()
+        anew = Lessons(other := Price(), crawl)
+        assert (anew.recalled, len(read)) == (False, 33)
+        same(policy.state(), other.state())
+        same(kept.foresight.prospects.state(), anew.foresight.prospects.state())
+
+
+def test_what_version_1_kept_is_learned_again_from_its_journal(tmp_path, read):
+    """Its visits do not say how many links were cut: none."""
+    with closing(older(1, tmp_path / "crawl")) as crawl:
+        kept = Lessons(policy := Price(), crawl)
+        assert (kept.recalled, kept.troubles, len(read)) == (False, [], 33)
+        assert [event.cut for _, _, event in crawl.journal.replay() if isinstance(event, Visit)] == [0] * 32
+        assert policy.state()["pages"]["known"].tolist() == [1] * 8
+
+
+def test_what_was_taken_up_from_an_older_version_is_kept_as_this_one_does(tmp_path, read):
+    shutil.copytree(Path(__file__).parent / "data" / "lessons2", tmp_path / "crawl")
+    with closing(Partition(tmp_path / "crawl", keys, os.urandom, now=1_700_200_000.0, site=found_site)) as crawl:
+        kept = Lessons(policy := Price(), crawl)
+
+        async def settle() -> None:
+            crawl.journal.write(crawl.journal.seal())
+
+        async def offload(function: Callable[..., Any], *arguments: Any) -> Any:
+            return function(*arguments)
+
+        asyncio.run(kept.save(settle, offload))
+        again = Lessons(other := Price(), crawl)
+        assert again.recalled
+        same(policy.state(), other.state())
+
+
+def test_damaged_blocks_give_way_to_the_journal(taught, read):
+    keep(taught)
+    file = next(taught.directory.glob("learned-*"))
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+    again, memory, events = learned(taught, read)
+    assert (again.recalled, len(again.troubles)) == (False, 1)
+    assert events > 100
+    same(memory, taught.policy.state())
