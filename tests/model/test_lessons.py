@@ -35,6 +35,7 @@ from evercrawl.store.disk import stamped
 from evercrawl.store.disk.stamped import pieces
 from evercrawl.store.journal.events import Visit
 from evercrawl.store.partition import Partition
+from evercrawl.store.snapshots.blocklog import BlockLog
 from evercrawl.store.table.table import KeyMap
 from evercrawl.types import Floats
 from tests.helpers.hashing import HASHER
@@ -299,7 +300,8 @@ def test_what_is_learned_while_it_is_written_is_in_it_or_learned_again(taught, r
     """However little is copied at a time: each sum has every visit once."""
     monkeypatch.setattr(lessons_log, "AT_ONCE_BYTES", 20_000)
     monkeypatch.setattr(lessons_log, "COPIED_BYTES", 4_000)
-    left = [3]
+    left, log, sizes = [3], BlockLog.append, list[int]()
+    monkeypatch.setattr(BlockLog, "append", lambda *to: (sizes.append(len(to[3])), log(*to)))
 
     def between() -> None:
         if left[0]:
@@ -311,6 +313,7 @@ def test_what_is_learned_while_it_is_written_is_in_it_or_learned_again(taught, r
     again, memory, events = learned(taught, read)
     assert (again.recalled, again.troubles, left) == (True, [], [0])
     assert events < 6, "some of it was learned before the instant"
+    assert max(sizes) <= 20_000, "nothing large is copied at once"
     same(memory, taught.policy.state())
 
 
@@ -482,7 +485,7 @@ def test_a_question_to_a_crawl_that_runs_sees_no_further_than_its_own_pages(taug
 def older(version: int, folder: Path) -> Partition:
     """Return a crawl of 32 visits that a version of the program before left behind, opened as questions open it."""
     shutil.copytree(Path(__file__).parent / "data" / f"lessons{version}", folder)
-    return Partition(folder, keys, os.urandom, now=1_700_200_000.0, site=found_site, writable=False)
+    return Partition(folder, os.urandom, now=1_700_200_000.0, site=found_site, writable=False)
 
 
 def test_what_version_2_kept_as_a_whole_is_taken_up(tmp_path, read):
@@ -507,7 +510,7 @@ def test_what_version_1_kept_is_learned_again_from_its_journal(tmp_path, read):
 
 def test_what_was_taken_up_from_an_older_version_is_kept_as_this_one_does(tmp_path, read):
     shutil.copytree(Path(__file__).parent / "data" / "lessons2", tmp_path / "crawl")
-    with closing(Partition(tmp_path / "crawl", keys, os.urandom, now=1_700_200_000.0, site=found_site)) as crawl:
+    with closing(Partition(tmp_path / "crawl", os.urandom, now=1_700_200_000.0, site=found_site)) as crawl:
         kept = Lessons(policy := Price(), crawl)
 
         async def settle() -> None:

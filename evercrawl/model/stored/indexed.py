@@ -47,8 +47,10 @@ def difference(state: State, index: Index) -> Difference:
     pages, contents = index.held()
     order = np.argsort(pages, kind="stable")
     pages, contents = pages[order], contents[order]
-    at = np.minimum(np.searchsorted(pages, slots), max(len(pages) - 1, 0))
-    same = (pages[at] == slots) & (contents[at] == digests) if len(pages) else np.zeros(len(slots), np.bool_)
+    if not len(pages):
+        return Difference(slots, pages)
+    at = np.minimum(np.searchsorted(pages, slots), len(pages) - 1)
+    same = (pages[at] == slots) & (contents[at] == digests)
     missing, twice = slots[~same], pages[1:][pages[1:] == pages[:-1]]
     if len(twice):
         missing = np.union1d(missing, twice[np.isin(twice, slots)])
