@@ -236,7 +236,7 @@ def _later(directory: Path, damage: Damage, mends: list[str], backup: Path | Non
     if state or damage.records or damage.spans or mends or Part.ARCHIVE_INDEX in damage.parts:
         what = "the crawl is opened, the indexes of its archive completed, and a snapshot written"
         index = Part.ARCHIVE_INDEX in damage.parts
-        steps.append(RepairStep(what, lambda: _settled(directory, anew=index)))
+        steps.append(RepairStep(what, lambda: settled(directory, anew=index)))
     if Part.SEARCH_INDEX in damage.parts:
         steps.append(RepairStep("the search index is made again from the archive", lambda: _indexed(directory)))
     return RepairPlan(steps, [])
@@ -323,8 +323,8 @@ def _put_back(directory: Path, disk: RealDisk, backup: Path, spans: list[Archive
         other.close()
 
 
-def _settled(directory: Path, *, anew: bool) -> list[str]:
-    """Open the crawl as a start does, and end it as a clean stop does."""
+def settled(directory: Path, *, anew: bool = False) -> list[str]:
+    """Open the crawl as a start does, and end it as a clean stop does; `anew` has its archive indexed again."""
     partition = _opened(directory)
     try:
         if anew:

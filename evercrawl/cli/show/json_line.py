@@ -33,6 +33,7 @@ EVENTS: Final = {
     "agreement": "how far a choice agrees with ratings",
     "verify": "whether a directory is consistent",
     "backup": "what was copied",
+    "upgrade": "which formats a directory has, and what was converted",
     "versions": "the versions in use",
     "demo": "what the demonstration learned",
     "world": "a simulated world",

@@ -183,6 +183,15 @@ def check(disk: Disk, loaded: Loaded) -> None:
         pass
 
 
+def version_of(disk: Disk, name: str) -> int | None:
+    """Return the version of a snapshot's format; None where it is damaged."""
+    try:
+        found = pieces(disk.read(name, 0, disk.size(name)), MAGIC)
+        return msgspec.msgpack.decode(found[0], type=_Versioned).version
+    except DAMAGED:
+        return None
+
+
 class _Versioned(msgspec.Struct):
     version: int
 

@@ -1,0 +1,178 @@
+"""Crawl directories of older formats: which they are, and what is written anew; all of them open as they are, too.
+
+A change of a format adds its older version to `FORMATS`, and where files are to be converted a step to `STEPS`. A step
+may be broken off at any point: it writes the new file before it removes the old one, and is made again otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import msgspec
+
+from evercrawl.crawl.repairing import settled
+from evercrawl.errors import ConfigError, StoreError
+from evercrawl.model.policy import lessons_file
+from evercrawl.store.disk import stamped
+from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.journal import segment
+from evercrawl.store.partition import FORMAT, is_crawl
+from evercrawl.store.repair.birth import read_birth
+from evercrawl.store.snapshots import head, snapshot, version8
+
+if TYPE_CHECKING:
+    from evercrawl.store.disk.disk import Disk
+
+DIRECTORY: Final = "directory"
+JOURNAL: Final = "journal"
+SNAPSHOT: Final = "snapshot"
+LESSONS: Final = "lessons"
+
+
+class KnownFormat(NamedTuple):
+    """A part of a crawl directory that has versions.
+
+    Attributes
+    ----------
+    newest, older
+        The version that is written, and those that are read.
+    kept
+        Why an older one stays, where it is not converted; "" where it is.
+    """
+
+    newest: int
+    older: tuple[int, ...] = ()
+    kept: str = ""
+
+
+FORMATS: Final = {
+    DIRECTORY: KnownFormat(
+        FORMAT, (1,), "its URLs and contents are hashed without a secret; a new crawl of the same seeds has one"
+    ),
+    JOURNAL: KnownFormat(segment.VERSION),
+    SNAPSHOT: KnownFormat(head.VERSION, (version8.VERSION,)),
+    LESSONS: KnownFormat(lessons_file.VERSION, (2,), "the next run writes the new one"),
+}
+"""Every part with versions."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormatState:
+    """What version a part of a directory has.
+
+    Attributes
+    ----------
+    part
+        Of `FORMATS`.
+    found, newest
+        The version on the disk, None where there is no such file; and the one that is written today.
+    then
+        "current", "converted" (or to be), or "kept", where an older version stays and is read.
+    why
+        Why it is kept; "" elsewhere.
+    """
+
+    part: str
+    found: int | None
+    newest: int
+    then: str
+    why: str = ""
+
+
+def formats(directory: Path) -> list[FormatState]:
+    """Return which version each part has, and what an upgrade does to it; nothing is changed.
+
+    Raises
+    ------
+    ConfigError
+        There is no crawl.
+    StoreError
+        It is damaged, or was made by a newer evercrawl.
+    """
+    if not is_crawl(directory):
+        raise ConfigError(f"there is no crawl in {directory}; name its directory with --dir")
+    disk = RealDisk(directory, read_only=True)
+    try:
+        return [_judged(part, found) for part, found in _found(disk).items()]
+    finally:
+        disk.close()
+
+
+def upgrade(directory: Path, tell: Callable[[FormatState], None] = lambda _: None) -> list[FormatState]:
+    """Convert what has an older version and can be converted; return what was found before.
+
+    Parameters
+    ----------
+    directory
+        In which no crawl runs.
+    tell
+        Told of each conversion before it is made.
+
+    Raises
+    ------
+    ConfigError
+        There is no crawl.
+    StoreError
+        A crawl runs there; it is damaged, or was made by a newer evercrawl.
+    """
+    found = formats(directory)
+    for state in found:
+        if state.then == "converted":
+            tell(state)
+            STEPS[state.part](directory)
+    return found
+
+
+def _found(disk: Disk) -> dict[str, int | None]:
+    birth = read_birth(disk)
+    if birth is None:
+        raise StoreError("crawl.json and its copy are damaged; mend them with: evercrawl verify --repair")
+    first = next(iter(segment.segments(disk)), None)
+    if first is not None:
+        segment.read_header(disk, first)  # raises where it is newer
+    snapshots = [snapshot.version_of(disk, name) for name in snapshot.names(disk)]
+    return {
+        DIRECTORY: birth.format,
+        JOURNAL: segment.VERSION if first is not None else None,
+        SNAPSHOT: min((version for version in snapshots if version is not None), default=None),
+        LESSONS: next((_lessons(disk, name) for name in stamped.names(disk, stamped.LESSONS)), None),
+    }
+
+
+def _lessons(disk: Disk, name: str) -> int | None:
+    try:
+        piece = stamped.pieces(disk.read(name, 0, disk.size(name)), lessons_file.MAGIC)[0]
+        return msgspec.msgpack.decode(piece, type=tuple[int, ...], strict=False)[0]
+    except (ValueError, msgspec.MsgspecError):
+        return None
+
+
+def _judged(part: str, found: int | None) -> FormatState:
+    known = FORMATS[part]
+    if found is not None and found > known.newest:
+        what = f"the {part} was made by a newer evercrawl (format {found}, this one reads {known.newest})"
+        raise StoreError(f"{what}; upgrade evercrawl")
+    if found is None or found == known.newest:
+        return FormatState(part, found, known.newest, "current")
+    if found not in known.older:
+        return FormatState(part, found, known.newest, "converted" if part in STEPS else "kept", "it is not read")
+    return FormatState(part, found, known.newest, "kept" if known.kept else "converted", known.kept)
+
+
+def _snapshot(directory: Path) -> None:
+    """Write a snapshot of what the crawl holds, then remove those of older versions."""
+    settled(directory)
+    disk = RealDisk(directory)
+    try:
+        for name in snapshot.names(disk):
+            if (snapshot.version_of(disk, name) or 0) < head.VERSION:
+                disk.remove(name)
+    finally:
+        disk.close()
+
+
+STEPS: Final[dict[str, Callable[[Path], None]]] = {SNAPSHOT: _snapshot}
+"""What converts a part of an older version."""
