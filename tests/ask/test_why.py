@@ -490,3 +490,22 @@ def test_it_is_told_since_when_a_rule_keeps_pages_out(made, ask):
     made.partition.remember(Bounded(made.now, {"exclude = '/a$'": 1_700_000_000.0}))
     found, _ = ask("/a", exclude=("/a$",))
     assert "keeps it out since 2023-11-14 22:13:20 UTC" in found.reasons[0]
+
+
+def test_how_many_changes_were_noise_is_told_with_an_example(begun, ask):
+    for step in range(7):
+        begun.visit(f"{SITE}/", begun.page("Home", text=f"many words stand here and it is 12:{step:02d} on our clock"))
+    found, _ = ask("/")
+    assert found.noise is not None
+    assert (found.noise.changes, found.noise.noise) == (6, 6)
+    assert found.noise.examples == (("it is", "12:05", "12:06"),)
+    said = dict(rows(found))["noise"]
+    assert said.startswith(
+        "6 of its last 6 changes were times, counters or the like alone, such as: it is [-12:05-] {+12"
+    )
+
+
+def test_pages_that_hardly_changed_tell_of_no_noise(begun, ask):
+    for text in ("one", "two", "three"):
+        begun.visit(f"{SITE}/", begun.page("Home", text=text))
+    assert ask("/")[0].noise is None

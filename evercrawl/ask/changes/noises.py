@@ -1,6 +1,7 @@
 """Which changes of a page are noise, by the words of its versions."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
@@ -10,9 +11,29 @@ from evercrawl.change.habits import ENOUGH, Noise, Touch, noise, touches
 from evercrawl.model.stored.derived.runs import Runs
 from evercrawl.store.partition import Partition
 
+LATEST: Final = 8
+"""Changes of a page by which is told how many are noise."""
 BEFORE: Final = 5
 AFTER: Final = 2
 """Changes before and after one that it is compared with."""
+_EXAMPLES: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseHabit:
+    """How many of the latest changes of a page are noise.
+
+    Attributes
+    ----------
+    changes, noise
+        How many were judged, and how many of them are noise.
+    examples
+        What the last of those did: the words before it, those that went, and those that came.
+    """
+
+    changes: int
+    noise: int
+    examples: tuple[tuple[str, str, str], ...]
 
 
 class Noises:
@@ -45,6 +66,17 @@ class Noises:
             for early in (True, False)
         )
         return noise(change, earlier, later)
+
+    def habit(self, slot: int) -> NoiseHabit | None:
+        """Return how many of the latest changes of a page are noise; None where too few can be judged."""
+        steps = list(pairwise(version_visits(self._runs, slot)[-LATEST - 1 :]))
+        found = [judged for before, version in steps if (judged := self.judged(slot, version, before)) is not None]
+        if len(found) <= ENOUGH:
+            return None
+        last = next((judged for judged in reversed(found) if judged.noise), None)
+        told = last.habitual[:_EXAMPLES] if last else ()
+        examples = tuple((" ".join(t.place.before), " ".join(t.went), " ".join(t.came)) for t in told)
+        return NoiseHabit(len(found), sum(judged.noise for judged in found), examples)
 
     def _steps(self, slot: int, version: int, before: int) -> list[tuple[int, int]]:
         """Return other changes, by the versions before and after each."""

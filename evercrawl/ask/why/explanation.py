@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from evercrawl.ask.changes.noises import NoiseHabit
 from evercrawl.ask.why.feeders import Feeder
 
 
@@ -252,6 +253,8 @@ class Why:
         How many further URLs the page links to that are not followed, as it links to too many.
     expected
         What is expected of it; None of a page that was read, and where nobody learns it.
+    noise
+        How many of its latest changes are noise; None where too few are known, or it has no text.
     """
 
     url: str
@@ -267,3 +270,4 @@ class Why:
     weighed: Weighed | None = None
     cut_links: int = 0
     expected: UnreadExpectation | None = None
+    noise: NoiseHabit | None = None

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from evercrawl.ask.changes.noises import NoiseHabit, Noises
 from evercrawl.ask.rank.top import known
 from evercrawl.ask.why.explanation import (
     Announcing,
@@ -25,7 +26,7 @@ from evercrawl.ask.why.waiting import ahead, hindrances, retry, robots_rule
 from evercrawl.change import dates, gamma
 from evercrawl.change.deaths import RETURNS
 from evercrawl.model.notices import AnnouncedDates
-from evercrawl.model.stored.derived.derived import asked
+from evercrawl.model.stored.derived.derived import Derived, asked
 from evercrawl.model.stored.reader import Tell, visits
 from evercrawl.model.view import View
 from evercrawl.schedule.abilities import Places, Predicts, Priced, Tunable
@@ -57,7 +58,7 @@ def why(view: View, url: str, most: int = 10, tell: Tell | None = None) -> Why:
     slot = view.state.find_one(url)
     if slot == NO_SLOT:
         return Why(url, view.now, *outside(view, url))
-    giving = asked(view.partition, lambda derived: feeders(view, slot, derived), tell)
+    giving, habit = asked(view.partition, lambda derived: _derived(view, slot, derived), tell)
     policy = view.informed  # from here on the view believes what the crawl does
     slots, row = np.array([slot], np.uint32), _row(view, slot)
     pages = view.columns(slots)
@@ -79,7 +80,13 @@ def why(view: View, url: str, most: int = 10, tell: Tell | None = None) -> Why:
         _weighed(view, slot) if state not in _NEVER and view.policy.weighs else None,
         _cut_links(view, row),
         _expected(view, slot) if row is None else None,
+        habit,
     )
+
+
+def _derived(view: View, slot: int, derived: Derived) -> tuple[list[Feeder], NoiseHabit | None]:
+    """Return what the derived files tell of a page."""
+    return feeders(view, slot, derived), Noises(view.partition, derived.runs).habit(slot)
 
 
 def _expected(view: View, slot: int) -> UnreadExpectation | None:

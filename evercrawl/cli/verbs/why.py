@@ -17,6 +17,7 @@ from evercrawl.cli.show.words import ago, every, percent, span
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
+    from evercrawl.ask.changes.noises import NoiseHabit
     from evercrawl.ask.why.explanation import (
         Announcing,
         Belief,
@@ -34,6 +35,9 @@ _MORE = (
     "crawl may be running; nothing is changed. Examples: `evercrawl why https://example.org/`, `evercrawl why "
     "https://example.org/ --json --dir example`."
 )
+
+
+_NOISE_CHARS = 200
 
 
 def add(verbs: arguments.Verbs) -> None:
@@ -80,6 +84,7 @@ def rows(found: Why) -> list[tuple[str, str]]:
         *([("expected", _expected(found.expected))] if found.expected else []),
         *([("by", told(found.weighed))] if found.weighed and found.weighed.weight != "importance" else []),
         *(_change(found.change) if found.change else []),
+        *([("noise", _noise(found.noise))] if found.noise else []),
         *(_worth(found.worth, at, leads_on=found.state in {"alias", "redirect"}) if found.worth else []),
     ]
 
@@ -147,6 +152,13 @@ def _change(change: Belief) -> list[tuple[str, str]]:
         *([("ages", _model(change))] if change.by_clock is not None else []),
         ("fresh", "no copy is held" if change.fresh is None else f"with a probability of {percent(change.fresh)}"),
     ]
+
+
+def _noise(habit: NoiseHabit) -> str:
+    """Say how many changes were noise, with the last of them."""
+    shown = "; ".join(f"{before} [-{went}-] {{+{came}+}}".strip() for before, went, came in habit.examples)
+    example = f", such as: {shown[:_NOISE_CHARS]}" if shown else ""
+    return f"{habit.noise} of its last {habit.changes} changes were times, counters or the like alone{example}"
 
 
 def _lasting(part: float, judged: int) -> str:
