@@ -75,7 +75,7 @@ def app(directory: Path, token: str, hosts: frozenset[str] = frozenset(), public
         routes=[
             Route("/", search_page.page(static)),
             *(Route(path, shell.page(name, static)) for name, path in shell.PAGES.items() if name != "search"),
-            Route(f"/static/{static.digest}/{{name:path}}", static),
+            Route(f"/static/{static.digest}/{{name:path}}", static.file),
             Mount("/api/v1", routes=[Route(f"/{name}", endpoint) for name, endpoint in API.items()]),
             Route("/health/live", health.live),
             Route("/health/ready", health.ready),

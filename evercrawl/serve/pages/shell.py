@@ -39,7 +39,7 @@ class Static:
         self.digest = whole.hexdigest()[:16]
         self._packed = {name: gzip.compress(data, mtime=0) for name, data in self._files.items()}
 
-    async def __call__(self, request: Request) -> Response:
+    async def file(self, request: Request) -> Response:
         """Answer with one of them."""
         name = str(request.path_params["name"])
         if name not in self._files:
