@@ -47,8 +47,8 @@ def _missing(names: set[str], declared: set[str]) -> list[str]:
 
 
 def test_every_library_that_is_imported_is_declared() -> None:
-    """What only figures need is in the lab extra."""
-    always = _declared(_project()["dependencies"])
+    """What only figures need is in the lab extra, what only PDFs need in the extra of that name."""
+    always = _declared(_project()["dependencies"]) | _declared(_project()["optional-dependencies"]["pdf"])
     for_figures = always | _declared(_project()["optional-dependencies"]["lab"])
     missing = set(_missing(_imported(), always)) - set(_imported("lab"))
     assert not missing, f"pyproject.toml does not declare {sorted(missing)}"
@@ -59,10 +59,10 @@ def test_every_library_that_is_imported_is_declared() -> None:
 def test_every_library_that_is_declared_is_imported() -> None:
     """What only the tests need is in the dev extra, and the lab's with it."""
     extras = _project()["optional-dependencies"]
-    declared = _declared(_project()["dependencies"]) | _declared(extras["lab"])
+    declared = _declared(_project()["dependencies"]) | _declared(extras["lab"]) | _declared(extras["pdf"])
     unused = declared - _used(_imported())
     assert not unused, f"pyproject.toml declares {sorted(unused)} for nothing"
-    assert _declared(extras["lab"]) <= _declared(extras["dev"])
+    assert _declared(extras["lab"]) | _declared(extras["pdf"]) <= _declared(extras["dev"])
 
 
 def _plain(name: str) -> str:

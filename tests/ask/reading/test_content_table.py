@@ -2,6 +2,7 @@
 
 import io
 import json
+import zlib
 
 import pytest
 from hand_made import BEGAN_AT, SITE, HandMade
@@ -144,6 +145,19 @@ def pdf(*lines: str) -> bytes:
     out.write("".join(f"{place:010} 00000 n \n" for place in places).encode())
     out.write(f"trailer<</Size {len(objects) + 1}/Root 1 0 R>>\nstartxref\n{at}\n%%EOF".encode())
     return out.getvalue()
+
+
+def test_a_pdf_that_unpacks_to_gigabytes_is_given_up_in_time():
+    packed = zlib.compress(zlib.compress(b"BT /F 12 Tf " + b"(hello world) Tj " * 8_000_000 + b"ET"))
+    body = pdf("x")
+    start, end = body.index(b"<</Length"), body.index(b"endstream")
+    head = b"<</Length %d/Filter[/FlateDecode/FlateDecode]>>stream\n" % len(packed)
+    with ContentReader(1, most_s=2.0) as reader:
+        said = reader.read(
+            ReadRequest(body[:start] + head + packed + b"\n" + body[end:], f"{SITE}/", "application/pdf")
+        )
+        assert said.error == "it takes more than 2 s to read"
+        assert reader.read(ReadRequest(pdf("next"), f"{SITE}/", "application/pdf")).content == "next"
 
 
 def test_the_text_of_a_pdf(begun):
