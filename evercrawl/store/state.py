@@ -344,8 +344,12 @@ class State:
 
     def _rest(self, pointer: int) -> int:
         """Return the second word of the digest of a page's content, by its last event with links."""
-        event = self._read(pointer) if self._read is not None and pointer else None
+        event = self.event(pointer)
         return getattr(event, "digest_rest", 0)
+
+    def event(self, pointer: int) -> Event | None:
+        """Return the event at a place of the journal; None where there is none."""
+        return self._read(pointer) if self._read is not None and pointer else None
 
     def record_of(self, slot: int) -> int | None:
         """Return the index of a page's record; None before its first visit."""

@@ -241,6 +241,47 @@ def test_nor_by_one_that_says_nearly_the_same(made):
     assert (last(made).near, last(made).flags & NEAR) == (NO_SLOT, 0)
 
 
+THREE = b"<title>three</title><p>" + b"three " * 500
+
+
+def rivals(made, *paths: str) -> None:
+    """Let pages be known in this order, of which one is a thief's, that matters more."""
+    made.scope.add_root("thief.example")
+    made.seed(f"{SITE}/")
+    made.visit(f"{SITE}/", made.page("Home", *paths, "/b", "/c", "/d"))
+    for name in "bcd":
+        made.visit(f"{SITE}/{name}", made.page(name, f"{THIEF}/x"))
+
+
+def test_nor_by_one_that_matters_more_and_copied_it_before(made):
+    rivals(made, f"{THIEF}/x", "/a")
+    thief = made.state.find_one(f"{THIEF}/x")
+    made.visit(f"{SITE}/a", LONG_ONE)
+    made.visit(f"{THIEF}/x", LONG_ONE)
+    assert last(made).alias == slot(made, "/a")
+    for body in (LONG_TWO, THREE):
+        made.visit(f"{THIEF}/x", body)
+        made.visit(f"{SITE}/a", body)
+        importance = made.state.records.rows["importance"]
+        assert thief < slot(made, "/a")
+        assert importance[made.state.record_of(thief)] > record(made, "/a")["importance"]
+        assert (label(made, "/a"), last(made).alias) == ("ok", NO_SLOT)
+
+
+def test_but_by_one_that_it_copied_before(made):
+    """A page known earlier repeats what the other says, each time a little later; in between it says what that said."""
+    rivals(made, "/a", f"{THIEF}/x")
+    original = made.state.find_one(f"{THIEF}/x")
+    assert slot(made, "/a") < original
+    for was, body in ((LONG_ONE, LONG_TWO), (LONG_TWO, THREE)):
+        made.visit(f"{THIEF}/x", was)
+        made.visit(f"{SITE}/a", was)
+        assert (label(made, "/a"), last(made).alias) == ("duplicate", original)
+        made.visit(f"{THIEF}/x", body)
+        made.visit(f"{SITE}/a", was)
+        assert (label(made, "/a"), last(made).alias) == ("ok", NO_SLOT)
+
+
 def test_a_page_without_a_history_of_its_own_is_a_copy_of_who_was_read_first(made):
     made.scope.add_root("thief.example")
     made.seed(f"{SITE}/")

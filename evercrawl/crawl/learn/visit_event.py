@@ -118,6 +118,7 @@ class VisitEvents:
             text=text_of(reading, verdict) if own else None,
             cut=cut_of(reading, verdict) if own else 0,
             digest_rest=reading.digest_rest if own or reading.digest else before.digest_rest,
+            previous=before.event if own and not settled.links else 0,
         )
         return Remembered(reading, event, leads, self._near.beside)
 
