@@ -113,3 +113,12 @@ class Hasher:
         words = array("Q", (0, 0))
         _KERNELS["long"](body, len(body), self._low, self._high, pointer(words))
         return words[0], words[1]
+
+    def has(self, body: bytes, digest: int, rest: int) -> bool:
+        """Whether a content has this digest; one without a second word is of before there was a secret.
+
+        >>> before, now = Hasher(b""), Hasher(bytes(16))
+        >>> now.has(b"a", *before.digest(b"a")), now.has(b"a", *now.digest(b"a")), now.has(b"b", *before.digest(b"a"))
+        (True, True, False)
+        """
+        return (digest, rest) == (self.digest(body) if rest else (xxhash.xxh3_64_intdigest(body), 0))

@@ -51,8 +51,11 @@ def fold_record(state: State, event: Visit, pointer: int, number: int) -> None:
         state.outcomes[before] -= 1
     same_content = event.visits > 1 and bool(flags & UNCHANGED or (record.digest and not flags & HAS_LINKS))
     # where the content is the one held, so are its size and its likeness; trouble brings none
-    simhash, words = (record.simhash, record.words) if same_content else (event.simhash, event.words)
-    if not state.in_snapshot(index, number):
+    folded = state.in_snapshot(index, number)
+    rehashed = event.digest != record.digest and not folded  # of the same content: the crawl has a secret now
+    keeps = same_content and not rehashed
+    simhash, words = (record.simhash, record.words) if keeps else (event.simhash, event.words)
+    if not folded:
         record.lasting, record.earlier = _lasting(event, record, simhash, words)
     if not same_content:
         record.size_bytes = min(event.size_bytes, 0xFFFFFFFF)
@@ -76,7 +79,7 @@ def fold_record(state: State, event: Visit, pointer: int, number: int) -> None:
     record.flags = _flags(event, record.flags)
     state.records.write(index, record)
     _count(state, event)
-    if outcome == Outcome.OK and event.digest and not (flags & UNCHANGED and before == Outcome.OK):
+    if outcome == Outcome.OK and event.digest and not (flags & UNCHANGED and before == Outcome.OK and not rehashed):
         state.originals.note(event.digest, event.slot)
 
 

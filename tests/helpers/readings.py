@@ -23,5 +23,6 @@ def read(
     """Return what an answer shows, its body read here and now."""
     answer = fetched(exchange, host, slot, before, said)
     if answer.unread:
-        answer.take(contents(body_of(exchange, held(before), "evercrawl", hasher, text=text)))
+        former = before.digest_rest == 0
+        answer.take(contents(body_of(exchange, held(before), "evercrawl", hasher, text=text, former=former)))
     return understand(answer)

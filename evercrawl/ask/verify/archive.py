@@ -172,7 +172,7 @@ class ArchiveCheck:
         if event.outcome in (Outcome.OK, Outcome.DUPLICATE) and event.status != 304:
             self._found.count("contents")
             body = exchange_of(event, answer).body
-            if len(body) != event.size_bytes or self._folded.hasher.digest(body) != (event.digest, event.digest_rest):
+            if len(body) != event.size_bytes or not self._folded.hasher.has(body, event.digest, event.digest_rest):
                 self._broken(event, f"{where} does not have the content that the journal speaks of")
 
     def _broken(self, event: Visit, what: str) -> None:

@@ -82,7 +82,9 @@ class Inline:
 
     def body(self, fetched: Fetched) -> Body:
         """Return what is to be read of an answer."""
-        return body_of(fetched.exchange, held(fetched.before), self._agent, self._hasher, text=self._text)
+        before = fetched.before
+        former = before.digest != 0 and not before.digest_rest
+        return body_of(fetched.exchange, held(before), self._agent, self._hasher, text=self._text, former=former)
 
     def done(self) -> list[Fetched]:
         """Return the answers whose bodies are read, each once."""

@@ -65,6 +65,8 @@ class LessonsHead(msgspec.Struct, array_like=True):
         What follows, in pieces.
     columns, segments
         Rows that are in blocks, and the files that have these.
+    hashes
+        What tells the hashes of the crawl, by which folders are known, from those under other secrets.
     """
 
     version: int
@@ -77,6 +79,7 @@ class LessonsHead(msgspec.Struct, array_like=True):
     arrays: list[_Array]
     columns: list[_Column] = []
     segments: list[BlockSegment] = []
+    hashes: int = 0
 
 
 class Kept(NamedTuple):
@@ -109,7 +112,7 @@ def head_of(
     return LessonsHead(
         VERSION, type(policy).__name__, state.epoch, len(state.sites), state.sites.digest(), journal.sequence,
         journal.position, [_Array(name, repr(_described(rows.dtype)), rows.shape) for name, rows in memory.items()],
-        columns,
+        columns, hashes=state.hasher.mark,
     )  # fmt: skip
 
 
@@ -215,7 +218,9 @@ def _fits(head: LessonsHead, partition: Partition, policy: Learns) -> bool:
     state = partition.state
     if (head.policy, head.epoch) != (type(policy).__name__, state.epoch) or head.version not in (WHOLE, VERSION):
         return False
-    if head.sites > len(state.sites) or head.sites_digest != _digest(state.sites, head.sites):
+    if head.hashes != state.hasher.mark or head.sites > len(state.sites):
+        return False
+    if head.sites_digest != _digest(state.sites, head.sites):
         return False
     _, number, _ = next(partition.journal.replay(head.position), (0, head.sequence, None))
     return number == head.sequence

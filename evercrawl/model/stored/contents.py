@@ -43,6 +43,8 @@ class Body(msgspec.Struct, array_like=True, frozen=True):
         Whether the words themselves are wanted, for a search index.
     secret
         Of the crawl, under which contents and URLs are hashed; see `Hasher`.
+    former
+        Whether the content held has a digest of before the crawl had a secret.
     """
 
     url: str
@@ -58,6 +60,7 @@ class Body(msgspec.Struct, array_like=True, frozen=True):
     agent: str
     text: bool
     secret: bytes
+    former: bool = False
 
     def __repr__(self) -> str:
         """Return of which page it is, without the secret."""
@@ -71,6 +74,8 @@ class Content(msgspec.Struct, array_like=True):
     ----------
     size_bytes, digest, digest_rest
         Of the body with its codings undone; the digest in two words.
+    former
+        The digest that it has without a secret, where that was asked for.
     truncated, error, detail
         What was found while undoing them; see `Exchange`.
     mime, title, language, simhash, words, targets, unpaid, withheld, cut, feeds, canonical
@@ -97,6 +102,7 @@ class Content(msgspec.Struct, array_like=True):
     size_bytes: int = 0
     digest: int = 0
     digest_rest: int = 0
+    former: int = 0
     truncated: bool = False
     error: str = ""
     detail: str = ""
@@ -124,13 +130,16 @@ class Content(msgspec.Struct, array_like=True):
     trace: str = ""
 
 
-def body_of(exchange: Exchange, held: tuple[int, int], agent: str, hasher: Hasher, *, text: bool) -> Body:
+def body_of(
+    exchange: Exchange, held: tuple[int, int], agent: str, hasher: Hasher, *, text: bool, former: bool = False
+) -> Body:
     """Return what is to be read of an exchange."""
     request, headers = exchange.request, exchange.headers
     return Body(
         request.url, {name: headers[name] for name in _ASKED if name in headers}, exchange.http_version,
         exchange.wire if exchange.packed else exchange.body, exchange.packed,
         request.max_wire_bytes, request.max_body_bytes, exchange.truncated, *held, agent, text, hasher.secret,
+        former and bool(hasher.secret),
     )  # fmt: skip
 
 
@@ -148,6 +157,8 @@ def contents(body: Body) -> Content:
         return content
     hasher = Hasher(body.secret)
     content.size_bytes, (content.digest, content.digest_rest) = len(data), hasher.digest(data)
+    if body.former:
+        content.former, _ = Hasher(b"").digest(data)
     content_type = body.headers.get("content-type", "")
     content.mime = content_type.partition(";")[0].strip().lower()[:100]
     if body.held == content.digest and body.held_rest == content.digest_rest:

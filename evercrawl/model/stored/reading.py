@@ -186,7 +186,8 @@ def understand(answer: Fetched) -> Reading:
         redirect = _redirect(exchange) if status in REDIRECTS else ""
         return Reading(*about, size_bytes=size_bytes, redirect=redirect)
     headers, digest = exchange.headers, (content.digest, content.digest_rest)
-    unchanged = content.digest != 0 and digest == (before.digest, before.digest_rest)
+    same = content.digest != 0 and digest == (before.digest, before.digest_rest)
+    unchanged = same or (content.former != 0 and (content.former, 0) == (before.digest, before.digest_rest))
     return Reading(
         *about,
         content=content,
@@ -198,7 +199,7 @@ def understand(answer: Fetched) -> Reading:
         etag=headers.get("etag", "")[:_VALIDATOR_CHARS],
         last_modified=headers.get("last-modified", "")[:_VALIDATOR_CHARS],
         unchanged=unchanged,
-        kept=unchanged and held(before)[0] != 0,
+        kept=same and held(before)[0] != 0,
     )
 
 
