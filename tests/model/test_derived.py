@@ -16,6 +16,7 @@ from evercrawl.model.stored.reader import events, opened
 from evercrawl.store.folding import replay
 from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import HAS_LINKS, Visit
+from evercrawl.types import Outcome
 from tests.helpers.hand_made import SITE, HandMade
 
 PAGES = 6
@@ -284,4 +285,25 @@ def test_versions_before_a_page_was_read_are_none(grown):
     crawl = opened(grown.directory)
     runs = Derived(crawl, 1).current().runs
     assert runs.slice("before", 0, 1).tolist() == [NONE]
+    crawl.close()
+
+
+def test_minutes_are_those_of_a_plain_count(grown):
+    crawl = opened(grown.directory)
+    visits = [event for _, _, event in events(crawl, crawl.journal.sequence) if isinstance(event, Visit)]
+    derived = Derived(crawl, 1).current()
+    counts = derived.minutes(0.0, np.inf)
+    minutes = sorted({int(visit.at // 60) for visit in visits})
+    assert counts["minute"].tolist() == minutes
+    for name, number in (
+        ("visits", lambda visit: 1),
+        ("errors", lambda visit: visit.outcome in (Outcome.ERROR, Outcome.REFUSED)),
+        ("bytes", lambda visit: visit.wire_bytes),
+    ):
+        plain = [sum(number(visit) for visit in visits if visit.at // 60 == minute) for minute in minutes]
+        assert counts[name].tolist() == plain
+    kinds = derived.runs.slice("kind", 0, len(visits))
+    assert counts["changes"].sum() == np.count_nonzero(kinds == ChangeKind.CHANGED)
+    part = derived.minutes(minutes[2] * 60.0, minutes[5] * 60.0)
+    assert part["minute"].tolist() == minutes[2:5]
     crawl.close()

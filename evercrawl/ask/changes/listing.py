@@ -14,6 +14,7 @@ from evercrawl.ask.changes.wanted import wanted_visits
 from evercrawl.change.extent import extents
 from evercrawl.model.stored.derived.kinds import NONE, ChangeKind, brings_version
 from evercrawl.model.stored.derived.runs import Runs
+from evercrawl.model.stored.reader import Tell
 from evercrawl.model.view import View
 from evercrawl.types import Floats, Ints
 
@@ -40,7 +41,7 @@ class ToldChanges(NamedTuple):
     extent: Floats
 
 
-def changes(view: View, runs: Runs, question: ChangeQuestion, upto: int) -> ChangeList:
+def changes(view: View, runs: Runs, question: ChangeQuestion, upto: int, tell: Tell | None = None) -> ChangeList:
     """Return what changed, one entry for each page, by importance times extent.
 
     Parameters
@@ -51,6 +52,8 @@ def changes(view: View, runs: Runs, question: ChangeQuestion, upto: int) -> Chan
         What is asked.
     upto
         Sequence of the last event that `runs` know.
+    tell
+        Told of how many of them were judged, which takes some milliseconds for one that changed often.
 
     Raises
     ------
@@ -68,7 +71,9 @@ def changes(view: View, runs: Runs, question: ChangeQuestion, upto: int) -> Chan
     weight = view.importance[found.slot] * np.maximum(told.extent, LEAST_EXTENT)
     order = np.lexsort((-found.last, -weight))
     noises, chosen, noise = Noises(view.partition, runs), list[PageChange](), 0
-    for place in order.tolist():
+    for number, place in enumerate(order.tolist()):
+        if tell is not None:
+            tell("changed pages compared with earlier versions", number, len(order))
         if question.limit is not None and len(chosen) >= question.limit:
             break
         change = _change(view, runs, found, told, place, noises)

@@ -69,9 +69,9 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError("--webhook delivers what --follow finds; add --follow")
     warm.before_reading("evercrawl.model.view")
     if args.follow or args.atom:
-        from evercrawl.cli import watching
+        from evercrawl.cli import following
 
-        return watching.run(args, directory, question)
+        return following.run(args, directory, question)
     with Meter(sys.stderr, line_every_s=1.0) as meter:
         found, diffs = _asked(directory, question, meter, diff=args.diff)
     if args.json:
@@ -117,7 +117,9 @@ def _asked(
     try:
 
         def answer(derived: Derived) -> tuple[ChangeList, list[WordDiff | None]]:
-            found = changes(View(crawl, settings(directory)[0], time.time()), derived.runs, question, derived.events)
+            found = changes(
+                View(crawl, settings(directory)[0], time.time()), derived.runs, question, derived.events, meter
+            )
             texts = VersionTexts(crawl, derived.runs)
             return found, [diff_of(texts, change) if diff else None for change in found.changes]
 
