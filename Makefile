@@ -2,6 +2,7 @@
 # make test    all tests            make golden  those that compare with reference values
 # make quick   40 seconds of tests: those that are nearest to what differs from main
 # make check   lint, format, types, floors      make docs  the pages that are drawn from the code
+# make audit   hold every installed package against the hashes in .ci      make lock  write these anew
 # make replay  install pywb and a browser, and have both replay what was archived; skipped by make test until then
 # make demo    crawl a small living web on this machine, and compare what was learned with the truth
 # make unchanged  whether worlds, golden tests, demonstration and questions give what they gave (bench/unchanged.py)
@@ -11,13 +12,15 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
-.PHONY: setup test quick golden replay check docs demo unchanged fuzz soak clean
+.PHONY: setup audit lock test quick golden replay check docs demo unchanged fuzz soak clean
 
 setup: .venv/ready
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(PIP) install --upgrade pip
+	lock=$$($(BIN)/python -c 'import runpy; print(runpy.run_path(".ci/lock.py")["LOCK"])'); \
+		[ ! -f "$$lock" ] || $(PIP) install --require-hashes --requirement "$$lock"
 	PYTHONWARNINGS=ignore $(PIP) install --editable '.[dev]'
 	$(BIN)/python -c 'import evercrawl.crawl.session; from evercrawl.kernels import warm; warm()'
 	@touch $@
@@ -34,6 +37,12 @@ golden: setup
 replay: setup
 	.ci/replay
 	REPLAY_TESTS=required $(BIN)/python -m pytest -q -m browser tests/live
+
+audit: setup
+	$(BIN)/python .ci/lock.py check
+
+lock: setup
+	$(BIN)/python .ci/lock.py refresh
 
 check: setup
 	$(BIN)/ruff check .
