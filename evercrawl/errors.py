@@ -54,3 +54,7 @@ class ApplyError(Exception):
     def __init__(self, why: str, visits: int = 0) -> None:
         super().__init__(why)
         self.visits = visits
+
+
+class NotReadyError(EvercrawlError):
+    """What was asked for is being made; asking again later helps."""

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Final
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from evercrawl.serve.api import crawl, events, health, listed, page, search
+from evercrawl.serve.api import events, health
+from evercrawl.serve.api.resources import RESOURCES, openapi
 from evercrawl.serve.context import ServerParts
 from evercrawl.serve.guard import RequestGuard
 from evercrawl.serve.live import Live
@@ -22,22 +21,6 @@ from evercrawl.serve.pages import search as search_page
 from evercrawl.serve.pages import shell
 from evercrawl.serve.problems import HANDLERS
 from evercrawl.serve.replica import CrawlReplica
-
-Endpoint = Callable[[Request], Awaitable[Response]]
-
-API: Final[dict[str, Endpoint]] = {
-    "status": crawl.status,
-    "next": crawl.following,
-    "waits": crawl.waits,
-    "visits": crawl.recent,
-    "search": search.search,
-    "pages": listed.pages,
-    "sites": listed.sites,
-    "why": page.explained,
-    "content": page.stored,
-    "events": events.events,
-}
-"""Path after /api/v1/ -> what answers it."""
 
 
 def app(directory: Path, token: str, hosts: frozenset[str] = frozenset(), public: str = "") -> Starlette:
@@ -76,7 +59,8 @@ def app(directory: Path, token: str, hosts: frozenset[str] = frozenset(), public
             Route("/", search_page.page(static)),
             *(Route(path, shell.page(name, static)) for name, path in shell.PAGES.items() if name != "search"),
             Route(f"/static/{static.digest}/{{name:path}}", static.file),
-            Mount("/api/v1", routes=[Route(f"/{name}", endpoint) for name, endpoint in API.items()]),
+            Mount("/api/v1", routes=[Route(f"/{name}", each.endpoint) for name, each in RESOURCES.items()]),
+            Route("/openapi.json", openapi),
             Route("/health/live", health.live),
             Route("/health/ready", health.ready),
             Route("/metrics", health.metrics),
@@ -105,7 +89,7 @@ class _Counting:
         async def counted(message: Message) -> None:
             if message["type"] == "http.response.start":
                 path = str(scope["path"])
-                known = path if path.removeprefix("/api/v1/") in API or path in _COUNTED else "other"
+                known = path if path.removeprefix("/api/v1/") in RESOURCES or path in _COUNTED else "other"
                 key = known, int(message["status"])
                 self._counts[key] = self._counts.get(key, 0) + 1
             await send(message)
@@ -113,4 +97,4 @@ class _Counting:
         await self._app(scope, receive, counted if scope["type"] == "http" else send)
 
 
-_COUNTED: Final = frozenset({"/metrics", "/health/live", "/health/ready", *shell.PAGES.values()})
+_COUNTED: Final = frozenset({"/metrics", "/openapi.json", "/health/live", "/health/ready", *shell.PAGES.values()})

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from evercrawl.errors import ConfigError, EvercrawlError
+from evercrawl.errors import ConfigError, EvercrawlError, NotReadyError
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -57,7 +57,8 @@ async def on_http(request: Request, error: Exception) -> Response:
 async def on_trouble(request: Request, error: Exception) -> Response:
     """Answer with what is wrong with the crawl, or with what was asked of it."""
     assert isinstance(error, EvercrawlError)
-    return problem(400 if isinstance(error, ConfigError) else 503, str(error))
+    again = {"retry-after": "2"} if isinstance(error, NotReadyError) else None
+    return problem(400 if isinstance(error, ConfigError) else 503, str(error), again)
 
 
 HANDLERS: dict[Any, Any] = {RequestError: on_problem, HTTPException: on_http, EvercrawlError: on_trouble}

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from evercrawl.ask.search.search import Search
-from evercrawl.errors import EvercrawlError
+from evercrawl.errors import EvercrawlError, NotReadyError
 from evercrawl.model.standing import Standing
+from evercrawl.model.stored.derived.derived import Derived, asked
 from evercrawl.model.stored.follow import Follower
+from evercrawl.model.stored.reader import opened
 from evercrawl.model.view import View, settings
 from evercrawl.search.index import FOLDER
 from evercrawl.store.disk.lock import holder
@@ -66,6 +68,9 @@ class CrawlReplica:
         self._viewed: int = self._follower.sequence
         self._viewed_at, self._took_s = time.monotonic(), 0.0
         self._search: Search | None = None
+        self._derived: Derived | None = None
+        self._preparing = threading.Thread(target=self._prepare, name="derived", daemon=True)
+        self._prepared = False
         self._kept: dict[str, tuple[View, object]] = {}
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="replica", daemon=True)
@@ -73,15 +78,18 @@ class CrawlReplica:
     def start(self) -> None:
         """Begin to follow."""
         self._thread.start()
+        self._preparing.start()
 
     def close(self) -> None:
         """End the thread and let the directory go."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join(10)
-        if self._search is not None:
-            self._search.close()
-        self._follower.close()
+        if self._preparing.is_alive():
+            self._preparing.join(10)
+        with self._lock:
+            self._forget()
+            self._follower.close()
 
     @property
     def sequence(self) -> int:
@@ -113,6 +121,47 @@ class CrawlReplica:
             if self._search is None:
                 self._search = Search(self.directory, _Views(self))
             yield self._search
+
+    @contextmanager
+    def derived(self) -> Generator[tuple[View, Derived]]:
+        """Give the newest view, and the derived files up to what was taken in, for as long as the context lasts.
+
+        Raises
+        ------
+        NotReadyError
+            They are being made, which takes a while the first time.
+        StoreError
+            The journal is damaged, or nothing can be written.
+        """
+        with self.reading() as view:
+            if not self._prepared:
+                raise NotReadyError("the history of this crawl is being read for the first time; ask again soon")
+            if self._derived is None:
+                self._derived = Derived(self._follower.partition).current()
+            else:
+                self._derived.follow()
+            yield view, self._derived
+
+    def _prepare(self) -> None:
+        """Have the derived files made beside, so that no request waits for that."""
+        try:
+            beside = opened(self.directory)
+            try:
+                asked(beside, lambda derived: derived.events)
+            finally:
+                beside.close()
+        except EvercrawlError as error:
+            self.trouble = str(error)
+        self._prepared = True
+
+    def _forget(self) -> None:
+        """Close what was made from the state that was opened before."""
+        if self._search is not None:
+            self._search.close()
+            self._search = None
+        if self._derived is not None:
+            self._derived.close()
+            self._derived = None
 
     def recent(self, after: int = -1) -> list[tuple[int, dict[str, object]]]:
         """Return the last visits, the oldest first: number of the event, and the visit as fields."""
@@ -171,9 +220,8 @@ class CrawlReplica:
             with self._lock:
                 self._view, self._viewed, self._openings = made, sequence, self._follower.openings
                 self._kept.clear()
-                if reopened and self._search is not None:
-                    self._search.close()
-                    self._search = None
+                if reopened:
+                    self._forget()
             self._viewed_at, self._took_s = time.monotonic(), time.monotonic() - began
         return taken
 

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import pytest
 
-from evercrawl.serve.app import API
+from evercrawl.serve.api.resources import RESOURCES
 
 
 def test_the_status_is_that_of_the_command_line(client, crawl):
@@ -43,12 +43,14 @@ def test_a_page_is_explained_and_shown_in_a_sandbox(client):
     assert client.get("/api/v1/content", params={"url": "https://never.example/"}).status_code == 404
 
 
-@pytest.mark.parametrize("path", sorted(set(API) - {"events"}))
+@pytest.mark.parametrize("path", sorted(set(RESOURCES) - {"events"}))
 def test_unknown_parameters_are_refused_with_those_there_are(client, path):
     answer = client.get(f"/api/v1/{path}?nonsense=1")
     assert answer.status_code == 400
     assert answer.headers["content-type"] == "application/problem+json"
-    assert "'nonsense' is no parameter" in answer.json()["detail"]
+    there = ", ".join(RESOURCES[path].parameters)
+    known = f"there are: {there}" if there else "there are none here"
+    assert answer.json()["detail"] == f"'nonsense' is no parameter; {known}", "as OpenAPI has them"
 
 
 @pytest.mark.parametrize(
@@ -91,3 +93,36 @@ def test_events_begin_with_the_state(client):
     assert first[0].startswith("id: ")
     assert first[1] == "event: state"
     assert '"known":3' in first[2]
+
+
+def ready(client, path):
+    """Ask for what is derived from the journal, once that is made."""
+    until = time.monotonic() + 30
+    while (answer := client.get(path)).status_code == 503 and time.monotonic() < until:
+        time.sleep(0.02)
+    return answer.json()
+
+
+def test_changes_versions_and_links_are_told(client, crawl):
+    crawl.visit("https://a.example/", crawl.page("Tea", "/ships", "https://b.example/", text="all about coffee"))
+    crawl.save()
+    assert ready(client, "/api/v1/inlinks?url=https://b.example/")["pages"][0]["url"] == "https://a.example/"
+    until = time.monotonic() + 20
+    while len((found := ready(client, "/api/v1/versions?url=https://a.example/"))["versions"]) < 2:
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    pieces = [tuple(piece) for piece in found["diff"]["pieces"]]
+    assert ("went", "tea") in pieces
+    assert ("came", "coffee") in pieces
+    changes = ready(client, "/api/v1/changes?since=2000-01-01&diff=1")
+    assert changes["pages"] == {"changed": 1} | {kind: n for kind, n in changes["pages"].items() if kind != "changed"}
+    assert sum(row["visits"] for row in ready(client, "/api/v1/minutes?since=2000-01-01")["minutes"]) == 4
+    assert client.get("/api/v1/versions?url=https://never.example/").status_code == 404
+
+
+def test_the_description_names_every_path_and_parameter(client):
+    paths = client.get("/openapi.json").json()["paths"]
+    assert set(paths) == {f"/api/v1/{name}" for name in RESOURCES}
+    assert [each["name"] for each in paths["/api/v1/search"]["get"]["parameters"]] == [
+        "q", "site", "language", "fresh", "limit", "skip",
+    ]  # fmt: skip

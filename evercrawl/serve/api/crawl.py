@@ -18,38 +18,38 @@ from evercrawl.store.disk.lock import holder
 
 
 @on_replica
-def status(context: ServerParts, request: Request) -> Response:
+def status(parts: ServerParts, request: Request) -> Response:
     """Answer with the state of the crawl, as `evercrawl status --json` tells it."""
     Parameters(request)
-    found = context.replica.once("status", _state)
-    running = {"running": holder(context.replica.directory) is not None, "trouble": context.replica.trouble}
-    return answer({**found, **running}, context.replica.sequence)
+    found = parts.replica.once("status", _state)
+    running = {"running": holder(parts.replica.directory) is not None, "trouble": parts.replica.trouble}
+    return answer({**found, **running}, parts.replica.sequence)
 
 
 @on_replica
-def following(context: ServerParts, request: Request) -> Response:
+def following(parts: ServerParts, request: Request) -> Response:
     """Answer with the pages that fall due next, and when."""
     most = Parameters(request, "limit").whole("limit", 20, 1, 1000)
-    with context.replica.reading() as view:
+    with parts.replica.reading() as view:
         found = upcoming(view, most)
-    return answer({"pages": [asdict(each) for each in found]}, context.replica.sequence)
+    return answer({"pages": [asdict(each) for each in found]}, parts.replica.sequence)
 
 
 @on_replica
-def waits(context: ServerParts, request: Request) -> Response:
+def waits(parts: ServerParts, request: Request) -> Response:
     """Answer with the hosts that are left alone, why, and until when."""
     Parameters(request)
-    with context.replica.reading() as view:
+    with parts.replica.reading() as view:
         found = _waits(view)
-    return answer({"hosts": found}, context.replica.sequence)
+    return answer({"hosts": found}, parts.replica.sequence)
 
 
 @on_replica
-def recent(context: ServerParts, request: Request) -> Response:
+def recent(parts: ServerParts, request: Request) -> Response:
     """Answer with the last visits, the newest first."""
     most = Parameters(request, "limit").whole("limit", 20, 1, 256)
-    found = [fields for _, fields in context.replica.recent()][::-1][:most]
-    return answer({"visits": found}, context.replica.sequence)
+    found = [fields for _, fields in parts.replica.recent()][::-1][:most]
+    return answer({"visits": found}, parts.replica.sequence)
 
 
 def _state(view: View) -> dict[str, Any]:

@@ -16,21 +16,21 @@ from evercrawl.types import Outcome
 async def events(request: Request) -> Response:
     """Stream the state of the crawl, at most four times a second, and the visits since the last event."""
     Parameters(request)
-    context: ServerParts = request.app.state.context
-    if context.live.crowded:
+    parts: ServerParts = request.app.state.context
+    if parts.live.crowded:
         raise RequestError(503, "too many listen already; come again later", retry_after="10")
-    return StreamingResponse(context.live.stream(), media_type="text/event-stream", headers={"x-accel-buffering": "no"})
+    return StreamingResponse(parts.live.stream(), media_type="text/event-stream", headers={"x-accel-buffering": "no"})
 
 
 class Gather:
     """Gathers one event: counts, and the visits since the last."""
 
-    def __init__(self, context: ServerParts) -> None:
-        self._context = context
+    def __init__(self, parts: ServerParts) -> None:
+        self._parts = parts
 
     def __call__(self) -> dict[str, Any]:
         """Return the fields of an event."""
-        replica = self._context.replica
+        replica = self._parts.replica
         with replica.reading() as view:
             state = view.state
             return {

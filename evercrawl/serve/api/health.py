@@ -21,27 +21,27 @@ async def live(request: Request) -> Response:
 
 async def ready(request: Request) -> Response:
     """Answer whether the crawl can be followed."""
-    context: ServerParts = request.app.state.context
-    return problem(503, context.replica.trouble) if context.replica.trouble else PlainTextResponse("ok\n")
+    parts: ServerParts = request.app.state.context
+    return problem(503, parts.replica.trouble) if parts.replica.trouble else PlainTextResponse("ok\n")
 
 
 @on_replica
-def metrics(context: ServerParts, request: Request) -> Response:
+def metrics(parts: ServerParts, request: Request) -> Response:
     """Answer with the figures, by Prometheus' conventions; no label names a URL or host."""
     registry = CollectorRegistry()
-    registry.register(_Figures(context))
+    registry.register(_Figures(parts))
     return Response(generate_latest(registry), 200, {}, _TYPE)
 
 
 class _Figures:
     """Collects what the replica and the server count."""
 
-    def __init__(self, context: ServerParts) -> None:
-        self._context = context
+    def __init__(self, parts: ServerParts) -> None:
+        self._parts = parts
 
     def collect(self) -> list[CounterMetricFamily | GaugeMetricFamily]:
         """Return the families."""
-        replica = self._context.replica
+        replica = self._parts.replica
         with replica.reading() as view:
             state = view.state
             gauges = {
@@ -64,6 +64,6 @@ class _Figures:
         found += [GaugeMetricFamily(name, about, value=value) for name, (about, value) in gauges.items()]
         found += [CounterMetricFamily(name, about, value=value) for name, (about, value) in counters.items()]
         requests = CounterMetricFamily("evercrawl_http_requests", "requests answered", labels=["path", "status"])
-        for (path, status), count in sorted(self._context.counts.items()):
+        for (path, status), count in sorted(self._parts.counts.items()):
             requests.add_metric([path, str(status)], count)
         return [*found, requests]

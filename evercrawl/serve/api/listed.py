@@ -14,16 +14,16 @@ from evercrawl.serve.context import ServerParts, on_replica
 
 
 @on_replica
-def pages(context: ServerParts, request: Request) -> Response:
+def pages(parts: ServerParts, request: Request) -> Response:
     """Answer with the most important pages."""
     most = Parameters(request, "limit").whole("limit", 50, 1, 5000)
-    found = context.replica.once(f"top pages {most}", lambda view: [asdict(each) for each in top_pages(view, most)])
-    return answer({"pages": found}, context.replica.sequence)
+    found = parts.replica.once(f"top pages {most}", lambda view: [asdict(each) for each in top_pages(view, most)])
+    return answer({"pages": found}, parts.replica.sequence)
 
 
 @on_replica
-def sites(context: ServerParts, request: Request) -> Response:
+def sites(parts: ServerParts, request: Request) -> Response:
     """Answer with the most important sites."""
     most = Parameters(request, "limit").whole("limit", 100, 1, 5000)
-    found = context.replica.once(f"top sites {most}", lambda view: [asdict(each) for each in top_sites(view, most)])
-    return answer({"sites": found}, context.replica.sequence)
+    found = parts.replica.once(f"top sites {most}", lambda view: [asdict(each) for each in top_sites(view, most)])
+    return answer({"sites": found}, parts.replica.sequence)

@@ -18,26 +18,26 @@ SANDBOX = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:
 
 
 @on_replica
-def explained(context: ServerParts, request: Request) -> Response:
+def explained(parts: ServerParts, request: Request) -> Response:
     """Answer with all that decides when a page is visited, as `evercrawl why --json` tells it."""
     url = wanted_url(Parameters(request, "url").text("url", most=8000))
-    with context.replica.reading() as view:
+    with parts.replica.reading() as view:
         found = why(view, url)
-    return answer(asdict(found), context.replica.sequence)
+    return answer(asdict(found), parts.replica.sequence)
 
 
 @on_replica
-def stored(context: ServerParts, request: Request) -> Response:
+def stored(parts: ServerParts, request: Request) -> Response:
     """Answer with the newest stored body of a page, which a browser shows in a sandbox."""
     url = wanted_url(Parameters(request, "url").text("url", most=8000))
-    with context.replica.reading() as view:
+    with parts.replica.reading() as view:
         try:
             found = content(view.partition, url, view.config, view.now)
         except NotHeldError as error:
             raise RequestError(404, str(error)) from error
     headers = {
         "content-security-policy": SANDBOX,
-        SEQUENCE: str(context.replica.sequence),
+        SEQUENCE: str(parts.replica.sequence),
         "content-disposition": "inline" if found.mime.startswith(("text/", "application/xhtml")) else "attachment",
     }
     return Response(found.body, 200, headers, found.content_type or "application/octet-stream")

@@ -17,24 +17,24 @@ MOST = 100
 
 
 @on_replica
-def search(context: ServerParts, request: Request) -> Response:
+def search(parts: ServerParts, request: Request) -> Response:
     """Answer with the pages that are about some words."""
     given = Parameters(request, *NAMES)
     words = given.text("q", most=500).strip()
     if not words:
         raise RequestError(400, "q, the words to look for, is missing")
-    found = asked(context, given, words)
+    found = asked(parts, given, words)
     return answer(
         {"hits": [asdict(hit) for hit in found.hits], "more": found.more, "took_s": round(found.took_s, 6)},
-        context.replica.sequence,
+        parts.replica.sequence,
     )
 
 
-def asked(context: ServerParts, given: Parameters, words: str) -> SearchAnswer:
+def asked(parts: ServerParts, given: Parameters, words: str) -> SearchAnswer:
     """Return what the search finds."""
     narrow = Narrow(
         site=given.text("site", most=253), language=given.text("language", most=35), fresh=given.share("fresh", 0.0)
     )
     limit, skip = given.whole("limit", 10, 1, MOST), given.whole("skip", 0, 0, 10_000)
-    with context.replica.searching() as search:
+    with parts.replica.searching() as search:
         return search.ask(words, narrow, limit=limit, skip=skip)

@@ -30,7 +30,7 @@ def page(static: Static) -> Callable[[Request], Awaitable[Response]]:
 
 
 def _html(static: Static, request: Request) -> str:
-    context: ServerParts = request.app.state.context
+    parts: ServerParts = request.app.state.context
     given = Parameters(request, *NAMES)
     words, skip = given.text("q", most=500).strip(), given.whole("skip", 0, 0, 10_000)
     found, trouble = None, ""
@@ -38,7 +38,7 @@ def _html(static: Static, request: Request) -> str:
         trouble = _LOCKED
     elif words:
         try:
-            found = asked(context, given, words)
+            found = asked(parts, given, words)
         except EvercrawlError as error:
             trouble = str(error)
     return rendered("search", static, request, found=found, trouble=trouble, skip=skip, marked=marked, iso=iso, ago=ago)

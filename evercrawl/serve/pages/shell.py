@@ -16,9 +16,23 @@ from starlette.responses import HTMLResponse, Response
 from evercrawl import __version__
 from evercrawl.serve.problems import RequestError
 
-PAGES: Final = {"search": "/", "dashboard": "/dashboard"}
+PAGES: Final = {
+    "search": "/",
+    "dashboard": "/dashboard",
+    "page": "/page",
+    "sites": "/sites",
+    "waits": "/politeness",
+    "changes": "/changes",
+}
 """Name of a page, which its template and its script have too -> its path."""
-_TITLES: Final = {"search": "Search", "dashboard": "Dashboard"}
+_TITLES: Final = {
+    "search": "Search",
+    "dashboard": "Dashboard",
+    "page": "Page",
+    "sites": "Sites",
+    "waits": "Politeness",
+    "changes": "Changes",
+}
 _TEMPLATES: Final = Environment(loader=PackageLoader("evercrawl.serve"), autoescape=select_autoescape(default=True))
 _FOREVER: Final = "public, max-age=31536000, immutable"
 _LEAST_BYTES: Final = 500  # below that packing gains nothing

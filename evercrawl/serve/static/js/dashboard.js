@@ -1,27 +1,10 @@
 /** The dashboard: figures, what comes next, what came last. */
 import { ask } from "./api.js";
-import { count, fill, link, percent, span } from "./words.js";
-
-const place = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
-
-/** @param {[string, string][]} figures */
-function show(figures) {
-  place("figures").replaceChildren(
-    ...figures.map(([name, value]) => {
-      const box = document.createElement("div");
-      const term = document.createElement("dt");
-      const text = document.createElement("dd");
-      term.textContent = name;
-      text.textContent = value;
-      box.append(term, text);
-      return box;
-    }),
-  );
-}
+import { count, figures, fill, link, percent, place, span } from "./words.js";
 
 async function renew() {
   const [status, next] = await Promise.all([ask("status"), ask("next?limit=20")]);
-  show([
+  figures(place("figures"), [
     ["pages held", count(status.fetched)],
     ["URLs known", count(status.known)],
     ["hosts", count(status.hosts)],

@@ -37,10 +37,54 @@ export function fill(body, rows) {
   );
 }
 
-/** @param {string} url */
-export function link(url) {
+/**
+ * A link to what is known of a page.
+ * @param {string} url
+ * @param {string} [text]
+ */
+export function link(url, text = url) {
   const made = document.createElement("a");
   made.href = `/page?url=${encodeURIComponent(url)}`;
-  made.textContent = url;
+  made.textContent = text;
+  return made;
+}
+
+/** @param {string} id */
+export const place = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+
+/**
+ * Show figures with their names.
+ * @param {HTMLElement} list
+ * @param {[string, string][]} named
+ */
+export function figures(list, named) {
+  list.replaceChildren(
+    ...named.map(([name, value]) => {
+      const box = document.createElement("div");
+      const term = document.createElement("dt");
+      const text = document.createElement("dd");
+      term.textContent = name;
+      text.textContent = value;
+      box.append(term, text);
+      return box;
+    }),
+  );
+}
+
+const TAGS = { came: "ins", went: "del", same: "span" };
+
+/**
+ * Words that went and came.
+ * @param {{pieces: ["same" | "went" | "came", string][], cut: boolean}} found
+ */
+export function diff(found) {
+  const made = document.createElement("p");
+  made.className = "diff";
+  for (const [what, words] of found.pieces) {
+    const part = document.createElement(TAGS[what]);
+    part.textContent = words;
+    made.append(part, " ");
+  }
+  if (found.cut) made.append("…");
   return made;
 }

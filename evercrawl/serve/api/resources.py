@@ -1,0 +1,112 @@
+"""What programs may ask: every path of the API with its parameters, declared once, and their OpenAPI description."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from evercrawl import __version__
+from evercrawl.serve.api import crawl, events, listed, page, past, search
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class Resource(NamedTuple):
+    """One path of the API.
+
+    Attributes
+    ----------
+    endpoint
+        What answers.
+    about
+        A sentence.
+    parameters
+        Name -> its schema; required where it has no default.
+    media
+        Type of the answer.
+    """
+
+    endpoint: Endpoint
+    about: str
+    parameters: dict[str, dict[str, Any]]
+    media: str = "application/json"
+
+
+def _whole(default: int, least: int, most: int) -> dict[str, Any]:
+    return {"type": "integer", "minimum": least, "maximum": most, "default": default}
+
+
+_URL: Final[dict[str, Any]] = {"type": "string", "description": "an http or https URL", "maxLength": 8000}
+_SINCE: Final[dict[str, Any]] = {"type": "string", "description": "2h, 7d, yesterday, 2026-05-01 or a full instant"}
+
+RESOURCES: Final[dict[str, Resource]] = {
+    "status": Resource(crawl.status, "The state of the crawl.", {}),
+    "search": Resource(
+        search.search,
+        "Pages that are about some words, the best first.",
+        {
+            "q": {"type": "string", "maxLength": 500},
+            "site": {"type": "string", "maxLength": 253, "default": ""},
+            "language": {"type": "string", "maxLength": 35, "default": ""},
+            "fresh": {"type": "number", "minimum": 0, "maximum": 1, "default": 0},
+            "limit": _whole(10, 1, search.MOST),
+            "skip": _whole(0, 0, 10_000),
+        },
+    ),
+    "pages": Resource(listed.pages, "The most important pages.", {"limit": _whole(50, 1, 5000)}),
+    "sites": Resource(listed.sites, "The most important sites.", {"limit": _whole(100, 1, 5000)}),
+    "next": Resource(crawl.following, "Visited pages that fall due next.", {"limit": _whole(20, 1, 1000)}),
+    "visits": Resource(crawl.recent, "The last visits, the newest first.", {"limit": _whole(20, 1, 256)}),
+    "waits": Resource(crawl.waits, "Hosts that are left alone, why, and until when.", {}),
+    "changes": Resource(
+        past.changed,
+        "What changed, the most important first; the words of the first few with diff=1.",
+        {
+            "since": _SINCE | {"default": "1d"},
+            "site": {"type": "string", "maxLength": 253, "default": ""},
+            "pattern": {"type": "string", "maxLength": 1000, "default": ""},
+            "limit": _whole(50, 1, 1000),
+            "all": _whole(0, 0, 1),
+            "diff": _whole(0, 0, 1),
+        },
+    ),
+    "why": Resource(page.explained, "All that decides when a page is visited.", {"url": _URL}),
+    "versions": Resource(past.versions, "The versions of a page, the newest first.", {"url": _URL}),
+    "inlinks": Resource(past.linking, "The pages that link to a page.", {"url": _URL, "limit": _whole(100, 1, 1000)}),
+    "content": Resource(page.stored, "The stored copy of a page.", {"url": _URL}, "*/*"),
+    "minutes": Resource(past.minutes, "Visits, changes and errors by minute.", {"since": _SINCE | {"default": "1h"}}),
+    "events": Resource(events.events, "The state and the last visits, as they come.", {}, "text/event-stream"),
+}
+"""Path after /api/v1/ -> what it is."""
+
+
+def description() -> dict[str, Any]:
+    """Return the API as OpenAPI 3.1 has it."""
+    problem = {"description": "RFC 9457", "content": {"application/problem+json": {"schema": {"type": "object"}}}}
+    paths = {
+        f"/api/v1/{name}": {
+            "get": {
+                "operationId": name,
+                "summary": resource.about,
+                "parameters": [
+                    {"name": each, "in": "query", "required": "default" not in schema, "schema": schema}
+                    for each, schema in resource.parameters.items()
+                ],
+                "responses": {
+                    "200": {"description": "the answer", "content": {resource.media: {"schema": {}}}},
+                    **dict.fromkeys(("400", "401", "404", "421", "429", "503"), problem),
+                },
+            }
+        }
+        for name, resource in RESOURCES.items()
+    }
+    return {"openapi": "3.1.0", "info": {"title": "evercrawl", "version": __version__}, "paths": paths}
+
+
+async def openapi(request: Request) -> Response:
+    """Answer with the description."""
+    return Response(msgspec.json.encode(description()), media_type="application/json")

@@ -1,0 +1,85 @@
+/** One page: why it is visited when it is, as a picture and in words. */
+import { ask } from "./api.js";
+import { count, diff, figures, fill, link, percent, place, span } from "./words.js";
+
+const url = new URLSearchParams(location.search).get("url") ?? "";
+const query = `url=${encodeURIComponent(url)}`;
+const NS = "http://www.w3.org/2000/svg";
+
+/** In-links as ribbons, as wide as what they bring. @param {{url: string, share: number}[]} feeders */
+function ribbons(feeders) {
+  const drawing = place("ribbons");
+  const most = Math.max(...feeders.map((each) => each.share), 1e-12);
+  const heights = feeders.map((each) => Math.max((each.share / most) * 24, 1.5));
+  const total = heights.reduce((sum, each) => sum + each + 6, 0);
+  drawing.setAttribute("viewBox", `0 0 640 ${Math.max(total, 10)}`);
+  drawing.replaceChildren();
+  let from = 0;
+  let to = total / 2 - heights.reduce((sum, each) => sum + each, 0) / 2;
+  for (const height of heights) {
+    const path = document.createElementNS(NS, "path");
+    const [a, b, c, d] = [from, from + height, to + height, to];
+    path.setAttribute("d", `M0 ${a} C320 ${a} 320 ${d} 620 ${d} L620 ${c} C320 ${c} 320 ${b} 0 ${b} Z`);
+    drawing.append(path);
+    from += height + 6;
+    to += height;
+  }
+}
+
+/** @param {any} why */
+function explain(why) {
+  place("summary").textContent = `It is ${why.state}${why.alias ? ` of ${why.alias}` : ""}.`;
+  place("reasons").replaceChildren(
+    ...why.reasons.map((/** @type {string} */ reason) => {
+      const item = document.createElement("li");
+      item.textContent = reason;
+      return item;
+    }),
+  );
+  const boxes = /** @type {[string, string][]} */ ([]);
+  if (why.weight) boxes.push(["importance, of all", percent(why.weight.share)], ["times the mean page's", why.weight.times_mean.toFixed(2)]);
+  if (why.change) boxes.push(["changes about every", span(1 / why.change.rate_per_s)]);
+  if (why.change && why.change.fresh !== null) boxes.push(["still so", percent(why.change.fresh)]);
+  if (why.history) boxes.push(["visits", count(why.history.visits)], ["changes seen", count(why.history.changes)]);
+  figures(place("figures"), boxes);
+  const due = why.worth && why.worth.due_at_s;
+  if (due) appointment(due);
+  const feeders = why.weight ? why.weight.feeders : [];
+  ribbons(feeders);
+  fill(place("feeders"), feeders.map((/** @type {any} */ each) => [link(each.url), percent(each.share)]));
+}
+
+/** The next visit, counted down. @param {number} due seconds since 1970 */
+function appointment(due) {
+  const line = document.createElement("p");
+  place("summary").after(line);
+  const tick = () => {
+    const left = due - Date.now() / 1000;
+    const at = new Date(due * 1000).toLocaleTimeString("en-GB");
+    line.textContent = left > 0 ? `Next visit at ${at}, in ${span(left)}, when its value crosses the price.` : "It is due: its host's turn and the pace decide when.";
+  };
+  tick();
+  setInterval(tick, 1000);
+}
+
+async function show() {
+  const copy = /** @type {HTMLAnchorElement} */ (place("copy"));
+  copy.href = `/api/v1/content?${query}`;
+  explain(await ask(`why?${query}`));
+  const [versions, inlinks] = await Promise.all([ask(`versions?${query}`), ask(`inlinks?${query}&limit=50`)]);
+  const now = Date.now() / 1000;
+  fill(
+    place("versions"),
+    versions.versions.map((/** @type {any} */ each) => [`${span(now - each.at_s)} ago`, `${span(now - each.seen_at_s)} ago`, count(each.visits), count(each.size_bytes), each.extent === null ? "first" : percent(each.extent)]),
+  );
+  if (versions.diff && versions.diff.pieces.length) place("diff").replaceChildren(diff(versions.diff));
+  place("inlinks").replaceChildren(
+    ...inlinks.pages.map((/** @type {any} */ each) => {
+      const item = document.createElement("li");
+      item.append(link(each.url));
+      return item;
+    }),
+  );
+}
+
+show().catch((error) => (place("trouble").textContent = error.message));
