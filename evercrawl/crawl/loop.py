@@ -11,6 +11,7 @@ from typing import Final, NoReturn
 from evercrawl.config import Config
 from evercrawl.crawl.footprint import items_of
 from evercrawl.crawl.memory import Memory
+from evercrawl.crawl.noting import PriceNotes
 from evercrawl.crawl.parts import Parts
 from evercrawl.crawl.ports import Outside
 from evercrawl.crawl.probes.probes import ProbeTag
@@ -86,6 +87,7 @@ class Crawl:
         self._storing, self._settling, self._quarantine = parts.storing, parts.settling, memory.quarantine
         self._pace, self._leisure, self._telling = parts.pace, parts.leisure, parts.telling
         self._room, self._short_at = outside.room, math.inf
+        self._noting = PriceNotes(self.partition, policy)
         self._reported_at = 0.0
         self._reason = self._ineffective = ""
         self._limits = Limits()
@@ -365,6 +367,8 @@ class Crawl:
             self._pace.observed(now, self._learner.tally.visits)
             self._surroundings.deaths_per_s = self._changes.deaths.per_s
             self._state.notes.update(notes_of(self.policy), **self._changes.notes())
+            if not self._storing.full and self._noting.turn(now):
+                self._storing.changed()
             self._silences.tell(self._state.notes)
             self._watch(self._telling.progress(now))
 

@@ -167,7 +167,7 @@ class Worth:
     value, price
         Of a visit now, by the policy, and what it has to be worth; None where there is no price.
     cost
-        UnreadExpectation cost of a visit now.
+        Expected cost of a visit now.
     due_at, earliest_at
         When a visit is worth the price, or falls due by the policy, and before when it is not made in any case; None
         for never, or not known.

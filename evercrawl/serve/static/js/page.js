@@ -6,11 +6,11 @@ const url = new URLSearchParams(location.search).get("url") ?? "";
 const query = `url=${encodeURIComponent(url)}`;
 const NS = "http://www.w3.org/2000/svg";
 
-/** In-links as ribbons, as wide as what they bring. @param {{url: string, share: number}[]} feeders */
+/** In-links as ribbons, as wide as what they bring. @param {{url: string, gives: number}[]} feeders */
 function ribbons(feeders) {
   const drawing = place("ribbons");
-  const most = Math.max(...feeders.map((each) => each.share), 1e-12);
-  const heights = feeders.map((each) => Math.max((each.share / most) * 24, 1.5));
+  const most = Math.max(...feeders.map((each) => each.gives), 1e-12);
+  const heights = feeders.map((each) => Math.max((each.gives / most) * 24, 1.5));
   const total = heights.reduce((sum, each) => sum + each + 6, 0);
   drawing.setAttribute("viewBox", `0 0 640 ${Math.max(total, 10)}`);
   drawing.replaceChildren();
@@ -42,11 +42,27 @@ function explain(why) {
   if (why.change && why.change.fresh !== null) boxes.push(["still so", percent(why.change.fresh)]);
   if (why.history) boxes.push(["visits", count(why.history.visits)], ["changes seen", count(why.history.changes)]);
   figures(place("figures"), boxes);
+  if (why.worth) place("reasons").append(...worth(why.worth));
   const due = why.worth && why.worth.due_at_s;
   if (due) appointment(due);
   const feeders = why.weight ? why.weight.feeders : [];
   ribbons(feeders);
-  fill(place("feeders"), feeders.map((/** @type {any} */ each) => [link(each.url), percent(each.share)]));
+  fill(place("feeders"), feeders.map((/** @type {any} */ each) => [link(each.url), percent(each.gives)]));
+}
+
+/** What a visit is worth, in sentences. @param {any} worth */
+function worth(worth) {
+  const said = [`The policy is ${worth.policy}.`];
+  if (worth.price !== null && worth.value !== null) said.push(`A visit now is worth ${(worth.value / worth.price).toPrecision(2)} times the price, which a ${worth.unit} of the budget has to earn.`);
+  if (worth.ahead) said.push(`${count(worth.ahead)} pages that could be visited now are worth more, ${count(worth.ahead_on_host)} of them on its host.`);
+  if (worth.wanted !== 1) said.push(`A visit counts ${worth.wanted.toPrecision(2)} times as much as its importance says, ${worth.because}.`);
+  if (worth.given_up) said.push("As things are, it is not visited again.");
+  if (worth.earliest_at_s && worth.earliest_at_s > Date.now() / 1000) said.push(`It is left alone for ${span(worth.earliest_at_s - Date.now() / 1000)} more in any case.`);
+  return said.map((sentence) => {
+    const item = document.createElement("li");
+    item.textContent = sentence;
+    return item;
+  });
 }
 
 /** The next visit, counted down. @param {number} due seconds since 1970 */
