@@ -188,6 +188,17 @@ def test_another_crawl_or_version_is_not_taken_for_this_one(grown, tmp_path):
     assert asked_of(grown.directory) == from_memory(grown.directory)
 
 
+def test_files_of_another_version_are_made_again(grown, monkeypatch):
+    for module in ("building", "derived"):
+        monkeypatch.setattr(f"evercrawl.model.stored.derived.{module}.VERSION", 0)
+    asked_of(grown.directory)
+    (path,) = (grown.directory / FOLDER).glob("*.col")
+    before = path.read_bytes()
+    monkeypatch.undo()
+    assert asked_of(grown.directory) == from_memory(grown.directory)
+    assert path.read_bytes() != before
+
+
 def test_a_journal_that_a_crash_cut_is_found_out(grown):
     asked_of(grown.directory)
     crawl = opened(grown.directory)

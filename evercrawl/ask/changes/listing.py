@@ -18,6 +18,7 @@ from evercrawl.model.stored.reader import Tell
 from evercrawl.model.view import View
 from evercrawl.types import Floats, Ints
 
+_TOLD_EVERY: Final = 16
 LEAST_EXTENT: Final = 0.02
 """What the smallest change counts beside one of the whole page."""
 _URLS: Final = 4096
@@ -53,7 +54,7 @@ def changes(view: View, runs: Runs, question: ChangeQuestion, upto: int, tell: T
     upto
         Sequence of the last event that `runs` know.
     tell
-        Told of how many of them were judged, which takes some milliseconds for one that changed often.
+        Told of how many are found; judging a page that changed often takes some milliseconds.
 
     Raises
     ------
@@ -71,9 +72,10 @@ def changes(view: View, runs: Runs, question: ChangeQuestion, upto: int, tell: T
     weight = view.importance[found.slot] * np.maximum(told.extent, LEAST_EXTENT)
     order = np.lexsort((-found.last, -weight))
     noises, chosen, noise = Noises(view.partition, runs), list[PageChange](), 0
-    for number, place in enumerate(order.tolist()):
-        if tell is not None:
-            tell("changed pages compared with earlier versions", number, len(order))
+    wanted = min(question.limit or len(order), len(order))
+    for number, place in enumerate(order.tolist(), 1):
+        if tell is not None and number % _TOLD_EVERY == 0:
+            tell("changed pages compared with their versions before", len(chosen), wanted)
         if question.limit is not None and len(chosen) >= question.limit:
             break
         change = _change(view, runs, found, told, place, noises)

@@ -22,7 +22,7 @@ AROUND: Final = 6
 """Words that are shown before and behind what changed."""
 SHOWN_WORDS: Final = 300
 _WORD_CHARS: Final = 80
-_KEPT: Final = 16
+_KEPT: Final = 9  # as many as are compared to judge a change
 _TEXTS: Final = ("json", "xml", "javascript")
 
 
