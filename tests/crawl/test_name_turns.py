@@ -131,3 +131,42 @@ def test_who_was_asked_in_this_run_is_not_called_before_its_rest_is_over():
         return asked.ready_at == ready_at, crawl.names.room, crawl.frontier.hosts[598].ready_at <= clock.now()
 
     assert virtual(work) == (True, 320, True)
+
+
+class OneDomain(Crawl):
+    """The same with many names of one domain, of which none is answered for long; counts who is told to come back."""
+
+    def __init__(self, clock, hosts: int) -> None:
+        super().__init__(clock, hosts=0)
+        self.told, put_off = 0, self.names.put_off
+
+        def counted(host: str, now: float, others: int = 0):
+            self.told += 1
+            return put_off(host, now, others)
+
+        self.names.put_off = counted
+        self.frontier.add_hosts([f"h{i}.evil.example" for i in range(hosts)])
+        self.frontier.fill(np.arange(hosts), np.arange(hosts), new=True)
+
+    def turn(self, now: float) -> None:
+        self.turns.call(now)
+        for host, _, _ in self.frontier.choose(now, 1000):
+            if self.turns.put_off(host, now):
+                self.frontier.release(host)
+            else:
+                host.held = "name look-up"
+                self.tasks.append(self.names.begin(host.name))
+
+
+def test_names_of_one_domain_are_not_called_while_there_is_room_for_others_alone():
+    """They were, all of them at each turn, which took what the crawl has of a processor."""
+
+    async def work(clock):
+        crawl = OneDomain(clock, 1000)
+        crawl.server.slow, crawl.server.resolve = 0, lambda _: clock.sleep(1e6)
+        await crawl.run(until_s=20.0)
+        for task in crawl.tasks:
+            task.cancel()
+        return crawl.told
+
+    assert virtual(work) < 10_000  # else at each of 400 turns

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 POLL_S: Final = 0.05
 JUDGED: Final = 1 << 14  # origins of which it is remembered what the guard said
 STRANGERS: Final = 1 << 10  # hosts without pages that are remembered, if there are no more than that
+LARGE_BYTES: Final = 64 << 10  # a robots.txt of more is read in its turn, one after another
+REST_S_PER_BYTE: Final = 8e-6  # before it, ten times as long as it takes
 CROWDED_S: Final = 1.0  # after which a host comes back that found too many others being waited for
 GIVES_WAY: Final = 2  # failures of a robots.txt after which one page of its origin makes room after each
 GO: Final = "go"
@@ -106,6 +108,7 @@ class Access:
         self._given_way: set[str] = set()  # origins of which a page has made room since their robots.txt was asked for
         self._missed: dict[int, int] = {}  # host number -> how many of its addresses in a row took no connection
         self._elsewhere = MovedRobots(delay_s)
+        self._reading = asyncio.Lock()
         self._guests: dict[RobotsTag, tuple[Host, bool]] = {}  # who is asked for another's file, and whether we hold it
 
     @property
@@ -198,13 +201,16 @@ class Access:
             self._frontier.ended(host, now)
             self.move_on(host)
             return
-        if moved is None:
+        large = moved is None and len(exchange.body) > LARGE_BYTES
+        if large:
+            self._spawn(self._learn_in_turn(host, exchange, age_s))
+        elif moved is None:
             self._learn(host, exchange, now, age_s, rested=asked is not host)
         else:
             self._spawn(self._following(host, moved))
         if asked is not None:
             self._frontier.ended(asked, now)
-        if moved is None:
+        if moved is None and not large:
             self._frontier.release(host)
         if tag.hops and (others := self._elsewhere.answered(exchange, now)):
             self._spawn(self._pass_on(exchange, others))
@@ -243,6 +249,14 @@ class Access:
             self.trouble = _closed_why(tag.origin, rules)
             if self._open.get(host.number, tag.origin) == tag.origin:
                 host.stay_away(rules.expires_at, "robots.txt")
+
+    async def _learn_in_turn(self, host: Host, exchange: Exchange, age_s: float) -> None:
+        """Let a host follow its rules once so large a file may be read; the host stays held, and others go on."""
+        async with self._reading:
+            rest_s = REST_S_PER_BYTE * len(exchange.body)
+            await self._clock.sleep(rest_s)
+            self._learn(host, exchange, self._clock.now(), age_s + rest_s, rested=True)
+        self._frontier.release(host)
 
     def _closed(self, host: Host, origin: str, rules: OriginRules) -> str:
         """Return what becomes of a page whose origin is closed: its host waits, unless another origin of it is open.

@@ -22,7 +22,8 @@ class NameTurns:
 
     When it will be the turn of a host is but guessed as it is put off: those before it may have come to nothing, or
     been quicker than look-ups were when the crawl was busy. So the hosts stand in a line, and as many as there is room
-    for are called from it; none of them waits while nobody is looked up.
+    for are called from it; none of them waits while nobody is looked up. Who waits for others of its domain does not
+    stand there: it would be called again and again, as there is room for all but for that domain.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ class NameTurns:
             host.stay_away(until, "name look-up")
         else:
             host.ready_at, host.reason = max(host.ready_at, until), "name look-up"
-            if not host.rows.address[host.row]:
+            if not host.rows.address[host.row] and not self._names.full(host.name):
                 self._line.append(host.number)
         self.count_put_off(now)
         return True

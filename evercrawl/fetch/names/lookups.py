@@ -122,6 +122,10 @@ class LookUps:
         self._next_at[whose] = turn_at
         return max(turn_at, now + _LATER_LEAST_S), False
 
+    def full(self, host: str) -> bool:
+        """Whether so many names of the domain of a host are being looked up that another has to wait for those."""
+        return self._of_domain[self._domain_of(host)] >= A_DOMAIN
+
     async def resolve(self, host: str) -> NameEntry:
         """Return where a name leads, at once where that is known, else when a server has said so.
 

@@ -1,0 +1,212 @@
+"""Webs of ten good hosts and of one attacker beside them: what each URL answers, and how long that takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from evercrawl.parse.urls import hostname
+from evercrawl.simulate.worlds.made_web import Answer
+
+GOOD: Final = 10
+PAGES: Final = 2_000
+DEADLINE_S: Final = 29.5  # how long an attacker can keep a connection, to have it not time out
+HTML: Final = {"Content-Type": "text/html; charset=utf-8"}
+
+
+@dataclass
+class AttackedWeb:
+    """Good hosts, and what an attacker has beside them.
+
+    Attributes
+    ----------
+    port
+        What stands behind the name of every host, with its colon; "" for the usual one.
+    addresses
+        Host name -> where it is, without the first number.
+    unanswered
+        Names of which the name server says nothing.
+    seeds
+        Where the crawl begins: the front pages of good hosts, and those of the attacker.
+    answers
+        Host name -> what answers there: path -> answer.
+    silent, dripping
+        Hosts that say nothing for `DEADLINE_S`; that send a byte each half second.
+    networks
+        Numbers of the networks so far.
+    victims
+        The good hosts of which the pages are counted.
+    """
+
+    port: str = ""
+    addresses: dict[str, str] = field(default_factory=dict[str, str])
+    unanswered: set[str] = field(default_factory=set[str])
+    seeds: list[str] = field(default_factory=list[str])
+    answers: dict[str, Callable[[str], Answer]] = field(default_factory=dict[str, Callable[[str], Answer]])
+    silent: set[str] = field(default_factory=set[str])
+    dripping: set[str] = field(default_factory=set[str])
+    networks: dict[str, int] = field(default_factory=dict[str, int])
+    victims: tuple[str, ...] = tuple(f"good{i}.example" for i in range(GOOD))
+
+    def __post_init__(self) -> None:
+        for i in range(GOOD):
+            self.host(f"good{i}.example", f"good{i}", good_pages)
+
+    def host(self, name: str, where: str, answers: Callable[[str], Answer], *, seed: bool = True) -> None:
+        """Add a host; `where` tells machines apart, and those of one network by what stands behind its last dot."""
+        network, _, machine = where.partition(".")
+        number = self.networks.setdefault(network, len(self.networks))
+        self.addresses[name] = f"{number // 250 + 1}.{number % 250}.{int(machine or 0) + 1}"
+        self.answers[name] = answers
+        if seed:
+            self.seeds.append(f"http://{name}{self.port}/")
+
+    def answer(self, origin: str, path: str, headers: dict[str, str], at: float) -> Answer:
+        """Return what is at a path of an origin."""
+        del headers, at
+        answers = self.answers.get(hostname(f"{origin}/"))
+        return answers(path) if answers is not None else missing()
+
+
+def page(*links: str, text: str) -> Answer:
+    """Return a page with links."""
+    anchors = " ".join(f'<a href="{link}">{link}</a>' for link in links)
+    return Answer(200, HTML, f"<html><title>{text}</title><p>{text}</p>{anchors}</html>".encode())
+
+
+def missing() -> Answer:
+    """Return that there is nothing."""
+    return Answer(404, HTML, b"nothing here")
+
+
+def good_pages(path: str) -> Answer:
+    """Return a page of a good host: a tree of `PAGES`."""
+    if path == "/":
+        return page(*(f"/{n}" for n in range(1, 40)), text="front")
+    number = path[1:]
+    if not number.isdigit() or int(number) >= PAGES:
+        return missing()
+    own = int(number)
+    return page("/", *(f"/{n}" for n in (2 * own + 38, 2 * own + 39) if n < PAGES), text=f"page {number} of its host")
+
+
+def one_page(path: str) -> Answer:
+    """Return the only page of a host."""
+    return page(text="only") if path == "/" else missing()
+
+
+# Attacks: each adds to a web what its attacker has
+
+
+def silence(web: AttackedWeb, networks: int = 1000) -> None:
+    """Add a thousand hosts that say nothing until just before the deadline, in so many networks."""
+    for i in range(1000):
+        name = f"silent{i}.d{i}.test"
+        web.host(name, f"s{i % networks}.{i // networks}", one_page)
+        web.silent.add(name)
+
+
+def crowded_silence(web: AttackedWeb) -> None:
+    """Add a thousand silent hosts in eight networks."""
+    silence(web, networks=8)
+
+
+def drips(web: AttackedWeb) -> None:
+    """Add three hundred hosts that send a byte each half second."""
+    for i in range(300):
+        name = f"drip{i}.d{i}.test"
+        web.host(name, f"s{i}", one_page)
+        web.dripping.add(name)
+
+
+def names(web: AttackedWeb) -> None:
+    """Add a thousand names, each of a domain of its own, that no name server answers for."""
+    for i in range(1000):
+        web.unanswered.add(f"www.d{i}.test")
+        web.seeds.append(f"http://www.d{i}.test{web.port}/")
+
+
+def names_of_one(web: AttackedWeb) -> None:
+    """Add a thousand unanswered names of one domain."""
+    for i in range(1000):
+        web.unanswered.add(f"n{i}.evil.test")
+        web.seeds.append(f"http://n{i}.evil.test{web.port}/")
+
+
+def moved_robots(web: AttackedWeb) -> None:
+    """Add two hundred hosts whose robots.txt are said to be at addresses of one good host."""
+    web.victims = web.victims[:1]
+    for i in range(200):
+
+        def answers(path: str, number: int = i) -> Answer:
+            if path == "/robots.txt":
+                return Answer(302, {"Location": f"http://good0.example{web.port}/{PAGES + number}/robots.txt"})
+            return one_page(path)
+
+        web.host(f"m{i}.d{i}.test", f"m{i}", answers)
+
+
+def large_robots(web: AttackedWeb) -> None:
+    """Add two hundred hosts with a robots.txt of 512 KiB each."""
+    body = b"User-agent: *\n" + b"".join(b"Disallow: /%06d\n" % i for i in range(29_000))
+    for i in range(200):
+        web.host(
+            f"r{i}.d{i}.test", f"r{i}",
+            lambda path: Answer(200, {"Content-Type": "text/plain"}, body) if path == "/robots.txt" else one_page(path),
+        )  # fmt: skip
+
+
+def sitemaps(web: AttackedWeb) -> None:
+    """Add a hundred hosts of one domain with sitemap indexes of a thousand sitemaps, and those of a good host named."""
+    index = "".join(f"<sitemap><loc>http://www.evil.test{web.port}/s{i}.xml</loc></sitemap>" for i in range(1000))
+    body = f'<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{index}</sitemapindex>'.encode()
+    named = "".join(f"Sitemap: http://good{i % GOOD}.example{web.port}/{i}.xml\n" for i in range(100))
+
+    def answers(path: str) -> Answer:
+        if path == "/robots.txt":
+            return Answer(200, {"Content-Type": "text/plain"}, f"Sitemap: /index.xml\n{named}".encode())
+        if path.endswith(".xml"):
+            return Answer(200, {"Content-Type": "application/xml"}, body)
+        return one_page(path)
+
+    for i in range(100):
+        web.host("www.evil.test" if i == 0 else f"h{i}.evil.test", f"e{i}", answers)
+
+
+def false_mirror(web: AttackedWeb) -> None:
+    """Add a host that lists a good one's paths, serves thirty copies, and then answers 429 for a day."""
+    served = set[str]()
+
+    def answers(path: str) -> Answer:
+        if path == "/robots.txt":
+            return missing()
+        if path not in served and len(served) >= 30:
+            return Answer(429, {**HTML, "Retry-After": "86400"}, b"later")
+        served.add(path)
+        return page(*(f"/{n}" for n in range(1, PAGES)), text="front") if path == "/" else good_pages(path)
+
+    web.host("copy.evil.test", "copy", answers)
+
+
+def calendar(web: AttackedWeb) -> None:
+    """Add twenty hosts with a page for every day there ever will be."""
+
+    def answers(path: str) -> Answer:
+        day = path[1:]
+        if path == "/robots.txt" or (day and not day.isdigit()):
+            return missing()
+        number = int(day or 0)
+        return page(f"/{number + 1}", f"/{number + 30}", f"/{2 * number + 365}", text=f"day {number}")
+
+    for i in range(20):
+        web.host(f"days{i}.d{i}.test", f"c{i}", answers)
+
+
+ATTACKS: Final[dict[str, Callable[[AttackedWeb], None]]] = {
+    "silence": silence, "silence of eight networks": crowded_silence, "drips": drips,
+    "unanswered names of many domains": names, "unanswered names of one domain": names_of_one,
+    "robots.txt led to one host": moved_robots, "large robots.txt": large_robots, "sitemap indexes": sitemaps,
+    "false mirror": false_mirror, "endless calendars": calendar,
+}  # fmt: skip
+"""By name; the importance that a farm of addresses gains is measured by tests/crawls/test_cheap_names.py."""
