@@ -77,8 +77,8 @@ def pages(directory: Path) -> int:
 
 KINDS = [
     "archive/*00000.warc.gz", "archive/*00001.warc.gz", "archive/*00000.cdxj", "archive/indexed.json", "snapshot-*",
-    "blocks-*", "known.bin", "urls.log", "urls.idx", "crawl.json", "crawl-copy.json", "crawl.toml", "policy.json",
-    "memory.json", "quarantine.json", "search/pages/meta.json", "journal-*",
+    "blocks-*", "known.bin", "urls.log", "urls.idx", "crawl.json", "crawl-copy.json", "crawl.key", "crawl.toml",
+    "policy.json", "memory.json", "quarantine.json", "search/pages/meta.json", "journal-*",
 ]  # fmt: skip
 HARM = {
     "first bits": lambda path: flip(path, 0.0),

@@ -17,7 +17,8 @@ from evercrawl.model.worth import quality_weight
 from evercrawl.model.worth.usage import USAGE_FILE, Tail
 from evercrawl.store.disk import stamped
 from evercrawl.store.disk.disk import Disk
-from evercrawl.store.partition import COPY, FILE
+from evercrawl.store.partition import COPY, FILE, KEY
+from evercrawl.store.repair.birth import read_birth
 from evercrawl.store.repair.damage import Part
 
 _AGAIN: Final = "remove it, and the next run makes it again"
@@ -29,6 +30,9 @@ def inspect_beside(directory: Path, disk: Disk, found: Findings) -> None:
     """Look at each of these files, in a directory in which no crawl runs."""
     if disk.read(FILE, 0, disk.size(FILE)) != disk.read(COPY, 0, disk.size(COPY)):
         found.mends.append(f"{COPY} does not say what {FILE} says; the next start writes it anew")
+    birth = read_birth(disk)
+    if birth is not None and disk.read(KEY, 0, disk.size(KEY)) != birth.secret.encode():
+        found.mends.append(f"{KEY} does not say what {FILE} says; the next start writes it anew")
     for name, sound in _checks(directory, disk).items():
         if (directory / name).is_file():
             found.count("files beside")
