@@ -31,6 +31,8 @@ class Setting:
         One sentence, without a full stop.
     default
         Its value where no source sets it.
+    live
+        Whether a running crawl can go by another value at once.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Setting:
     kind: ValueKind
     help: str
     default: object
+    live: bool = False
 
     @property
     def variable(self) -> str:
@@ -46,8 +49,9 @@ class Setting:
         return f"EVERCRAWL_{self.name.upper()}"
 
 
-def _setting(section: str, default: T, kind: ValueKind, meaning: str, flag: str = "") -> T:
-    return field(default=default, metadata={"section": section, "flag": flag, "kind": kind, "help": meaning})
+def _setting(section: str, default: T, kind: ValueKind, meaning: str, flag: str = "", *, live: bool = False) -> T:
+    about = {"section": section, "flag": flag, "kind": kind, "help": meaning, "live": live}
+    return field(default=default, metadata=about)
 
 
 def _flag(name: str) -> str:
@@ -79,10 +83,11 @@ class Config:
     """
 
     # fmt: off
-    rate_per_s: float = _pace(0.0, values.number(), "maximum pages per second; 0 = as fast as politeness allows")
-    rate_bytes_per_s: int = _pace(0, values.size(), "maximum bytes per second; 0 = unlimited")
+    rate_per_s: float = _pace(0.0, values.number(), "maximum pages per second; 0 = as fast as politeness allows",
+        live=True)
+    rate_bytes_per_s: int = _pace(0, values.size(), "maximum bytes per second; 0 = unlimited", live=True)
     delay_s: float = _pace(1.0, values.duration(),
-        "pause between two visits of one host, from the end of one to the start of the next")
+        "pause between two visits of one host, from the end of one to the start of the next", live=True)
     connections: int = _pace(256, values.whole(1), "maximum concurrent exchanges")
     connections_per_host: int = _pace(1, values.whole(1), "maximum concurrent exchanges with one host")
     connections_per_ip: int = _pace(2, values.whole(1), "maximum concurrent exchanges with one IP address")
@@ -91,13 +96,14 @@ class Config:
         "share of visits, at most 0.5, to pages sampled at random, which measure freshness; 0 = none")
 
     scope: str = _scope("hosts", values.choice("hosts", "domains", "any"),
-        "which links to follow: those to the seeds' hosts, to their registrable domains, or any")
+        "which links to follow: those to the seeds' hosts, to their registrable domains, or any", live=True)
     include: tuple[str, ...] = _scope((), network.patterns(),
-        "crawl only URLs in scope that match one of these expressions; seeds need not, known pages must")
+        "crawl only URLs in scope that match one of these expressions; seeds need not, known pages must", live=True)
     exclude: tuple[str, ...] = _scope((), network.patterns(),
-        "never crawl URLs that match one of these expressions, known pages and seeds among them")
-    max_depth: int = _scope(0, values.whole(), "maximum number of links between a seed and a page; 0 = unlimited")
-    max_pages_per_host: int = _scope(0, values.whole(), "maximum pages per host; 0 = unlimited")
+        "never crawl URLs that match one of these expressions, known pages and seeds among them", live=True)
+    max_depth: int = _scope(0, values.whole(), "maximum number of links between a seed and a page; 0 = unlimited",
+        live=True)
+    max_pages_per_host: int = _scope(0, values.whole(), "maximum pages per host; 0 = unlimited", live=True)
     max_pages_per_link: int = _scope(1_000, values.whole(),
         "maximum pages of a site without a seed, and as many more for each site that links to it; 0 = unlimited")
     max_backlog_per_host: int = _scope(10_000, values.whole(),
@@ -107,16 +113,16 @@ class Config:
     spare_mirrors: bool = _scope(True, values.switch(),
         "read only a sample of a mirror: a host without a seed that has the same pages as another, path by path")
     sitemaps: bool = _scope(True, values.switch(),
-        "read the sitemaps listed in robots.txt, and the feeds that pages link to")
+        "read the sitemaps listed in robots.txt, and the feeds that pages link to", live=True)
 
     agent: str = _identity("evercrawl", network.agent(),
         "User-Agent header; the name at its start is matched against robots.txt groups")
     contact: str = _identity("", network.contact(), "URL or mail address for site owners, appended to the User-Agent")
 
     body_max_bytes: int = _limits(10 << 20, values.size(1),
-        "maximum body size, both as received and decoded; longer bodies are truncated", "--max-body")
+        "maximum body size, both as received and decoded; longer bodies are truncated", "--max-body", live=True)
     exchange_deadline_s: float = _limits(30.0, values.duration(0.001),
-        "time limit of one exchange, from name lookup to last byte", "--deadline")
+        "time limit of one exchange, from name lookup to last byte", "--deadline", live=True)
     max_redirects: int = _limits(10, values.whole(), "maximum length of a redirect chain")
 
     policy: str = _strategy("price", network.strategy(), "strategy that chooses the next page")
@@ -239,7 +245,7 @@ def _shown(raw: object) -> str:
 
 
 SETTINGS = {
-    f.name: Setting(f.name, m["section"], m["flag"] or _flag(f.name), m["kind"], m["help"], f.default)
+    f.name: Setting(f.name, m["section"], m["flag"] or _flag(f.name), m["kind"], m["help"], f.default, m["live"])
     for f in fields(Config)
     if (m := f.metadata)
 }

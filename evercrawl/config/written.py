@@ -4,11 +4,11 @@ A crawl's own TOML file, changed in a few places.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
 from evercrawl.config.focus import KINDS, Focus
 from evercrawl.config.secrets import write_private
@@ -16,6 +16,15 @@ from evercrawl.config.settings import SETTINGS, Config, Setting
 from evercrawl.config.sources import FILE_NAME, load
 
 _BARE: Final = re.compile(r"(?<!\r)\n")
+
+
+Change: TypeAlias = Callable[[Config], Mapping[str, object]]
+"""The settings of a file -> those that are to be others in it."""
+
+
+def amend_by(directory: Path, change: Change) -> None:
+    """Change some settings in `crawl.toml`, by what stands there now; as `amend`."""
+    amend(directory, change(load(directory / FILE_NAME)))
 
 
 def amend(directory: Path, changed: Mapping[str, object]) -> bool:

@@ -56,8 +56,8 @@ class Crawl:
     ----------
     partition, policy, columns, frontier
         The open crawl directory; what values pages, what it is told of them, and where they wait.
-    scope, config
-        Which pages belong to it, and the settings of the run.
+    scope, tuning, obeying
+        Which pages belong to it; the settings of the run as they are now; and what has orders obeyed.
     """
 
     def __init__(
@@ -83,7 +83,8 @@ class Crawl:
         self._access, self._sitemaps, self._probes = parts.access, parts.sitemaps, parts.probes
         self._silences = parts.silences
         self._visiting, self._parsers, self._learner = parts.visiting, parts.parsers, parts.learner
-        self._enforcing, self.scope, self.config = parts.enforcing, parts.scope, config
+        self._enforcing, self.scope, self.tuning = parts.enforcing, parts.scope, parts.tuning
+        self.obeying, self._checks = parts.obeying, parts.checks
         self._storing, self._settling, self._quarantine = parts.storing, parts.settling, memory.quarantine
         self._pace, self._leisure, self._telling = parts.pace, parts.leisure, parts.telling
         self._room, self._short_at = outside.room, math.inf
@@ -141,11 +142,12 @@ class Crawl:
         try:
             while not self._over(self._clock.now()):
                 now = self._clock.now()
-                if not self._storing.full and not self._is_short(now):
+                if not self._storing.full and not self.obeying.paused and not self._is_short(now):
                     self._dispatch(now)
                 await self._turn(self._patience(now))
             await self._finish()
         except ApplyError:
+            await self.obeying.close()
             await self._storing.abandon()
             raise
         except MemoryError as error:
@@ -173,7 +175,11 @@ class Crawl:
     # Choose and fetch
 
     def _dispatch(self, now: float) -> None:
-        if self._config.sitemaps:
+        for host, slot, new in self._checks.due(now) if self._free(now) > 0 else ():
+            self._visiting.begin(host, slot, now, new=new, named=True)
+            if self._free(now) <= 0:
+                break
+        if self.tuning.config.sitemaps:
             for _ in range(self._sitemaps.start(now, self._free(now))):
                 self._pace.started(now)
         for _ in range(self._probes.start(now, self._free(now))):
@@ -242,14 +248,22 @@ class Crawl:
         self._learn()
         now = self._clock.now()
         self._read_sitemaps(now)
-        if not self._storing.full and self._enforcing.turn(now):
-            self._storing.changed()
+        if not self._storing.full:
+            self._steer(now)
         if idle and self._settling is not None and not self._storing.full and self._settling.turn(now):
             self._storing.changed()
         self._storing.turn(now)
         if self._indexing is not None and not self._storing.full:
             self._indexing.turn(now)
         self._report(now)
+
+    def _steer(self, now: float) -> None:
+        """Obey orders, and let the rules of the scope hold."""
+        if self.obeying.turn(now):
+            self._storing.changed()
+        self._access.paused = self.obeying.paused
+        if self._enforcing.turn(now):
+            self._storing.changed()
 
     def _take(self, exchanges: Sequence[Exchange]) -> None:
         now = self._clock.now()
@@ -317,6 +331,7 @@ class Crawl:
             await self._turn(until - self._clock.now())
         await self._network.close()
         self._access.close()
+        await self.obeying.close()
         await self._parsers.settle()
         self._learn()
         await self._storing.finish(hurry=self._reason == "stopped")
@@ -339,7 +354,7 @@ class Crawl:
 
     def _idle(self, now: float) -> bool:
         busy = self._network.in_flight or self._access.busy or self._visiting.unlearned or not self._probes.idle(now)
-        return not busy and self.frontier.idle(now) and (not self._config.sitemaps or self._sitemaps.idle(now))
+        return not busy and self.frontier.idle(now) and (not self.tuning.config.sitemaps or self._sitemaps.idle(now))
 
     def _patience(self, now: float) -> float:
         """Return how long the network may be waited for before something else is due (s)."""
@@ -350,13 +365,15 @@ class Crawl:
             until = min(until, self._indexing.next_at()) if self._indexing is not None else until
             if self._settling is not None and self._settling.busy:
                 until = min(until, now + 1.5 * IDLE_S)
-            until = now if self._enforcing.busy else until
-            if self._config.sitemaps and self._short_at == math.inf:
+            until = min(until, now if self._enforcing.busy else until, self.obeying.next_at())
+            if self.obeying.paused:
+                return max(until - now, 0.0)
+            if self.tuning.config.sitemaps and self._short_at == math.inf:
                 until = min(until, self._sitemaps.next_at())
             if self._free(now) > 0:
                 soonest = now + WAITING_S if self._leisure.busy and self._network.in_flight else now
                 until = min(until, max(self.frontier.next_at(), soonest), self._probes.next_at())
-                until = min(until, self._random_probes.next_at())
+                until = min(until, self._random_probes.next_at(), self._checks.next_at())
             elif not self._pace.free(now):
                 until = min(until, self._pace.next_at)
         return max(until - now, 0.0)
@@ -366,6 +383,7 @@ class Crawl:
             self._reported_at = now
             self._pace.observed(now, self._learner.tally.visits)
             self._surroundings.deaths_per_s = self._changes.deaths.per_s
+            self._telling.orders_trouble = self.obeying.trouble
             self._state.notes.update(notes_of(self.policy), **self._changes.notes())
             if not self._storing.full and self._noting.turn(now):
                 self._storing.changed()

@@ -87,6 +87,12 @@ class Pace:
         self.next_at = float("-inf")
         self._seen: deque[tuple[float, int]] = deque(maxlen=_WINDOW)
 
+    def change(self, rate_per_s: float, rate_bytes_per_s: float, now: float) -> None:
+        """Go by other ceilings from now on; what was started does not count."""
+        self._step_s = 1.0 / rate_per_s if rate_per_s else 0.0
+        self._byte_s = 1.0 / rate_bytes_per_s if rate_bytes_per_s else 0.0
+        self.next_at = min(self.next_at, now)
+
     @property
     def bounded(self) -> bool:
         """Whether starts are to be spread one by one."""

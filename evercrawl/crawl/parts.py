@@ -10,6 +10,10 @@ from evercrawl.crawl.learn.changes import Changes
 from evercrawl.crawl.learn.indexing import Indexing
 from evercrawl.crawl.learn.learning import learner_of
 from evercrawl.crawl.learn.settling import Settling
+from evercrawl.crawl.orders.checks import Checks
+from evercrawl.crawl.orders.deeds import Deeds
+from evercrawl.crawl.orders.obeying import Obeying
+from evercrawl.crawl.orders.tuning import Tuning
 from evercrawl.crawl.pace import Leisure, Pace
 from evercrawl.crawl.probes.probes import Probes
 from evercrawl.crawl.probes.random_probes import RandomProbes
@@ -22,6 +26,7 @@ from evercrawl.crawl.visit.parsers import Inline
 from evercrawl.crawl.visit.silences import Silences
 from evercrawl.crawl.visit.visiting import Visiting
 from evercrawl.fetch.names import LookUps
+from evercrawl.model.boosts import Boosts
 from evercrawl.model.columns import Columns, counts_bytes
 from evercrawl.model.expecting import expecting_of
 from evercrawl.model.focus import Focusing, discovery_weight
@@ -70,8 +75,8 @@ class Choosing:
     ----------
     changes, columns, known, weight
         What is known of change; what policies are told; links and pages, and what people want, where that is asked for.
-    surroundings
-        What the policy is told beside columns.
+    surroundings, boosts
+        What the policy is told beside columns; what counts for more for a while.
     expecting
         What is expected of unread pages by what others turned out to be; None where nobody learns it.
     lessons, planning
@@ -96,6 +101,7 @@ class Choosing:
         )
         self.expecting = expecting_of(state, config, scheme, self.lessons.foresight if self.lessons else None)
         self.weight = weight_of(config.weight, partition, lasting=config.lasting)
+        self.boosts = Boosts(state)
         self.columns = Columns(
             state,
             scheme,
@@ -109,6 +115,7 @@ class Choosing:
             newcomers=config.newcomers,
             weight=self.weight,
             comebacks=changes.comebacks if policy.awaits else None,
+            boosts=self.boosts,
         )
         self.planning = Planning(policy, state, self.columns, self.surroundings) if isinstance(policy, Plans) else None
         self.frontier = Frontier(
@@ -230,6 +237,7 @@ class Parts:
             max_bytes=min(config.body_max_bytes, PROBE_BYTES),
             scope=scope,
         )
+        self.checks = Checks(partition, frontier, barred, memory.quarantine)
         self.learner = learner_of(
             partition,
             frontier,
@@ -245,6 +253,7 @@ class Parts:
             indexing=indexing,
             random_probes=choosing.random_probes,
             heard=outside.heard,
+            checks=self.checks,
             focus=config.focus,
             max_redirects=config.max_redirects,
             refresh_after_s=config.refresh_after_s,
@@ -287,6 +296,7 @@ class Parts:
             storing=self.storing,
             quarantine=memory.quarantine,
             enforcing=self.enforcing,
+            checks=self.checks,
         )
         self.telling = Telling(
             state,
@@ -304,6 +314,25 @@ class Parts:
             begun_at=clock.now(),
             room=outside.room,
             random_probes=choosing.random_probes,
+        )
+
+        self._steer(partition, config, outside, policy, barred)
+
+    def _steer(self, partition: Partition, config: Config, outside: Outside, policy: Policy, barred: Barred) -> None:
+        """Put together what has orders obeyed."""
+        frontier = self._frontier
+        self.tuning = Tuning(config, self.scope, self.pace, frontier, policy, (self.visiting,))
+        self.obeying = Obeying(
+            partition,
+            outside.orders,
+            Deeds(self._state, frontier, barred, self.tuning, self.checks, self.learner),
+            self.checks,
+            self.choosing.boosts,
+            frontier,
+            self.learner.named,
+            outside.amend,
+            outside.offload,
+            outside.network.wake,
         )
 
     def host_of(self, name: str) -> Host | None:

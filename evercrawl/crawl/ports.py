@@ -12,9 +12,11 @@ from evercrawl.model.stored.remembered import VisitListener
 if TYPE_CHECKING:
     from evercrawl.arrays.hasher import Hasher
     from evercrawl.clock import Clock
+    from evercrawl.config.written import Change
     from evercrawl.crawl.visit.parsers import Parsers
     from evercrawl.fetch.guard import Guard
     from evercrawl.fetch.names import Resolver, StaticResolver
+    from evercrawl.store.orders import OrderSource
     from evercrawl.types import Exchange, Request, Silence
 
 
@@ -85,6 +87,10 @@ class Outside:
         Says whether memory is short; it never is where there is None.
     heard
         Hears of each visit that is remembered, last of all; it must not raise.
+    orders
+        Where people give orders; None where nobody can.
+    amend
+        Changes the file of settings because of an order; None where there is none.
     """
 
     network: Network
@@ -97,3 +103,5 @@ class Outside:
     listed: StaticResolver | None = None
     heard: VisitListener | None = None
     room: MemoryRoom | None = None
+    orders: OrderSource | None = None
+    amend: Callable[[Change], None] | None = None

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -16,6 +17,7 @@ from evercrawl.config import FILE_NAME, Config, amend, save
 from evercrawl.config.network import PROXY
 from evercrawl.config.secrets import close_to_others, revealed
 from evercrawl.config.values import AUTO
+from evercrawl.config.written import amend_by
 from evercrawl.crawl import switching
 from evercrawl.crawl.adjusting import keep_adjusted
 from evercrawl.crawl.assemble import assemble, only_named
@@ -43,6 +45,7 @@ from evercrawl.search.index import FOLDER, Index, erase
 from evercrawl.search.trouble import IndexBusyError
 from evercrawl.store.disk.lock import Lock, lock_for_crawl
 from evercrawl.store.disk.trouble import in_words
+from evercrawl.store.orders import OrderFile
 from evercrawl.store.partition import Partition, Scheme, is_crawl
 from evercrawl.store.quarantine import Quarantine
 from evercrawl.store.state import HELD
@@ -178,6 +181,8 @@ async def _run(
     guard = Guard(config.allow_net, config.refuse_net, is_own)
     if only:
         config = only_named(config)
+        if partition.state.steered.paused_at:
+            raise StoreError("the crawl is paused, so nothing is requested; go on with: evercrawl resume")
     policy = policy_of(config.policy, config.policy_options)
     if not only or partition.unswitched:
         began = clock.now()
@@ -212,7 +217,11 @@ async def _run(
                 stack.callback(server.close)
         room = MemoryRoom(config.memory_max_bytes or container_limit_bytes(), resident_bytes)
         listed = StaticResolver(read_resolve_file(Path(config.resolve))) if config.resolve else None
-        outside = Outside(network, names, clock, _in_thread, guard, committing, readers, listed, heard, room)
+        orders = OrderFile(partition.directory) if not only else None  # a run for one page takes no others
+        amend = partial(amend_by, partition.directory)
+        outside = Outside(
+            network, names, clock, _in_thread, guard, committing, readers, listed, heard, room, orders, amend
+        )
         one = assemble(config, memory, outside, watch, policy=policy)
         stack.callback(one.close)
         stack.push_async_callback(network.close)

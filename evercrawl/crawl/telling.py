@@ -17,6 +17,7 @@ from evercrawl.model.rules.budgets import Budgets
 from evercrawl.model.stored.remembered import Remembered
 from evercrawl.progress import Progress
 from evercrawl.schedule.frontier.frontier import Frontier
+from evercrawl.store.archive.warc import iso_date
 from evercrawl.store.journal.events import CHANGED
 from evercrawl.store.state import State
 from evercrawl.types import SILENT, Outcome
@@ -61,6 +62,11 @@ class Telling:
         When the run began, in seconds since the epoch.
     room, random_probes
         Who says whether memory is short, and how fresh copies are; of which there may be none.
+
+    Attributes
+    ----------
+    orders_trouble
+        Why orders are not read; "" where they are.
     """
 
     def __init__(
@@ -87,7 +93,7 @@ class Telling:
         self._pace, self._budgets, self._access, self._sitemaps = pace, budgets, access, sitemaps
         self._silences = silences
         self._storing, self._parsers, self._indexing = storing, parsers, indexing
-        self.begun_at = begun_at
+        self.begun_at, self.orders_trouble = begun_at, ""
 
     def progress(self, now: float) -> Progress:
         """Return the crawl at this instant."""
@@ -129,7 +135,12 @@ class Telling:
     def _message(self) -> str:
         indexing = self._indexing.news() if self._indexing is not None else ""
         short = self._room.message if self._room is not None else ""
-        return self._storing.message or short or self._parsers.message or indexing
+        return self._storing.message or self.orders_trouble or self._paused or short or self._parsers.message or indexing
+
+    @property
+    def _paused(self) -> str:
+        at = self._state.steered.paused_at
+        return f"the crawl is paused since {iso_date(at)}; go on with: evercrawl resume" if at else ""
 
     def _errors(self) -> dict[str, int]:
         closed = {"robots_unreachable": self._access.failures} if self._access.failures else {}

@@ -10,6 +10,7 @@ from evercrawl.change.deaths import RETURNS
 from evercrawl.change.prior import SHAPE, SitePriors
 from evercrawl.config import Config
 from evercrawl.importance.base import Importance
+from evercrawl.model.boosts import Boosts
 from evercrawl.model.focus import Focusing
 from evercrawl.model.newcomers import ALONE, Guess
 from evercrawl.model.notices import AnnouncedDates
@@ -54,6 +55,8 @@ class Columns:
         What pages are thought to be worth that have not been known for long; see `newcomers.Guess`.
     weight
         Says what pages are worth instead of their importance; without it they are worth that.
+    boosts
+        What pages count for more for a while; without it none do.
     comebacks
         How fast pages come back, for a policy that `awaits` them; without it none is told.
     """
@@ -73,6 +76,7 @@ class Columns:
         newcomers: str = ALONE,
         weight: Weight | None = None,
         comebacks: Comebacks | None = None,
+        boosts: Boosts | None = None,
     ) -> None:
         self._state = state
         self._scheme = scheme
@@ -81,7 +85,7 @@ class Columns:
         self._in_bytes = in_bytes
         self._expecting = expecting and not scheme.handout  # where sites have a source of which a page will get a part
         self._new_weight = new_weight
-        self._focus = focus
+        self._focus, self._boosts = focus, boosts
         self._known = known
         self._guess = Guess(state, scheme, newcomers)
         self._comebacks = comebacks
@@ -208,9 +212,12 @@ class Columns:
             weight_ratio = _times(worth, importance)
             importance, cash = worth, cash * weight_ratio
         news = never if self._new_weight != 1.0 else None
-        if news is None and self._focus is None:
+        boosted = self._boosts is not None and bool(self._boosts.active)
+        if news is None and self._focus is None and not boosted:
             return importance, cash, weight_ratio
         weights = np.ones(len(slots)) if self._focus is None else self._focus.weights(slots)
+        if boosted and self._boosts is not None:
+            weights *= self._boosts.weights(slots)
         if news is not None:
             weights[news] *= self._new_weight
         most = np.finfo(np.float64).max / max(float(weights.max(initial=1.0)), 1.0)  # before any cash has moved

@@ -34,7 +34,7 @@ class Steered(msgspec.Struct):
     Attributes
     ----------
     upto, last
-        How many bytes of the file of orders are obeyed, and the id of the order that ends there.
+        How many bytes of the file of orders are obeyed, and the id of the order that ends there, if one does.
     results
         By id, of the last `KEPT` orders, oldest first.
     checks
@@ -67,7 +67,7 @@ class Steered(msgspec.Struct):
     def obeyed(self, event: Obeyed) -> None:
         """Take in what became of an order. Everything is assigned, so that doing it twice changes nothing."""
         if event.upto >= 0:
-            self.upto, self.last = event.upto, event.id
+            self.upto, self.last = event.upto, event.id if event.do else ""
         self.results.pop(event.id, None)
         self.results[event.id] = OrderResult(event.at, event.do, event.state, event.result)
         while len(self.results) > KEPT:

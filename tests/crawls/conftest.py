@@ -14,6 +14,7 @@ import pytest
 
 from evercrawl.arrays.hasher import Hasher
 from evercrawl.config import Config
+from evercrawl.config.written import Change
 from evercrawl.crawl.assemble import assemble
 from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.memory import Memory
@@ -38,6 +39,7 @@ from evercrawl.simulate.surroundings.network import Asked, MadeNetwork, NoAnswer
 from evercrawl.simulate.worlds.made_web import Answer, MadeWeb
 from evercrawl.store.disk.disk import Disk, RealDisk
 from evercrawl.store.journal.events import Visit
+from evercrawl.store.orders import OrderSource
 from evercrawl.store.partition import Partition, Scheme
 from evercrawl.store.state import State
 
@@ -249,6 +251,8 @@ class Runner:
         policy: Policy | None = None,
         search: Index | None = None,
         parsers: Callable[[Hasher], Parsers] | None = None,
+        orders: OrderSource | None = None,
+        amend: Callable[[Change], None] | None = None,
         **settings: Any,
     ) -> Ran:
         """Open the directory, crawl, close it; `during` may return a coroutine to run beside the crawl.
@@ -294,7 +298,9 @@ class Runner:
                         ran.events = [event for _, _, event in partition.journal.replay()]
                         return ran
                     readers = None if parsers is None else lambda _, hasher: parsers(hasher)
-                    outside = Outside(network, [resolver], clock, offload, judge, inline, readers)
+                    outside = Outside(
+                        network, [resolver], clock, offload, judge, inline, readers, orders=orders, amend=amend
+                    )
                     one = assemble(
                         config, memory, outside, progress.append,
                         policy=policy or BreadthFirst(), importance=importance,

@@ -80,7 +80,7 @@ def test_a_rule_that_is_set_while_the_crawl_runs_holds_at_once_and_so_does_lifti
 
         for exclude in (("/out/",), ()):
             await asyncio.sleep(1000.0)
-            one.scope.change(replace(one.config, exclude=exclude))
+            one.scope.change(replace(one.tuning.config, exclude=exclude))
             instants.append(asyncio.get_running_loop().time())
 
     ran = run(world, [f"{A}/"], Limits(seconds=3000.0), during=change, **EVERY_DAY)

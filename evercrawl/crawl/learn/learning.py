@@ -29,7 +29,7 @@ from evercrawl.model.web.mirrors import Mirrors
 from evercrawl.model.web.near import NearDuplicates
 from evercrawl.parse.urls import hostname
 from evercrawl.schedule.frontier.frontier import Frontier
-from evercrawl.store.journal.events import Discovery, Found
+from evercrawl.store.journal.events import Discovery, Found, Obeyed
 from evercrawl.store.partition import Partition
 from evercrawl.types import NO_SLOT, Outcome, Slots
 
@@ -98,18 +98,21 @@ class Learner:
         ConfigError
             One has the key of another URL.
         """
+        found = self.named_by_people(urls, at)
+        if found is not None:
+            self.named(Found(at, found))
+        for i in np.flatnonzero(self._state.find(list(urls)) == NO_SLOT).tolist():
+            raise ConfigError(f"{urls[i]} has the 64-bit key of another URL; crawl it in another directory")
+        return len(found.urls) if found is not None else 0
+
+    def named_by_people(self, urls: Sequence[str], at: float) -> Discovery | None:
+        """Give slots to the new ones among URLs that people name; the caller journals what is returned, by `named`."""
         fresh = list(dict.fromkeys(urls))
         for url in fresh:
             self._scope.add_root(hostname(url))
         unknown = self._state.table.find(self._state.hasher.keys(fresh)) == NO_SLOT
         new = [url for url, is_new in zip(fresh, unknown.tolist(), strict=True) if is_new]
-        if new:
-            found = self._admission.admit(new, NO_SLOT, 0, 0, at)
-            assert found is not None, "what the table does not know is new"
-            self._named(Found(at, found))
-        for i in np.flatnonzero(self._state.find(fresh) == NO_SLOT).tolist():
-            raise ConfigError(f"{fresh[i]} has the 64-bit key of another URL; crawl it in another directory")
-        return len(new)
+        return self._admission.admit(new, NO_SLOT, 0, 0, at) if new else None
 
     def admit_listing(self, urls: Sequence[str], dates: Sequence[float | None], at: float) -> bool:
         """Make known what a sitemap or feed lists, and remember which known pages it says have changed.
@@ -122,7 +125,7 @@ class Learner:
         new = self._budgets.within(inside)
         found = self._admission.admit(new, NO_SLOT, LISTED_DEPTH, 0, at) if new else None
         if found is not None:
-            self._named(Found(at, found))
+            self.named(Found(at, found))
             self.news += 1
         said = [(slot, date) for slot, date in zip(slots.tolist(), dates, strict=True) if slot != NO_SLOT and date]
         later = [(slot, date) for slot, date in said if date > self._seen_at(slot)]
@@ -131,11 +134,12 @@ class Learner:
             self._retirees.announced(slot, date)
         return len(new) == len(inside)
 
-    def _named(self, event: Found) -> None:
-        """Remember and queue URLs that no page led to."""
+    def named(self, event: Found | Obeyed) -> None:
+        """Remember an event, and queue the URLs that it made known, to which no page led."""
         self._partition.remember(event)
-        for hear in self._found:
-            hear(event.found)
+        if event.found is not None:
+            for hear in self._found:
+                hear(event.found)
 
     def _seen_at(self, slot: int) -> float:
         """Return when the content of a page was last seen, or the page found gone since.
@@ -186,6 +190,7 @@ def learner_of(
     indexing: Indexing | None = None,
     random_probes: RandomProbes | None = None,
     heard: VisitListener | None = None,
+    checks: VisitListener | None = None,
     focus: Sequence[Focus] = (),
     max_redirects: int,
     refresh_after_s: float,
@@ -204,10 +209,10 @@ def learner_of(
         What a visit does to the cash, and what it teaches about change.
     budgets
         How many URLs of a host and of a site are taken in; the usual where none are given.
-    known, expecting, mirrors, lessons, probes, indexing, random_probes
+    known, expecting, mirrors, lessons, probes, indexing, random_probes, checks
         Listeners of which a crawl may have none: what policies ask of links; what unread pages are expected to be;
         hosts that are compared; what policies learn; hosts suspected of soft 404s; the search index; copies that were
-        drawn.
+        drawn; pages that orders have requested.
     heard
         Whoever else wants to hear of visits.
     focus
@@ -222,7 +227,8 @@ def learner_of(
     retirees = Retirees(state, frontier, refresh_after_s)
     queueing = Queueing(frontier, retirees, refresh_after_s)
     listeners = (
-        near, budgets, mirrors, known, lessons, expecting, probes, indexing, queueing, random_probes, tally, heard,
+        near, budgets, mirrors, known, lessons, expecting, probes, indexing, queueing, random_probes, checks, tally,
+        heard,
     )  # fmt: skip
 
     def release(_: int) -> None:

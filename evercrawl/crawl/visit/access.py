@@ -67,6 +67,8 @@ class Access:
         Which hosts have to come back for their names.
     failures, trouble
         How often in this run a robots.txt could not be fetched, which closes its site for a while; the last in words.
+    paused
+        Whether nothing is requested now, not even where a robots.txt has moved to.
     """
 
     def __init__(
@@ -102,6 +104,7 @@ class Access:
         self._fault: BaseException | None = None
         self.failures = 0
         self.trouble = ""
+        self.paused = False
         self._open: dict[int, str] = {}  # host number -> an origin of it that lets us in
         self._judged: dict[str, tuple[tuple[str, ...], str]] = {}  # what the guard said of origins at their addresses
         self._strangers: dict[str, Host] = {}  # hosts without pages that have the robots.txt of others
@@ -369,6 +372,8 @@ class Access:
                 detail = self._inside(name, addresses)
             except ResolveError as fault:
                 error, detail = "dns", fault.reason
+        while self.paused and not detail:
+            await self._clock.sleep(POLL_S)
         if detail or not addresses:
             now = self._clock.now()
             self.take_robots(Exchange(request, now, error=error, detail=detail), now)

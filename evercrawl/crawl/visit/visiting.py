@@ -16,6 +16,7 @@ from evercrawl.types import SILENT, Exchange, Outcome, Request
 if TYPE_CHECKING:
     from evercrawl.config import Config
     from evercrawl.crawl.enforcing import Enforcing
+    from evercrawl.crawl.orders.checks import Checks
     from evercrawl.crawl.pace import Pace
     from evercrawl.crawl.ports import Network
     from evercrawl.crawl.probes.random_probes import RandomProbes
@@ -69,8 +70,8 @@ class Visiting:
         Told of what begins and ends; who reads bodies; told that there is something to store.
     quarantine
         Which pages our own code failed on; these are not asked for any more.
-    enforcing
-        Which pages the scope keeps out now, whatever it was when they became known.
+    enforcing, checks
+        Which pages the scope keeps out now, whatever it was when they became known; and told of what begins.
 
     Attributes
     ----------
@@ -99,8 +100,9 @@ class Visiting:
         storing: Storing,
         quarantine: Quarantine,
         enforcing: Enforcing,
+        checks: Checks,
     ) -> None:
-        self._enforcing = enforcing
+        self._enforcing, self._checks = enforcing, checks
         self._partition, self._config, self._network = partition, config, network
         self._frontier, self._access = frontier, access
         self._planning, self._random_probes, self._mirrors = planning, random_probes, mirrors
@@ -114,12 +116,19 @@ class Visiting:
         """Visits that have ended, and are not remembered yet."""
         return self._parsers.pending + len(self.readings)
 
-    def begin(self, host: Host, slot: int, now: float, *, new: bool) -> None:
-        """Ask for a page that was chosen, unless something else has to come first, or it may not be asked for."""
+    def adopt(self, config: Config) -> None:
+        """Go by other settings from now on."""
+        self._config = config
+
+    def begin(self, host: Host, slot: int, now: float, *, new: bool, named: bool = False) -> None:
+        """Ask for a page that was chosen, unless something else has to come first, or it may not be asked for.
+
+        One that is `named` was chosen by a person, so that what is known of pages like it does not count.
+        """
         if host.held or host.ready_at > now:  # another page of it, chosen at the same instant, brought that up
             self._frontier.put_first(host, slot, new=new)
             return
-        if new and self._mirrors is not None and self._mirrors.spared(slot, now):
+        if new and not named and self._mirrors is not None and self._mirrors.spared(slot, now):
             self._frontier.give_up(host, slot)
             return
         url = self._partition.state.urls.get(slot)
@@ -145,7 +154,7 @@ class Visiting:
         elif leave == WAIT:
             self._frontier.put_first(host, slot, new=new)
         else:
-            self._refuse(host, slot, Exchange(Request(url), now), leave, new=new)
+            self._refuse(host, slot, Exchange(Request(url), now), leave, new=new and not named)
 
     def _refuse(self, host: Host, slot: int, nothing: Exchange, why: str, *, new: bool) -> None:
         self._frontier.predicted_fresh.pop(slot, None)
@@ -168,6 +177,7 @@ class Visiting:
             self._partition.remember(noted)
             self._storing.changed()
         self._network.start(request, host.addresses)
+        self._checks.began(slot)
         self._frontier.began(host, now)
         self.underway += 1
         self._pace.started(now)
@@ -218,6 +228,7 @@ class Visiting:
         self.underway -= 1
         self._pace.received(now, len(exchange.head))
         self._frontier.ended(tag.host, now)
+        self._checks.put_back(tag.slot)
         self._frontier.put_first(tag.host, tag.slot, new=new)
 
     def gather(self, now: float) -> None:

@@ -269,6 +269,27 @@ class Frontier(PoliteHosts):
         self._left_alone_until = 0.0
         return new + seen
 
+    def take_waiting(self, host: Host, slot: int, known: int) -> tuple[bool, bool]:
+        """Take a page out of turn, read or not; return whether it waited, and whether as a new one.
+
+        As with `take_page`; `known` is how many pages there are.
+        """
+        self._flush(valued=False)
+        wanted = np.zeros(known // 8 + 1, np.uint8)
+        wanted[slot >> 3] = 1 << (slot & 7)
+        new, seen = self._queues.drop(host.number, host.number + 1, wanted, np.zeros_like(wanted), 1 << 62)
+        self._count(-new, new=True)
+        self._count(-seen, new=False)
+        return new + seen > 0, new > 0
+
+    def change_delay(self, delay_s: float, ip_delay_s: float) -> None:
+        """Let hosts rest for another time from now on; one whose robots.txt asks for a longer one keeps that."""
+        rows = self._rows.rows[: len(self.hosts)]
+        usual = rows["delay_s"] <= max(self._delay_s, delay_s)
+        rows["delay_s"][usual] = delay_s
+        self._delay_s, self._ip_delay_s = delay_s, ip_delay_s
+        self._several = self._per_host > 1 and not (delay_s or ip_delay_s or self._in_order)
+
     def queued_on(self, first: int, last: int) -> tuple[Ints, Ints]:
         """Return how many new pages wait on each host from `first` to before `last`, and how many visited ones."""
         self._flush()

@@ -1,0 +1,1 @@
+"""Orders of people: read while the crawl runs, obeyed once each, and answered."""

@@ -1,0 +1,226 @@
+"""The file of orders is read while the crawl runs, and each order obeyed once.
+
+What becomes of an order is one event, which has in it all that the order changes; so what a kill leaves behind either
+has both or neither. Orders that change settings write crawl.toml first: writing it a second time, because a kill came
+in between, changes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.crawl.orders.deed import Deed, refused
+from evercrawl.errors import ConfigError, NoRoomError, StoreError
+from evercrawl.store.journal.events import Obeyed
+from evercrawl.store.orders import OrderLine, ends_with, lines_from
+from evercrawl.store.steering import BEGUN
+
+if TYPE_CHECKING:
+    from evercrawl.config.written import Change
+    from evercrawl.crawl.orders.checks import Checks
+    from evercrawl.crawl.orders.deeds import Deeds
+    from evercrawl.crawl.ports import Offload
+    from evercrawl.model.boosts import Boosts
+    from evercrawl.schedule.frontier.frontier import Frontier
+    from evercrawl.store.orders import Order, OrderSource
+    from evercrawl.store.partition import Partition
+    from evercrawl.store.steering import OrderResult
+
+LOOK_S: Final = 1.0
+AT_ONCE: Final = 16  # orders obeyed in one turn
+
+
+@dataclass(slots=True)
+class Amending:
+    """A line whose order changes crawl.toml, which is being written."""
+
+    line: OrderLine
+    task: asyncio.Task[str]
+
+
+class Obeying:
+    """Reads orders and has them obeyed.
+
+    Parameters
+    ----------
+    partition, source
+        Where events are journalled, and where orders are read; None where nobody can give any.
+    deeds, checks, boosts, frontier
+        What does what orders say, pages that are to be requested, what counts for more, and who is told of that.
+    journal
+        Journals an event, and queues what it made known.
+    amend, offload
+        Changes crawl.toml, None where there is none; and where that is done.
+    wake
+        Called when that has ended, so that somebody calls `turn`.
+
+    Attributes
+    ----------
+    trouble
+        Why orders are not read, "" where they are.
+    """
+
+    def __init__(
+        self,
+        partition: Partition,
+        source: OrderSource | None,
+        deeds: Deeds,
+        checks: Checks,
+        boosts: Boosts,
+        frontier: Frontier,
+        journal: Callable[[Obeyed], None],
+        amend: Callable[[Change], None] | None,
+        offload: Offload,
+        wake: Callable[[], None],
+    ) -> None:
+        self._partition, self._steered = partition, partition.state.steered
+        self._source, self._deeds, self._checks, self._boosts = source, deeds, checks, boosts
+        self._frontier, self._journal, self._amend, self._offload = frontier, journal, amend, offload
+        self._wake = wake
+        self._lines = deque[OrderLine]()
+        self._amending: Amending | None = None
+        self._looked_at = -math.inf
+        self._read_to = self._steered.upto
+        self._sure = False  # that the file is the one that was read before
+        self._settled = False
+        self.trouble = ""
+
+    @property
+    def paused(self) -> bool:
+        """Whether nothing is to be requested."""
+        return self._steered.paused_at > 0.0
+
+    def ping(self) -> None:
+        """Read on at the next turn, not when a second has passed."""
+        self._looked_at = -math.inf
+
+    def answer(self, name: str) -> OrderResult | None:
+        """Return what became of an order, once that is on the disk; None before."""
+        if self._partition.journal.written < self._partition.journal.sequence:
+            return None
+        found = self._steered.results.get(name)
+        return found if found is not None and found.state != BEGUN else None
+
+    def next_at(self) -> float:
+        """Return when there is next something to do."""
+        if self._amending is not None:
+            return math.inf  # whoever ends it wakes the crawl
+        if self._lines:
+            return -math.inf
+        reads_at = self._looked_at + LOOK_S if self._source is not None else math.inf
+        return min(reads_at, self._boosts.ends_at)
+
+    def turn(self, now: float) -> bool:
+        """Read and obey what there is; return whether something was journalled."""
+        if self._boosts.take(self._steered.boosts, now):
+            self._frontier.planned()
+        news = False
+        if not self._settled:
+            self._settled, news = True, self._checks.settle(now)
+        if self._source is None:
+            return news
+        if self._amending is not None and self._amending.task.done():
+            self._amended(now)
+            news = True
+        if not self._lines and self._amending is None and now - self._looked_at >= LOOK_S:
+            self._looked_at = now
+            self._read(self._source)
+        return self._obey(now) or news
+
+    async def close(self) -> None:
+        """Let crawl.toml be written whole, where it is being written; the order is obeyed at the next start."""
+        if self._amending is not None:
+            await asyncio.wait([self._amending.task])
+
+    def _read(self, source: OrderSource) -> None:
+        self.trouble = source.distrusted()
+        size = 0 if self.trouble else source.size()
+        if self.trouble or (size == self._read_to and self._sure):
+            return
+        if size < self._read_to or not self._sure:
+            self._sure = True
+            if not ends_with(source, self._steered.upto, self._steered.last):
+                self._read_to = 0
+            elif size < self._read_to:
+                self._read_to = self._steered.upto
+        for line in lines_from(source, self._read_to):
+            self._lines.append(line)
+            self._read_to = line.upto
+        if self._lines and self._read_to < size:
+            self.ping()
+
+    def _obey(self, now: float) -> bool:
+        obeyed = 0
+        while self._lines and self._amending is None and obeyed < AT_ONCE:
+            line = self._lines.popleft()
+            order = line.order
+            if order is None:
+                if line.trouble:
+                    self._note(line, refused(line.trouble), now)
+                    obeyed += 1
+            elif order.id in self._steered.results:
+                continue  # it was obeyed before: the file was put back, or the order copied
+            elif (first := self._deeds.change_of(order)) is not None and first.change is not None and self._amend:
+                self._begin(line, first.change)
+            else:
+                deed = first if first is not None and first.change is None else self._deeds.do(order, now)
+                self._note(line, deed, now)
+                obeyed += 1
+        return obeyed > 0
+
+    def _begin(self, line: OrderLine, change: Change) -> None:
+        task = asyncio.ensure_future(self._write(change))
+        task.add_done_callback(lambda _: self._wake())
+        self._amending = Amending(line, task)
+
+    async def _write(self, change: Change) -> str:
+        """Have crawl.toml changed; return why it was not, "" where it was."""
+        assert self._amend is not None, "there is a file of settings"
+        try:
+            await self._offload(self._amend, change)
+        except NoRoomError:
+            raise
+        except (ConfigError, StoreError, OSError) as error:
+            return str(error)
+        return ""
+
+    def _amended(self, now: float) -> None:
+        amending, self._amending = self._amending, None
+        assert amending is not None
+        assert amending.line.order is not None
+        try:
+            trouble = amending.task.result()
+        except NoRoomError as error:
+            trouble = str(error)
+        deed = refused(trouble) if trouble else self._deeds.do(amending.line.order, now)
+        self._note(amending.line, deed, now)
+
+    def _note(self, line: OrderLine, deed: Deed, now: float) -> None:
+        order: Order | None = line.order
+        name = order.id if order is not None else f"line-{line.upto}-{self._partition.journal.sequence}"
+        self._journal(
+            Obeyed(
+                name,
+                now,
+                line.upto,
+                order.do if order is not None else "",
+                deed.state,
+                deed.result,
+                by=order.by if order is not None else "",
+                found=deed.found,
+                slot=deed.slot,
+                paused=deed.paused,
+                boosts=deed.boosts,
+                rules=deed.rules,
+                root=deed.root,
+            )
+        )
+        if deed.state == BEGUN:
+            self._checks.begun()
+        if deed.boosts is not None and self._boosts.take(self._steered.boosts, now):
+            self._frontier.planned()

@@ -1,0 +1,63 @@
+"""Settings that change while the crawl runs: the parts that go by each of them are told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from evercrawl.config import Config
+    from evercrawl.crawl.pace import Pace
+    from evercrawl.model.rules.scope import Scope
+    from evercrawl.schedule.base import Policy
+    from evercrawl.schedule.frontier.frontier import Frontier
+
+
+class Adopts(Protocol):
+    """Whoever reads settings again each time that it needs one."""
+
+    def adopt(self, config: Config) -> None:
+        """Go by other settings from now on."""
+        ...
+
+
+class Tuning:
+    """The settings of the run as they are now.
+
+    Parameters
+    ----------
+    config
+        As the run began with them.
+    scope, pace, frontier, policy
+        The rules, the ceilings, the hosts' rest, and what values pages.
+    others
+        Who else goes by them.
+
+    Attributes
+    ----------
+    config, scope
+        The settings of now, and the rules.
+    """
+
+    def __init__(
+        self, config: Config, scope: Scope, pace: Pace, frontier: Frontier, policy: Policy, others: tuple[Adopts, ...]
+    ) -> None:
+        self.config, self.scope = config, scope
+        self._pace, self._frontier, self._policy, self._others = pace, frontier, policy, others
+
+    @property
+    def weighs(self) -> bool:
+        """Whether the policy asks what pages are worth."""
+        return self._policy.weighs
+
+    def adopt(self, config: Config, now: float) -> None:
+        """Go by other settings from now on, as far as they may change while the crawl runs."""
+        before, self.config = self.config, config
+        rules = ("scope", "include", "exclude", "max_depth", "max_pages_per_host")
+        if any(getattr(before, name) != getattr(config, name) for name in rules):
+            self.scope.change(config)
+        if (before.rate_per_s, before.rate_bytes_per_s) != (config.rate_per_s, config.rate_bytes_per_s):
+            self._pace.change(config.rate_per_s, config.rate_bytes_per_s, now)
+        if before.delay_s != config.delay_s:
+            self._frontier.change_delay(config.delay_s, config.delay_s / config.connections_per_ip)
+        for other in self._others:
+            other.adopt(config)
