@@ -91,17 +91,25 @@ def _is_stale(found: StoredPage | NotHeldError, least: float) -> bool:
 
 
 def _refetch(directory: Path, page: str) -> None:
-    """Have the crawl visit one page, under its politeness rules.
+    """Have the crawl visit one page, under its politeness rules: the one that runs, or one for this page.
 
     Raises
     ------
     StoreError
-        Another process is at the crawl.
+        Another process is at the crawl, which does not crawl.
     """
+    from evercrawl.ask.orders.give import awaited, give, runs
     from evercrawl.cli.show.lines import Lines
     from evercrawl.progress import Limits
     from evercrawl.store.disk.lock import holder, lock_for_crawl
+    from evercrawl.store.orders import CrawlOrder
 
+    if runs(directory) is not None:
+        given = give(directory, CrawlOrder("check", urls=(page,)))
+        answer = awaited(directory, given, WAIT_S, _note)
+        if answer.state != "done":
+            _note(answer.result or f"{page} was not requested within {WAIT_S:.0f} s")
+        return
     who = holder(directory)
     if who is not None:
         process = f"process {who['pid']} on {who['host']}" if who else "another process"
@@ -119,3 +127,7 @@ def _refetch(directory: Path, page: str) -> None:
         running.until_stopped(
             lambda stop: engine.crawl(directory, config, [], limits, stop=stop, lock=lock, only=[page])
         )
+
+
+def _note(sentence: str) -> None:
+    print(fit(f"evercrawl: {sentence}", sys.stderr), file=sys.stderr)

@@ -99,6 +99,10 @@ class Crawl:
         """End the run cleanly: no new exchanges, a moment for those under way, everything stored."""
         self._reason = self._reason or "stopped"
 
+    def progress(self) -> Progress:
+        """Return the crawl at this instant."""
+        return self._telling.progress(self._clock.now())
+
     def footprint(self) -> tuple[MemoryItem, ...]:
         """Return what the crawl has in memory, item by item."""
         return items_of(self._state, self._choosing, self.policy, self._learner)

@@ -25,6 +25,7 @@ from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.measuring import MemoryMeasuring
 from evercrawl.crawl.memory import Memory
 from evercrawl.crawl.memory_room import MemoryRoom, container_limit_bytes, resident_bytes
+from evercrawl.crawl.orders.live import LiveLine
 from evercrawl.crawl.ports import Network, Outside
 from evercrawl.crawl.timekeeping import go_on
 from evercrawl.crawl.visit.parsers import Inline, Parsers
@@ -229,6 +230,10 @@ async def _run(
         beside.append(asyncio.ensure_future(keep_adjusted(partition, config, policy, clock, watch)))
         measuring = MemoryMeasuring(one, clock)
         beside.append(asyncio.ensure_future(measuring.keep()))
+        if not only:
+            live = LiveLine(one, network.wake)
+            stack.push_async_callback(live.close)
+            partition.tell(await live.open(partition.directory))
         try:
             return await one.run(seeds, limits, only)
         finally:

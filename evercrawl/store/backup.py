@@ -25,6 +25,7 @@ from evercrawl.store.disk.lock import FILE as LOCK
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.disk.stamped import LEARNED, LESSONS, SNAPSHOT
 from evercrawl.store.journal.journal import Journal
+from evercrawl.store.live_line import NAME as SOCKET
 from evercrawl.store.partition import COPY, FILE, KEY, is_crawl
 from evercrawl.store.snapshots.head import KIND
 
@@ -37,7 +38,7 @@ _BLOCKS: Final = (f"{KIND}-", f"{LEARNED}-")
 _MANIFESTS: Final = (SNAPSHOT, LESSONS)
 _JOURNAL: Final = "journal-"
 _GROWING: Final = ("known.bin", "urls.log", "urls.idx", "usage.jsonl", "orders.jsonl")
-_LEFT_OUT: Final = ("search/", "derived/", LOCK, BACKUP_FILE)
+_LEFT_OUT: Final = ("search/", "derived/", LOCK, SOCKET, BACKUP_FILE)
 _PIECE: Final = 4 << 20
 _TAIL: Final = 64 << 10  # of what is there already, compared with the original: where a crash cut that, they differ
 

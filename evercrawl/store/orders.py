@@ -32,7 +32,7 @@ _MODE: Final = 0o600
 _OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 
 
-class Order(msgspec.Struct, frozen=True, omit_defaults=True):
+class CrawlOrder(msgspec.Struct, frozen=True, omit_defaults=True):
     """One order.
 
     Attributes
@@ -70,7 +70,7 @@ class OrderLine:
     """A line of the file: where it ends, and its order, or what is wrong with it."""
 
     upto: int
-    order: Order | None
+    order: CrawlOrder | None
     trouble: str = ""
 
 
@@ -129,12 +129,12 @@ class OrderFile:
             os.close(fd)
 
 
-def named(order: Order, at: float, by: str) -> Order:
+def named(order: CrawlOrder, at: float, by: str) -> CrawlOrder:
     """Return an order with an id of its own, when it is given and by whom."""
     return msgspec.structs.replace(order, id=secrets.token_hex(8), at=at, by=by)
 
 
-def line_of(order: Order) -> bytes:
+def line_of(order: CrawlOrder) -> bytes:
     r"""Return an order as a line of the file.
 
     Raises
@@ -144,7 +144,7 @@ def line_of(order: Order) -> bytes:
 
     Examples
     --------
-    >>> line_of(Order("pause", id="1", at=2.0, by="ann"))
+    >>> line_of(CrawlOrder("pause", id="1", at=2.0, by="ann"))
     b'{"do":"pause","id":"1","at":2.0,"by":"ann"}\n'
     """
     line = msgspec.json.encode(order) + b"\n"
@@ -153,7 +153,7 @@ def line_of(order: Order) -> bytes:
     return line
 
 
-def append(directory: Path, orders: Sequence[Order]) -> int:
+def append(directory: Path, orders: Sequence[CrawlOrder]) -> int:
     """Write orders to the file; return its size once they are on the disk.
 
     Raises
@@ -226,7 +226,7 @@ def lines_from(source: OrderSource, offset: int) -> Iterator[OrderLine]:
 
 def _read(line: bytes, upto: int) -> OrderLine:
     try:
-        order = msgspec.json.decode(line, type=Order)
+        order = msgspec.json.decode(line, type=CrawlOrder)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         return OrderLine(upto, None, f"not an order: {str(error)[:200]}")
     if not order.id or len(order.id) > 64:

@@ -412,6 +412,11 @@ class Partition:
         """Return segment and size at which the archive ended by the journal, when this was opened."""
         return self._archive_end
 
+    def tell(self, socket: str) -> None:
+        """Say in the lock file where this process listens."""
+        if self._lock is not None:
+            self._lock.tell(socket)
+
     def remember(self, event: Event, held: Visit | None = None) -> int:
         """Journal an event whose discoveries are admitted, and fold it; return its pointer. Not yet acknowledged.
 

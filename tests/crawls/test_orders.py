@@ -11,7 +11,7 @@ from evercrawl.config import Config, load, save
 from evercrawl.config.written import amend_by
 from evercrawl.progress import Limits
 from evercrawl.store.journal.events import Obeyed
-from evercrawl.store.orders import FILE, Order, OrderFile, append, line_of, named
+from evercrawl.store.orders import FILE, CrawlOrder, OrderFile, append, line_of, named
 
 A = "http://a.example"
 PAGES = [f"{A}/kept/{i}" for i in range(4)] + [f"{A}/out/{i}" for i in range(4)]
@@ -31,7 +31,7 @@ def web(run):
 class Told:
     """Gives orders at instants of a crawl, and knows them by what they do."""
 
-    def __init__(self, run, *orders: tuple[float, Order]) -> None:
+    def __init__(self, run, *orders: tuple[float, CrawlOrder]) -> None:
         self.run, self.orders, self.ids = run, orders, {}
         run.directory.mkdir(exist_ok=True)
 
@@ -64,16 +64,16 @@ def kept(run):
 def test_every_order_is_obeyed_within_a_little_more_than_a_second_and_says_what_came_of_it(run):
     told = Told(
         run,
-        (60.3, Order("seed", urls=(f"{A}/more", f"{A}/", "nonsense"))),
-        (100.0, Order("exclude", pattern="/out/")),
-        (150.7, Order("boost", pattern="/kept/0", factor=4.0, lasts_s=100.0)),
-        (200.1, Order("set", name="rate_per_s", values=("2",))),
-        (250.0, Order("check", urls=(PAGES[1],))),
-        (300.0, Order("exclude", pattern="/out/", lift=True)),
-        (330.0, Order("forget", pattern="/out/")),
-        (331.0, Order("set", name="delay", values=("2",))),
-        (332.0, Order("exclude", pattern="(")),
-        (333.0, Order("check", urls=("http://b.example/",))),
+        (60.3, CrawlOrder("seed", urls=(f"{A}/more", f"{A}/", "nonsense"))),
+        (100.0, CrawlOrder("exclude", pattern="/out/")),
+        (150.7, CrawlOrder("boost", pattern="/kept/0", factor=4.0, lasts_s=100.0)),
+        (200.1, CrawlOrder("set", name="rate_per_s", values=("2",))),
+        (250.0, CrawlOrder("check", urls=(PAGES[1],))),
+        (300.0, CrawlOrder("exclude", pattern="/out/", lift=True)),
+        (330.0, CrawlOrder("forget", pattern="/out/")),
+        (331.0, CrawlOrder("set", name="delay", values=("2",))),
+        (332.0, CrawlOrder("exclude", pattern="(")),
+        (333.0, CrawlOrder("check", urls=("http://b.example/",))),
     )
     ran = told.crawl(web(run))
     obeyed = told.obeyed(ran)
@@ -104,13 +104,13 @@ def test_every_order_is_obeyed_within_a_little_more_than_a_second_and_says_what_
 
 
 def test_a_paused_crawl_requests_nothing_answers_orders_and_stays_paused_across_a_restart(run):
-    told = Told(run, (50.0, Order("pause")), (100.0, Order("boost", pattern="x", factor=2.0)))
+    told = Told(run, (50.0, CrawlOrder("pause")), (100.0, CrawlOrder("boost", pattern="x", factor=2.0)))
     ran = told.crawl(web(run), 300.0)
     paused_at = told.obeyed(ran)[0].at
     assert [event.do for event in told.obeyed(ran)] == ["pause", "boost"]
     assert max(asked.at for asked in ran.network.log) <= paused_at
     assert "paused since" in ran.progress[-1].message
-    told = Told(run, (100.0, Order("resume")))
+    told = Told(run, (100.0, CrawlOrder("resume")))
     ran = told.crawl(web(run), 300.0, seeds=())
     assert min(asked.at for asked in ran.network.log) >= told.obeyed(ran)[-1].at
     assert ran.pages
@@ -119,7 +119,7 @@ def test_a_paused_crawl_requests_nothing_answers_orders_and_stays_paused_across_
 
 def test_a_check_is_one_request_as_soon_as_its_host_has_rested(run):
     page = PAGES[2]
-    told = Told(run, (100.2, Order("check", urls=(page,))), (100.3, Order("check", urls=(page,))))
+    told = Told(run, (100.2, CrawlOrder("check", urls=(page,))), (100.3, CrawlOrder("check", urls=(page,))))
     ran = told.crawl(web(run), 140.0, delay_s=3.0, refresh_after_s=5000.0)
     begun = [event for event in told.obeyed(ran) if event.state == "begun"]
     done = [event for event in told.obeyed(ran) if event.state == "done"]
@@ -132,7 +132,7 @@ def test_a_check_is_one_request_as_soon_as_its_host_has_rested(run):
 
 def test_an_unread_page_is_checked_too_and_one_whose_host_rests_says_how_long(run):
     world = web(run)
-    told = Told(run, (20.2, Order("check", urls=(PAGES[-1],))))
+    told = Told(run, (20.2, CrawlOrder("check", urls=(PAGES[-1],))))
     ran = told.crawl(world, 60.0, delay_s=12.0)
     (begun, done) = told.obeyed(ran)
     assert begun.result.startswith("it is requested in ")
@@ -146,8 +146,8 @@ def test_settings_orders_are_written_to_the_file_with_its_comments(run):
     file = save(Config(**SETTINGS), run.directory)
     file.write_text(file.read_text().replace("exclude = []", 'exclude = [  # why\n  "/a/",  # a note\n]'))
     told = Told(
-        run, (20.0, Order("exclude", pattern="/out/")), (30.0, Order("set", name="delay_s", values=("2",))),
-        (40.0, Order("set", name="workers", values=("3",))), (41.0, Order("set", name="delay_s", values=("soon",))),
+        run, (20.0, CrawlOrder("exclude", pattern="/out/")), (30.0, CrawlOrder("set", name="delay_s", values=("2",))),
+        (40.0, CrawlOrder("set", name="workers", values=("3",))), (41.0, CrawlOrder("set", name="delay_s", values=("soon",))),
     )  # fmt: skip
     ran = told.run(
         world, [f"{A}/"], Limits(seconds=120.0), during=told, orders=OrderFile(run.directory),
@@ -161,7 +161,7 @@ def test_settings_orders_are_written_to_the_file_with_its_comments(run):
     later = [asked.at for asked in ran.network.log if asked.at > told.obeyed(ran)[1].at]
     assert min(b - a for a, b in pairwise(later)) > 1.9
     file.write_text("[scope\n")
-    told = Told(run, (20.0, Order("exclude", pattern="/b/")))
+    told = Told(run, (20.0, CrawlOrder("exclude", pattern="/b/")))
     ran = told.run(
         world, [], Limits(seconds=60.0), during=told, orders=OrderFile(run.directory),
         amend=partial(amend_by, run.directory), polite=False, **SETTINGS,
@@ -172,7 +172,7 @@ def test_settings_orders_are_written_to_the_file_with_its_comments(run):
 
 def test_bad_lines_are_refused_where_they_stand_and_the_others_obeyed(run):
     told = Told(run)
-    orders = [named(Order("pause"), 1.0, "ann"), named(Order("resume"), 1.0, "ann")]
+    orders = [named(CrawlOrder("pause"), 1.0, "ann"), named(CrawlOrder("resume"), 1.0, "ann")]
     lines = [
         b"nonsense\n", line_of(orders[0]), b'{"do": "pause"}\n', b"\xff\xfe\n", b"\n", b"[" * 5000 + b"\n",
         b"x" * 300_000 + b"\n", line_of(orders[0]), line_of(orders[1]), b'{"do": "pause", "id": "unfinished"',
@@ -187,7 +187,7 @@ def test_bad_lines_are_refused_where_they_stand_and_the_others_obeyed(run):
     assert len(others) >= 5
     assert any("without an id" in text for text in others)
     assert any("a line of more than" in text for text in others)
-    later = named(Order("pause"), 1.0, "ann")
+    later = named(CrawlOrder("pause"), 1.0, "ann")
     append(run.directory, [later])  # on a line of its own, though a crash had left a part of one
     ran = Told(run).crawl(web(run), 60.0, seeds=())
     assert told.obeyed(ran)[-1].id == later.id
@@ -195,12 +195,12 @@ def test_bad_lines_are_refused_where_they_stand_and_the_others_obeyed(run):
 
 
 def test_a_file_that_was_replaced_is_read_anew_and_nothing_is_done_twice(run):
-    told = Told(run, (10.0, Order("pause")), (20.0, Order("resume")))
+    told = Told(run, (10.0, CrawlOrder("pause")), (20.0, CrawlOrder("resume")))
     told.crawl(web(run), 60.0)
     file = run.directory / FILE
     old = file.read_bytes()
     file.unlink()
-    others = [named(Order("boost", pattern=str(i), factor=2.0), 1.0, "ann") for i in range(9)]
+    others = [named(CrawlOrder("boost", pattern=str(i), factor=2.0), 1.0, "ann") for i in range(9)]
     append(run.directory, others)
     assert file.stat().st_size > len(old)
     ran = Told(run).crawl(web(run), 60.0, seeds=())
@@ -214,7 +214,7 @@ def test_a_file_that_was_replaced_is_read_anew_and_nothing_is_done_twice(run):
 @pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
 def test_a_file_that_others_may_write_to_is_not_read_until_that_is_mended(run, mode):
     told = Told(run)
-    append(run.directory, [named(Order("pause"), 1.0, "ann")])
+    append(run.directory, [named(CrawlOrder("pause"), 1.0, "ann")])
     file = run.directory / FILE
     assert file.stat().st_mode & 0o777 == 0o600
     file.chmod(mode)
@@ -233,13 +233,13 @@ def test_a_file_that_others_may_write_to_is_not_read_until_that_is_mended(run, m
 
 
 def test_a_huge_file_is_read_from_where_it_had_got_to(run):
-    told = Told(run, (10.0, Order("pause")))
+    told = Told(run, (10.0, CrawlOrder("pause")))
     told.crawl(web(run), 20.0)
     with (run.directory / FILE).open("r+b") as file:
         file.seek(0, 2)
         size = 4 << 20
         file.write(b"\n" * size)
-    last = named(Order("resume"), 1.0, "ann")
+    last = named(CrawlOrder("resume"), 1.0, "ann")
     append(run.directory, [last])
     source, reads = OrderFile(run.directory), []
 
@@ -259,7 +259,7 @@ def test_a_huge_file_is_read_from_where_it_had_got_to(run):
 
 def test_a_clock_that_jumps_moves_no_end_of_a_boost_by_more_than_itself(run):
     """What counts is the crawl's own time; the instant that the giver wrote is for people."""
-    told = Told(run, (10.0, Order("boost", pattern="/kept/", factor=3.0, lasts_s=30.0)))
+    told = Told(run, (10.0, CrawlOrder("boost", pattern="/kept/", factor=3.0, lasts_s=30.0)))
     given = told.orders[0][1]
     assert given.at == 0.0
     ran = told.crawl(web(run), 100.0)
@@ -282,11 +282,11 @@ def test_each_order_is_obeyed_once_or_not_yet_wherever_the_disk_dies(run, first)
                 await asyncio.sleep(1.7)
                 kind = kinds[len(given) % len(kinds)]
                 order = {
-                    "seed": Order("seed", urls=(f"{A}/new/{len(given)}",)),
-                    "boost": Order("boost", pattern=f"/{len(given)}$", factor=2.0),
-                    "exclude": Order("exclude", pattern=f"/never/{len(given)}"),
-                    "check": Order("check", urls=(PAGES[0],)),
-                }.get(kind, Order(kind))
+                    "seed": CrawlOrder("seed", urls=(f"{A}/new/{len(given)}",)),
+                    "boost": CrawlOrder("boost", pattern=f"/{len(given)}$", factor=2.0),
+                    "exclude": CrawlOrder("exclude", pattern=f"/never/{len(given)}"),
+                    "check": CrawlOrder("check", urls=(PAGES[0],)),
+                }.get(kind, CrawlOrder(kind))
                 given.append(named(order, 1.0, "ann"))
                 append(run.directory, [given[-1]])
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from evercrawl.crawl.orders.tuning import Tuning
     from evercrawl.model.rules.barred import Barred
     from evercrawl.schedule.frontier.frontier import Frontier
-    from evercrawl.store.orders import Order
+    from evercrawl.store.orders import CrawlOrder
     from evercrawl.store.state import State
 
 LEAST_FACTOR, MOST_FACTOR = 1e-3, 1e3
@@ -69,7 +69,7 @@ class Deeds:
     ) -> None:
         self._state, self._frontier, self._barred = state, frontier, barred
         self._tuning, self._checks, self._learner = tuning, checks, learner
-        self._kinds: Mapping[str, Callable[[Order, float], Deed]] = {
+        self._kinds: Mapping[str, Callable[[CrawlOrder, float], Deed]] = {
             "seed": self._seed,
             "check": self._check,
             "pause": self._pause,
@@ -80,7 +80,7 @@ class Deeds:
             "set": self._set,
         }
 
-    def change_of(self, order: Order) -> Deed | None:
+    def change_of(self, order: CrawlOrder) -> Deed | None:
         """Return what crawl.toml has to say first, or why the order is refused; None where it is no order of settings.
 
         Nothing is changed.
@@ -92,7 +92,7 @@ class Deeds:
         except ConfigError as error:
             return refused(str(error))
 
-    def do(self, order: Order, now: float) -> Deed:
+    def do(self, order: CrawlOrder, now: float) -> Deed:
         """Do what an order says, or say why it is not done."""
         kind = self._kinds.get(order.do)
         if kind is None:
@@ -105,7 +105,7 @@ class Deeds:
 
     # Pages
 
-    def _seed(self, order: Order, now: float) -> Deed:
+    def _seed(self, order: CrawlOrder, now: float) -> Deed:
         wanted, known, out = list[str](), list[str](), list[str]()
         for text in dict.fromkeys(order.urls):
             url = normalise(text)
@@ -150,7 +150,7 @@ class Deeds:
             count += 1
         return count
 
-    def _check(self, order: Order, now: float) -> Deed:
+    def _check(self, order: CrawlOrder, now: float) -> Deed:
         url = normalise(order.urls[0]) if len(order.urls) == 1 else None
         if url is None:
             return refused("a check names one http or https URL")
@@ -168,17 +168,17 @@ class Deeds:
 
     # The whole crawl
 
-    def _pause(self, order: Order, now: float) -> Deed:
+    def _pause(self, order: CrawlOrder, now: float) -> Deed:
         if self._state.steered.paused_at:
             return Deed("it was paused already")
         return Deed("nothing is requested until: evercrawl resume", paused=True)
 
-    def _resume(self, order: Order, now: float) -> Deed:
+    def _resume(self, order: CrawlOrder, now: float) -> Deed:
         if not self._state.steered.paused_at:
             return Deed("it was not paused")
         return Deed("pages are requested again", paused=False)
 
-    def _boost(self, order: Order, now: float) -> Deed:
+    def _boost(self, order: CrawlOrder, now: float) -> Deed:
         pattern = _pattern(order, "boost")
         others = [
             each for each in self._state.steered.boosts
@@ -199,7 +199,7 @@ class Deeds:
 
     # Settings
 
-    def _rule_change(self, order: Order) -> Deed:
+    def _rule_change(self, order: CrawlOrder) -> Deed:
         pattern, name = _pattern(order, order.do), order.do
 
         def change(config: Config) -> dict[str, object]:
@@ -207,7 +207,7 @@ class Deeds:
 
         return Deed("", change=change)
 
-    def _rule(self, order: Order, now: float) -> Deed:
+    def _rule(self, order: CrawlOrder, now: float) -> Deed:
         pattern, name, tuning = _pattern(order, order.do), order.do, self._tuning
         listed = _listed(getattr(tuning.config, name), pattern, lift=order.lift)
         tuning.adopt(replace(tuning.config, **{name: listed}), now)  # type: ignore[arg-type]
@@ -215,7 +215,7 @@ class Deeds:
         what = "is lifted" if order.lift else "holds from now on, for known pages too"
         return Deed(f"{name} = {pattern!r} {what}", rules={rule: before.get(rule, now) for rule in rules})
 
-    def _set_change(self, order: Order) -> Deed:
+    def _set_change(self, order: CrawlOrder) -> Deed:
         setting = SETTINGS.get(order.name)
         if setting is None:
             near = difflib.get_close_matches(order.name, SETTINGS, 1)
@@ -227,7 +227,7 @@ class Deeds:
         replace(self._tuning.config, **{order.name: value})  # type: ignore[arg-type]  # which sees that all fit together
         return Deed("", change=lambda _: {order.name: value})
 
-    def _set(self, order: Order, now: float) -> Deed:
+    def _set(self, order: CrawlOrder, now: float) -> Deed:
         setting, changed = SETTINGS[order.name], self._set_change(order).change
         assert changed is not None, "it was read before"
         value = changed(self._tuning.config)[order.name]
@@ -248,7 +248,7 @@ def _listed(entries: Sequence[str], pattern: str, *, lift: bool) -> tuple[str, .
     return others if lift else (*others, pattern) if pattern not in entries else tuple(entries)
 
 
-def _pattern(order: Order, flag: str) -> str:
+def _pattern(order: CrawlOrder, flag: str) -> str:
     if not order.pattern or len(order.pattern) > PATTERN_CHARACTERS:
         raise ConfigError(f"{flag} takes an expression of 1 to {PATTERN_CHARACTERS} characters")
     read(SETTINGS["exclude"], [order.pattern], flag)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from evercrawl.crawl.ports import Offload
     from evercrawl.model.boosts import Boosts
     from evercrawl.schedule.frontier.frontier import Frontier
-    from evercrawl.store.orders import Order, OrderSource
+    from evercrawl.store.orders import CrawlOrder, OrderSource
     from evercrawl.store.partition import Partition
     from evercrawl.store.steering import OrderResult
 
@@ -87,7 +87,7 @@ class Obeying:
         self._looked_at = -math.inf
         self._read_to = self._steered.upto
         self._sure = False  # that the file is the one that was read before
-        self._settled = False
+        self._settled, self._now = False, 0.0
         self.trouble = ""
 
     @property
@@ -106,6 +106,11 @@ class Obeying:
         found = self._steered.results.get(name)
         return found if found is not None and found.state != BEGUN else None
 
+    def outlook(self, name: str) -> str:
+        """Return what a check that is begun waits for; "" for any other order."""
+        check = self._steered.checks.get(name)
+        return self._checks.outlook(check.slot, self._now) if check is not None else ""
+
     def next_at(self) -> float:
         """Return when there is next something to do."""
         if self._amending is not None:
@@ -117,6 +122,7 @@ class Obeying:
 
     def turn(self, now: float) -> bool:
         """Read and obey what there is; return whether something was journalled."""
+        self._now = now
         if self._boosts.take(self._steered.boosts, now):
             self._frontier.planned()
         news = False
@@ -201,7 +207,7 @@ class Obeying:
         self._note(amending.line, deed, now)
 
     def _note(self, line: OrderLine, deed: Deed, now: float) -> None:
-        order: Order | None = line.order
+        order: CrawlOrder | None = line.order
         name = order.id if order is not None else f"line-{line.upto}-{self._partition.journal.sequence}"
         self._journal(
             Obeyed(

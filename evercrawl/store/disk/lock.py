@@ -30,6 +30,7 @@ class _Holder(msgspec.Struct):
     host: str
     since: float
     purpose: str
+    socket: str = ""
 
     def __str__(self) -> str:
         since = datetime.fromtimestamp(self.since, UTC)
@@ -75,6 +76,13 @@ class Lock:
             _tell(fd, _Holder(os.getpid(), os.uname().nodename, now, purpose))
         return cls(fd)
 
+    def tell(self, socket: str) -> None:
+        """Say where the holder listens, in the file that says who it is."""
+        found = _told(self._fd)
+        if found is not None:
+            with contextlib.suppress(OSError):
+                _tell(self._fd, msgspec.structs.replace(found, socket=socket))
+
     def release(self) -> None:
         """Let the directory go; a second time does nothing."""
         if self._fd >= 0:
@@ -109,7 +117,7 @@ def lock_for_crawl(directory: Path) -> Lock:
 
 
 def holder(directory: Path) -> dict[str, Any] | None:
-    """Return pid, host, since (seconds since the epoch) and purpose of the process that has the lock; None if none has.
+    """Return pid, host, since (s since the epoch), purpose and socket of who has the lock; None if nobody has it.
 
     Of a holder that found no room to say who it is, the dict is empty.
     """

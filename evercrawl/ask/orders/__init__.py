@@ -1,0 +1,1 @@
+"""Orders, given to a crawl and asked about; nothing is printed here."""

@@ -1,0 +1,123 @@
+"""Give an order to a crawl, running or not, and hear what becomes of it."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from evercrawl.errors import ConfigError
+from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.disk.lock import PURPOSE, holder
+from evercrawl.store.journal.events import Obeyed
+from evercrawl.store.journal.journal import Journal
+from evercrawl.store.live_line import ask
+from evercrawl.store.orders import CrawlOrder, append, named
+from evercrawl.store.partition import is_crawl
+from evercrawl.store.steering import BEGUN
+
+PING_S: Final = 2.0
+POLL_S: Final = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """An order that is on the disk: its id, the process that obeys it (None: the next start does), where it began.
+
+    `position` is the place in the journal behind which its result stands.
+    """
+
+    id: str
+    pid: int | None
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class OrderAnswer:
+    """What became of an order: "done", "refused" or "waits", and a sentence."""
+
+    id: str
+    state: str
+    result: str
+
+
+def give(directory: Path, order: CrawlOrder, *, by: str = "") -> Given:
+    """Write an order down for the crawl in a directory, and have it read at once where it runs.
+
+    Raises
+    ------
+    ConfigError
+        There is no crawl, or its file of orders is not to be trusted.
+    StoreError
+        The order cannot be written.
+    """
+    if not is_crawl(directory):
+        raise ConfigError(f"there is no crawl in {directory}; name a crawl's folder with --dir")
+    one = named(order, time.time(), by or _who())
+    who = holder(directory)
+    position = _position(directory) if who is None or not who.get("socket") else 0  # else nobody need read the journal
+    append(directory, [one])
+    pid = runs(directory)
+    if pid is not None:
+        ask(directory, {"ask": "ping"}, PING_S)
+    return Given(one.id, pid, position)
+
+
+def runs(directory: Path) -> int | None:
+    """Return the process that crawls in a directory; None where none does, 0 where it does not say which."""
+    found = holder(directory)
+    if found is None or found.get("purpose", PURPOSE) != PURPOSE:
+        return None
+    return int(found.get("pid", 0))
+
+
+def awaited(directory: Path, given: Given, wait_s: float, tell: Callable[[str], None] = lambda _: None) -> OrderAnswer:
+    """Return what becomes of an order within so many seconds; `tell` hears what it waits for."""
+    until, position, told = time.monotonic() + wait_s, given.position, ""
+    while True:
+        left = until - time.monotonic()
+        answer = ask(directory, {"ask": "order", "id": given.id, "wait_s": min(max(left, 0.0), 1.0)}, PING_S)
+        if answer is not None and "state" in answer:
+            found = OrderAnswer(given.id, str(answer["state"]), str(answer["result"]))
+        else:
+            found, position = _in_journal(directory, given.id, position)
+        if found.state not in ("waits", BEGUN):
+            return found
+        if found.result and found.result != told:
+            told = found.result
+            tell(told)
+        if left <= 0.0 or runs(directory) is None:
+            return OrderAnswer(given.id, "waits", told)
+        time.sleep(POLL_S if answer is None else 0.0)
+
+
+def _in_journal(directory: Path, name: str, position: int) -> tuple[OrderAnswer, int]:
+    """Return what the journal says of an order behind a position, and where it ends."""
+    disk, found = RealDisk(directory, read_only=True), OrderAnswer(name, "waits", "")
+    try:
+        journal = Journal.open(disk, writable=False, good=position)
+        for _, _, event in journal.replay(position):
+            if isinstance(event, Obeyed) and event.id == name:
+                found = OrderAnswer(name, event.state, event.result)
+        return found, position if found.state == BEGUN else journal.position
+    finally:
+        disk.close()
+
+
+def _position(directory: Path) -> int:
+    disk = RealDisk(directory, read_only=True)
+    try:
+        return Journal.open(disk, writable=False).position
+    finally:
+        disk.close()
+
+
+def _who() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())

@@ -1,0 +1,103 @@
+"""The orders of a crawl, what became of each, and how it is steered now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.store.orders import CrawlOrder, OrderFile, lines_from
+from evercrawl.store.steering import BEGUN
+
+if TYPE_CHECKING:
+    from evercrawl.store.journal.events import Boost
+    from evercrawl.store.partition import Partition
+
+MOST_BYTES: Final = 4 << 20
+"""Of the file of orders, at its end, of which they are listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedOrder:
+    """One order: id, when it was given (s since the epoch), by whom, what, and what became of it.
+
+    `state` is "waits", "begun", "done" or "refused"; "done" without a result where that is no longer kept in memory.
+    """
+
+    id: str
+    at: float
+    by: str
+    do: str
+    what: str
+    state: str
+    result: str
+    obeyed_at: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class OrdersListed:
+    """All there is to say: the last orders, oldest first; since when the crawl is paused; boosts, and rules with since.
+
+    `trouble` says why the file is not read; "" where it is.
+    """
+
+    orders: tuple[ListedOrder, ...]
+    paused_at: float | None
+    boosts: tuple[Boost, ...]
+    rules: dict[str, float]
+    trouble: str
+
+
+def listed(crawl: Partition, most: int) -> OrdersListed:
+    """Return the last `most` orders and what they came to.
+
+    Parameters
+    ----------
+    crawl
+        Opened for reading.
+    """
+    source, steered = OrderFile(crawl.directory), crawl.state.steered
+    orders = list(_orders(source, steered.upto, crawl))[-most:] if most else []
+    return OrdersListed(
+        tuple(orders), steered.paused_at or None, tuple(steered.boosts), dict(steered.bounds), source.distrusted()
+    )
+
+
+def in_words(order: CrawlOrder) -> str:
+    """Return what an order is about.
+
+    Examples
+    --------
+    >>> in_words(CrawlOrder("exclude", pattern="/private/", lift=True))
+    'lift /private/'
+    >>> in_words(CrawlOrder("set", name="rate_per_s", values=("2",)))
+    'rate_per_s = 2'
+    """
+    if order.name:
+        return f"{order.name} = {', '.join(order.values)}"
+    times = f" x {order.factor:g}" if order.do == "boost" and not order.lift else ""
+    what = order.pattern or " ".join(order.urls)
+    return f"{'lift ' if order.lift else ''}{what}{times}"
+
+
+def _orders(source: OrderFile, upto: int, crawl: Partition) -> Iterator[ListedOrder]:
+    offset, results = max(source.size() - MOST_BYTES, 0), crawl.state.steered.results
+    cut = offset > 0
+    while True:
+        last = offset
+        for line in lines_from(source, offset):
+            offset = line.upto
+            order = line.order
+            if order is None or cut:
+                cut = False
+                continue
+            found = results.get(order.id)
+            state = found.state if found is not None else "done" if line.upto <= upto else "waits"
+            if state == BEGUN and order.id not in crawl.state.steered.checks:
+                state = "done"
+            yield ListedOrder(
+                order.id, order.at, order.by, order.do, in_words(order), state,
+                found.result if found is not None else "", found.at if found is not None else None,
+            )  # fmt: skip
+        if offset == last:
+            return

@@ -1,0 +1,35 @@
+"""evercrawl boost: let the pages of an expression count for more, for a while."""
+
+from __future__ import annotations
+
+import argparse
+from typing import cast
+
+from evercrawl.cli import arguments, ordering
+from evercrawl.config import values
+
+_MORE = (
+    "A visit to a page that matches is worth FACTOR times as much to the policy, from 0.001 to 1000; what importance "
+    "says in rankings stays as it is. Another boost on the same expression replaces the one there. "
+    f"{ordering.MORE} Examples: `evercrawl boost '/election/' 10 --for 6h`, `evercrawl boost '/election/' --lift`."
+)
+
+
+def add(verbs: arguments.Verbs) -> None:
+    """Declare the verb."""
+    parser = arguments.add_verb(verbs, "boost", "let pages count for more for a while", run, _MORE)
+    ordering.add_pattern(parser)
+    parser.add_argument("factor", metavar="FACTOR", nargs="?", default="2", help="how many times as much (default: 2)")
+    parser.add_argument("--for", dest="lasts", metavar="TIME", help="how long, such as 30m, 6h or 2d (default: no end)")
+    parser.add_argument("--lift", action="store_true", help="remove the boost instead")
+    ordering.add_flags(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Give the order."""
+    from evercrawl.store.orders import CrawlOrder
+
+    factor = cast("float", arguments.value(values.number(1e-3, 1e3), args.factor, "FACTOR"))
+    lasts_s = 0.0 if args.lasts is None else cast("float", arguments.value(values.duration(1), args.lasts, "--for"))
+    pattern = ordering.pattern(args)
+    return ordering.give(args, CrawlOrder("boost", pattern=pattern, factor=factor, lasts_s=lasts_s, lift=args.lift))

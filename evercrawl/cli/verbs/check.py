@@ -1,0 +1,29 @@
+"""evercrawl check: request a known page now, through the running crawl."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from evercrawl.cli import arguments, ordering, seeds
+
+_MORE = (
+    "The page is requested once, conditionally, as soon as its host has rested, whatever its place in the queue; the "
+    f"visit is kept like any other. With --wait it says what the visit found. {ordering.MORE} Examples: `evercrawl "
+    "check https://example.org/ --wait`, `evercrawl check https://example.org/ --dir example`."
+)
+
+
+def add(verbs: arguments.Verbs) -> None:
+    """Declare the verb."""
+    parser = arguments.add_verb(verbs, "check", "request a known page now", run, _MORE)
+    parser.add_argument("url", metavar="URL", help="the URL of the page")
+    ordering.add_flags(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Give the order."""
+    from evercrawl.store.orders import CrawlOrder
+
+    (url,) = seeds.read_seeds([args.url], sys.stdin)
+    return ordering.give(args, CrawlOrder("check", urls=(url,)))

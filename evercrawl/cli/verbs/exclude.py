@@ -1,0 +1,28 @@
+"""evercrawl exclude: never request URLs that match an expression, from now on."""
+
+from __future__ import annotations
+
+import argparse
+
+from evercrawl.cli import arguments, ordering
+
+_MORE = (
+    "Known pages that match are not requested again; what is known of them stays, and they come back with it "
+    "when the rule is lifted. The rule is added to exclude in crawl.toml. "
+    "An expression is found anywhere in a URL (Python syntax); a complete URL stands for all that begin with it. "
+    f"{ordering.MORE} Examples: `evercrawl exclude '/private/' --wait`, `evercrawl exclude --host shop.example.org`, "
+    "`evercrawl exclude '/private/' --lift`."
+)
+
+
+def add(verbs: arguments.Verbs) -> None:
+    """Declare the verb."""
+    parser = arguments.add_verb(verbs, "exclude", "never request URLs that match an expression", run, _MORE)
+    ordering.add_pattern(parser)
+    parser.add_argument("--lift", action="store_true", help="remove the rule instead")
+    ordering.add_flags(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Give the order."""
+    return ordering.rule(args, "exclude")

@@ -1,0 +1,79 @@
+"""evercrawl orders: the orders of a crawl and what became of them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from dataclasses import asdict
+from typing import TYPE_CHECKING, cast
+
+from evercrawl.cli import arguments, warm
+from evercrawl.cli.show.plain import fit
+from evercrawl.cli.show.words import ago, span
+from evercrawl.config import values
+
+if TYPE_CHECKING:
+    from evercrawl.ask.orders.listing import OrdersListed
+
+_MORE = (
+    "Each line is an order: when it was given, by whom, what it asks, and its result. Before them stand since when the "
+    "crawl is paused, the boosts that are active and the rules of the scope that keep known pages out. Examples: "
+    "`evercrawl orders --dir example`, `evercrawl orders --last 100 --json`."
+)
+
+
+def add(verbs: arguments.Verbs) -> None:
+    """Declare the verb."""
+    parser = arguments.add_verb(verbs, "orders", "list the orders of a crawl and their results", run, _MORE)
+    parser.add_argument("--last", metavar="N", default="20", help="how many of them (default: 20)")
+    arguments.add_directory(parser)
+    arguments.add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """List them."""
+    last = cast("int", arguments.value(values.whole(), args.last, "--last"))
+    directory = arguments.directory(args)
+    warm.before_reading("evercrawl.ask.orders.listing")
+    from evercrawl.ask.orders.listing import listed
+    from evercrawl.model.stored.reader import opened
+
+    crawl = opened(directory)
+    try:
+        found = listed(crawl, last)
+    finally:
+        crawl.close()
+    if args.json:
+        print(json.dumps(as_object(found)))
+    else:
+        for line in lines(found, time.time()):
+            print(fit(line, sys.stdout))
+    return 0
+
+
+def as_object(found: OrdersListed) -> dict[str, object]:
+    """Return it as `--json` has it."""
+    boosts = [
+        {"pattern": b.pattern, "factor": b.factor, "since": b.since, "until": b.until or None} for b in found.boosts
+    ]
+    return {**asdict(found), "orders": [asdict(order) for order in found.orders], "boosts": boosts}
+
+
+def lines(found: OrdersListed, now: float) -> list[str]:
+    """Return it as lines for people."""
+    about = [found.trouble] if found.trouble else []
+    if found.paused_at is not None:
+        about.append(f"paused {ago(now - found.paused_at)}; go on with: evercrawl resume")
+    for boost in found.boosts:
+        if not 0.0 < boost.until <= now:
+            end = f", for another {span(boost.until - now)}" if boost.until else ""
+            about.append(f"boost: {boost.pattern} counts {boost.factor:g} times as much{end}")
+    about += [f"rule: {rule}, {ago(now - since)}" for rule, since in found.rules.items()]
+    orders = [
+        f"{order.id}  {ago(now - order.at)}, {order.by or 'somebody'}: {f'{order.do} {order.what}'.strip()}; "
+        f"{order.state}{f': {order.result}' if order.result else ''}"
+        for order in found.orders
+    ]
+    return [*about, *(orders or ["no orders were given"])]

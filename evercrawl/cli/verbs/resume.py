@@ -1,0 +1,24 @@
+"""evercrawl resume: let a paused crawl request pages again."""
+
+from __future__ import annotations
+
+import argparse
+
+from evercrawl.cli import arguments, ordering
+
+_MORE = (
+    "It ends what `evercrawl pause` began. To start a crawl that is not running, use `evercrawl crawl`. "
+    f"{ordering.MORE} Examples: `evercrawl resume --dir example`, `evercrawl resume --wait`."
+)
+
+
+def add(verbs: arguments.Verbs) -> None:
+    """Declare the verb."""
+    ordering.add_flags(arguments.add_verb(verbs, "resume", "let a paused crawl go on", run, _MORE))
+
+
+def run(args: argparse.Namespace) -> int:
+    """Give the order."""
+    from evercrawl.store.orders import CrawlOrder
+
+    return ordering.give(args, CrawlOrder("resume"))

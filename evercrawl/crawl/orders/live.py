@@ -1,0 +1,124 @@
+"""The crawl's end of the live line: who asks has orders read at once, and is told what became of them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import tempfile
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from evercrawl.store.live_line import LINE_BYTES, LONGEST, NAME, peer_uid, welcome
+
+if TYPE_CHECKING:
+    from evercrawl.crawl.loop import Crawl
+
+MOST: Final = 64
+"""Askers at a time."""
+POLL_S: Final = 0.02
+WAIT_S: Final = 600.0
+_ANSWER_S: Final = 5.0  # that an asker may take to read an answer
+
+
+class LiveLine:
+    """Answers whoever asks over the socket of one run.
+
+    Parameters
+    ----------
+    one, wake
+        The crawl, and what makes its loop turn now.
+    """
+
+    def __init__(self, one: Crawl, wake: Callable[[], None]) -> None:
+        self._one, self._wake = one, wake
+        self._asking = 0
+        self._server: asyncio.Server | None = None
+        self._path = Path()
+
+    async def open(self, directory: Path) -> str:
+        """Begin to listen; return where, "" where that is not possible."""
+        try:
+            self._path, listening = _bound(directory)
+            self._server = await asyncio.start_unix_server(self._answer, sock=listening, limit=LINE_BYTES)
+        except OSError:
+            return ""
+        return str(self._path)
+
+    async def close(self) -> None:
+        """Listen no more."""
+        if self._server is not None:
+            self._server.close()
+            with contextlib.suppress(OSError):
+                self._path.unlink()
+                if self._path.parent.name.startswith("evercrawl-"):
+                    self._path.parent.rmdir()
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._asking >= MOST or not welcome(peer_uid(writer.get_extra_info("socket"))):
+            writer.close()
+            return
+        self._asking += 1
+        try:
+            while line := await reader.readline():
+                said = await self._said(line)
+                writer.write(msgspec.json.encode(said) + b"\n")
+                await asyncio.wait_for(writer.drain(), _ANSWER_S)
+        except (OSError, ValueError, TimeoutError):  # gone, too long a line, or too slow
+            pass
+        finally:
+            self._asking -= 1
+            writer.close()
+
+    async def _said(self, line: bytes) -> dict[str, Any]:
+        try:
+            question = msgspec.json.decode(line, type=dict[str, Any])
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            return {"error": "not a JSON object"}
+        kinds: dict[str, Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]] = {
+            "ping": self._ping,
+            "order": self._order,
+            "progress": self._progress,
+        }
+        answer = kinds.get(str(question.get("ask")))
+        return await answer(question) if answer is not None else {"error": f"ask one of {', '.join(kinds)}"}
+
+    async def _ping(self, _: dict[str, Any]) -> dict[str, Any]:
+        self._one.obeying.ping()
+        self._wake()
+        return {"paused": self._one.obeying.paused}
+
+    async def _progress(self, _: dict[str, Any]) -> dict[str, Any]:
+        return asdict(self._one.progress())
+
+    async def _order(self, question: dict[str, Any]) -> dict[str, Any]:
+        await self._ping(question)
+        name, wait_s = str(question.get("id")), question.get("wait_s")
+        until = asyncio.get_running_loop().time() + min(
+            float(wait_s) if isinstance(wait_s, int | float) else 0.0, WAIT_S
+        )
+        while (found := self._one.obeying.answer(name)) is None:
+            if asyncio.get_running_loop().time() >= until:
+                return {"id": name, "state": "waits", "result": self._one.obeying.outlook(name)}
+            await asyncio.sleep(POLL_S)
+        return {"id": name, "at": found.at, "do": found.do, "state": found.state, "result": found.result}
+
+
+def _bound(directory: Path) -> tuple[Path, socket.socket]:
+    """Return a socket in a directory, or where its name would be too long, in one of its own, that we alone may use."""
+    path = directory.absolute() / NAME
+    if len(os.fsencode(path)) > LONGEST:
+        path = Path(tempfile.mkdtemp(prefix="evercrawl-")) / NAME
+    path.unlink(missing_ok=True)  # of a run that was killed; ours alone, for we have the directory's lock
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+    before = os.umask(0o177)
+    try:
+        listening.bind(str(path))
+    finally:
+        os.umask(before)
+    return path, listening

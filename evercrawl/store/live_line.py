@@ -1,0 +1,61 @@
+"""The line to a running crawl: a Unix socket that its lock file names, for lines of JSON."""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from evercrawl.store.disk.lock import holder
+
+NAME: Final = "live.sock"
+LONGEST: Final = 100
+"""Bytes of a path that a socket may have, about."""
+LINE_BYTES: Final = 1 << 16
+_CREDENTIALS: Final = struct.Struct("3i")
+
+
+def peer_uid(connected: socket.socket) -> int:
+    """Return the user at the other end."""
+    data = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    return int(_CREDENTIALS.unpack(data)[1])
+
+
+def welcome(uid: int) -> bool:
+    """Whether a user may ask: the one whose crawl it is, and root."""
+    return uid in (os.geteuid(), 0)
+
+
+def ask(directory: Path, question: dict[str, Any], timeout_s: float) -> dict[str, Any] | None:
+    """Ask the crawl that runs in a directory; return its answer, None where none comes in time.
+
+    Parameters
+    ----------
+    question
+        {"ask": "ping"} has it read orders now; {"ask": "order", "id": ID, "wait_s": S} waits for what becomes of one;
+        {"ask": "progress"} returns how it is.
+    """
+    found = holder(directory)
+    path = found.get("socket") if found else None
+    if not path:
+        return None
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+            line.settimeout(timeout_s)
+            line.connect(path)
+            if not welcome(peer_uid(line)):
+                return None
+            line.sendall(msgspec.json.encode(question) + b"\n")
+            data = b""
+            while not data.endswith(b"\n") and len(data) < LINE_BYTES:
+                part = line.recv(LINE_BYTES)
+                if not part:
+                    break
+                data += part
+        return msgspec.json.decode(data, type=dict[str, Any])
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        return None
