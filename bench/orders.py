@@ -35,7 +35,6 @@ from evercrawl.crawl.enforcing import Enforcing
 from evercrawl.model.rules.barred import Barred
 from evercrawl.model.rules.scope import Scope
 from evercrawl.model.stored.reader import opened
-from evercrawl.parse.digest import keys
 from evercrawl.schedule.frontier.frontier import Frontier
 from evercrawl.schedule.policies.breadth_first import BreadthFirst
 from evercrawl.store.journal.events import Discovery, Found, Obeyed
@@ -152,7 +151,7 @@ def killing(directory: Path, kills: int, origin: str, seed: int) -> Iterator[Fig
     obeyed = [event for _, _, event in crawl.journal.replay() if isinstance(event, Obeyed)]
     ended = Counter(event.id for event in obeyed if event.state != "begun")
     read = [event.id for event in obeyed if event.upto >= 0]
-    slots = crawl.state.table.find(keys([url for _, one in given if one.do == "seed" for url in one.urls]))
+    slots = crawl.state.find([url for _, one in given if one.do == "seed" for url in one.urls])
     unknown = int((slots == 0xFFFFFFFF).sum())
     crawl.close()
     wrong = sum(ended[name] != 1 for name, _ in given)
@@ -197,12 +196,12 @@ def timing(directory: Path, origin: str, times: int) -> Iterator[Figure]:
 def enforcing(known: int) -> Iterator[Figure]:
     """Measure the longest turn of the loop while an exclusion reaches all known pages, and the time of all turns."""
     with tempfile.TemporaryDirectory(prefix="evercrawl-orders-") as folder:
-        partition = Partition(Path(folder), keys, random.Random(1).randbytes, now=1.7e9)
+        partition = Partition(Path(folder), random.Random(1).randbytes, now=1.7e9)
         state, scope = partition.state, Scope(Config(scope="any"), lambda _: 0)
         frontier = Frontier(BreadthFirst(), lambda _: None, lambda _: 0.0, names=state.hosts)  # type: ignore[arg-type, return-value]
         for first in range(0, known, 5000):
             urls = [f"http://h{i % 997}.example/{'out' if i % 2 else 'in'}/{i}" for i in range(first, first + 5000)]
-            new, fresh = list[str](), keys(urls)
+            new, fresh = list[str](), state.hasher.keys(urls)
             state.table.intern(fresh)
             begun = len(state.hosts)
             numbers = [state.host_number(url.split("/")[2], new) for url in urls]

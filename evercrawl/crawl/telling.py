@@ -135,7 +135,9 @@ class Telling:
     def _message(self) -> str:
         indexing = self._indexing.news() if self._indexing is not None else ""
         short = self._room.message if self._room is not None else ""
-        return self._storing.message or self.orders_trouble or self._paused or short or self._parsers.message or indexing
+        return (
+            self._storing.message or self.orders_trouble or self._paused or short or self._parsers.message or indexing
+        )
 
     @property
     def _paused(self) -> str:

@@ -147,7 +147,8 @@ def test_settings_orders_are_written_to_the_file_with_its_comments(run):
     file.write_text(file.read_text().replace("exclude = []", 'exclude = [  # why\n  "/a/",  # a note\n]'))
     told = Told(
         run, (20.0, CrawlOrder("exclude", pattern="/out/")), (30.0, CrawlOrder("set", name="delay_s", values=("2",))),
-        (40.0, CrawlOrder("set", name="workers", values=("3",))), (41.0, CrawlOrder("set", name="delay_s", values=("soon",))),
+        (40.0, CrawlOrder("set", name="workers", values=("3",))),
+        (41.0, CrawlOrder("set", name="delay_s", values=("soon",))),
     )  # fmt: skip
     ran = told.run(
         world, [f"{A}/"], Limits(seconds=120.0), during=told, orders=OrderFile(run.directory),

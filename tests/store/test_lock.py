@@ -43,7 +43,13 @@ def test_second_process_is_told_who_has_it(tmp_path, other):
 
 
 def test_holder_says_who_has_it(tmp_path, other):
-    expected = {"pid": other.pid, "host": os.uname().nodename, "since": SINCE, "purpose": "evercrawl crawl"}
+    expected = {
+        "pid": other.pid,
+        "host": os.uname().nodename,
+        "since": SINCE,
+        "purpose": "evercrawl crawl",
+        "socket": "",
+    }
     assert holder(tmp_path) == expected
 
 

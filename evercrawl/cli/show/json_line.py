@@ -41,6 +41,8 @@ EVENTS: Final = {
     "claim": "a published claim, and what was found",
     "experiment": "an experiment of the lab",
     "evolution": "how a group of pages changes",
+    "order": "an order, and what became of it",
+    "orders": "how the crawl is steered, and its last orders",
     "serving": "where the crawl can be seen, once it can",
     "policy": "a policy with its parameters and tables",
 }

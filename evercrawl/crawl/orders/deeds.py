@@ -20,7 +20,6 @@ from evercrawl.crawl.orders.checks import MOST as MOST_CHECKS
 from evercrawl.crawl.orders.deed import Deed, refused
 from evercrawl.errors import ConfigError
 from evercrawl.model.boosts import MOST as MOST_BOOSTS
-from evercrawl.parse.digest import keys
 from evercrawl.parse.urls import hostname, normalise
 from evercrawl.store.journal.events import Boost
 from evercrawl.store.state import IN_VAIN
@@ -164,7 +163,7 @@ class Deeds:
         return Deed(self._checks.outlook(slot, now), BEGUN, slot=slot)
 
     def _slot(self, url: str) -> int:
-        return int(self._state.table.find(keys([url]))[0])
+        return int(self._state.find([url])[0])
 
     # The whole crawl
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, cast
 
-from evercrawl.cli import arguments
+from evercrawl.cli import arguments, where
+from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.plain import fit
 from evercrawl.config import FILE_NAME, SETTINGS, load, values
 from evercrawl.config.settings import read
@@ -43,7 +43,7 @@ def give(args: argparse.Namespace, order: CrawlOrder) -> int:
     from evercrawl.ask.orders.give import awaited
     from evercrawl.ask.orders.give import give as give_it
 
-    directory = arguments.directory(args)
+    directory = where.directory(args)
     wait_s = None if args.wait is None else cast("float", arguments.value(values.duration(), args.wait, "--wait"))
     given = give_it(directory, order)
     if wait_s is None or given.pid is None:
@@ -58,7 +58,7 @@ def give(args: argparse.Namespace, order: CrawlOrder) -> int:
 
 
 def _tell(args: argparse.Namespace, found: dict[str, object], sentence: str) -> None:
-    print(json.dumps(found) if args.json else fit(sentence, sys.stdout), flush=True)
+    print(json_line("order", found) if args.json else fit(sentence, sys.stdout), flush=True)
 
 
 def _note(sentence: str) -> None:
@@ -107,7 +107,7 @@ def rule(args: argparse.Namespace, name: str) -> int:
     """Give the order for a rule of the scope."""
     from evercrawl.store.orders import CrawlOrder
 
-    wanted, directory = pattern(args), arguments.directory(args)
+    wanted, directory = pattern(args), where.directory(args)
     if args.lift:
         file = directory / FILE_NAME
         there: tuple[str, ...] = getattr(load(file), name) if file.is_file() else ()

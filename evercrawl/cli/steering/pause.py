@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from evercrawl.cli import arguments, ordering
+from evercrawl.cli import arguments
+from evercrawl.cli.steering import ordering
 
 _MORE = (
     "Requests under way end; no other begins, until `evercrawl resume`. The crawl stays paused across restarts. "

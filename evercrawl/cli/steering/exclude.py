@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from evercrawl.cli import arguments, ordering
+from evercrawl.cli import arguments
+from evercrawl.cli.steering import ordering
 
 _MORE = (
     "Known pages that match are not requested again; what is known of them stays, and they come back with it "

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from evercrawl.cli import arguments, ordering, seeds
+from evercrawl.cli import arguments, seeds
+from evercrawl.cli.steering import ordering
 
 _MORE = (
     "The hosts of the URLs join the scope. A known page whose visits failed is tried again now; an excluded URL is "
@@ -26,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
     """Give the orders, some URLs in each."""
     from evercrawl.store.orders import CrawlOrder
 
-    urls, worst = seeds.read_seeds(args.urls, sys.stdin), 0
+    urls, worst = list(seeds.read_seeds(args.urls, sys.stdin, strict=True).urls), 0
     for first in range(0, len(urls), AT_ONCE):
         worst = max(worst, ordering.give(args, CrawlOrder("seed", urls=tuple(urls[first : first + AT_ONCE]))))
     return worst

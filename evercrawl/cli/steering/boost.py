@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import cast
 
-from evercrawl.cli import arguments, ordering
+from evercrawl.cli import arguments
+from evercrawl.cli.steering import ordering
 from evercrawl.config import values
 
 _MORE = (

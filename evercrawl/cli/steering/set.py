@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import difflib
 
-from evercrawl.cli import arguments, ordering
+from evercrawl.cli import arguments
+from evercrawl.cli.steering import ordering
 from evercrawl.config import SETTINGS
 from evercrawl.config.settings import read
 from evercrawl.errors import ConfigError

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from evercrawl.cli import arguments, ordering
+from evercrawl.cli import arguments
+from evercrawl.cli.steering import ordering
 
 _MORE = (
     "It ends what `evercrawl pause` began. To start a crawl that is not running, use `evercrawl crawl`. "

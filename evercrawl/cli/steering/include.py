@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from evercrawl.cli import arguments, ordering
+from evercrawl.cli import arguments
+from evercrawl.cli.steering import ordering
 
 _MORE = (
     "Known pages that match no expression of include are not requested again, and come back when they match one "

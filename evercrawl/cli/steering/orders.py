@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, cast
 
-from evercrawl.cli import arguments, warm
+from evercrawl.cli import arguments, warm, where
+from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.plain import fit
 from evercrawl.cli.show.words import ago, span
 from evercrawl.config import values
@@ -35,7 +35,7 @@ def add(verbs: arguments.Verbs) -> None:
 def run(args: argparse.Namespace) -> int:
     """List them."""
     last = cast("int", arguments.value(values.whole(), args.last, "--last"))
-    directory = arguments.directory(args)
+    directory = where.directory(args)
     warm.before_reading("evercrawl.ask.orders.listing")
     from evercrawl.ask.orders.listing import listed
     from evercrawl.model.stored.reader import opened
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     finally:
         crawl.close()
     if args.json:
-        print(json.dumps(as_object(found)))
+        print(json_line("orders", as_object(found)))
     else:
         for line in lines(found, time.time()):
             print(fit(line, sys.stdout))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
-from evercrawl.cli import arguments, ordering, seeds
+from evercrawl.cli import arguments, seeds
+from evercrawl.cli.steering import ordering
 
 _MORE = (
     "The page is requested once, conditionally, as soon as its host has rested, whatever its place in the queue; the "
@@ -25,5 +25,4 @@ def run(args: argparse.Namespace) -> int:
     """Give the order."""
     from evercrawl.store.orders import CrawlOrder
 
-    (url,) = seeds.read_seeds([args.url], sys.stdin)
-    return ordering.give(args, CrawlOrder("check", urls=(url,)))
+    return ordering.give(args, CrawlOrder("check", urls=(seeds.read_url(args.url),)))
