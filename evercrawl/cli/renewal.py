@@ -98,13 +98,13 @@ def _refetch(directory: Path, page: str) -> None:
     StoreError
         Another process is at the crawl, which does not crawl.
     """
-    from evercrawl.ask.orders.give import awaited, give, runs
+    from evercrawl.ask.orders.give import awaited, give, listens
     from evercrawl.cli.show.lines import Lines
     from evercrawl.progress import Limits
     from evercrawl.store.disk.lock import holder, lock_for_crawl
     from evercrawl.store.orders import CrawlOrder
 
-    if runs(directory) is not None:
+    if listens(directory):
         given = give(directory, CrawlOrder("check", urls=(page,)))
         answer = awaited(directory, given, WAIT_S, _note)
         if answer.state != "done":

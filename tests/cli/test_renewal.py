@@ -2,10 +2,14 @@
 
 import asyncio
 import json
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from evercrawl.ask.orders.give import listens
 from evercrawl.cli.main import main
 from evercrawl.simulate.surroundings.loopback import NETWORK, Loopback
 from evercrawl.store.disk.lock import lock_for_crawl
@@ -88,3 +92,27 @@ def test_beside_a_running_crawl_it_is_refused(crawled, site, capsys):
 def test_what_is_no_probability_is_wrong_use(tmp_path, capsys, text):
     assert main(["get", "http://example.org/", f"--fresh={text}", "--dir", str(tmp_path)]) == 2
     assert "--fresh must be a probability" in capsys.readouterr().err
+
+
+def test_beside_a_running_crawl_the_page_is_requested_by_it(crawled, site, capsys):
+    """A process of its own crawls, paused until the page is wanted: what is requested then is the page."""
+    url, directory = f"{site.web.origins[0]}/p/2", Path(crawled)
+    before = get(capsys, url, crawled)[1]["visits"]
+    assert main(["exclude", "/never", "--dir", crawled]) == 0
+    command = [sys.executable, "-m", "evercrawl", "crawl", "--dir", crawled, "--quiet", "--refresh-after", "1d"]
+    with subprocess.Popen([*command, "--seconds", "60", "--allow-net", NETWORK]) as process:
+        try:
+            until = time.monotonic() + 30.0
+            while not listens(directory):
+                assert time.monotonic() < until
+                time.sleep(0.05)
+            assert main(["exclude", "/never", "--lift", "--wait", "--dir", crawled]) == 0
+            assert "done: exclude = '/never' is lifted" in capsys.readouterr().out
+            code, found, _ = get(capsys, url, crawled, "--fresh", "1")
+            assert (code, found["visits"]) == (0, before + 1)
+            assert main(["orders", "--dir", crawled]) == 0
+            listed = capsys.readouterr().out
+            assert listed.count("; done: ") == 3
+            assert f"check {url}; done: " in listed
+        finally:
+            process.terminate()

@@ -75,6 +75,12 @@ def runs(directory: Path) -> int | None:
     return int(found.get("pid", 0))
 
 
+def listens(directory: Path) -> bool:
+    """Whether a crawl runs that takes orders: not one for a single page, nor one that is about to begin."""
+    found = holder(directory)
+    return bool(found and found.get("socket"))
+
+
 def awaited(directory: Path, given: Given, wait_s: float, tell: Callable[[str], None] = lambda _: None) -> OrderAnswer:
     """Return what becomes of an order within so many seconds; `tell` hears what it waits for."""
     until, position, told = time.monotonic() + wait_s, given.position, ""

@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     """Give the order."""
     from evercrawl.store.orders import CrawlOrder
 
+    pattern = ordering.pattern(args)  # which with --host takes the only word for the factor
     factor = cast("float", arguments.value(values.number(1e-3, 1e3), args.factor, "FACTOR"))
     lasts_s = 0.0 if args.lasts is None else cast("float", arguments.value(values.duration(1), args.lasts, "--for"))
-    pattern = ordering.pattern(args)
     return ordering.give(args, CrawlOrder("boost", pattern=pattern, factor=factor, lasts_s=lasts_s, lift=args.lift))

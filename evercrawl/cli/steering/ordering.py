@@ -105,13 +105,15 @@ def pattern(args: argparse.Namespace) -> str:
 
 def rule(args: argparse.Namespace, name: str) -> int:
     """Give the order for a rule of the scope."""
-    from evercrawl.store.orders import CrawlOrder
+    from evercrawl.store.orders import PIECE_BYTES, CrawlOrder, OrderFile, lines_from
 
     wanted, directory = pattern(args), where.directory(args)
     if args.lift:
         file = directory / FILE_NAME
         there: tuple[str, ...] = getattr(load(file), name) if file.is_file() else ()
-        if wanted not in there:
+        source = OrderFile(directory)
+        last = lines_from(source, max(source.size() - PIECE_BYTES, 0))  # of which some may not be obeyed yet
+        if wanted not in there and not any(each.order and each.order.pattern == wanted for each in last):
             known = ", ".join(map(repr, there)) or "none"
             raise ConfigError(f"{name} in {file} has no {wanted!r} to lift; it has {known}")
     return give(args, CrawlOrder(name, pattern=wanted, lift=args.lift))
