@@ -50,6 +50,7 @@ MOST: Final = 4  # hosts that one is compared with
 PATIENCE_S: Final = 600.0
 """How long a page is put off whose original is still to be read."""
 _SAMPLE: Final = 64  # pages that two hosts are compared by at a start
+_PIECE: Final = 1 << 12  # known URLs that are looked through at a visit: some milliseconds where all are wanted
 _RECALLED: Final = 256  # pairs of hosts that are compared then, those with most copies
 
 
@@ -149,7 +150,11 @@ class Mirrors:
         self._due: list[int] = []  # those that wait no longer
         self._now = 0.0
         self._seeds: set[int] | None = None  # hosts of seeds, once somebody wants to know
+        self._unseen: dict[int, int] = {}  # by the number of the copy: how many known URLs were not looked through yet
+        self._next = 0  # of these
         self._recall()
+        while self._unseen:
+            self._look_on()
 
     @property
     def hosts(self) -> dict[int, HostPair]:
@@ -160,6 +165,7 @@ class Mirrors:
         """Compare what was read with what other hosts say under the same path."""
         event, url = visit.event, visit.reading.exchange.request.url
         self._now = event.at
+        self._look_on()
         if event.retry_at:  # the host is left alone: nothing of it stands for another page
             self._freed += self._mirrored.get(event.host, ())
         if (
@@ -280,15 +286,22 @@ class Mirrors:
         elif pair.host not in self._mirrors:
             self._mirrors[pair.host] = pair
             self._mirrored.setdefault(pair.other, []).append(pair)
-            self._note_all(pair)
+            self._unseen[pair.host] = self._state.known.count
+            self._look_on()
 
-    def _note_all(self, pair: HostPair) -> None:
-        """Take note of the unread pages of a mirror."""
-        state = self._state
-        slots = np.flatnonzero(state.known.rows()["host"] == pair.host)
-        unread: list[int] = slots[state.table.record[slots] >= NO_RECORD].tolist()
-        for slot, url in zip(unread, state.urls.get_many(unread), strict=True):
-            self._note(slot, url, pair)
+    def _look_on(self) -> None:
+        """Look through the next known URLs for unread pages of hosts that turned out to be mirrors."""
+        if not self._unseen:
+            return
+        state, first = self._state, self._next if self._next < self._state.known.count else 0
+        rows = state.known.rows(first, first + _PIECE)
+        self._next = first + len(rows)
+        places = np.flatnonzero(np.isin(rows["host"], list(self._unseen)))
+        places = places[state.table.record[first + places] >= NO_RECORD]
+        hosts, slots = rows["host"][places].tolist(), (first + places).tolist()
+        for slot, host, url in zip(slots, hosts, state.urls.get_many(slots), strict=True):
+            self._note(slot, url, self._mirrors[host])
+        self._unseen = {host: left - len(rows) for host, left in self._unseen.items() if left > len(rows)}
 
     def _note(self, slot: int, url: str, pair: HostPair) -> None:
         if origin(url) == pair.copy and self._state.known.row(slot)["depth"]:
