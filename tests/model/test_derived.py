@@ -15,7 +15,8 @@ from evercrawl.model.stored.derived.run import run_files
 from evercrawl.model.stored.reader import events, opened
 from evercrawl.store.folding import replay
 from evercrawl.store.journal.codec import decode_slots
-from evercrawl.store.journal.events import HAS_LINKS, Visit
+from evercrawl.store.journal.events import HAS_LINKS, UNCHANGED, Visit
+from evercrawl.store.state import HELD
 from evercrawl.types import Outcome
 from tests.helpers.hand_made import SITE, HandMade
 
@@ -40,6 +41,10 @@ def grow(made: HandMade, draw: np.random.Generator, visits: int) -> None:
             made.visit(f"{SITE}/{page}", b"", 404)
         elif what < 0.25:
             made.visit(f"{SITE}/{page}", b"", 0, error="timeout")
+        elif what < 0.35:
+            made.visit(f"{SITE}/{page}", b"", 301, location=f"/{(page + 1) % PAGES}")
+        elif what < 0.4:
+            made.visit(f"{SITE}/{page}", made.page("Part", text=f"part {draw.integers(3)}"), truncated=True)
         else:
             links = [f"/{i}" for i in draw.choice(PAGES, 3)]
             made.visit(f"{SITE}/{page}", made.page(f"Page {page}", *links, text=f"text {draw.integers(3)}"))
@@ -99,33 +104,33 @@ def test_they_say_what_the_journal_says(grown):
     crawl.close()
 
 
-def test_kinds_follow_a_plain_telling(grown):
-    """What each visit came to, told page by page in the simplest way."""
+@pytest.mark.parametrize("run_visits", [5, 1 << 18])
+def test_kinds_follow_a_plain_telling(grown, monkeypatch, run_visits):
+    """What each visit came to, told visit by visit, also across runs."""
+    monkeypatch.setattr("evercrawl.model.stored.derived.building.RUN_VISITS", run_visits)
     crawl = opened(grown.directory)
     runs = Derived(crawl, 1).current().runs
-    expected, gone, seen = list[int](), set[int](), set[int]()
-    words = dict[int, tuple[int, str]]()
+    expected, state, version = list[int](), dict[int, int](), dict[int, tuple[int, int, str]]()
     for _, _, event in events(crawl, crawl.journal.sequence):
         if not isinstance(event, Visit):
             continue
-        kind, slot = ChangeKind.NOTHING, event.slot
-        if event.outcome == 1:
-            new = (event.words, event.title) if event.words else words.get(slot)
-            if slot not in seen:
-                kind = ChangeKind.FIRST
-            elif slot in gone:
-                kind = ChangeKind.RETURNED
-            elif new != words[slot]:
-                kind = ChangeKind.CHANGED
-            words[slot] = new or words[slot]
-            seen.add(slot)
-            gone.discard(slot)
-        elif event.outcome == 7 and slot in seen and slot not in gone:
-            kind = ChangeKind.VANISHED
-            gone.add(slot)
+        kind, slot, here = ChangeKind.NOTHING, event.slot, event.outcome in HELD
+        before, old = state.get(event.slot), version.get(event.slot)
+        if here and old is None:
+            kind = ChangeKind.FIRST
+        elif here and before not in HELD:
+            kind = ChangeKind.RETURNED
+        elif here and not event.flags & UNCHANGED and old is not None and event.digest != old[0]:
+            kind = ChangeKind.CHANGED if (event.words, event.title) != old[1:] else kind
+        elif before in HELD and event.outcome in (Outcome.GONE, Outcome.REDIRECT):
+            kind = ChangeKind.VANISHED if event.outcome == Outcome.GONE else ChangeKind.MOVED
+        if here and not event.flags & UNCHANGED:
+            version[slot] = event.digest, event.words, event.title
+        if here or event.outcome in (Outcome.GONE, Outcome.REDIRECT):
+            state[slot] = event.outcome
         expected.append(kind)
     assert runs.slice("kind", 0, 999).tolist() == expected
-    assert {ChangeKind.CHANGED, ChangeKind.VANISHED, ChangeKind.RETURNED} <= set(expected)
+    assert set(expected) == set(ChangeKind)
     crawl.close()
 
 
