@@ -7,7 +7,7 @@
 # make demo    crawl a small living web on this machine, and compare what was learned with the truth
 # make unchanged  whether worlds, golden tests, demonstration and questions give what they gave (bench/unchanged.py)
 # make fuzz    every reader of foreign bytes, and every file of a crawl directory, for eight hours (bench/fuzz.py)
-# make soak    live 1,000 made-up worlds, and hold the crawler to its promises in each
+# make soak    live 1,000 made-up worlds, and hold the crawler to its promises in each; crawl 20,000 pages of random bytes
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
@@ -65,6 +65,7 @@ fuzz: setup
 
 soak: setup
 	$(BIN)/evercrawl lab simulate --seed 1 --worlds 1000
+	$(BIN)/python bench/fuzz_crawl.py --visits 20000
 
 clean:
 	rm -rf .venv .venv-replay build dist *.egg-info .pytest_cache .hypothesis .ruff_cache .mypy_cache .import_linter_cache

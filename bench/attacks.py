@@ -31,7 +31,6 @@ from evercrawl.crawl.memory import Memory
 from evercrawl.crawl.ports import Outside
 from evercrawl.fetch.guard import Guard
 from evercrawl.fetch.names import NameAnswer, ResolveError
-from evercrawl.parse.digest import keys
 from evercrawl.parse.sites import found_site, site_rules
 from evercrawl.parse.urls import hostname, path_query
 from evercrawl.progress import Limits
@@ -87,7 +86,7 @@ def pages_in_simulation(attack: Callable[[AttackedWeb], None] | None) -> int:
         network = MadeNetwork(web, clock, lasts_s, judge=guard.judge)
         draw = random.Random(1)
         partition = Partition(
-            folder, keys, draw.randbytes, now=clock.now(), disk=RealDisk(folder), site=found_site,
+            folder, draw.randbytes, now=clock.now(), disk=RealDisk(folder), site=found_site,
             site_rules=site_rules(),
         )  # fmt: skip
         with closing(partition), closing(Memory.beside(partition, config, None)) as memory:

@@ -1,0 +1,25 @@
+"""The whole crawl against random bytes, for a moment; bench/fuzz_crawl.py does it for 20,000 visits."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCH = Path(__file__).parents[1] / "bench" / "fuzz_crawl.py"
+
+
+def loaded():
+    spec = importlib.util.spec_from_file_location("bench_fuzz_crawl", BENCH)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+FUZZ = loaded()
+
+
+@pytest.mark.parametrize("seed", [11, 12])
+def test_nothing_that_a_web_says_raises_and_the_directory_is_sound(seed, tmp_path):
+    assert FUZZ.live(seed, 150, tmp_path) > 100
