@@ -145,9 +145,10 @@ def auditing(size: int) -> Iterator[Callable[[], Any]]:
 
 def saving(size: int) -> Iterator[Callable[[], Any]]:
     """Save what the policy learned of some visits."""
-    policy, sites = taught(size), NumberedNames(KeyMap(1000), Hasher(bytes(16)))
+    policy, hasher = taught(size), Hasher(bytes(16))
+    sites = NumberedNames(KeyMap(1000), hasher)
     with tempfile.TemporaryDirectory() as folder:
-        journal, state = SimpleNamespace(sequence=0, position=0), SimpleNamespace(epoch=0.0, sites=sites)
+        journal, state = SimpleNamespace(sequence=0, position=0), SimpleNamespace(epoch=0.0, sites=sites, hasher=hasher)
         partition: Any = SimpleNamespace(disk=RealDisk(Path(folder)), journal=journal, state=state)
         log = LessonsLog(partition, policy, policy.saved_rows(), ())
 
