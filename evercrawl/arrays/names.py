@@ -52,6 +52,11 @@ class NumberedNames(Sequence[str]):
     within
         Others, behind whose text these are written; by default they have a text of their own.
 
+    Attributes
+    ----------
+    hasher
+        As given.
+
     Examples
     --------
     >>> from evercrawl.arrays.hasher import Hasher
@@ -66,7 +71,7 @@ class NumberedNames(Sequence[str]):
     """
 
     def __init__(self, numbers: KeyNumbers, hasher: Hasher, within: NumberedNames | None = None) -> None:
-        self._numbers, self._hasher, self._own, self._within = numbers, hasher, within is None, within
+        self._numbers, self.hasher, self._own, self._within = numbers, hasher, within is None, within
         self._text: bytearray = bytearray() if within is None else within._text
         self._starts, self._lengths = array("I"), array("H")
         self._near: dict[str, int] = {}
@@ -126,7 +131,7 @@ class NumberedNames(Sequence[str]):
         """Return the number of a name; None where it has none."""
         number = self._near.get(name)
         if number is None:
-            number = self._numbers.find_one(self._hasher.short(_bytes(name)) or 1)
+            number = self._numbers.find_one(self.hasher.short(_bytes(name)) or 1)
             if number is not None:
                 self._keep_near(name, number)
         return number
@@ -134,7 +139,7 @@ class NumberedNames(Sequence[str]):
     def append(self, name: str) -> int:
         """Return the number of a name that has none yet: the next."""
         data = _bytes(name)
-        number = self._numbers.intern_one(self._hasher.short(data) or 1)  # 0 stands for no key
+        number = self._numbers.intern_one(self.hasher.short(data) or 1)  # 0 stands for no key
         assert number == len(self._starts), "a name is numbered once"
         if not self._text.endswith(data):
             self._text += data
@@ -168,7 +173,7 @@ class NumberedNames(Sequence[str]):
         """
         assert not self._starts, "they are the first"
         names = lines.split(b"\n")[:-1]
-        keys = self._hasher.shorts(names)
+        keys = self.hasher.shorts(names)
         self._numbers.rebuild(np.where(keys == 0, np.uint64(1), keys))
         lengths = np.fromiter(map(len, names), np.int64, len(names))
         if behind is None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import os
 from array import array
 from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from xxhash import xxh3_64_intdigest
-
+from evercrawl.arrays.hasher import SECRET_BYTES, Hasher
+from evercrawl.arrays.names import NumberedNames
 from evercrawl.schedule.frontier.host_rows import HostRows
 from evercrawl.schedule.frontier.hosts import Host, Hosts
 
@@ -91,6 +92,7 @@ class PoliteHosts:
         self._gates: list[tuple[float, int, Address]] = []
         self._rested, self._rested_at = array("I"), array("d")  # hosts to be looked at, each from an instant on
         self._rows = HostRows(names)
+        self._hasher = names.hasher if isinstance(names, NumberedNames) else Hasher(os.urandom(SECRET_BYTES))
         self._addresses: dict[int, Address] = {}  # that are asked, or rest, by key
         self._addresses_most = _ADDRESSES
         self.rests_until = 0.0
@@ -120,7 +122,7 @@ class PoliteHosts:
         """Take note of where the host's name leads, until when; while it is being asked, it stays where it is."""
         rows, row = host.rows, host.row
         if rows.in_flight[row] == 0 or not rows.address[row]:
-            rows.address[row] = _key(addresses[0] if addresses else host.name)
+            rows.address[row] = self._key(addresses[0] if addresses else host.name)
             rows.locate(row, addresses, until)
         else:
             rows.locate(row, host.addresses or addresses, until)
@@ -131,7 +133,7 @@ class PoliteHosts:
         host = Host(-1, name)
         host.delay_s, host.ready_at, host.held = self._delay_s, self.rests_until, "it has no pages"
         host.rows.locate(0, addresses, host.located_until)
-        host.rows.address[0] = _key(addresses[0] if addresses else name)
+        host.rows.address[0] = self._key(addresses[0] if addresses else name)
         return host
 
     def keep_place(self, host: Host) -> Address | None:
@@ -267,6 +269,5 @@ class PoliteHosts:
         if waiting:
             self._gate(address, now)
 
-
-def _key(address: str) -> int:
-    return xxh3_64_intdigest(address.encode()) or 1
+    def _key(self, address: str) -> int:
+        return self._hasher.key(address) or 1
