@@ -25,6 +25,7 @@ from evercrawl.store.disk.disk import Disk, RealDisk
 from evercrawl.store.disk.lock import PURPOSE, Lock
 from evercrawl.store.journal.events import Lost, Switched, Visit
 from evercrawl.store.journal.journal import Journal
+from evercrawl.store.repair.kept import keep_archive_end
 from evercrawl.store.scheme import Scheme
 from evercrawl.store.skipping import SkippedEvents, UnfoldedError
 from evercrawl.store.snapshots import snapshot
@@ -178,7 +179,7 @@ class Partition:
         forgiving: bool = False,
     ) -> None:
         self.directory = directory
-        self._forgiving = forgiving
+        self._forgiving, self._lost_end = forgiving, False
         self.random = random
         self._site, self._site_rules = site, site_rules
         self.repairs: list[str] = []
@@ -251,6 +252,7 @@ class Partition:
             )
         if loaded is not None and loaded.head.sequence > self.journal.sequence:
             self.repairs.append(f"the journal ends before snapshot {loaded.name} was made; it is folded anew")
+            self._lost_end = True
             if writable:  # once the journal has grown past it again, it would look as if it fitted
                 self.disk.remove(loaded.name)
             loaded = None
@@ -371,6 +373,8 @@ class Partition:
         """Make the archive end where the journal says it does, one way or the other."""
         end = self.archive.end
         if end > self._archive_end:
+            if self._lost_end:  # what was acknowledged then is in the archive, though nothing names it any more
+                keep_archive_end(self.disk, self.archive, self._archive_end)
             self.archive.cut(*self._archive_end)
             self.repairs.append("records at the archive's end that no acknowledged fetch names were cut off")
         elif end < self._archive_end:

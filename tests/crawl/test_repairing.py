@@ -182,6 +182,20 @@ def test_damage_within_the_journal_is_given_up_only_when_told_and_kept(copy, who
     assert sum(name.endswith(".warc.gz") for name in kept) >= 1
 
 
+def test_a_start_keeps_the_archive_of_events_that_the_journal_lost(copy):
+    """Nothing names these records any more, so that they are cut off; what they hold was acknowledged once."""
+    cut(next(copy.glob("journal-*")), 0.6)
+    archive = {file.name: file.read_bytes() for file in copy.glob("archive/*.warc.gz")}
+    HandMade(copy).partition.close()
+    kept = list((copy / "damaged").iterdir())
+    assert kept
+    for name, data in archive.items():
+        now = copy / "archive" / name
+        parts = [now.read_bytes()] if now.exists() else []
+        parts += [file.read_bytes() for file in kept if file.name.endswith(name)]
+        assert b"".join(parts) == data
+
+
 def test_a_page_whose_newer_content_is_whole_is_kept(copy, capsys):
     """The front page was read twice; the first answer is damaged."""
     journal = Journal.open(RealDisk(copy, read_only=True), writable=False)

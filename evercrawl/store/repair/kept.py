@@ -5,11 +5,17 @@ from __future__ import annotations
 import contextlib
 import os
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from evercrawl.store.disk.trouble import in_words
 
+if TYPE_CHECKING:
+    from evercrawl.store.archive.archive import Archive
+    from evercrawl.store.archive.pointer import ArchiveEnd
+    from evercrawl.store.disk.disk import Disk
+
 FOLDER: Final = "damaged"
+_PIECE: Final = 4 << 20
 
 
 def move_away(directory: Path, name: str) -> None:
@@ -35,6 +41,16 @@ def keep_bytes(directory: Path, name: str, start: int, end: int) -> None:
         write_synced(_place(directory, target.name), data)
     except OSError as error:
         raise in_words(error, "write", target, len(data)) from error
+
+
+def keep_archive_end(disk: Disk, archive: Archive, end: ArchiveEnd) -> None:
+    """Keep what the archive has behind an end, segment by segment; each is a WARC file, for records are not cut."""
+    for segment in archive.segments():
+        name, start = archive.name(segment), end.size_bytes if segment == end.segment else 0
+        size = disk.size(name)
+        if segment >= end.segment and size > start:
+            pieces = (disk.read(name, at, min(_PIECE, size - at)) for at in range(start, size, _PIECE))
+            disk.replace(f"{FOLDER}/{start:012x}-{name.rpartition('/')[2]}", pieces)
 
 
 def patch(directory: Path, name: str, offset: int, data: bytes) -> None:
