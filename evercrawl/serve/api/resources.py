@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from evercrawl import __version__
-from evercrawl.serve.api import crawl, events, listed, page, past, search
+from evercrawl.serve.api import crawl, dots, events, listed, page, past, search
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -78,6 +78,7 @@ RESOURCES: Final[dict[str, Resource]] = {
     "versions": Resource(past.versions, "The versions of a page, the newest first.", {"url": _URL}),
     "inlinks": Resource(past.linking, "The pages that link to a page.", {"url": _URL, "limit": _whole(100, 1, 1000)}),
     "content": Resource(page.stored, "The stored copy of a page.", {"url": _URL}, "*/*"),
+    "map": Resource(dots.pages_map, "The most important pages, for a picture.", {"limit": _whole(5000, 1, 5000)}),
     "minutes": Resource(past.minutes, "Visits, changes and errors by minute.", {"since": _SINCE | {"default": "1h"}}),
     "events": Resource(events.events, "The state and the last visits, as they come.", {}, "text/event-stream"),
 }
