@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evercrawl.serve.api import events, health
 from evercrawl.serve.api.resources import RESOURCES, openapi
+from evercrawl.serve.api.steering import tell
 from evercrawl.serve.context import ServerParts
 from evercrawl.serve.guard import RequestGuard
 from evercrawl.serve.live import Live
@@ -59,7 +60,7 @@ def app(directory: Path, token: str, hosts: frozenset[str] = frozenset(), public
             Route("/", search_page.page(static)),
             *(Route(path, shell.page(name, static)) for name, path in shell.PAGES.items() if name != "search"),
             Route(f"/static/{static.digest}/{{name:path}}", static.file),
-            Mount("/api/v1", routes=[Route(f"/{name}", each.endpoint) for name, each in RESOURCES.items()]),
+            Mount("/api/v1", routes=_API),
             Route("/openapi.json", openapi),
             Route("/health/live", health.live),
             Route("/health/ready", health.ready),
@@ -75,6 +76,12 @@ def app(directory: Path, token: str, hosts: frozenset[str] = frozenset(), public
     made.state.context = context
     made.state.static = static
     return made
+
+
+_API: Final = [
+    *(Route(f"/{name}", each.endpoint, methods=["GET"]) for name, each in RESOURCES.items()),
+    Route("/orders", tell, methods=["POST"]),
+]
 
 
 class _Counting:

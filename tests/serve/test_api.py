@@ -4,8 +4,10 @@ import time
 from datetime import datetime
 
 import pytest
+from starlette.testclient import TestClient
 
 from evercrawl.serve.api.resources import RESOURCES
+from evercrawl.serve.app import app
 
 
 def test_the_status_is_that_of_the_command_line(client, crawl):
@@ -126,3 +128,38 @@ def test_the_description_names_every_path_and_parameter(client):
     assert [each["name"] for each in paths["/api/v1/search"]["get"]["parameters"]] == [
         "q", "site", "language", "fresh", "limit", "skip",
     ]  # fmt: skip
+
+
+WRITE = {"authorization": "Bearer " + "t" * 40}
+
+
+@pytest.mark.parametrize(
+    ("order", "said"),
+    [
+        ({"do": "burn"}, "'burn' is no order; there are: boost, "),
+        ({"do": "seed"}, "seed and check take 1 to 1000 urls"),
+        ({"do": "pause", "urls": ["https://a.example/"]}, "other orders none"),
+        ({"do": "seed", "urls": ["mailto:me@example.org"]}, "is not an http or https URL"),
+        ({"do": "exclude", "pattern": "("}, "is no regular expression"),
+        ({"do": "boost", "pattern": "/", "factor": 1e9}, "factor must be"),
+        ({"do": "set", "name": "nonsense", "values": ["1"]}, "is no setting"),
+        ({"do": "set", "name": "delay_s", "values": ["soon"]}, "delay_s must be a duration"),
+        ({"do": "pause", "more": 1}, "not an order"),
+        (["pause"], "not an order"),
+    ],
+)
+def test_what_is_no_order_is_refused_with_a_sentence(client, order, said):
+    answer = client.post("/api/v1/orders", json=order, headers=WRITE)
+    assert answer.status_code == 400
+    assert said in answer.json()["detail"]
+
+
+def test_an_order_is_written_down_for_the_next_start(crawl):
+    directory = crawl.directory
+    crawl.stop()
+    with TestClient(app(directory, "t" * 40), base_url="http://127.0.0.1", client=("127.0.0.1", 1)) as client:
+        answer = client.post("/api/v1/orders", json={"do": "exclude", "pattern": "/ships"}, headers=WRITE)
+        assert (answer.status_code, answer.json()["state"]) == (202, "waits")
+        (listed,) = client.get("/api/v1/orders").json()["orders"]
+    assert (listed["do"], listed["by"], listed["state"]) == ("exclude", "web", "waits")
+    assert "/ships" in (directory / "orders.jsonl").read_text()

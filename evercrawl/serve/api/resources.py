@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from evercrawl import __version__
-from evercrawl.serve.api import crawl, dots, events, listed, page, past, search
+from evercrawl.serve.api import crawl, dots, events, listed, page, past, search, steering
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -42,6 +42,9 @@ def _whole(default: int, least: int, most: int) -> dict[str, Any]:
 
 _URL: Final[dict[str, Any]] = {"type": "string", "description": "an http or https URL", "maxLength": 8000}
 _SINCE: Final[dict[str, Any]] = {"type": "string", "description": "2h, 7d, yesterday, 2026-05-01 or a full instant"}
+
+_ORDER: Final = msgspec.json.schema(steering.OrderRequest)["$defs"]["OrderRequest"]
+_COMPONENTS: Final = {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}}
 
 RESOURCES: Final[dict[str, Resource]] = {
     "status": Resource(crawl.status, "The state of the crawl.", {}),
@@ -80,6 +83,9 @@ RESOURCES: Final[dict[str, Resource]] = {
     "content": Resource(page.stored, "The stored copy of a page.", {"url": _URL}, "*/*"),
     "map": Resource(dots.pages_map, "The most important pages, for a picture.", {"limit": _whole(5000, 1, 5000)}),
     "minutes": Resource(past.minutes, "Visits, changes and errors by minute.", {"since": _SINCE | {"default": "1h"}}),
+    "orders": Resource(
+        steering.told, "The last orders and what became of them; POST gives one.", {"limit": _whole(50, 1, 1000)}
+    ),
     "events": Resource(events.events, "The state and the last visits, as they come.", {}, "text/event-stream"),
 }
 """Path after /api/v1/ -> what it is."""
@@ -105,7 +111,22 @@ def description() -> dict[str, Any]:
         }
         for name, resource in RESOURCES.items()
     }
-    return {"openapi": "3.1.0", "info": {"title": "evercrawl", "version": __version__}, "paths": paths}
+    paths["/api/v1/orders"]["post"] = {
+        "operationId": "order",
+        "summary": "Give an order, with the token.",
+        "security": [{"token": []}],
+        "requestBody": {"required": True, "content": {"application/json": {"schema": _ORDER}}},
+        "responses": {
+            "200": {"description": "obeyed"}, "202": {"description": "not obeyed yet"},
+            **dict.fromkeys(("400", "401", "403", "409", "413", "421", "429", "503"), problem),
+        },
+    }  # fmt: skip
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "evercrawl", "version": __version__},
+        "paths": paths,
+        "components": _COMPONENTS,
+    }
 
 
 async def openapi(request: Request) -> Response:

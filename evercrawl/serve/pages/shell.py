@@ -23,6 +23,7 @@ PAGES: Final = {
     "sites": "/sites",
     "waits": "/politeness",
     "changes": "/changes",
+    "controls": "/controls",
 }
 """Name of a page, which its template and its script have too -> its path."""
 _TITLES: Final = {
@@ -32,6 +33,7 @@ _TITLES: Final = {
     "sites": "Sites",
     "waits": "Politeness",
     "changes": "Changes",
+    "controls": "Controls",
 }
 _TEMPLATES: Final = Environment(loader=PackageLoader("evercrawl.serve"), autoescape=select_autoescape(default=True))
 _FOREVER: Final = "public, max-age=31536000, immutable"

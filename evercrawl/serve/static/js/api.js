@@ -26,6 +26,16 @@ export async function ask(path, options = {}) {
   return body;
 }
 
+/** @returns {boolean} whether this tab may change the crawl */
+export const mayWrite = () => sessionStorage.getItem(KEY) !== null;
+
+/**
+ * Give an order, and return what became of it.
+ * @param {Record<string, unknown>} order
+ * @returns {Promise<{state: string, result: string}>}
+ */
+export const order = (order) => ask("orders", { method: "POST", body: JSON.stringify(order) });
+
 /**
  * Listen to what is new, for as long as the page is open; a stream that breaks is begun again.
  * @param {(state: any) => void} told

@@ -68,7 +68,7 @@ function worth(worth) {
 /** The next visit, counted down. @param {number} due seconds since 1970 */
 function appointment(due) {
   const line = document.createElement("p");
-  place("summary").after(line);
+  place("summary").parentElement?.after(line);
   const tick = () => {
     const left = due - Date.now() / 1000;
     const at = new Date(due * 1000).toLocaleTimeString("en-GB");

@@ -1,0 +1,139 @@
+"""Orders: what was told to the crawl, and telling it more."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict
+from typing import Any, Final
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from evercrawl.ask.orders.give import OrderAnswer, awaited, give
+from evercrawl.ask.orders.listing import listed
+from evercrawl.config import SETTINGS
+from evercrawl.config.settings import read
+from evercrawl.serve.asking import Parameters, answer
+from evercrawl.serve.context import ServerParts, on_replica, wanted_url
+from evercrawl.serve.guard import BODY_BYTES
+from evercrawl.serve.problems import RequestError
+from evercrawl.store.orders import CrawlOrder
+
+MOST_WAIT_S: Final = 30.0
+MOST_URLS: Final = 1000
+WITH_URLS: Final = frozenset({"seed", "check"})
+WITH_PATTERN: Final = frozenset({"exclude", "include", "boost"})
+KINDS: Final = frozenset({"pause", "resume", "set"}) | WITH_URLS | WITH_PATTERN
+
+
+class OrderRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """An order as programs give it.
+
+    Attributes
+    ----------
+    do
+        seed, check, pause, resume, exclude, include, boost or set.
+    urls, pattern, lift, factor, lasts_s, name, values
+        As of `CrawlOrder`.
+    wait_s
+        How long to wait for the result, at most.
+    """
+
+    do: str
+    urls: list[str] = []
+    pattern: str = ""
+    lift: bool = False
+    factor: float = 1.0
+    lasts_s: float = 0.0
+    name: str = ""
+    values: list[str] = []
+    wait_s: float = 2.0
+
+
+@on_replica
+def told(parts: ServerParts, request: Request) -> Response:
+    """Answer with the last orders and what became of them, and what holds now."""
+    most = Parameters(request, "limit").whole("limit", 50, 1, 1000)
+    with parts.replica.reading() as view:
+        found = listed(view.partition, most)
+    fields = {
+        "orders": [asdict(each) for each in found.orders][::-1],
+        "paused_at": found.paused_at,
+        "boosts": [msgspec.to_builtins(each) for each in found.boosts],
+        "rules": [{"rule": rule, "since": since} for rule, since in found.rules.items()],
+        "trouble": found.trouble,
+    }
+    return answer(fields, parts.replica.sequence)
+
+
+async def tell(request: Request) -> Response:
+    """Give an order, and answer with what became of it; 202 where that is not known yet."""
+    Parameters(request)
+    parts: ServerParts = request.app.state.context
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > BODY_BYTES:
+            raise RequestError(413, f"a request may have {BODY_BYTES} bytes")
+    try:
+        given = msgspec.json.decode(body, type=OrderRequest)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise RequestError(400, f'not an order: {error}; write one such as {{"do": "pause"}}') from error
+    order = checked(given)
+    found = await run_in_threadpool(_given, parts, order, min(max(given.wait_s, 0.0), MOST_WAIT_S))
+    status = {"waits": 202, "refused": 409}.get(found.state, 200)
+    return answer(asdict(found) | {"do": order.do}, parts.replica.sequence, status)
+
+
+def checked(given: OrderRequest) -> CrawlOrder:
+    """Return the order that was meant.
+
+    Raises
+    ------
+    RequestError
+        It is none, or lacks something, or has something out of bounds.
+    """
+    if given.do not in KINDS:
+        raise RequestError(400, f"{given.do[:40]!r} is no order; there are: {', '.join(sorted(KINDS))}")
+    urls = tuple(wanted_url(url) for url in given.urls)
+    if bool(urls) != (given.do in WITH_URLS) or len(urls) > MOST_URLS:
+        raise RequestError(400, f"seed and check take 1 to {MOST_URLS} urls, other orders none")
+    if bool(given.pattern) != (given.do in WITH_PATTERN):
+        raise RequestError(400, "exclude, include and boost take a pattern, other orders none")
+    try:
+        re.compile(given.pattern)
+    except re.error as error:
+        raise RequestError(400, f"{given.pattern[:100]!r} is no regular expression: {error}") from error
+    if given.do == "boost" and not given.lift and not 0.001 <= given.factor <= 1000.0:
+        raise RequestError(400, "factor must be a number from 0.001 to 1000")
+    if not 0.0 <= given.lasts_s <= 1e9:
+        raise RequestError(400, "lasts_s must be seconds, 0 for no end")
+    if given.do == "set":
+        _checked_setting(given.name, given.values)
+    elif given.name or given.values:
+        raise RequestError(400, "only set takes name and values")
+    return CrawlOrder(
+        given.do, urls=urls, pattern=given.pattern, lift=given.lift, factor=given.factor, lasts_s=given.lasts_s,
+        name=given.name, values=tuple(given.values),
+    )  # fmt: skip
+
+
+def _checked_setting(name: str, values: list[str]) -> None:
+    if name not in SETTINGS:
+        raise RequestError(400, f"{name[:60]!r} is no setting; docs/guide/SETTINGS.md lists them")
+    setting = SETTINGS[name]
+    several = isinstance(setting.default, tuple)
+    if not several and len(values) != 1:
+        raise RequestError(400, f"{name} takes one value")
+    raw: Any = values if several else values[0]
+    read(setting, raw, name)  # raises a ConfigError that says what it must be
+
+
+def _given(parts: ServerParts, order: CrawlOrder, wait_s: float) -> OrderAnswer:
+    given = give(parts.replica.directory, order, by="web")
+    if given.pid is None:
+        return OrderAnswer(given.id, "waits", "no crawl runs; the next start obeys it")
+    found = awaited(parts.replica.directory, given, wait_s)
+    return found if found.result else OrderAnswer(found.id, found.state, "no result yet; it is listed here later")

@@ -1,0 +1,1 @@
+"""The crawl for assistants: the Model Context Protocol over standard input and output, or HTTP."""
