@@ -1,5 +1,7 @@
 """evercrawl lab policies: the list, and one of them."""
 
+import argparse
+import importlib
 import json
 
 import pytest
@@ -37,7 +39,14 @@ def test_what_is_none_is_refused_with_those_that_are(capsys):
     assert "choose one of: azar" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("verb", modules())
+def verbs() -> list[str]:
+    found = argparse.ArgumentParser().add_subparsers()
+    for name in modules():
+        importlib.import_module(f"evercrawl.cli.verbs.{name}").add(found)
+    return sorted(found.choices)
+
+
+@pytest.mark.parametrize("verb", verbs())
 def test_help_has_examples_that_can_be_read(verb, capsys):
     with pytest.raises(SystemExit):
         main([verb, "--help"])
