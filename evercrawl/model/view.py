@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from evercrawl.config import FILE_NAME, Config, load
 from evercrawl.errors import ConfigError
+from evercrawl.model.boosts import Boosts
 from evercrawl.model.columns import Columns, counts_bytes
 from evercrawl.model.expecting import Expecting, ExpectingColumns, expecting_of
 from evercrawl.model.focus import Focusing, discovery_weight
@@ -57,8 +58,8 @@ class View:
         What the policy is told beside columns, at any instant and at `now`.
     columns
         Slots -> `Pages`.
-    focus
-        Which entry of the focus means which page; None where there is no focus.
+    focus, boosts
+        Which entry of the focus means which page, None where there is no focus; and what orders have count for more.
     """
 
     def __init__(self, partition: Partition, config: Config, now: float) -> None:
@@ -70,6 +71,8 @@ class View:
         self.priors = priors_of(self.state)
         self.in_bytes = counts_bytes(config)
         self._gathered = (self.state, self.scheme, self.priors, AnnouncedDates(self.state.accounts))
+        self.boosts = Boosts(self.state)
+        self.boosts.take(self.state.steered.boosts, self.now)
         self.focus = Focusing(self.state, config.focus, partition.journal.read) if config.focus else None
         self.columns = Columns(*self._gathered, in_bytes=self.in_bytes, newcomers=config.newcomers)
         self.policy = policy_of(config.policy, config.policy_options, str(partition.directory / FILE_NAME))
@@ -135,6 +138,7 @@ class View:
             known=KnownGraph(self.partition, needs) if needs else None,
             weight=weight_of(self.config.weight, self.partition, lasting=self.config.lasting),
             comebacks=comebacks_of(self.state) if awaits else None,
+            boosts=self.boosts,
         )
 
     def expecting(self) -> Expecting | None:

@@ -31,7 +31,7 @@ from evercrawl.schedule.policies.price.price import Price
 from evercrawl.schedule.policies.tianwang.cycle import CycleState
 from evercrawl.simulate.surroundings.clock import VirtualClock, run_virtual
 from evercrawl.simulate.surroundings.network import inline
-from evercrawl.store.journal.events import Bounded
+from evercrawl.store.journal.events import Boost, Bounded, Obeyed
 from evercrawl.types import RETIRED, Floats
 
 SITE = "http://example.org"
@@ -509,3 +509,16 @@ def test_pages_that_hardly_changed_tell_of_no_noise(begun, ask):
     for text in ("one", "two", "three"):
         begun.visit(f"{SITE}/", begun.page("Home", text=text))
     assert ask("/")[0].noise is None
+
+
+def test_a_boost_is_told_with_its_end_and_ends(made, ask):
+    made.fill()
+    boosts = [Boost("/a$", 4.0, 1_700_000_000.0, made.now + 2 * DAY_S)]
+    made.partition.remember(Obeyed("1", made.now, 0, "boost", "done", "", boosts=boosts))
+    found = ask("/a")[0].worth
+    assert found.wanted == 4.0
+    assert found.because.startswith("boost on '/a$' since 2023-11-14 22:13:20 UTC until ")
+    assert ask("/")[0].worth.wanted == 1.0
+    before, after = (ask("/a", after_s=(2.0 + sign * 1e-4) * DAY_S)[0].worth for sign in (-1, 1))
+    assert (before.wanted, after.wanted) == (4.0, 1.0)
+    assert before.value == pytest.approx(4 * after.value, rel=0.01)

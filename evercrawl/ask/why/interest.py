@@ -6,6 +6,7 @@ import numpy as np
 
 from evercrawl.config import Focus
 from evercrawl.model.focus import EVEN, discovery_weight, unasked, weighs
+from evercrawl.model.stored.answers import instant
 from evercrawl.model.view import View
 from evercrawl.model.worth.weights import IMPORTANCE
 
@@ -30,6 +31,10 @@ def wanted(view: View, slot: int, *, never: bool) -> tuple[float, str]:
         entry = view.config.focus[place]
         times *= entry.weight
         reasons.append(f"focus, entry {place + 1} ({_named(entry)})")
+    for boost in view.boosts.of(view.state.urls.get(slot)) if view.boosts.active else ():
+        times *= boost.factor
+        end = f" until {instant(boost.until)}" if boost.until else ""
+        reasons.append(f"boost on {boost.pattern!r} since {instant(boost.since)}{end}")
     if weighs(view.config):
         times *= float(view.candidates.weight_ratio(np.array([slot], np.uint32))[0])
         reasons += [f"weight = {view.config.weight}"] if view.config.weight != IMPORTANCE else []
