@@ -18,9 +18,9 @@ from evercrawl.store.journal.events import Bounded
 from evercrawl.store.partition import Partition
 from evercrawl.store.resuming import to_try_of
 
-PIECE: Final = 1 << 15  # pages of the bags of hosts that are looked at in one turn: a millisecond or two
+PIECE: Final = 1 << 14  # pages of the bags of hosts that are looked at in one turn: a millisecond or two
 HOSTS: Final = 1 << 12  # hosts, likewise
-LIFTED: Final = 1 << 13  # pages, likewise
+LIFTED: Final = 1 << 12  # pages, likewise
 AT_ONCE: Final = 64  # pages that may be given up between two turns of the loop
 _JUDGING, _DROPPING, _LIFTING, _DONE = range(4)
 NOTE: Final = "barred"
@@ -125,14 +125,16 @@ class Enforcing:
 
     def _lift(self) -> None:
         """Let some pages wait again that a rule kept out."""
-        slots, self._at = self._barred.lifted(self._at, LIFTED)
+        first = self._at
+        slots, self._at = self._barred.lifted(first, LIFTED)
+        last = self._at
         if self._at >= self._state.known.count:
             self._next(_DONE)
         if not len(slots):
             return
         new, seen = to_try_of(self._state, slots)
-        hosts = self._state.known.columns().host
-        self._frontier.fill(hosts[new], new, new=True)
+        hosts = self._state.known.rows(first, last)["host"]
+        self._frontier.fill(hosts[new - first], new, new=True)
         records, rows = self._state.table.record[seen], self._state.records.rows
         not_before = again_at(self._state, rows["visited"][records], rows["misses"][records], self._refresh_after_s)
-        self._frontier.fill(hosts[seen], np.ascontiguousarray(seen), new=False, not_before=not_before)
+        self._frontier.fill(hosts[seen - first], np.ascontiguousarray(seen), new=False, not_before=not_before)

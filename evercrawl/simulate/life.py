@@ -22,6 +22,7 @@ from evercrawl.progress import Limits
 from evercrawl.search.index import FOLDER, Index
 from evercrawl.simulate.checkers.base import Running
 from evercrawl.simulate.surroundings.network import MadeNetwork
+from evercrawl.simulate.surroundings.orders import MadeOrders
 from evercrawl.simulate.surroundings.surroundings import WorldSurroundings
 from evercrawl.simulate.watched import SlowOffload, SlowParsers, WatchedNetwork, WatchedPartition
 from evercrawl.simulate.witness import Witness
@@ -48,15 +49,27 @@ async def live(around: WorldSurroundings, witness: Witness, number: int, look: C
     life = around.world.lives[number]
     for after_s in life.looks:
         asyncio.get_running_loop().call_later(after_s, look)
+    orders = MadeOrders(around.disk, tuple(around.web.seeds)) if any(one.orders for one in around.world.lives) else None
+    if orders is not None:
+        for after_s, kind in life.orders:
+            asyncio.get_running_loop().call_later(after_s, _order, orders, kind, witness)
     async with AsyncExitStack() as stack:
-        crawl = await _opened(around, witness, number, stack)
+        crawl = await _opened(around, witness, number, stack, orders)
         clean = await _crawl(crawl, around, number)
         witness.at()
         witness.ended(clean=clean)
         return clean
 
 
-async def _opened(around: WorldSurroundings, witness: Witness, number: int, stack: AsyncExitStack) -> Crawl:
+def _order(orders: MadeOrders, kind: str, witness: Witness) -> None:
+    """Have somebody give an order."""
+    if name := orders.give(kind, witness.at()):
+        witness.log.add(witness.at(), "order", name, kind)
+
+
+async def _opened(
+    around: WorldSurroundings, witness: Witness, number: int, stack: AsyncExitStack, orders: MadeOrders | None
+) -> Crawl:
     """Put a crawl together; whatever has to be closed is left to the stack."""
     life, folder = around.world.lives[number], around.folder
     config, draw = life.config, random.Random(f"{around.world.seed} life {number}")
@@ -90,7 +103,9 @@ async def _opened(around: WorldSurroundings, witness: Witness, number: int, stac
         )
 
     elsewhere = life.slow_s > 0 or config.workers not in (AUTO, "0")
-    outside = Outside(network, names.servers, clock, offload, guard, readers=slow if elsewhere else None)
+    given = orders if life.end is not LifeEnd.ONE else None
+    readers = slow if elsewhere else None
+    outside = Outside(network, names.servers, clock, offload, guard, readers=readers, orders=given)
     crawl = assemble(config, memory, outside, witness.progress)
     last = number == len(around.world.lives) - 1
     witness.began(Running(number, last, witness.at(), config, partition, crawl, clock, index, names))

@@ -20,6 +20,7 @@ from evercrawl.simulate.checkers.index import IndexFollows
 from evercrawl.simulate.checkers.journal import Acknowledged, MemoryFollows
 from evercrawl.simulate.checkers.links import LinksAreItsOwn
 from evercrawl.simulate.checkers.names import NamesChecker
+from evercrawl.simulate.checkers.orders import OrdersObeyed
 from evercrawl.simulate.checkers.politeness import Politeness
 from evercrawl.simulate.checkers.robots import RobotsObeyed
 from evercrawl.simulate.checkers.starvation import NoneStarves
@@ -34,7 +35,7 @@ from evercrawl.store.partition import Partition
 
 CHECKERS: Final[tuple[type[Checker], ...]] = (
     Politeness, RobotsObeyed, Budget, EachVisit, LinksAreItsOwn, CashConserved, Acknowledged, MemoryFollows,
-    IndexFollows, NoneStarves, NamesChecker,
+    IndexFollows, NoneStarves, NamesChecker, OrdersObeyed,
 )  # fmt: skip
 _MEMORY: Final = Path("/dev/shm")  # the index and the caches sync; here that costs nothing
 

@@ -201,6 +201,10 @@ class VirtualDisk:
         reader.read_only = True
         return reader
 
+    def beside(self) -> VirtualDisk:
+        """Return the same files for another process, which writes to files of its own and outlives this one."""
+        return self._handle(None)
+
     def _die(self) -> None:
         self._dead = self._dead or Crash("the process that had this disk is gone")
 

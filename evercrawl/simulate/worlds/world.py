@@ -23,6 +23,8 @@ DIRECTORY: Final = Path("/made-up")
 CALM_CYCLES: Final = 2.1
 """How long the last life is, in the time between two visits of a page there: one for the page to fall due, one for it
 to get its turn, which takes half as long if all are due at once."""
+_ORDERED: Final = 0.3
+"""Part of the worlds in which people give orders."""
 _NAMES: Final = ("a.example", "b.example", "www.c.example", "news.c.example", "d.example", "e.co.uk", "f.example")
 
 
@@ -75,6 +77,8 @@ class Life:
         From so many seconds on, the disk cannot do the n-th operation that is asked of it.
     looks
         After so many seconds somebody verifies the crawl while it runs.
+    orders
+        After so many seconds somebody gives an order: a word, as in `surroundings.orders`.
     """
 
     config: Config
@@ -91,6 +95,7 @@ class Life:
     slow_s: float = 0.0
     broken: tuple[tuple[float, int], ...] = ()
     looks: tuple[float, ...] = ()
+    orders: tuple[tuple[float, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +168,7 @@ def drawn(seed: int) -> World:
         climate=_climate(draw),
         rules_s=_between(draw, 60, 3600),
         sitemaps=draw.random() < 0.6,
-        lives=_wishing(seed, _weighing(seed, _learning(seed, names, (*lives, calm)))),
+        lives=_ordering(seed, _wishing(seed, _weighing(seed, _learning(seed, names, (*lives, calm))))),
         **_resolving(seed),
     )
 
@@ -198,6 +203,20 @@ def _weighing(seed: int, lives: Sequence[Life]) -> tuple[Life, ...]:
     draw = random.Random(f"weights {seed}")
     often = draw.choice([0.0, 0.5, 1.0])
     return tuple(replace(life, config=replace(life.config, lasting=draw.random() < often)) for life in lives)
+
+
+def _ordering(seed: int, lives: Sequence[Life]) -> tuple[Life, ...]:
+    """Return lives in which orders are given, in some worlds; the last begins with one that ends every pause."""
+    draw = random.Random(f"orders {seed}")
+    if draw.random() > _ORDERED:
+        return tuple(lives)
+    ordered = list[Life]()
+    for life in lives[:-1]:
+        count = draw.randrange(6) if life.end is not LifeEnd.ONE else 0
+        kinds = ("pause", "resume", "boost", "unboost", "exclude", "lift", "seed", "nonsense")
+        orders = sorted((draw.uniform(0.0, life.lasts_s), draw.choice(kinds)) for _ in range(count))
+        ordered.append(replace(life, orders=tuple(orders)))
+    return (*ordered, replace(lives[-1], orders=((0.0, "resume"),)))
 
 
 def _wishing(seed: int, lives: Sequence[Life]) -> tuple[Life, ...]:
