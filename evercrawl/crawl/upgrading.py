@@ -6,6 +6,7 @@ may be broken off at any point: it writes the new file before it removes the old
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,13 +14,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
+from evercrawl.clock import SystemClock
 from evercrawl.crawl.repairing import settled
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.model.policy import lessons_file
 from evercrawl.store.disk import stamped
 from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.disk.lock import Lock
 from evercrawl.store.journal import segment
 from evercrawl.store.partition import FORMAT, is_crawl
+from evercrawl.store.rekeying import give_secret
 from evercrawl.store.repair.birth import read_birth
 from evercrawl.store.snapshots import head, snapshot, version8
 
@@ -49,9 +53,7 @@ class KnownFormat(NamedTuple):
 
 
 FORMATS: Final = {
-    DIRECTORY: KnownFormat(
-        FORMAT, (1,), "its URLs and contents are hashed without a secret; a new crawl of the same seeds has one"
-    ),
+    DIRECTORY: KnownFormat(FORMAT, (1,)),
     JOURNAL: KnownFormat(segment.VERSION),
     SNAPSHOT: KnownFormat(head.VERSION, (version8.VERSION,)),
     LESSONS: KnownFormat(lessons_file.VERSION, (2,), "the next run writes the new one"),
@@ -162,6 +164,18 @@ def _judged(part: str, found: int | None) -> FormatState:
     return FormatState(part, found, known.newest, "kept" if known.kept else "converted", known.kept)
 
 
+def _directory(directory: Path) -> None:
+    """Give the crawl a secret, and fold its journal anew under it."""
+    lock = Lock.take(directory, "evercrawl upgrade", SystemClock().now())
+    disk = RealDisk(directory)
+    try:
+        give_secret(disk, os.urandom)
+    finally:
+        disk.close()
+        lock.release()
+    settled(directory)
+
+
 def _snapshot(directory: Path) -> None:
     """Write a snapshot of what the crawl holds, then remove those of older versions."""
     settled(directory)
@@ -174,5 +188,5 @@ def _snapshot(directory: Path) -> None:
         disk.close()
 
 
-STEPS: Final[dict[str, Callable[[Path], None]]] = {SNAPSHOT: _snapshot}
+STEPS: Final[dict[str, Callable[[Path], None]]] = {DIRECTORY: _directory, SNAPSHOT: _snapshot}
 """What converts a part of an older version."""

@@ -45,7 +45,7 @@ def test_an_older_directory_is_converted_and_then_current(older, capsys):
     assert main(["upgrade", str(older), "--dry-run"]) == 0
     said = capsys.readouterr().out
     assert "snapshot: format 8, and 9 is the newest; it would be converted" in said
-    assert "directory: format 1, and 2 is the newest; it is kept and read: its URLs" in said
+    assert "directory: format 1, and 2 is the newest; it would be converted" in said
     before = {path.name: path.read_bytes() for path in older.iterdir()}
     assert before == {path.name: path.read_bytes() for path in (KEPT / "version8").iterdir()}
     assert main(["upgrade", str(older)]) == 0
@@ -58,7 +58,7 @@ def test_an_older_directory_is_converted_and_then_current(older, capsys):
     assert main(["upgrade", "--dir", str(older), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert {state["part"]: state["then"] for state in told["formats"]} == {
-        "directory": "kept", "journal": "current", "snapshot": "current", "lessons": "current",
+        "directory": "current", "journal": "current", "snapshot": "current", "lessons": "current",
     }  # fmt: skip
 
 
@@ -125,4 +125,4 @@ def test_an_upgrade_that_is_killed_anywhere_is_finished_by_the_next(older, tmp_p
         assert code == 0, ran.stderr
         disk = RealDisk(Path(directory), read_only=True)
         assert [snapshot.version_of(disk, name) for name in snapshot.names(disk)] == [9]
-        assert [state.then for state in formats(Path(directory))] == ["kept", "current", "current", "current"]
+        assert [state.then for state in formats(Path(directory))] == ["current"] * 4
