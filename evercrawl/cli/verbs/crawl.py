@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from evercrawl.cli import arguments, running, seeds, warm, where
 from evercrawl.cli.reaching import Reaching, tried
+from evercrawl.cli.served import add_serve, beside
 from evercrawl.cli.show import live
 from evercrawl.cli.watching.watching import Watching, add_watching
 from evercrawl.config import FILE_NAME, Config, load, source_of, values
@@ -65,6 +66,7 @@ def add(verbs: arguments.Verbs) -> None:
         help="refuse a seed file with lines that are no URL, not leave them out",
     )
     parser.add_argument("--quiet", action="store_true", help="print errors only")
+    add_serve(parser)
     arguments.add_json(parser)
     add_watching(parser)
     arguments.add_settings(parser)
@@ -82,7 +84,8 @@ def run(args: argparse.Namespace) -> int:
         notes.append(f"the crawl is in {directory}; questions about it find it from here")
     with (
         live.watcher(as_json=args.json, quiet=args.quiet) as shown,
-        Watching(args, directory, shown) as watch,
+        beside(args, directory, shown) as served,
+        Watching(args, directory, served) as watch,
     ):
         return crawl(directory, config, given.urls, limits, watch, notes, watch.heard)
 

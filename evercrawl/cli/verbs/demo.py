@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from evercrawl.cli import arguments, running, warm, where
+from evercrawl.cli.served import add_serve, beside
 from evercrawl.cli.show import live
 from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.plain import many
@@ -40,7 +41,7 @@ _MORE = (
     "It serves twenty hosts on loopback addresses, whose pages differ in importance and rate of change, and crawls "
     "them. Then it prints the importance and rates it learned beside the true ones, and the freshness of its copies "
     "beside that of a round-robin with as many fetches, in this world and in others on a virtual clock. Examples: "
-    "`evercrawl demo`, `evercrawl demo --seed 7 --worlds 1`."
+    "`evercrawl demo`, `evercrawl demo --seed 7 --worlds 1`, `evercrawl demo --serve --seconds 10m --worlds 1`."
 )
 
 
@@ -54,6 +55,7 @@ def add(verbs: arguments.Verbs) -> None:
         "--worlds", metavar="N", default="5", help="number of worlds compared, this one included (default: 5)"
     )
     parser.add_argument("--seed", metavar="N", help="seed of the first world; the others follow (default: random)")
+    add_serve(parser)
     arguments.add_json(parser)
 
 
@@ -68,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
     if args.dir is None:
         args.dir = tempfile.mkdtemp(prefix="evercrawl-demo-")
     directory = where.directory(args)
-    with live.watcher(as_json=args.json, quiet=False) as watch:
+    with live.watcher(as_json=args.json, quiet=False) as shown, beside(args, directory, shown) as watch:
         warm.up(watch)
         _compare(directory, _worlds(seed, count, pages, seconds), watch, as_json=args.json)
     return 0
