@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
 
     setting = SETTINGS.get(args.name)
     if setting is None:
-        near = difflib.get_close_matches(args.name, SETTINGS, 1)
+        near = difflib.get_close_matches(str(args.name), list(SETTINGS), 1)
         hint = f"did you mean {near[0]}?" if near else "docs/guide/SETTINGS.md lists them"
         raise ConfigError(f"{args.name!r} is not a setting; {hint}")
     many = isinstance(setting.default, tuple)

@@ -219,9 +219,10 @@ class Deeds:
         if setting is None:
             near = difflib.get_close_matches(order.name, SETTINGS, 1)
             return refused(f"{order.name[:60]!r} is not a setting{f'; did you mean {near[0]!r}' if near else ''}")
-        if not isinstance(setting.default, tuple) and len(order.values) != 1:
+        many = isinstance(setting.default, tuple)
+        if not many and len(order.values) != 1:
             return refused(f"{order.name} takes one value")
-        raw: object = list(order.values) if isinstance(setting.default, tuple) else order.values[0]
+        raw: object = list(order.values) if many else order.values[0]
         value = read(setting, raw, order.name)
         replace(self._tuning.config, **{order.name: value})  # type: ignore[arg-type]  # which sees that all fit together
         return Deed("", change=lambda _: {order.name: value})
