@@ -27,6 +27,10 @@ def _imported(folder: str = "*") -> set[str]:
     return names - set(sys.stdlib_module_names) - {"evercrawl"}
 
 
+def _folders() -> list[str]:
+    return [path.name for path in (ROOT / "evercrawl").iterdir() if path.is_dir() and path.name != "__pycache__"]
+
+
 def _project() -> dict[str, Any]:
     project: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return project
@@ -47,13 +51,16 @@ def _missing(names: set[str], declared: set[str]) -> list[str]:
 
 
 def test_every_library_that_is_imported_is_declared() -> None:
-    """What only figures need is in the lab extra, what only PDFs need in the extra of that name."""
-    always = _declared(_project()["dependencies"]) | _declared(_project()["optional-dependencies"]["pdf"])
-    for_figures = always | _declared(_project()["optional-dependencies"]["lab"])
-    missing = set(_missing(_imported(), always)) - set(_imported("lab"))
-    assert not missing, f"pyproject.toml does not declare {sorted(missing)}"
-    missing = set(_missing(_imported("lab"), for_figures))
-    assert not missing, f"the extra lab in pyproject.toml does not declare {sorted(missing)}"
+    """What only figures, PDFs, the server or assistants need is in the extra of that name, and imported there alone."""
+    extras: dict[str, list[str]] = _project()["optional-dependencies"]
+    always = _declared(_project()["dependencies"]) | _declared(extras["pdf"])
+    apart = {"lab": ("lab",), "serve": ("serve", "mcp")}
+    elsewhere = set[str]().union(*(_imported(folder) for folder in _folders() if folder not in apart))
+    missing = sorted(set(_missing(elsewhere, always)) - _imported("lab"))
+    assert not missing, f"pyproject.toml does not declare {missing}"
+    for folder, names in apart.items():
+        missing = _missing(_imported(folder), always.union(*(_declared(extras[name]) for name in names)))
+        assert not missing, f"the extra {names[0]} in pyproject.toml does not declare {missing}"
 
 
 def test_every_library_that_is_declared_is_imported() -> None:

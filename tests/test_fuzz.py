@@ -22,8 +22,8 @@ def loaded():
 FUZZ = loaded()
 FILES = (
     "blocks", "names.cache",
-    "archive.cdxj", "archive.gz", "archive.json", "crawl-copy.json", "crawl.json", "crawl.toml", "journal", "known.bin",
-    "lessons", "policy.json", "robots.sqlite", "sitemaps.sqlite", "snapshot", "soft404.sqlite", "urls.idx", "urls.log",
+    "archive.cdxj", "archive.gz", "archive.json", "crawl-copy.json", "crawl.json", "crawl.key", "crawl.toml", "journal",
+    "known.bin", "learned", "lessons", "policy.json", "robots.sqlite", "sitemaps.sqlite", "snapshot", "soft404.sqlite", "urls.idx", "urls.log",
 )  # fmt: skip
 
 

@@ -116,10 +116,10 @@ def test_a_fault_on_a_robots_txt_closes_its_site_and_no_other(hostile, monkeypat
     bad = hostile.Far({"/": hostile.page(), "/robots.txt": hostile.reply(b"User-agent: *\n")}, "127.0.9.2")
     sound = RobotsKeeper.learn
 
-    def broken(keeper, exchange, now):
+    def broken(keeper, exchange, now, age_s=0.0):
         if exchange.request.url.startswith("http://127.0.9.2") and exchange.error != "internal":
             raise ZeroDivisionError("made by a robots.txt")
-        return sound(keeper, exchange, now)
+        return sound(keeper, exchange, now, age_s)
 
     monkeypatch.setattr(RobotsKeeper, "learn", broken)
     crawled = hostile.crawl(bad, far, until_idle=False, seconds=1.5)
