@@ -23,7 +23,8 @@ FUZZ = loaded()
 FILES = (
     "blocks", "names.cache",
     "archive.cdxj", "archive.gz", "archive.json", "crawl-copy.json", "crawl.json", "crawl.key", "crawl.toml", "journal",
-    "known.bin", "learned", "lessons", "policy.json", "robots.sqlite", "sitemaps.sqlite", "snapshot", "soft404.sqlite", "urls.idx", "urls.log",
+    "known.bin", "learned", "lessons", "policy.json", "robots.sqlite", "sitemaps.sqlite", "snapshot", "soft404.sqlite",
+    "urls.idx", "urls.log",
 )  # fmt: skip
 
 
