@@ -17,6 +17,7 @@ from evercrawl.serve.api.resources import RESOURCES, openapi
 from evercrawl.serve.api.steering import tell
 from evercrawl.serve.context import ServerParts
 from evercrawl.serve.guard import RequestGuard
+from evercrawl.serve.heavy import HeavyQuestions
 from evercrawl.serve.live import Live
 from evercrawl.serve.pages import search as search_page
 from evercrawl.serve.pages import shell
@@ -42,7 +43,7 @@ def app(directory: Path, token: str, hosts: frozenset[str] = frozenset(), public
         It is damaged.
     """
     live = Live()
-    context = ServerParts(CrawlReplica(directory, live.told), live)
+    context = ServerParts(CrawlReplica(directory, live.told), live, HeavyQuestions(directory))
     static = shell.Static()
 
     @contextlib.asynccontextmanager
@@ -53,6 +54,7 @@ def app(directory: Path, token: str, hosts: frozenset[str] = frozenset(), public
             yield
         finally:
             live.end()
+            await context.heavy.close()
             context.replica.close()
 
     made = Starlette(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 from starlette.requests import Request
@@ -11,6 +12,8 @@ from starlette.responses import Response
 
 from evercrawl.ask.instants import dated
 from evercrawl.serve.problems import RequestError
+
+T = TypeVar("T", bound=str)
 
 SEQUENCE = "evercrawl-sequence"
 
@@ -59,14 +62,26 @@ class Parameters:
 
     def share(self, name: str, default: float) -> float:
         """Return a share from 0 to 1."""
+        return self.number(name, default, 0, 1)
+
+    def number(self, name: str, default: float, least: float, most: float) -> float:
+        """Return a number within bounds."""
         raw = self._values.get(name)
         try:
             value = default if raw is None else float(raw)
         except ValueError:
-            value = -1.0
-        if not 0.0 <= value <= 1.0:
-            raise RequestError(400, f"{name} must be a number from 0 to 1")
+            value = math.nan
+        if not least <= value <= most:
+            raise RequestError(400, f"{name} must be a number from {least} to {most}")
         return value
+
+    def choice(self, name: str, choices: Sequence[T]) -> T:
+        """Return one of some texts; the first by default."""
+        value = self._values.get(name, choices[0])
+        for each in choices:
+            if value == each:
+                return each
+        raise RequestError(400, f"{name} must be one of {', '.join(choices)}")
 
 
 def answer(fields: Mapping[str, object], sequence: int, status: int = 200, **headers: str) -> Response:

@@ -11,6 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
+from evercrawl.serve.heavy import HeavyQuestions
 from evercrawl.serve.live import Live
 from evercrawl.serve.problems import RequestError
 from evercrawl.serve.replica import CrawlReplica
@@ -28,12 +29,15 @@ class ServerParts:
         The crawl, followed.
     live
         What tells browsers what is new.
+    heavy
+        What takes seconds of work.
     counts
         Requests answered, by path template and status.
     """
 
     replica: CrawlReplica
     live: Live
+    heavy: HeavyQuestions
     counts: dict[tuple[str, int], int] = field(default_factory=dict[tuple[str, int], int])
 
 

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from evercrawl import __version__
-from evercrawl.serve.api import crawl, dots, events, listed, page, past, search, steering
+from evercrawl.serve.api import crawl, dots, events, lab, listed, page, past, plan, search, steering
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -86,6 +86,12 @@ RESOURCES: Final[dict[str, Resource]] = {
     "orders": Resource(
         steering.told, "The last orders and what became of them; POST gives one.", {"limit": _whole(50, 1, 1000)}
     ),
+    "plan": Resource(
+        plan.planned,
+        "How fresh the copies will be, by budget; 202 while that is worked out.",
+        {"site": {"type": "string", "maxLength": 253, "default": ""}},
+    ),
+    "lab": Resource(lab.trace, "What visits, one after the other, do to the cash of a small web.", lab.SCHEMAS),
     "events": Resource(events.events, "The state and the last visits, as they come.", {}, "text/event-stream"),
 }
 """Path after /api/v1/ -> what it is."""

@@ -23,6 +23,8 @@ PAGES: Final = {
     "sites": "/sites",
     "waits": "/politeness",
     "changes": "/changes",
+    "plan": "/plan",
+    "lab": "/lab",
     "controls": "/controls",
 }
 """Name of a page, which its template and its script have too -> its path."""
@@ -33,6 +35,8 @@ _TITLES: Final = {
     "sites": "Sites",
     "waits": "Politeness",
     "changes": "Changes",
+    "plan": "Plan",
+    "lab": "Lab",
     "controls": "Controls",
 }
 _TEMPLATES: Final = Environment(loader=PackageLoader("evercrawl.serve"), autoescape=select_autoescape(default=True))
