@@ -5,7 +5,7 @@
 # make audit   hold every installed package against the hashes in .ci      make lock  write these anew
 # make replay  install pywb and a browser, and have both replay what was archived; skipped by make test until then
 # make demo    crawl a small living web on this machine, and compare what was learned with the truth
-# make serve   the same living web for a quarter of an hour, with the crawl in a browser: open the link that it prints
+# make serve   the same living web for ten minutes, with the crawl in a browser: open the link that it prints
 # make unchanged  whether worlds, golden tests, demonstration and questions give what they gave (bench/unchanged.py)
 # make fuzz    every reader of foreign bytes, and every file of a crawl directory, for eight hours (bench/fuzz.py)
 # make soak    live 1,000 made-up worlds, and hold the crawler to its promises in each; crawl 20,000 pages of random bytes
@@ -63,7 +63,7 @@ unchanged: setup
 	$(BIN)/python bench/unchanged.py
 
 serve: setup
-	$(BIN)/evercrawl demo --serve --seconds 15m --worlds 1
+	$(BIN)/evercrawl demo --serve --seconds 10m --pages 600 --worlds 1
 
 fuzz: setup
 	$(BIN)/python bench/fuzz.py --hours 8
