@@ -71,6 +71,8 @@ class Enforcing:
 
     def keeps_out(self, slot: int, url: str) -> bool:
         """Whether a page whose turn has come must not be requested; then it waits no more."""
+        if self._state.forgotten.has(slot):
+            return True
         if not self._barred.rule(slot, url):
             return False
         self._barred.drop(slot)

@@ -59,7 +59,8 @@ def replay(state: State, event: Event, pointer: int, number: int) -> None:
     """Fold one event that was read back from the journal, the one with this number."""
     found = event.found if isinstance(event, (Visit, Found, Obeyed)) else None
     if found is not None and found.urls:
-        keys = state.hasher.keys(found.urls)
+        keys = state.forgotten.keys_of(found, state.hasher)
+        found = state.forgotten.told(found)
         slots, new = state.table.intern(keys)
         assert new.all(), "the journal names a URL twice"
         assert int(slots[0]) == found.first_slot, "the journal leaves out a URL"

@@ -17,7 +17,7 @@ import msgspec
 
 from evercrawl.arrays.hasher import SECRET_BYTES, Hasher
 from evercrawl.errors import ConfigError, EvercrawlError, StoreError
-from evercrawl.store import folding
+from evercrawl.store import folding, forgetting, forgotten
 from evercrawl.store.archive.archive import Archive
 from evercrawl.store.archive.pointer import ArchiveEnd, Pointer
 from evercrawl.store.disk import stamped
@@ -186,6 +186,7 @@ class Partition:
         self._lock = Lock.take(directory, PURPOSE, now) if writable and lock is None and disk is None else lock
         try:
             self.disk: Disk = disk or RealDisk(directory, read_only=not writable)
+            self._finish_forgetting(writable)
             self.birth = self._born(random, now, writable, scheme or Scheme(), secret)
             self.hasher = self.birth.hasher
             self.archive = Archive(
@@ -197,6 +198,16 @@ class Partition:
         except BaseException:
             self.close()
             raise
+
+    def _finish_forgetting(self, writable: bool) -> None:
+        """Carry out what was begun, before anything of the directory is read."""
+        if not forgetting.unfinished(self.disk):
+            return
+        if not writable:
+            message = f"{self.directory} {forgetting.UNFINISHED}"
+            raise StoreError(f"{message}; finish that with: evercrawl forget --finish --dir {self.directory}")
+        forgetting.carry_out(self.directory, self.disk)
+        self.repairs.append("what the crawl was told to forget was forgotten to the end")
 
     def _born(
         self, random: Callable[[int], bytes], now: float, writable: bool, scheme: Scheme, secret: bytes | None
@@ -296,6 +307,7 @@ class Partition:
             writable=writable and not fold_all,
             site_rules=self._site_rules,
         )
+        self.state.forgotten = forgotten.load(self.disk)
         if loaded is not None:
             restore(self.state, loaded, self.disk)
         self._archive_end = head.archive_end if head else ArchiveEnd()
@@ -310,6 +322,7 @@ class Partition:
             if isinstance(event, Visit) and event.archive is not None:
                 self._archive_end = max(self._archive_end, event.archive.end)
             given_up = given_up or isinstance(event, Lost)
+        self.state.forget_pages()
         self.state.cashbook.saved = self.state.folded = None  # what is folded from now on is in no snapshot
         if loaded is not None and not self.state.cashbook.balance():
             raise StoreError(f"the cash of snapshot {loaded.name} does not add up")
@@ -318,10 +331,12 @@ class Partition:
 
     def empty_state(self) -> State:
         """Return a state like this crawl's before its first event, which writes nothing: to fold the journal anew."""
-        return State(
+        state = State(
             self.disk, self.birth.made_at, self.hasher, self._site, self.journal.read,
             scheme=self.birth.first, writable=False,
         )  # fmt: skip
+        state.forgotten = self.state.forgotten
+        return state
 
     @property
     def scheme(self) -> Scheme:

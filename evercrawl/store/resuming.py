@@ -46,6 +46,7 @@ def to_try(state: State, named: Slots = _NONE) -> tuple[Slots, Slots]:
     """
     count = state.known.count
     fresh = np.flatnonzero(state.table.record[:count] & np.uint32(NO_RECORD)).astype(np.uint32)
+    fresh = fresh[~state.forgotten.mask(fresh)]
     records = state.records
     starts = range(0, records.count, _PIECE)
     return _sorted(fresh, (records.rows[start : min(start + _PIECE, records.count)] for start in starts), named)
@@ -53,6 +54,7 @@ def to_try(state: State, named: Slots = _NONE) -> tuple[Slots, Slots]:
 
 def to_try_of(state: State, slots: Slots) -> tuple[Slots, Slots]:
     """Return the same of some known pages alone."""
+    slots = slots[~state.forgotten.mask(slots)]
     cells = state.table.record[slots]
     unread = (cells & np.uint32(NO_RECORD)) != 0
     return _sorted(slots[unread], [state.records.rows[cells[~unread]]], _NONE)

@@ -15,6 +15,7 @@ from evercrawl.arrays.reserved import reserve
 from evercrawl.store.cash.accounts import Accounts
 from evercrawl.store.cash.cashbook import Cashbook
 from evercrawl.store.cash.spread import ELSEWHERE, IN_CELL, in_cells, thinner
+from evercrawl.store.forgotten import Forgotten
 from evercrawl.store.originals import Originals
 from evercrawl.store.records.records import FINDABLE, Records
 from evercrawl.store.scheme import NETWORK, Scheme
@@ -99,6 +100,8 @@ class State:
         Slot -> index of the record of a page whose content a broken disk lost; its cash and its links still count.
     steered
         What orders and rules of the scope have made of the crawl.
+    forgotten
+        Pages and hosts that people had it forget.
     notes
         Numbers for whoever looks at the crawl from outside, such as the price; kept in snapshots, and what a policy has
         to keep to in the journal (`events.Noted`).
@@ -142,6 +145,7 @@ class State:
         self.away: dict[int, float] = {}  # host -> leave it alone until then
         self.wished: dict[int, float] = {}  # the same by its answers alone, whoever was silent since
         self.steered = Steered()
+        self.forgotten = Forgotten.nothing()
         self.outcomes: Counter[int] = Counter()  # pages by their last outcome
         self.visits = 0
         self.changes = 0
@@ -213,7 +217,8 @@ class State:
 
     def add_host(self, name: str, *, seed: bool = False) -> None:
         """Take note of the next host, and of its site if that is new; `seed` says that a seed is on it."""
-        host, site = self.hosts.append(name), self._site_of(name, seed=seed)
+        host = self.hosts.append(name)
+        site = self.forgotten.site_of(host) or self._site_of(name, seed=seed)
         number = self.sites.find(site)
         if number is None:
             number = self.sites.append(site)
@@ -247,7 +252,7 @@ class State:
             return True
         seeded = self.seeded()
         return all(
-            self.sites[number] == self._site_of(name, seed=host in seeded)
+            self.sites[number] == (self.forgotten.site_of(host) or self._site_of(name, seed=host in seeded))
             for host, (name, number) in enumerate(zip(self.hosts, numbers.tolist(), strict=True))
         )
 
@@ -313,6 +318,12 @@ class State:
             self.table.record[slot] = NO_RECORD | spread | int(facts["hops"]) << 8 | int(facts["depth"])
             self.table.changed_record.note(slot)
             self.lost[slot] = index
+
+    def forget_pages(self) -> None:
+        """Take the pages that were forgotten for ones that were never fetched."""
+        for slot in self.forgotten.slots.tolist():
+            if slot < self.known.count:
+                self.lose(slot)
 
     def find_lost(self) -> None:
         """Learn again, from the records, which pages' contents were lost and not yet fetched again."""

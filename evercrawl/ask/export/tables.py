@@ -1,6 +1,8 @@
 """What a crawl knows as three tables: pages, links and visits; a piece at a time, so that memory stays small."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import compress
 from math import isfinite
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -16,6 +18,7 @@ from evercrawl.parse import html
 from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname
 from evercrawl.schedule.abilities import Priced
+from evercrawl.store.forgotten import is_nowhere
 from evercrawl.store.journal.events import CHANGED, TLS_BAD, Visit
 from evercrawl.store.partition import Partition
 from evercrawl.store.state import State
@@ -70,8 +73,21 @@ def table(
         The archive or the journal is damaged.
     """
     if name == "pages":
-        return _pages(partition, watch, SystemClock().now() if now is None else now)
-    return {"links": _links, "visits": _visits}[name](partition, watch)
+        pieces = _pages(partition, watch, SystemClock().now() if now is None else now)
+    else:
+        pieces = {"links": _links, "visits": _visits}[name](partition, watch)
+    return map(partial(_remembered, partition.state), pieces) if partition.state.forgotten else pieces
+
+
+def _remembered(state: State, piece: Columns) -> Columns:
+    """Return the rows that name no page that was forgotten."""
+    columns = [piece[name] for name in ("url", "source", "target", "copy_of") if name in piece]
+    gone, hasher = state.forgotten.has_url, state.hasher
+    kept = [
+        not any(url and (is_nowhere(url) or gone(hasher, url, hostname(url))) for url in urls)
+        for urls in zip(*columns, strict=True)
+    ]
+    return {name: list(compress(values, kept)) for name, values in piece.items()}
 
 
 def _pages(partition: Partition, watch: Watch, now: float) -> Iterator[Columns]:

@@ -55,7 +55,9 @@ def top_pages(view: View, most: int, importance: Floats | None = None) -> list[T
         Of each known page, shape (known,), summing to 1; by default what the crawl's scheme says.
     """
     importance = view.importance if importance is None else importance
-    slots = largest(importance, most).astype(np.uint32)
+    forgotten = view.state.forgotten
+    slots = largest(importance, most + len(forgotten.slots)).astype(np.uint32)
+    slots = slots[~forgotten.mask(slots)][:most]
     if not len(slots):
         return []
     pages, (seen, rows) = view.columns(slots), view.records(slots)

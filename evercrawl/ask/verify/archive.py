@@ -8,6 +8,7 @@ import msgspec
 from evercrawl.ask.verify.findings import Findings
 from evercrawl.errors import StoreError
 from evercrawl.model.stored.answers import exchange_of
+from evercrawl.parse.urls import hostname
 from evercrawl.store.archive.answer import Stored, stored
 from evercrawl.store.archive.archive import COVERED, FOLDER
 from evercrawl.store.archive.cdxj import Capture, capture_of, index_name, lines
@@ -133,6 +134,7 @@ class ArchiveCheck:
                 if one.record.damaged or self._ahead.read(self._name, at, len(_MEMBER)) != _MEMBER:
                     return at
                 self._found.count("archive records")
+                self._remembered(one.record.url, at)
                 if one.record.kind in _ANSWERS:
                     blame(f"the record of {one.record.url} at byte {at} is named by no event")
                 at += one.length
@@ -159,9 +161,16 @@ class ArchiveCheck:
             self._broken(event, f"{where}, visited at {iso_date(event.at)}, {was}")
             return
         answer = stored(record)
+        self._remembered(url, offset)
         self._content(event, answer, where)
         if answer.kind is not EntryKind.NOT_MODIFIED:
             self._captures.append(capture_of(answer, offset, length))
+
+    def _remembered(self, url: str, offset: int) -> None:
+        """See that a record is of no URL that was forgotten."""
+        forgotten = self._folded.forgotten
+        if url and forgotten and forgotten.has_url(self._folded.hasher, url, hostname(url)):
+            self._found.blame(f"{self._name}: byte {offset} has a record of a URL that was forgotten", self._name)
 
     def _content(self, event: Visit, answer: Stored, where: str) -> None:
         """See that the content is the one that the event speaks of."""

@@ -1,5 +1,6 @@
 """Whether events follow from those before them, and whether what they fold to is what memory and the files hold."""
 
+import operator
 from array import array
 from collections.abc import Callable
 from typing import Any, Final
@@ -123,7 +124,15 @@ class EventCheck:
             return self._blame(number, f"its hosts begin with {new.first_host}, and {len(folded.hosts)} comes next")
         if max(new.hosts, default=0) >= len(folded.hosts) + len(new.new_hosts):
             return self._blame(number, "it names a host that no event introduced")
-        again = folded.table.find(folded.hasher.keys(new.urls)) != NO_SLOT
+        keys, told = folded.forgotten.keys_of(new, folded.hasher), folded.forgotten.told(new)
+        left = [i for i, key in enumerate(folded.hasher.keys(new.urls).tolist()) if folded.forgotten.has_key(key)]
+        if left:
+            return self._blame(number, f"slot {new.first_slot + left[0]} has the text of a URL that was forgotten")
+        if any(folded.forgotten.has_host(folded.hasher, name) for name in new.new_hosts):
+            return self._blame(number, "it names a host that was forgotten")
+        self._found.count("forgotten URLs", len(new.urls) - sum(map(operator.eq, told.urls, new.urls)))
+        new = told
+        again = folded.table.find(keys) != NO_SLOT
         if again.any() or len(set(new.urls)) != len(new.urls):
             return self._blame(number, "it makes a URL known that was known already")
         self._hosts.extend(new.hosts)

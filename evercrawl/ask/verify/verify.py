@@ -200,4 +200,5 @@ def _events(
         found.blame(f"the journal can be read up to event {seen} only, and memory has {upto}", part=Part.JOURNAL)
         return None
     archive.finish()
+    folded.forget_pages()
     return folded

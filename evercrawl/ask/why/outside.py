@@ -36,11 +36,13 @@ def kept_out(view: View, slot: int) -> str:
 
 
 def outside(view: View, url: str) -> tuple[str, tuple[str, ...]]:
-    """Return the state of a URL that is not known ("out of scope", "refused" or "unknown"), and sentences about it."""
+    """Return the state of a URL that is not known, such as "out of scope" or "forgotten", and sentences about it."""
     config, host = view.config, hostname(url)
     why_not = Guard(config.allow_net, config.refuse_net).judge_url(url)
     if why_not:
         return "refused", (f"{why_not}, so it is never asked for",)
+    if view.state.forgotten.has_url(view.state.hasher, url, host):
+        return "forgotten", ("it was forgotten by `evercrawl forget`, so it is never requested again",)
     setting = _scope(view).excluded_by(url, 0)
     if setting == "exclude":
         return "out of scope", (f"crawl.toml excludes it by {_scope(view).excludes(url)}",)

@@ -42,6 +42,7 @@ EVENTS: Final = {
     "experiment": "an experiment of the lab",
     "evolution": "how a group of pages changes",
     "order": "an order, and what became of it",
+    "forgotten": "what was forgotten, and what is beyond reach",
     "orders": "how the crawl is steered, and its last orders",
     "serving": "where the crawl can be seen, once it can",
     "policy": "a policy with its parameters and tables",

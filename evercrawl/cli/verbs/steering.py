@@ -1,12 +1,12 @@
-"""The verbs that steer a crawl: add, boost, check, exclude, include, orders, pause, resume and set."""
+"""The verbs that steer a crawl: add, boost, check, exclude, forget, include, orders, pause, resume and set."""
 
 from evercrawl.cli import arguments
 from evercrawl.cli.steering import add as seeds
-from evercrawl.cli.steering import boost, check, exclude, include, orders, pause, resume
+from evercrawl.cli.steering import boost, check, exclude, forget, include, orders, pause, resume
 from evercrawl.cli.steering import set as settings
 
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare them."""
-    for one in (seeds, boost, check, exclude, include, orders, pause, resume, settings):
+    for one in (seeds, boost, check, exclude, forget, include, orders, pause, resume, settings):
         one.add(verbs)

@@ -144,7 +144,12 @@ class Admission:
         self, urls: list[str], source: int, depth: int, hops: int, at: float, thin: int = 0,
         content: Content | None = None,
     ) -> Discovery | None:  # fmt: skip
-        """Give slots to those of `urls` that are not known yet."""
+        """Give slots to those of `urls` that are not known yet, and were not forgotten."""
+        if self._state.forgotten:
+            forgotten, hasher = self._state.forgotten, self._state.hasher
+            urls = [url for url in urls if not forgotten.has_url(hasher, url, hostname(url))]
+            if not urls:
+                return None
         keys = self._state.hasher.keys(urls)
         first_slot = self._state.table.known
         _, new = self._state.table.intern(keys)

@@ -12,6 +12,8 @@ from collections.abc import Awaitable, Callable, Coroutine
 from itertools import islice
 from typing import Final
 
+import numpy as np
+
 from evercrawl.clock import Clock
 from evercrawl.crawl.ports import Offload
 from evercrawl.errors import StoreError
@@ -23,6 +25,7 @@ from evercrawl.search.index import Index, IndexedPage
 from evercrawl.store.journal.events import NOINDEX
 from evercrawl.store.partition import Partition
 from evercrawl.store.records.records import FINDABLE
+from evercrawl.types import NO_SLOT
 
 TOGETHER: Final = 64  # pages given to the index at once: some 2 ms
 MOST_BYTES: Final = 48 << 20  # of text that waits for the index; beyond, the crawl waits
@@ -110,7 +113,10 @@ class Indexing:
         else:
             url, hidden = reading.exchange.request.url, bool(event.flags & NOINDEX)
             page = page_of(self._state, slot, url, event.digest, content, hidden=hidden)
-            words = self._anchors.new(spans(content), slots_of_targets(content, visit.leads.slots), content.text)
+            slots = slots_of_targets(content, visit.leads.slots)
+            if self._state.forgotten:
+                slots = np.where(self._state.forgotten.mask(slots), np.uint32(NO_SLOT), slots)
+            words = self._anchors.new(spans(content), slots, content.text)
             self._take(page, words)
         self._changed()
 

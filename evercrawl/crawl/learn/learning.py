@@ -107,8 +107,11 @@ class Learner:
 
     def named_by_people(self, urls: Sequence[str], at: float) -> Discovery | None:
         """Give slots to the new ones among URLs that people name; the caller journals what is returned, by `named`."""
+        state = self._state
         fresh = list(dict.fromkeys(urls))
         for url in fresh:
+            if state.forgotten.has_url(state.hasher, url, hostname(url)):
+                raise ConfigError(f"{url} was forgotten and is never requested again; leave it out")
             self._scope.add_root(hostname(url))
         unknown = self._state.table.find(self._state.hasher.keys(fresh)) == NO_SLOT
         new = [url for url, is_new in zip(fresh, unknown.tolist(), strict=True) if is_new]

@@ -110,6 +110,8 @@ class Deeds:
             url = normalise(text)
             if url is None:
                 out.append(f"{text[:200]!r} is not an http or https URL")
+            elif self._state.forgotten.has_url(self._state.hasher, url, hostname(url)):
+                out.append(f"{url} was forgotten and is never requested again")
             elif rule := self._tuning.scope.excludes(url):
                 out.append(f"{url} is kept out by {rule}; lift that first")
             else:

@@ -77,6 +77,7 @@ def entry_of(partition: Partition, slot: int, anchors: Anchors) -> IndexEntry | 
     content = content_of(partition, event, url)
     page = page_of(state, slot, url, int(row["digest"]), content, hidden=bool(event.flags & NOINDEX))
     slots = state.table.find(state.hasher.keys(content.targets)) if content.targets else np.zeros(0, np.uint32)
+    slots[state.forgotten.mask(slots)] = NO_SLOT
     return IndexEntry(page, anchors.new(spans(content), slots, content.text))
 
 

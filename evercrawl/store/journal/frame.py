@@ -71,6 +71,7 @@ class Press:
 
     def __init__(self) -> None:
         self._compress = zstandard.ZstdCompressor(level=1).compress
+        self._harder = [zstandard.ZstdCompressor(level=level).compress for level in (3, 9, 19)]
         self._decompress = zstandard.ZstdDecompressor().decompress
 
     def pack(self, events: Sequence[bytes], *, offset: int, back: int, sequence: int) -> bytes:
@@ -80,6 +81,24 @@ class Press:
         size = len(body) + OVERHEAD
         checked = b"".join((_HEADER.pack(MAGIC, size, back, sequence, len(events)), body, _WORD.pack(size)))
         return _WORD.pack(_checksum(checked, offset)) + checked
+
+    def pack_again(self, frame: Frame, events: Sequence[bytes]) -> bytes | None:
+        """Return a frame as it stands on the disk with other events in it, of the same size; None where they need more.
+
+        What the events leave of the body is zeros behind them, which are not read.
+        """
+        lengths = struct.pack(f"<{len(events)}I", *map(len, events))
+        data = lengths + b"".join(events)
+        for compress in self._harder:
+            body = compress(data)
+            if len(body) <= len(frame.body):
+                break
+        else:
+            return None
+        body = body.ljust(len(frame.body), b"\0")
+        head = _HEADER.pack(MAGIC, frame.size, frame.back, frame.sequence, len(events))
+        checked = b"".join((head, body, _WORD.pack(frame.size)))
+        return _WORD.pack(_checksum(checked, frame.offset)) + checked
 
     def unpack(self, frame: Frame) -> list[bytes]:
         """Return the events of `frame`, each still encoded."""

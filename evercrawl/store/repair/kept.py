@@ -53,8 +53,8 @@ def keep_archive_end(disk: Disk, archive: Archive, end: ArchiveEnd) -> None:
             disk.replace(f"{FOLDER}/{start:012x}-{name.rpartition('/')[2]}", pieces)
 
 
-def patch(directory: Path, name: str, offset: int, data: bytes) -> None:
-    """Write `data` over what stands at `offset` of a file, and return once that is on the disk."""
+def patch(directory: Path, name: str, offset: int, data: bytes, *, sync: bool = True) -> None:
+    """Write `data` over what stands at `offset` of a file, and return once that is on the disk if `sync` says so."""
     path = directory / name
     try:
         path.parent.mkdir(exist_ok=True)
@@ -63,7 +63,8 @@ def patch(directory: Path, name: str, offset: int, data: bytes) -> None:
             done = 0
             while done < len(data):
                 done += os.pwrite(fd, memoryview(data)[done:], offset + done)
-            os.fsync(fd)
+            if sync:
+                os.fsync(fd)
         finally:
             os.close(fd)
     except OSError as error:

@@ -1,0 +1,384 @@
+"""Forgetting pages and hosts for good: what is to be overwritten is worked out, planned durably, then carried out."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+import numpy as np
+
+from evercrawl import __version__
+from evercrawl.clock import SystemClock
+from evercrawl.config import FILE_NAME
+from evercrawl.crawl.learn.reindex import reindex
+from evercrawl.crawl.repairing import settled
+from evercrawl.errors import ConfigError, StoreError
+from evercrawl.model.stored.reader import opened
+from evercrawl.parse.sites import found_site, site_rules
+from evercrawl.parse.urls import hostname, normalise
+from evercrawl.search.index import FOLDER as SEARCH_FOLDER
+from evercrawl.store import forgetting
+from evercrawl.store.archive.warc import ID_BYTES
+from evercrawl.store.archive.warc_read import walk
+from evercrawl.store.disk.lock import Lock
+from evercrawl.store.forgetting import Blank, Patch
+from evercrawl.store.forgotten import Forgotten, ForgottenHost
+from evercrawl.store.journal.events import Event, Found, Obeyed, Visit
+from evercrawl.store.journal.frame import Press
+from evercrawl.store.journal.segment import HEADER_BYTES, frames, segments
+from evercrawl.store.partition import Partition, is_crawl
+from evercrawl.store.repair.archive import filler
+from evercrawl.store.repair.kept import FOLDER as DAMAGED_FOLDER
+from evercrawl.store.scheme import NETWORK
+from evercrawl.types import NO_SLOT, Keys, Slots
+
+PURPOSE: Final = "evercrawl forget"
+_HOST: Final = re.compile(r"[\w.-]+|\[[0-9a-fA-F:.]+\]")
+_URL: Final = re.compile(rb"https?://[^\s\"'<>\\]+")
+_MASKED: Final = ("orders.jsonl", "usage.jsonl", "quarantine.json", "skipped.json")
+_PIECE: Final = 1 << 14
+_EVERY: Final = 256
+
+Watch = Callable[[str, int, int], None]
+
+
+class ForgetTargets(NamedTuple):
+    """What is to be forgotten.
+
+    Attributes
+    ----------
+    slots, keys
+        Pages, shape (n,) each; slot `NO_SLOT` for a URL that the crawl does not know.
+    hosts
+        Names of hosts, all of whose pages are among them.
+    """
+
+    slots: Slots
+    keys: Keys
+    hosts: tuple[str, ...]
+
+
+class Forgot(NamedTuple):
+    """What came of it.
+
+    Attributes
+    ----------
+    pages, hosts, records, archive_bytes
+        How many pages, hosts, records of the archive and bytes of it.
+    beyond
+        A sentence for each place that this does not reach.
+    """
+
+    pages: int
+    hosts: int
+    records: int
+    archive_bytes: int
+    beyond: tuple[str, ...]
+
+
+def targets(partition: Partition, wanted: Sequence[str]) -> ForgetTargets:
+    """Return what some words mean: each is a URL, the name of a host, or an expression that is found in URLs.
+
+    Raises
+    ------
+    ConfigError
+        One is none of these, or nothing that is known matches an expression.
+    """
+    state, slots, unknown, hosts = partition.state, set[int](), list[int](), list[str]()
+    for word in wanted:
+        if word.startswith(("http://", "https://")):
+            url = normalise(word)
+            if url is None:
+                raise ConfigError(f"{word!r} is no URL; name a complete one, a host or an expression")
+            slot = state.find_one(url)
+            unknown += [state.hasher.key(url)] if slot == NO_SLOT else []
+            slots |= {slot} - {NO_SLOT}
+        elif _HOST.fullmatch(word):
+            host = hostname(normalise(f"http://{word}/") or f"http://{word}/")
+            hosts.append(host)
+            number = state.hosts.find(host)
+            if number is not None:
+                slots |= set(np.flatnonzero(state.known.columns().host == number).tolist())
+        else:
+            found = set(_matching(partition, word))
+            if not found:
+                raise ConfigError(f"no known URL matches {word!r}; name a URL, a host or an expression found in URLs")
+            slots |= found
+    known = np.array(sorted(slots), np.uint32)
+    known = known[~state.forgotten.mask(known)]
+    keys = state.table.keys()[known].astype(np.uint64)
+    new = [key for key in dict.fromkeys(unknown) if not state.forgotten.has_key(key)]
+    return ForgetTargets(
+        np.concatenate((known, np.full(len(new), NO_SLOT, np.uint32))),
+        np.concatenate((keys, np.array(new, np.uint64))),
+        tuple(dict.fromkeys(hosts)),
+    )
+
+
+def looked_up(directory: Path, wanted: Sequence[str]) -> ForgetTargets:
+    """Return what some words mean in a crawl directory; nothing is changed."""
+    partition = opened(directory)
+    try:
+        return targets(partition, wanted)
+    finally:
+        partition.close()
+
+
+def finish(directory: Path) -> bool:
+    """Carry out what was begun; return whether there was anything. Derived files are made again.
+
+    Raises
+    ------
+    ConfigError
+        There is no crawl.
+    StoreError
+        A crawl runs there, or the disk fails.
+    """
+    if not is_crawl(directory):
+        raise ConfigError(f"there is no crawl in {directory}; name its directory with --dir")
+    begun = (directory / forgetting.PLAN).exists()
+    if begun:
+        _opened(directory).close()
+        _made_again(directory, search=True)
+    return begun
+
+
+def forget(directory: Path, wanted: Sequence[str], watch: Watch = lambda what, done, total: None) -> Forgot:
+    """Forget pages and hosts of the crawl in `directory`, in which no crawl may run.
+
+    Parameters
+    ----------
+    directory
+        Crawl directory.
+    wanted
+        URLs, hosts and expressions; see `targets`.
+    watch
+        Told now and then what is being done, how much of it, and of how much.
+
+    Raises
+    ------
+    ConfigError
+        There is no crawl, or a word means nothing.
+    StoreError
+        A crawl runs there, it is damaged, or the disk fails. Once anything was overwritten, the next call or start ends
+        it.
+    """
+    if not is_crawl(directory):
+        raise ConfigError(f"there is no crawl in {directory}; name its directory with --dir")
+    partition = _opened(directory)
+    try:
+        searchable = (directory / SEARCH_FOLDER).is_dir()
+        meant = targets(partition, wanted)
+        table = _table(partition, meant)
+        work = _Work(partition, table, meant, watch)
+        plan = work.plan()
+        result = Forgot(
+            len(meant.slots), len(meant.hosts), len(plan.blanks), sum(each.size for each in plan.blanks),
+            tuple(_beyond(directory, work)),
+        )  # fmt: skip
+        watch("overwriting", 0, 1)
+        forgetting.write_plan(partition.disk, plan)
+        forgetting.carry_out(directory, partition.disk)
+    finally:
+        partition.close()
+    _made_again(directory, search=searchable, watch=watch)
+    return result
+
+
+def _opened(directory: Path) -> Partition:
+    now = SystemClock().now()
+    partition = Partition(
+        directory, os.urandom, now=now, software=f"evercrawl/{__version__}", site=found_site,
+        site_rules=site_rules(), lock=Lock.take(directory, PURPOSE, now), forgiving=True,
+    )  # fmt: skip
+    if not partition.hasher.secret:
+        partition.close()
+        what = f"the crawl in {directory} was begun without a secret, so no hash that only it knows would be left"
+        raise StoreError(f"{what}; begin a new crawl and remove this one instead")
+    return partition
+
+
+def _made_again(directory: Path, *, search: bool, watch: Watch = lambda what, done, total: None) -> None:
+    watch("snapshot", 0, 1)
+    settled(directory)
+    if search:
+        reindex(directory, watch)
+
+
+def _matching(partition: Partition, expression: str) -> Iterator[int]:
+    try:
+        pattern = re.compile(expression)
+    except re.error as error:
+        raise ConfigError(f"{expression!r} is no expression: {error}; see exclude in the settings") from error
+    state = partition.state
+    for start in range(0, state.known.count, _PIECE):
+        slots = range(start, min(start + _PIECE, state.known.count))
+        urls = state.urls.get_many(slots)
+        yield from (slot for slot, url in zip(slots, urls, strict=True) if pattern.search(url))
+
+
+def _table(partition: Partition, meant: ForgetTargets) -> Forgotten:
+    """Return all that is forgotten from now on."""
+    state, before = partition.state, partition.state.forgotten
+    digests = {number: host.digest for number, host in before.hosts.items()}
+    for name in meant.hosts:
+        number = state.hosts.find(name)
+        digest = state.hasher.short(name.encode())
+        if number is None and digest not in digests.values():
+            number = min(digests, default=0) - 1 if min(digests, default=0) < 0 else -1
+        if number is not None:
+            digests[number] = digest
+    sites = state.site_of[: len(state.hosts)]
+    hosts = dict[int, ForgottenHost]()
+    for number, digest in digests.items():
+        if number < 0:
+            hosts[number] = ForgottenHost(digest, "")
+            continue
+        site = int(sites[number])
+        kept = [each for each in np.flatnonzero(sites == site).tolist() if each not in digests]
+        name, scheme = state.sites[site], partition.scheme
+        if not kept and name in (*scheme.trusted, *scheme.distrusted):
+            what = f"the settings name {name} among the sites that are trusted or not"
+            raise ConfigError(f"{what}; take it out of {FILE_NAME}, start the crawl once, and forget it then")
+        nobody = f"s{site}.forgotten.invalid{NETWORK if NETWORK in name else ''}"
+        hosts[number] = ForgottenHost(digest, name if kept else nobody)
+    return Forgotten(np.concatenate((before.slots, meant.slots)), np.concatenate((before.keys, meant.keys)), hosts)
+
+
+class _Work:
+    """Works out what is to be overwritten."""
+
+    def __init__(self, partition: Partition, table: Forgotten, meant: ForgetTargets, watch: Watch) -> None:
+        self._partition, self._disk, self._hasher = partition, partition.disk, partition.hasher
+        self._table, self._watch = table, watch
+        self._hosts = [host.encode() for host in meant.hosts]
+        self._new = Forgotten(meant.slots, meant.keys, {})
+        self._ends: dict[int, int] = {}  # of the last record named in each segment
+        self._patches, self._blanks = list[Patch](), list[Blank]()
+
+    def plan(self) -> forgetting.ForgetPlan:
+        """Return the plan."""
+        self._journal()
+        for name in _MASKED:
+            self._mask(name)
+        now = SystemClock().now()
+        return forgetting.new_plan(now, self._table.data(), self._patches, self._blanks, {})
+
+    def _journal(self) -> None:
+        press, files = Press(), segments(self._disk)
+        decode = msgspec.msgpack.Decoder(Event).decode
+        encode = msgspec.msgpack.Encoder().encode
+        count = 0
+        for segment in files:
+            for frame in frames(self._disk, segment.start, segment.start + HEADER_BYTES):
+                before = press.unpack(frame)
+                after = list(before)
+                for i, data in enumerate(before):
+                    event = decode(data)
+                    new = self._without(event)
+                    if new is not event:
+                        after[i] = encode(new)
+                if after != before:
+                    packed = press.pack_again(frame, after)
+                    if packed is None:
+                        where = f"{segment.name}, byte {frame.offset - segment.start}"
+                        raise StoreError(f"{where}: there is no room for what is left of it; nothing was changed")
+                    self._patches.append(Patch(segment.name, frame.offset - segment.start, packed))
+                count += 1
+                if count % _EVERY == 0:
+                    self._watch("events", frame.sequence, self._partition.journal.sequence)
+
+    def _without(self, event: Event) -> Event:
+        """Return an event without what is to be forgotten; itself where there is nothing of that in it."""
+        if isinstance(event, Visit):
+            gone = self._new.has(event.slot)
+            self._archived(event, gone=gone)
+            if gone:
+                event = msgspec.structs.replace(
+                    event, digest=0, digest_rest=0, simhash=0, words=0, archive=None, content=0, etag="",
+                    last_modified="", mime="", title="", language="", error="", text=None, near=NO_SLOT,
+                )  # fmt: skip
+            elif event.error and self.masked(event.error.encode()) is not None:
+                event = msgspec.structs.replace(event, error="")
+        if isinstance(event, Obeyed):
+            if self.masked(event.result.encode()) is not None:
+                event = msgspec.structs.replace(event, result="forgotten")
+            if event.root.encode() in self._hosts:
+                event = msgspec.structs.replace(event, root="")
+        if isinstance(event, (Visit, Found, Obeyed)) and event.found is not None:
+            marked = self._table.marked(self._table.told(event.found))
+            if marked != event.found:
+                event = msgspec.structs.replace(event, found=marked)
+        return event
+
+    def _archived(self, event: Visit, *, gone: bool) -> None:
+        """Take note of the record of a visit, and of its request, which stands before it."""
+        if event.archive is None:
+            return
+        segment, offset, length = event.archive
+        start, self._ends[segment] = self._ends.get(segment, 0), offset + length
+        if not gone:
+            return
+        name, first = self._partition.archive.name(segment), offset
+        for one in walk(_Part(self._disk, start, offset), name):  # type: ignore[arg-type]
+            if one.record.url and self._new.has_key(self._hasher.key(one.record.url)):
+                first = min(first, start + one.offset)
+        size = offset + length - first
+        noise = os.urandom(ID_BYTES)
+        if not filler(size, 0.0, noise, ""):
+            raise StoreError(f"{name}, byte {first}: {size} bytes are too few for a record; nothing was changed")
+        self._blanks.append(Blank(name, first, size, noise))
+
+    def _mask(self, name: str) -> None:
+        data = self._disk.read(name, 0, self._disk.size(name))
+        masked = self.masked(data) if data else None
+        if masked is not None:
+            self._patches.append(Patch(name, 0, masked))
+
+    def masked(self, data: bytes) -> bytes | None:
+        """Return the text with what is forgotten written over; None where it says nothing of that."""
+        masked = _URL.sub(self._over, data)
+        for host in self._hosts:
+            for written in (
+                host,
+                re.escape(host.decode()).encode(),
+                re.escape(host.decode()).encode().replace(b"\\", b"\\\\"),
+            ):
+                masked = masked.replace(written, b"~" * len(written))
+        return masked if masked != data else None
+
+    def _over(self, match: re.Match[bytes]) -> bytes:
+        url = normalise(match[0].decode("utf-8", "replace").rstrip(".,;:)"))
+        known = url is not None and self._new.has_key(self._hasher.key(url))
+        return b"~" * len(match[0]) if known else match[0]
+
+
+class _Part:
+    """Some bytes of a file, as if they were a file."""
+
+    def __init__(self, disk: object, start: int, end: int) -> None:
+        self._disk, self._start, self._end = disk, start, end
+
+    def read(self, name: str, offset: int, size: int) -> bytes:
+        """Return `size` bytes from `offset`; fewer at the end."""
+        start = self._start + offset
+        return self._disk.read(name, start, max(min(size, self._end - start), 0))  # type: ignore[attr-defined, no-any-return]
+
+    def size(self, name: str) -> int:
+        """Return the size in bytes."""
+        return self._end - self._start
+
+
+def _beyond(directory: Path, work: _Work) -> Iterator[str]:
+    """Yield a sentence for each place that may hold what was forgotten and is not reached."""
+    yield "archived pages that stay and link to it still have its address in their links"
+    settings = directory / FILE_NAME
+    if settings.is_file() and work.masked(settings.read_bytes()) is not None:
+        yield f"{settings} names it: edit the file"
+    if (directory / DAMAGED_FOLDER).is_dir():
+        yield f"{directory / DAMAGED_FOLDER} keeps what repairs took away: look through it, or remove it"
+    yield "exports, backups, copies in object storage and webhooks that were delivered: remove it there yourself"

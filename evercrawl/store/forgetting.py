@@ -1,0 +1,133 @@
+"""A plan to forget, and how it is carried out: every byte to be written, durable before the first is.
+
+A plan that is there was begun, so whoever opens the directory for writing carries it out first, from its first step to
+its last. Each step writes what is said, wherever the one before was broken off; the plan is removed behind the last.
+The plan names nothing that is forgotten.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+import xxhash
+
+from evercrawl.errors import StoreError
+from evercrawl.store.archive.cdxj import index_name
+from evercrawl.store.forgotten import FILES
+from evercrawl.store.repair.archive import filler
+from evercrawl.store.repair.kept import patch
+from evercrawl.store.snapshots.head import KIND
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evercrawl.store.disk.disk import Disk
+
+PLAN: Final = "forget.plan"
+UNFINISHED: Final = "was told to forget something and was stopped on the way"
+_VERSION: Final = 1
+_GONE: Final = "what was here was forgotten"
+_COVERED: Final = "archive/indexed.json"
+_PREFIXES: Final = ("snapshot-", f"{KIND}-", "lessons-", "learned-")
+_FILES: Final = (
+    "known.bin", "urls.log", "urls.idx", "urls.dict", "names.cache", "errors.log", "memory.json", "popularity.bin",
+    "robots.sqlite", "robots.sqlite-wal", "robots.sqlite-shm", "sitemaps.sqlite", "sitemaps.sqlite-wal",
+    "sitemaps.sqlite-shm", "soft404.sqlite", "soft404.sqlite-wal", "soft404.sqlite-shm",
+)  # fmt: skip
+_FOLDERS: Final = ("derived", "search", "search.new")
+
+
+class Patch(msgspec.Struct, array_like=True, frozen=True):
+    """Bytes that take the place of as many others."""
+
+    name: str
+    offset: int
+    data: bytes
+
+
+class Blank(msgspec.Struct, array_like=True, frozen=True):
+    """Bytes of a segment that become one record of the same length, which says that something was forgotten."""
+
+    name: str
+    offset: int
+    size: int
+    noise: bytes
+
+
+class ForgetPlan(msgspec.Struct, array_like=True, frozen=True):
+    """All that is to be written.
+
+    Attributes
+    ----------
+    version, at
+        Of the plan; when it was made, in seconds since the epoch.
+    table
+        The new `forgotten.bin`.
+    patches, blanks
+        In the journal and other files; in the archive.
+    files
+        Small files as they are from now on, by name.
+    """
+
+    version: int
+    at: float
+    table: bytes
+    patches: list[Patch]
+    blanks: list[Blank]
+    files: dict[str, bytes]
+
+
+def write_plan(disk: Disk, plan: ForgetPlan) -> None:
+    """Begin: from now on it is carried out."""
+    data = msgspec.msgpack.encode(plan)
+    disk.replace(PLAN, [xxhash.xxh3_64_digest(data), data], private=True)
+
+
+def new_plan(at: float, table: bytes, patches: list[Patch], blanks: list[Blank], files: dict[str, bytes]) -> ForgetPlan:
+    """Return a plan of this version."""
+    return ForgetPlan(_VERSION, at, table, patches, blanks, files)
+
+
+def unfinished(disk: Disk) -> bool:
+    """Whether something is being forgotten."""
+    return disk.size(PLAN) > 0
+
+
+def carry_out(directory: Path, disk: Disk) -> None:
+    """Do what the plan says, if there is one; the caller holds the lock.
+
+    Raises
+    ------
+    StoreError
+        The plan is damaged, or the disk fails; a later call goes on.
+    """
+    if not unfinished(disk):
+        return
+    data = disk.read(PLAN, 0, disk.size(PLAN))
+    if xxhash.xxh3_64_digest(data[8:]) != data[:8] or msgspec.msgpack.decode(data[8:])[0] != _VERSION:
+        raise StoreError(f"{directory / PLAN} is damaged or of a newer evercrawl; put the directory back from a copy")
+    plan = msgspec.msgpack.decode(data[8:], type=ForgetPlan)
+    for name in FILES:
+        disk.replace(name, [plan.table], private=True)
+    for each in plan.blanks:
+        patch(directory, each.name, each.offset, filler(each.size, plan.at, each.noise, _GONE), sync=False)
+    for name in sorted({each.name for each in plan.blanks}):
+        disk.sync(name)
+        disk.remove(index_name(name))
+    disk.remove(_COVERED)
+    for piece in plan.patches:
+        patch(directory, piece.name, piece.offset, piece.data, sync=False)
+    for name in sorted({each.name for each in plan.patches}):
+        disk.sync(name)
+    for name, text in plan.files.items():
+        disk.replace(name, [text])
+    for folder in _FOLDERS:
+        with contextlib.suppress(FileNotFoundError):
+            shutil.rmtree(directory / folder)
+    for name in [*_FILES, *(name for prefix in _PREFIXES for name in disk.names(prefix))]:
+        disk.remove(name)
+    disk.replace(FILES[1], [plan.table], private=True)  # which puts on the disk that all those are gone
+    disk.remove(PLAN)

@@ -1,0 +1,36 @@
+"""evercrawl forget, as people use it."""
+
+import json
+
+from evercrawl.cli.main import main
+
+
+def test_a_page_is_forgotten_and_every_question_says_so(crawled, site, capsys):
+    url = f"{site.seeds[0]}p/2"
+    assert main(["forget", url, "--dir", crawled, "--json"]) == 2
+    assert "give --yes" in capsys.readouterr().err
+    assert main(["forget", "--dir", crawled]) == 2
+    capsys.readouterr()
+    assert main(["forget", url, "--dir", crawled, "--yes", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["event"], told["pages"], told["hosts"]) == ("forgotten", 1, 0)
+    assert told["archive_bytes"] > 0
+    assert told["beyond"]
+    assert main(["verify", "--dir", crawled]) == 0
+    assert "1 forgotten URL" in capsys.readouterr().out
+    assert main(["why", url, "--dir", crawled]) == 0
+    assert "never requested again" in capsys.readouterr().out
+    for verb in (["export", "pages", "-o", "-"], ["export", "visits", "-o", "-"], ["top"], ["search", "page"],
+                 ["export", "content", "-o", "-"], ["changes", "--since", "2020-01-01"]):  # fmt: skip
+        main([*verb, "--dir", crawled])
+        out = capsys.readouterr().out
+        assert f"{url}\n" not in out
+        assert f'"{url}"' not in out
+        assert "forgotten.invalid" not in out
+    assert main(["crawl", url, "--dir", crawled, "--quiet", "--seconds", "1"]) == 2
+    assert "was forgotten" in capsys.readouterr().err
+
+
+def test_finishing_where_nothing_was_begun_says_so(crawled, capsys):
+    assert main(["forget", "--finish", "--dir", crawled]) == 0
+    assert "nothing was begun" in capsys.readouterr().out
