@@ -1,6 +1,5 @@
 """Whether events follow from those before them, and whether what they fold to is what memory and the files hold."""
 
-import operator
 from array import array
 from collections.abc import Callable
 from typing import Any, Final
@@ -125,18 +124,26 @@ class EventCheck:
         if max(new.hosts, default=0) >= len(folded.hosts) + len(new.new_hosts):
             return self._blame(number, "it names a host that no event introduced")
         keys, told = folded.forgotten.keys_of(new, folded.hasher), folded.forgotten.told(new)
-        left = [i for i, key in enumerate(folded.hasher.keys(new.urls).tolist()) if folded.forgotten.has_key(key)]
-        if left:
-            return self._blame(number, f"slot {new.first_slot + left[0]} has the text of a URL that was forgotten")
-        if any(folded.forgotten.has_host(folded.hasher, name) for name in new.new_hosts):
-            return self._blame(number, "it names a host that was forgotten")
-        self._found.count("forgotten URLs", len(new.urls) - sum(map(operator.eq, told.urls, new.urls)))
+        if folded.forgotten and not self._remembers_none(new, number):
+            return False
         new = told
         again = folded.table.find(keys) != NO_SLOT
         if again.any() or len(set(new.urls)) != len(new.urls):
             return self._blame(number, "it makes a URL known that was known already")
         self._hosts.extend(new.hosts)
         self._texts(new)
+        return True
+
+    def _remembers_none(self, new: Discovery, number: int) -> bool:
+        """See that no URL or host that was forgotten has its text there."""
+        forgotten, hasher = self._folded.forgotten, self._folded.hasher
+        left = [i for i, key in enumerate(hasher.keys(new.urls).tolist()) if forgotten.has_key(key)]
+        if left:
+            return self._blame(number, f"slot {new.first_slot + left[0]} has the text of a URL that was forgotten")
+        if any(forgotten.has_host(hasher, name) for name in new.new_hosts):
+            return self._blame(number, "it names a host that was forgotten")
+        slots = np.arange(new.first_slot, new.first_slot + len(new.urls), dtype=np.uint32)
+        self._found.count("forgotten URLs", int(np.count_nonzero(forgotten.mask(slots))))
         return True
 
     def _texts(self, new: Discovery) -> None:

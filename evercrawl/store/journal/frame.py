@@ -71,7 +71,6 @@ class Press:
 
     def __init__(self) -> None:
         self._compress = zstandard.ZstdCompressor(level=1).compress
-        self._harder = [zstandard.ZstdCompressor(level=level).compress for level in (3, 9, 19)]
         self._decompress = zstandard.ZstdDecompressor().decompress
 
     def pack(self, events: Sequence[bytes], *, offset: int, back: int, sequence: int) -> bytes:
@@ -89,8 +88,8 @@ class Press:
         """
         lengths = struct.pack(f"<{len(events)}I", *map(len, events))
         data = lengths + b"".join(events)
-        for compress in self._harder:
-            body = compress(data)
+        for level in (3, 9, 19):
+            body = zstandard.ZstdCompressor(level=level).compress(data)
             if len(body) <= len(frame.body):
                 break
         else:
