@@ -68,6 +68,8 @@ def test_steps_are_those_of_the_reference(name):
 @pytest.mark.parametrize(("name", "order"), [*product(EXAMPLES, get_args(TraceOrder))])
 def test_no_error_is_above_its_bound_at_any_step(name, order):
     web = EXAMPLES[name]
+    start = traced(web.pages, web.links, TraceSettings(order, steps=1)).states[0]
+    assert (start.bound is None) == (order != "push"), "nothing has been moved"
     for virtual, visited in product(get_args(VirtualPage), (True, False)):
         if order == "push" and virtual == "none":
             continue

@@ -51,12 +51,19 @@ def repair(ledger: Ledger) -> dict[Hashable, float]:
     return off
 
 
-def certificate(ledger: Ledger) -> float:
+def certificate(ledger: Ledger, tax: float | None = None) -> float:
     """Return a bound on the sum of |errors|, worked out from the accounts alone.
 
     Under push: of the values x, |x - x*| <= sum|r| / tau, in units of the sources; x + r is nearer by 1 - tau. Where
     the virtual page spends: of the shares by `history`, |X - x| <= |C - C0| / (tau G), as long as no link has changed
     and no page has ended; what the virtual page holds counts as handed out. Aliases are left out, being no pages.
+
+    Parameters
+    ----------
+    ledger
+        What it says holds of the web of the links that it knows.
+    tax
+        tau, where that of the pages not read yet is known too: what it says holds of the whole web then.
 
     Examples
     --------
@@ -81,7 +88,7 @@ def certificate(ledger: Ledger) -> float:
     pages = ledger.pages.values()
     difference = sum(abs(page.cash + spends * (waiting * page.weight - page.put_in)) for page in pages)
     moved = sum(page.history for page in pages if not page.leads_on) if spends else 1
-    return _over(difference, least_tax(ledger) * moved)
+    return _over(difference, (least_tax(ledger) if tax is None else tax) * moved)
 
 
 def error_bound(ledger: Ledger, found: dict[Hashable, float]) -> float:

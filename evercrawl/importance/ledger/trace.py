@@ -12,7 +12,7 @@ import numpy as np
 
 from evercrawl.importance.aopic import AOPIC
 from evercrawl.importance.base import Importance
-from evercrawl.importance.ledger.bounds import certificate, least_tax
+from evercrawl.importance.ledger.bounds import certificate
 from evercrawl.importance.ledger.estimates import Estimate, shares
 from evercrawl.importance.ledger.ledger import Ledger
 from evercrawl.importance.ledger.orders import ORDERS
@@ -238,7 +238,8 @@ class _Watched:
             found = np.array(list(shares(ledger, self._estimate).values()))
             estimate, error = found.tolist(), float(np.abs(found - self.exact).sum())
             bounded = self._bounded(np.array(history))
-        bound = certificate(ledger) * least_tax(ledger) / self._tax if self._tax else math.inf
+        known = self._pushes or estimate is not None
+        bound = certificate(ledger, self._tax) if known else math.inf
         return LedgerState(
             step, cash, history, ledger.virtual, ledger.total, estimate, error,
             bound if math.isfinite(bound) else None, bounded,

@@ -28,8 +28,8 @@ from evercrawl.serve.problems import RequestError
 
 PAGES: Final = 60
 STEPS: Final = 5_000
-CELLS: Final = 20_000
-"""Pages times states of one answer: so it is made within 100 ms and has less than a megabyte."""
+CELLS: Final = 10_000
+"""Pages times states of one answer: so it is made in about 100 ms of CPU time and has less than a megabyte."""
 _DRAWN, _SITE = "drawn", "site"
 _GRAPHS: Final = (*EXAMPLES, _DRAWN, _SITE)
 _ORDERS: Final = ("greedy", *(each for each in get_args(TraceOrder) if each != "greedy"))

@@ -22,7 +22,7 @@ export function credentials() {
 export async function ask(path, options = {}) {
   const answer = await fetch(`/api/v1/${path}`, { ...options, headers: { ...credentials(), ...options.headers } });
   const body = await answer.json();
-  if (!answer.ok) throw new Error(body.detail || answer.statusText);
+  if (!answer.ok) throw Object.assign(new Error(body.detail || answer.statusText), { status: answer.status });
   return body;
 }
 

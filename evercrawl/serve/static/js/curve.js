@@ -1,5 +1,6 @@
 /** A line chart with logarithmic axes. */
 import { made } from "./svg.js";
+import { count } from "./words.js";
 
 const WIDTH = 480;
 const HEIGHT = 240;
@@ -9,7 +10,7 @@ const BOTTOM = 28;
 /** @typedef {{name: string, class: string, points: [number, number][]}} Line */
 
 /** @param {number} value */
-export const power = (value) => (value >= 0.01 && value < 1000 ? String(+value.toPrecision(2)) : value.toExponential(0).replace("e", "·10^").replace("+", ""));
+export const power = (value) => (value >= 0.01 && value < 1000 ? String(+value.toPrecision(2)) : value >= 1000 ? count(+value.toPrecision(2)) : value.toExponential(0).replace("e", "·10^"));
 
 /**
  * Draw lines; what is not above 0 is left out. Returns where on x a value is drawn, and what value is at a place.
@@ -37,7 +38,7 @@ export function lineChart(drawing, lines, axes) {
   for (const line of kept) {
     if (!line.points.length) continue;
     drawing.append(made("path", { class: line.class, d: `M${line.points.map(([px, py]) => `${x(px).toFixed(1)} ${y(py).toFixed(1)}`).join(" L")}` }));
-    const [px, py] = line.points[Math.floor(line.points.length * 0.6)];
+    const [px, py] = line.points[Math.floor(line.points.length ** 0.4)];
     if (line.name) drawing.append(made("text", { x: x(px), y: y(py) - 6, class: `${line.class}-text` }, line.name));
   }
   const value = (/** @type {number} */ place) => Math.exp(minX + ((place - LEFT) / (WIDTH - LEFT - 12)) * (maxX - minX));

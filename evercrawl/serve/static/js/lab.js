@@ -4,11 +4,12 @@ import { lineChart, mark } from "./curve.js";
 import { grid, spread } from "./layout.js";
 import { made } from "./svg.js";
 import { webDrawing } from "./web.js";
-import { figures, place } from "./words.js";
+import { figures, link, place } from "./words.js";
 
 /** @typedef {import("./layout.js").Point} Point */
 const VIRTUAL = -1;
 const MOST_PAGES = 60;
+const AGAIN_MS = 2000; // the history of a crawl is read first
 const SPEEDS = [0.5, 1, 2, 4, 8, 16, 32];
 const ARTICLE = { toy: { order: "random", virtual: "none" }, "scale-free": { order: "greedy", virtual: "link" } };
 
@@ -73,7 +74,9 @@ async function renew() {
     trace = found;
     trouble("");
   } catch (error) {
-    if (number === asked) trouble(error instanceof Error ? error.message : String(error));
+    if (number !== asked) return;
+    trouble(error instanceof Error ? error.message : String(error));
+    if (/** @type {any} */ (error).status === 503) setTimeout(() => number === asked && renew(), AGAIN_MS);
     return;
   }
   const same = isDrawn() && web.at.length === trace.names.length;
@@ -128,7 +131,7 @@ function render() {
     ...trace.names.map((/** @type {string} */ name, /** @type {number} */ i) => {
       const row = document.createElement("tr");
       const estimate = of("estimate")?.[i] ?? null;
-      row.insertCell().textContent = name;
+      row.insertCell().append(...(name.includes(":") ? [`${i + 1} `, link(name)] : [name]));
       for (const text of [credits(of("cash")[i]), credits(of("history")[i]), estimate === null ? "–" : estimate.toFixed(4), trace.exact[i].toFixed(4)]) Object.assign(row.insertCell(), { className: "number", textContent: text });
       const bar = (/** @type {number} */ value, /** @type {number} */ y, /** @type {string} */ kind) => made("rect", { x: 0, y, height: 7, width: (112 * value) / most, class: `bar-${kind}` });
       row.insertCell().append(made("svg", { viewBox: "0 0 112 16", "aria-hidden": "true" }, bar(estimate ?? 0, 0, "estimate"), bar(trace.exact[i], 8, "exact")));

@@ -81,6 +81,7 @@ function appointment(due) {
 async function show() {
   const copy = /** @type {HTMLAnchorElement} */ (place("copy"));
   copy.href = `/api/v1/content?${query}`;
+  /** @type {HTMLAnchorElement} */ (place("around")).href = `/lab?graph=site&${query}`;
   explain(await ask(`why?${query}`));
   const [versions, inlinks] = await Promise.all([ask(`versions?${query}`), ask(`inlinks?${query}&limit=50`)]);
   const now = Date.now() / 1000;
