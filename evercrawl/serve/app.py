@@ -12,9 +12,10 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from evercrawl.serve.api import events, health
+from evercrawl.serve.api import clicks, events, health
 from evercrawl.serve.api.resources import RESOURCES, openapi
 from evercrawl.serve.api.steering import tell
+from evercrawl.serve.clicks import UsageRecorder
 from evercrawl.serve.context import ServerParts
 from evercrawl.serve.guard import RequestGuard
 from evercrawl.serve.heavy import HeavyQuestions
@@ -23,9 +24,12 @@ from evercrawl.serve.pages import search as search_page
 from evercrawl.serve.pages import shell
 from evercrawl.serve.problems import HANDLERS
 from evercrawl.serve.replica import CrawlReplica
+from evercrawl.serve.tickets import TicketOffice
 
 
-def app(directory: Path, token: str, hosts: frozenset[str] = frozenset(), public: str = "") -> Starlette:
+def app(
+    directory: Path, token: str, hosts: frozenset[str] = frozenset(), public: str = "", *, record: bool = True
+) -> Starlette:
     """Return the server of the crawl in `directory`.
 
     Parameters
@@ -34,6 +38,8 @@ def app(directory: Path, token: str, hosts: frozenset[str] = frozenset(), public
         Of the crawl; it may run.
     token, hosts, public
         As of `RequestGuard`.
+    record
+        Whether what was searched for, seen and opened is recorded.
 
     Raises
     ------
@@ -43,18 +49,24 @@ def app(directory: Path, token: str, hosts: frozenset[str] = frozenset(), public
         It is damaged.
     """
     live = Live()
-    context = ServerParts(CrawlReplica(directory, live.told), live, HeavyQuestions(directory))
+    recorder = UsageRecorder(directory) if record else None
+    replica, heavy = CrawlReplica(directory, live.told), HeavyQuestions(directory)
+    context = ServerParts(replica, live, heavy, TicketOffice(token), recorder)
     static = shell.Static()
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:
         live.begin(events.Gather(context))
         context.replica.start()
+        if recorder is not None:
+            recorder.begin()
         try:
             yield
         finally:
             live.end()
             await context.heavy.close()
+            if recorder is not None:
+                await recorder.end()
             context.replica.close()
 
     made = Starlette(
@@ -63,6 +75,7 @@ def app(directory: Path, token: str, hosts: frozenset[str] = frozenset(), public
             *(Route(path, shell.page(name, static)) for name, path in shell.PAGES.items() if name != "search"),
             Route(f"/static/{static.digest}/{{name:path}}", static.file),
             Mount("/api/v1", routes=_API),
+            Route("/go/{ticket}", clicks.go),
             Route("/openapi.json", openapi),
             Route("/health/live", health.live),
             Route("/health/ready", health.ready),
@@ -83,6 +96,8 @@ def app(directory: Path, token: str, hosts: frozenset[str] = frozenset(), public
 _API: Final = [
     *(Route(f"/{name}", each.endpoint, methods=["GET"]) for name, each in RESOURCES.items()),
     Route("/orders", tell, methods=["POST"]),
+    Route("/retrievals", clicks.retrieved, methods=["POST"]),
+    Route("/clicks", clicks.clicked, methods=["POST"]),
 ]
 
 
@@ -106,4 +121,14 @@ class _Counting:
         await self._app(scope, receive, counted if scope["type"] == "http" else send)
 
 
-_COUNTED: Final = frozenset({"/metrics", "/openapi.json", "/health/live", "/health/ready", *shell.PAGES.values()})
+_COUNTED: Final = frozenset(
+    {
+        "/api/v1/retrievals",
+        "/api/v1/clicks",
+        "/metrics",
+        "/openapi.json",
+        "/health/live",
+        "/health/ready",
+        *shell.PAGES.values(),
+    }
+)

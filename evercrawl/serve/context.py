@@ -11,10 +11,12 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
+from evercrawl.serve.clicks import UsageRecorder
 from evercrawl.serve.heavy import HeavyQuestions
 from evercrawl.serve.live import Live
 from evercrawl.serve.problems import RequestError
 from evercrawl.serve.replica import CrawlReplica
+from evercrawl.serve.tickets import TicketOffice
 
 AT_LEAST: Final = "at_least"
 
@@ -31,6 +33,10 @@ class ServerParts:
         What tells browsers what is new.
     heavy
         What takes seconds of work.
+    tickets
+        Makes the tickets of what the search shows.
+    recorder
+        Writes what was seen and opened; None where nothing is recorded.
     counts
         Requests answered, by path template and status.
     """
@@ -38,6 +44,8 @@ class ServerParts:
     replica: CrawlReplica
     live: Live
     heavy: HeavyQuestions
+    tickets: TicketOffice
+    recorder: UsageRecorder | None
     counts: dict[tuple[str, int], int] = field(default_factory=dict[tuple[str, int], int])
 
 

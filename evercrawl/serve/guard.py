@@ -27,6 +27,8 @@ _CLIENTS: Final = 4096
 _SAFE: Final = frozenset({"GET", "HEAD"})
 _DATA: Final = ("/api/", "/metrics", "/mcp", "/openapi.json")
 """Paths that tell of the crawl; what browsers load to show it holds nothing of it, and asks these with the token."""
+TICKETED: Final = frozenset({"/api/v1/retrievals", "/api/v1/clicks"})
+"""Paths to which whoever was shown an answer tells what became of it: a ticket stands for the token."""
 _SEARCH: Final = ("/api/v1/search", "/static/", "/search")
 HEADERS: Final = {
     "content-security-policy": (
@@ -132,20 +134,20 @@ class RequestGuard:
         if not length.isdigit() or int(length[:20]) > BODY_BYTES:
             return 413, f"a request may have {BODY_BYTES} bytes", {}
         if method not in _SAFE:
-            return self._judge_write(headers)
+            return self._judge_write(headers, ticketed=method == "POST" and path in TICKETED)
         free = _is_loopback(client) or (self._public == "search" and _searches(path)) or self._knows(headers)
         scope.setdefault("state", {})["may_read"] = free
         if not free and path.startswith(_DATA):
             return 401, f"this needs the token in {TOKEN_FILE} of the crawl directory", {"www-authenticate": "Bearer"}
         return None
 
-    def _judge_write(self, headers: Headers) -> tuple[int, str, dict[str, str]] | None:
+    def _judge_write(self, headers: Headers, *, ticketed: bool) -> tuple[int, str, dict[str, str]] | None:
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             return 403, "another site may not change this crawl", {}
         origin = headers.get("origin", "")
         if origin and origin.partition("://")[2] != headers.get("host"):
             return 403, "another site may not change this crawl", {}
-        if not self._knows(headers):
+        if not ticketed and not self._knows(headers):
             detail = f"changes need the token in {TOKEN_FILE} of the crawl directory, as Authorization: Bearer TOKEN"
             return 401, detail, {"www-authenticate": "Bearer"}
         return None

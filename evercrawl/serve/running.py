@@ -21,8 +21,9 @@ _GRACE_S: Final = 3
 
 
 def serve(
-    directory: Path, address: str, port: int, hosts: frozenset[str], public: str, ready: Callable[[str], None]
-) -> None:
+    directory: Path, address: str, port: int, hosts: frozenset[str], public: str, ready: Callable[[str], None],
+    *, record: bool = True,
+) -> None:  # fmt: skip
     """Serve the crawl in `directory` until a signal ends it.
 
     Parameters
@@ -35,6 +36,8 @@ def serve(
         As of `RequestGuard`.
     ready
         Called with the link once it can be opened.
+    record
+        As of `app`.
 
     Raises
     ------
@@ -44,7 +47,7 @@ def serve(
         The crawl is damaged.
     """
     token = token_of(directory) if directory.is_dir() else ""
-    made = app(directory, token, hosts | {address.lower()}, public)
+    made = app(directory, token, hosts | {address.lower()}, public, record=record)
     bound = _bound(address, port)
     config = uvicorn.Config(
         made, http="httptools", ws="none", log_level="error", access_log=False, server_header=False, date_header=True,

@@ -38,6 +38,20 @@ def test_what_was_added_is_read_back(tmp_path):
     assert written(tmp_path) == asked
 
 
+def test_lines_that_an_older_version_wrote_are_read(tmp_path):
+    (tmp_path / USAGE_FILE).write_text(f'{{"at":1.5,"query":"tea","shown":["{A}"],"clicked":["{A}"]}}\n')
+    assert written(tmp_path) == [Question(1.5, "tea", (A,), (A,))]
+    assert not written(tmp_path)[0].follows
+
+
+def test_clicks_told_with_their_places_are_taken_in():
+    line = f'{{"at": 1, "clicked": ["{A}"], "id": "q", "places": [3]}}'
+    assert question(line.encode()) == Question(1.0, clicked=(A,), id="q", places=(3,))
+    for wrong in (line.replace("[3]", "[3, 4]"), line.replace("[3]", "[-1]")):
+        with pytest.raises(ValueError, match="places has one number"):
+            question(wrong.encode())
+
+
 def test_a_question_counts_once_also_where_another_writer_told_it(tmp_path):
     one, other = UsageWriter(tmp_path), UsageWriter(tmp_path)
     one.add([Question(1.0, "tea"), Question(1.0, "tea")])

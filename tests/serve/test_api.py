@@ -124,7 +124,7 @@ def test_changes_versions_and_links_are_told(client, crawl):
 
 def test_the_description_names_every_path_and_parameter(client):
     paths = client.get("/openapi.json").json()["paths"]
-    assert set(paths) == {f"/api/v1/{name}" for name in RESOURCES}
+    assert set(paths) == {f"/api/v1/{name}" for name in [*RESOURCES, "retrievals", "clicks"]}
     assert [each["name"] for each in paths["/api/v1/search"]["get"]["parameters"]] == [
         "q", "site", "language", "fresh", "limit", "skip",
     ]  # fmt: skip

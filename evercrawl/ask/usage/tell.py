@@ -16,6 +16,7 @@ MOST_CHARS: Final = 2_000
 MOST_URLS: Final = 1_000
 """That one question may have shown, or opened."""
 _PIECE: Final = 1 << 20
+_LAST: Final = 1_000_000  # place
 _SHOWN: Final = 80  # characters of a wrong value that are repeated
 
 
@@ -34,6 +35,8 @@ class _Given(msgspec.Struct):
     shown: list[str] = []
     clicked: list[str] = []
     id: str | int = ""
+    first: int = 0
+    places: list[int] = []
 
 
 _GIVEN: Final = msgspec.json.Decoder(_Given)
@@ -60,7 +63,11 @@ def question(line: bytes) -> Question:
     query = given.query.strip()[:MOST_CHARS]
     if not (query or shown or clicked):
         raise ValueError("nothing was asked, shown or opened; name a query, or pages")
-    return Question(_instant(given.at), query, shown, clicked, str(given.id))
+    if len(given.places) not in (0, len(clicked)) or not all(
+        0 <= place <= _LAST for place in (given.first, *given.places)
+    ):
+        raise ValueError("first and places count from 0, and places has one number for each URL of clicked")
+    return Question(_instant(given.at), query, shown, clicked, str(given.id), given.first, tuple(given.places))
 
 
 def take_in(source: BinaryIO, writer: UsageWriter) -> Iterator[BadLine]:

@@ -37,6 +37,7 @@ def add(verbs: arguments.Verbs) -> None:
     parser.add_argument(
         "--public", metavar="WHAT", choices=["search"], default="", help="search: anybody may search, without the token"
     )
+    parser.add_argument("--no-record", action="store_true", help="do not record what people search for and open")
     parser.add_argument("--open", action="store_true", help="open the link in a browser")
     arguments.add_directory(parser)
     arguments.add_json(parser)
@@ -59,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
 
             webbrowser.open(link)
 
-    serve(directory, args.bind, port, frozenset(args.host_name), args.public, ready)
+    serve(directory, args.bind, port, frozenset(args.host_name), args.public, ready, record=not args.no_record)
     if not args.json and sys.stdout.isatty():
         print("stopped")
     return 0

@@ -38,7 +38,12 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
     clicked
         Those that were opened; some may be among them that were not shown.
     id
-        Tells questions apart that are alike in all else.
+        Tells questions apart that are alike in all else; of a click, the question that it follows.
+    first
+        Place of the first of `shown`, from 0; more where an answer was continued.
+    places
+        Where each of `clicked` stood, shape as `clicked`; () where `shown` tells it, or nobody does. With nothing asked
+        or shown, the line is a click that follows an earlier question.
     """
 
     at: float
@@ -46,6 +51,13 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
     shown: tuple[str, ...] = ()
     clicked: tuple[str, ...] = ()
     id: str = ""
+    first: int = 0
+    places: tuple[int, ...] = ()
+
+    @property
+    def follows(self) -> bool:
+        """Whether it is a click that follows an earlier question."""
+        return bool(self.places) and not (self.shown or self.query)
 
 
 _ENCODER: Final = msgspec.json.Encoder()

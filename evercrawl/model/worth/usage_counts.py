@@ -51,14 +51,16 @@ class UsageCounts:
         """Count what questions tell; their order does not matter."""
         shown, places, opened, clicked_at = list[int](), list[int](), list[int](), list[int]()
         for question in questions:
-            self.questions += 1
+            self.questions += not question.follows
             row_at: dict[int, int] = {}
-            for place, url in enumerate(question.shown):
+            for place, url in enumerate(question.shown, max(question.first, 0)):
                 row_at.setdefault(self._row(url), min(place, PLACES - 1))  # shown twice: the better place counts
             shown += row_at.keys()
             places += row_at.values()
             rows = dict.fromkeys(map(self._row, question.clicked))
             opened += rows
+            for url, place in zip(question.clicked, question.places, strict=False):
+                row_at.setdefault(self._row(url), min(max(place, 0), PLACES - 1))
             clicked_at += [row_at[row] for row in rows if row in row_at]
         count = len(self._row_of)
         self._clicked, self._shown_at = grown(self._clicked, count), grown(self._shown_at, count)

@@ -57,6 +57,9 @@ class _Figures:
                 "evercrawl_changes": ("visits that found a change", state.changes),
                 "evercrawl_received_bytes": ("bytes of bodies as on the wire", state.wire_bytes),
             }
+            if (recorder := self._parts.recorder) is not None:
+                counters["evercrawl_usage_recorded"] = ("retrievals and clicks recorded", recorder.recorded)
+                counters["evercrawl_usage_failed"] = ("retrievals and clicks that could not be", recorder.failed)
             pages = GaugeMetricFamily("evercrawl_pages", "pages by the class of their last visit", labels=["class"])
             for outcome in Outcome:
                 pages.add_metric([outcome.label], state.outcomes[outcome])

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from evercrawl import __version__
-from evercrawl.serve.api import crawl, dots, events, lab, listed, page, past, plan, search, steering
+from evercrawl.serve.api import clicks, crawl, dots, events, lab, listed, page, past, plan, search, steering
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -43,6 +43,10 @@ def _whole(default: int, least: int, most: int) -> dict[str, Any]:
 _URL: Final[dict[str, Any]] = {"type": "string", "description": "an http or https URL", "maxLength": 8000}
 _SINCE: Final[dict[str, Any]] = {"type": "string", "description": "2h, 7d, yesterday, 2026-05-01 or a full instant"}
 
+_TICKETED: Final = {
+    "retrievals": ("Tell that an answer was seen for a second, by the ticket of the search.", "SeenAnswer"),
+    "clicks": ("Tell that a page of an answer was opened, by its ticket.", "OpenedHit"),
+}
 _ORDER: Final = msgspec.json.schema(steering.OrderRequest)["$defs"]["OrderRequest"]
 _COMPONENTS: Final = {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}}
 
@@ -127,6 +131,19 @@ def description() -> dict[str, Any]:
             **dict.fromkeys(("400", "401", "403", "409", "413", "421", "429", "503"), problem),
         },
     }  # fmt: skip
+    for name, (about, kind) in _TICKETED.items():
+        schema = msgspec.json.schema(getattr(clicks, kind))["$defs"][kind]
+        paths[f"/api/v1/{name}"] = {
+            "post": {
+                "operationId": name,
+                "summary": about,
+                "requestBody": {"required": True, "content": {"application/json": {"schema": schema}}},
+                "responses": {
+                    "204": {"description": "it is on disk"},
+                    **dict.fromkeys(("400", "403", "404", "410", "413", "421", "429", "503"), problem),
+                },
+            }
+        }
     return {
         "openapi": "3.1.0",
         "info": {"title": "evercrawl", "version": __version__},

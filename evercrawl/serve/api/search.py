@@ -24,10 +24,14 @@ def search(parts: ServerParts, request: Request) -> Response:
     if not words:
         raise RequestError(400, "q, the words to look for, is missing")
     found = asked(parts, given, words)
-    return answer(
-        {"hits": [asdict(hit) for hit in found.hits], "more": found.more, "took_s": round(found.took_s, 6)},
-        parts.replica.sequence,
-    )
+    hits = [asdict(hit) for hit in found.hits]
+    fields: dict[str, object] = {"hits": hits, "more": found.more, "took_s": round(found.took_s, 6)}
+    if parts.recorder is not None:
+        shown = parts.tickets.answer(words, given.whole("skip", 0, 0, 10_000), [hit.url for hit in found.hits])
+        for hit, ticket in zip(hits, parts.tickets.hits(shown), strict=True):
+            hit["ticket"] = ticket
+        fields["ticket"] = parts.tickets.written(shown)
+    return answer(fields, parts.replica.sequence)
 
 
 def asked(parts: ServerParts, given: Parameters, words: str) -> SearchAnswer:

@@ -14,8 +14,10 @@ from evercrawl.ask.instants import iso
 from evercrawl.errors import EvercrawlError
 from evercrawl.serve.api.search import NAMES, asked
 from evercrawl.serve.asking import Parameters
+from evercrawl.serve.clicks import entered
 from evercrawl.serve.context import ServerParts
 from evercrawl.serve.pages.shell import Static, rendered
+from evercrawl.serve.tickets import AnswerTicket
 
 _LOCKED = "Searching from another machine needs the link with the token, or a server started with --public search."
 
@@ -24,12 +26,17 @@ def page(static: Static) -> Callable[[Request], Awaitable[Response]]:
     """Return the endpoint of the page."""
 
     async def endpoint(request: Request) -> Response:
-        return HTMLResponse(await run_in_threadpool(_html, static, request))
+        html, shown = await run_in_threadpool(_html, static, request)
+        recorder = request.app.state.context.recorder
+        if shown is not None and recorder is not None and entered(request.headers):
+            recorder.beside(recorder.retrieved(shown))
+        return HTMLResponse(html)
 
     return endpoint
 
 
-def _html(static: Static, request: Request) -> str:
+def _html(static: Static, request: Request) -> tuple[str, AnswerTicket | None]:
+    """Return the page, and what it shows where that may be recorded."""
     parts: ServerParts = request.app.state.context
     given = Parameters(request, *NAMES)
     words, skip = given.text("q", most=500).strip(), given.whole("skip", 0, 0, 10_000)
@@ -41,7 +48,14 @@ def _html(static: Static, request: Request) -> str:
             found = asked(parts, given, words)
         except EvercrawlError as error:
             trouble = str(error)
-    return rendered("search", static, request, found=found, trouble=trouble, skip=skip, marked=marked, iso=iso, ago=ago)
+    shown = None
+    if found is not None and parts.recorder is not None:
+        shown = parts.tickets.answer(words, skip, [hit.url for hit in found.hits])
+    html = rendered(
+        "search", static, request, found=found, trouble=trouble, skip=skip, marked=marked, iso=iso, ago=ago,
+        retrieval=parts.tickets.written(shown) if shown else "", tickets=parts.tickets.hits(shown) if shown else [],
+    )  # fmt: skip
+    return html, shown
 
 
 def marked(text: str, marks: Sequence[tuple[int, int]]) -> Markup:

@@ -1,0 +1,81 @@
+"""What people saw and opened, as browsers tell it with the tickets of an answer."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TypeVar
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from evercrawl.errors import EvercrawlError
+from evercrawl.serve.asking import Parameters
+from evercrawl.serve.clicks import UsageRecorder, prefetched
+from evercrawl.serve.context import ServerParts
+from evercrawl.serve.guard import BODY_BYTES
+from evercrawl.serve.problems import RequestError
+from evercrawl.serve.tickets import AnswerTicket, HitTicket
+
+_T = TypeVar("_T")
+
+
+class SeenAnswer(msgspec.Struct, forbid_unknown_fields=True):
+    """An answer that was visible for a second: its ticket."""
+
+    ticket: str
+
+
+class OpenedHit(msgspec.Struct, forbid_unknown_fields=True):
+    """A page that was opened: its ticket, and the answer's where that is known."""
+
+    ticket: str
+    retrieval: str = ""
+
+
+async def retrieved(request: Request) -> Response:
+    """Record that an answer was seen; 204 once that is on disk."""
+    parts, recorder = _recorder(request)
+    given = await _body(request, SeenAnswer)
+    await recorder.retrieved(parts.tickets.read(given.ticket, AnswerTicket))
+    return Response(status_code=204)
+
+
+async def clicked(request: Request) -> Response:
+    """Record that a page was opened; 204 once that is on disk."""
+    parts, recorder = _recorder(request)
+    given = await _body(request, OpenedHit)
+    answer = parts.tickets.read(given.retrieval, AnswerTicket) if given.retrieval else None
+    await recorder.clicked(parts.tickets.read(given.ticket, HitTicket), answer)
+    return Response(status_code=204)
+
+
+async def go(request: Request) -> Response:
+    """Lead to the page of a ticket, and to no other, once it is on disk that it was opened."""
+    Parameters(request)
+    parts: ServerParts = request.app.state.context
+    hit = parts.tickets.read(str(request.path_params["ticket"]), HitTicket)
+    if parts.recorder is not None and request.method == "GET" and not prefetched(request.headers):
+        with contextlib.suppress(RequestError, EvercrawlError):  # a full disk keeps nobody from the page
+            await parts.recorder.clicked(hit)
+    return Response(status_code=303, headers={"location": hit.url})
+
+
+def _recorder(request: Request) -> tuple[ServerParts, UsageRecorder]:
+    Parameters(request)
+    parts: ServerParts = request.app.state.context
+    if parts.recorder is None:
+        raise RequestError(404, "this server records no usage; start it without --no-record")
+    return parts, parts.recorder
+
+
+async def _body(request: Request, kind: type[_T]) -> _T:
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > BODY_BYTES:
+            raise RequestError(413, f"a request may have {BODY_BYTES} bytes")
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise RequestError(400, f'not understood: {error}; write {{"ticket": ...}}') from error

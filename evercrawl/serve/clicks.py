@@ -1,0 +1,194 @@
+"""Retrievals and clicks of the search, written to the file of usage: each once, and on disk before it is answered."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections import OrderedDict
+from collections.abc import Coroutine, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from evercrawl.errors import StoreError
+from evercrawl.model.worth.usage import USAGE_FILE, Question, Tail, UsageWriter
+from evercrawl.serve.problems import RequestError
+from evercrawl.serve.tickets import LASTS_S, AnswerTicket, HitTicket
+
+EVERY_S: Final = 0.02
+"""Between two writes: what comes meanwhile is synced at once."""
+MOST_WAITING: Final = 5_000
+"""Lines that wait to be written; who comes later is asked to come again."""
+MOST_BYTES: Final = 256 << 20
+"""Of the file, beyond which the server adds nothing to it."""
+_REMEMBERED: Final = 200_000  # lines that are known to be there; some 150 bytes each
+
+
+class UsageRecorder:
+    """Records what was seen and opened; used from one event loop, writes in a thread.
+
+    Parameters
+    ----------
+    directory
+        Of the crawl.
+
+    Attributes
+    ----------
+    recorded, failed
+        Lines that were written, and those that could not be.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._path, self._writer = directory / USAGE_FILE, UsageWriter(directory)
+        self._seen: OrderedDict[str, asyncio.Future[None] | None] = OrderedDict()  # None: it is on disk
+        self._waiting: list[tuple[str, Question, asyncio.Future[None]]] = []
+        self._wake, self._ending = asyncio.Event(), False
+        self._task: asyncio.Task[None] | None = None
+        self._recalled: asyncio.Task[None] | None = None
+        self._beside: set[asyncio.Task[None]] = set()
+        self.recorded = self.failed = 0
+
+    def begin(self) -> None:
+        """Begin to write, in the running loop."""
+        self._recalled = asyncio.create_task(self._recall())
+        self._task = asyncio.create_task(self._write())
+
+    async def end(self) -> None:
+        """Write what waits, and end."""
+        if self._task is not None:
+            if self._beside:
+                await asyncio.wait(self._beside, timeout=1.0)
+            self._ending = True
+            self._wake.set()
+            await self._task
+
+    async def retrieved(self, answer: AnswerTicket) -> None:
+        """Record that an answer was seen; return when it is on disk.
+
+        Raises
+        ------
+        RequestError
+            Too many wait.
+        NoRoomError, StoreError
+            It could not be written.
+        """
+        await self._record(
+            answer.id, Question(time.time(), answer.query, answer.urls, id=answer.id, first=answer.first)
+        )
+
+    async def clicked(self, hit: HitTicket, answer: AnswerTicket | None = None) -> None:
+        """Record that a page was opened, and with it that its answer was seen; return when both are on disk.
+
+        Parameters
+        ----------
+        hit
+            The page.
+        answer
+            The answer; without it one that is not recorded yet counts as having shown this page.
+
+        Raises
+        ------
+        RequestError, NoRoomError, StoreError
+            As of `retrieved`.
+        """
+        if answer is None or answer.id != hit.id:
+            answer = AnswerTicket(hit.id, hit.at, hit.query, hit.place, (hit.url,))
+        click = Question(time.time(), clicked=(hit.url,), id=hit.id, places=(hit.place,))
+        await asyncio.gather(self.retrieved(answer), self._record(_click(hit.id, hit.place), click))
+
+    def beside(self, recording: Coroutine[Any, Any, None]) -> None:
+        """Record without waiting for it; what fails is counted."""
+
+        async def quietly() -> None:
+            with contextlib.suppress(RequestError, StoreError):
+                await recording
+
+        task = asyncio.create_task(quietly())
+        self._beside.add(task)
+        task.add_done_callback(self._beside.discard)
+
+    async def _record(self, key: str, question: Question) -> None:
+        assert self._recalled is not None, "it has begun"
+        await asyncio.shield(self._recalled)
+        if key in self._seen:
+            pending = self._seen[key]
+            if pending is not None:
+                await asyncio.shield(pending)
+            return
+        if len(self._waiting) >= MOST_WAITING or self._ending:
+            self.failed += 1
+            raise RequestError(503, "too much waits to be recorded; ask again in a second", retry_after="1")
+        future = self._seen[key] = asyncio.get_running_loop().create_future()
+        future.add_done_callback(lambda done: done.exception())  # it is told to whoever waits; nobody may
+        self._waiting.append((key, question, future))
+        self._wake.set()
+        await asyncio.shield(future)
+
+    async def _write(self) -> None:
+        while not (self._ending and not self._waiting):
+            await self._wake.wait()
+            if not self._ending:
+                await asyncio.sleep(EVERY_S)
+            self._wake.clear()
+            batch, self._waiting = self._waiting, []
+            if batch:
+                await self._commit(batch)
+            if self._ending:
+                self._wake.set()
+
+    async def _commit(self, batch: list[tuple[str, Question, asyncio.Future[None]]]) -> None:
+        trouble: Exception | None = None
+        try:
+            await asyncio.to_thread(self._add, [question for _, question, _ in batch])
+        except Exception as error:  # whatever it is, whoever waits is told, and the next batch is tried
+            trouble = error
+        for key, _, future in batch:
+            if trouble is None:
+                self._seen[key] = None
+                future.set_result(None)
+            else:
+                del self._seen[key]
+                future.set_exception(trouble)
+        self.recorded += len(batch) * (trouble is None)
+        self.failed += len(batch) * (trouble is not None)
+        while len(self._seen) > _REMEMBERED:
+            self._seen.popitem(last=False)
+
+    def _add(self, questions: list[Question]) -> None:
+        with contextlib.suppress(OSError):
+            if self._path.stat().st_size > MOST_BYTES:
+                raise StoreError(f"{self._path} has {MOST_BYTES >> 20} MiB; replace it with a shortened copy")
+        self._writer.add(questions, once=False)
+
+    async def _recall(self) -> None:
+        """Take in what is on disk already of tickets that are not over."""
+        for key in await asyncio.to_thread(self._keys):
+            self._seen[key] = None
+
+    def _keys(self) -> list[str]:
+        since = time.time() - 2 * LASTS_S
+        found = list[str]()
+        for question in Tail(self._path).all():
+            if question.id and question.at >= since:
+                found += [_click(question.id, place) for place in question.places] or [question.id]
+        return found[-_REMEMBERED:]
+
+
+def _click(id_: str, place: int) -> str:
+    return f"{id_}:{place}"
+
+
+def prefetched(headers: Mapping[str, str]) -> bool:
+    """Whether a browser asks before anybody wants to see the answer.
+
+    Examples
+    --------
+    >>> prefetched({"sec-purpose": "prefetch;prerender"}), prefetched({})
+    (True, False)
+    """
+    return any("prefetch" in headers.get(name, "").lower() for name in ("sec-purpose", "purpose", "x-moz"))
+
+
+def entered(headers: Mapping[str, str]) -> bool:
+    """Whether somebody entered a question: a browser says that a person caused the request."""
+    return headers.get("sec-fetch-user") == "?1" and not prefetched(headers)
