@@ -27,7 +27,7 @@ from evercrawl.store.archive.warc_read import walk
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.forgetting import Blank, Patch
 from evercrawl.store.forgotten import Forgotten, ForgottenHost
-from evercrawl.store.journal.events import Event, Found, Obeyed, Visit
+from evercrawl.store.journal.events import Discovery, Event, Found, Obeyed, Visit
 from evercrawl.store.journal.frame import Press
 from evercrawl.store.journal.segment import HEADER_BYTES, frames, segments
 from evercrawl.store.partition import Partition, is_crawl
@@ -256,6 +256,7 @@ class _Work:
         self._partition, self._disk, self._hasher = partition, partition.disk, partition.hasher
         self._table, self._watch = table, watch
         self._hosts = [host.encode() for host in meant.hosts]
+        self._slots = np.sort(meant.slots)
         self._new = Forgotten(meant.slots, meant.keys, {})
         self._ends: dict[int, int] = {}  # of the last record named in each segment
         self._patches, self._blanks = list[Patch](), list[Blank]()
@@ -276,17 +277,17 @@ class _Work:
         for segment in files:
             for frame in frames(self._disk, segment.start, segment.start + HEADER_BYTES):
                 before = press.unpack(frame)
-                after = list(before)
-                for i, data in enumerate(before):
-                    event = decode(data)
-                    new = self._without(event)
-                    if new is not event:
-                        after[i] = encode(new)
-                if after != before:
-                    packed = press.pack_again(frame, after)
+                events = [decode(data) for data in before]
+                left = [self._without(event) for event in events]
+                if any(new is not event for new, event in zip(left, events, strict=True)):
+                    packed = press.pack_again(frame, [encode(self._marked(event)) for event in left])
+                    if packed is None:
+                        shorter = [encode(self._marked(event, like_others=True)) for event in left]
+                        packed = press.pack_again(frame, shorter)
                     if packed is None:
                         where = f"{segment.name}, byte {frame.offset - segment.start}"
-                        raise StoreError(f"{where}: there is no room for what is left of it; nothing was changed")
+                        what = "what would be left of it has no room there; nothing was changed"
+                        raise StoreError(f"{where}: {what}: forget more of the URLs that are like these at once")
                     self._patches.append(Patch(segment.name, frame.offset - segment.start, packed))
                 count += 1
                 if count % _EVERY == 0:
@@ -309,10 +310,19 @@ class _Work:
                 event = msgspec.structs.replace(event, result="forgotten")
             if event.root.encode() in self._hosts:
                 event = msgspec.structs.replace(event, root="")
+        if isinstance(event, (Visit, Found, Obeyed)) and event.found is not None and self._names(event.found):
+            event = msgspec.structs.replace(event, found=self._table.told(event.found))
+        return event
+
+    def _names(self, found: Discovery) -> bool:
+        """Whether an event made known what is to be forgotten."""
+        first, last = np.searchsorted(self._slots, (found.first_slot, found.first_slot + len(found.urls))).tolist()
+        return bool(last > first) or any(name.encode() in self._hosts for name in found.new_hosts)
+
+    def _marked(self, event: Event, *, like_others: bool = False) -> Event:
+        """Return an event as the journal has it from now on."""
         if isinstance(event, (Visit, Found, Obeyed)) and event.found is not None:
-            marked = self._table.marked(self._table.told(event.found))
-            if marked != event.found:
-                event = msgspec.structs.replace(event, found=marked)
+            return msgspec.structs.replace(event, found=self._table.marked(event.found, like_others=like_others))
         return event
 
     def _archived(self, event: Visit, *, gone: bool) -> None:

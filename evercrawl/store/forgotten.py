@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 FILES: Final = ("forgotten.bin", "forgotten-copy.bin")
 VERSION: Final = 1
 _MAGIC: Final = b"evforgot"
-_DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
+_MARK: Final = "~"
+_ROOT_MARK: Final = "~///"  # of a URL without a path
 _NOWHERE: Final = "forgotten.invalid"
 
 
@@ -130,15 +131,22 @@ class Forgotten:
             new_hosts[number - found.first_host] = f"h{number}.{_NOWHERE}"
         return msgspec.structs.replace(found, urls=urls, new_hosts=new_hosts)
 
-    def marked(self, found: Discovery) -> Discovery:
-        """Return what an event made known as the journal has it: without the texts that were forgotten."""
-        urls, new_hosts = list(found.urls), list(found.new_hosts)
+    def marked(self, found: Discovery, *, like_others: bool = False) -> Discovery:
+        """Return what an event made known as the journal has it: without the texts that were forgotten.
+
+        Which mark stands there says only whether the URL had a path. With `like_others` it is the text of the last URL
+        that stays, which takes less room among URLs that are numbered through.
+        """
+        urls, new_hosts, others = list(found.urls), list(found.new_hosts), dict[bool, str]()
         for i, url in enumerate(urls):
+            root = _is_root(url)
             if self.has(found.first_slot + i):
-                urls[i] = f"~{_digits(found.first_slot + i)}{'///' if _is_root(url) else ''}"
+                urls[i] = others.get(root, _ROOT_MARK if root else _MARK)
+            elif like_others:
+                others[root] = url
         for i in range(len(new_hosts)):
             if found.first_host + i in self.hosts:
-                new_hosts[i] = f"~{_digits(found.first_host + i)}"
+                new_hosts[i] = _MARK
         return msgspec.structs.replace(found, urls=urls, new_hosts=new_hosts)
 
     def data(self) -> bytes:
@@ -181,10 +189,3 @@ def is_nowhere(url: str | None) -> bool:
 
 def _is_root(url: str) -> bool:
     return url[-1] == "/" and url.count("/") == 3
-
-
-def _digits(number: int) -> str:
-    text = _DIGITS[number % 36]
-    while number := number // 36:
-        text = _DIGITS[number % 36] + text
-    return text

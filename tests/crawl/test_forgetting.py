@@ -5,6 +5,8 @@ import re
 import shutil
 import zlib
 
+import msgspec
+import numpy as np
 import pytest
 
 from evercrawl.ask.export.tables import table
@@ -22,6 +24,8 @@ from evercrawl.store import forgetting
 from evercrawl.store.archive.warc_read import walk
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import Lock
+from evercrawl.store.forgotten import Forgotten
+from evercrawl.store.journal.events import Discovery, Found
 from evercrawl.store.journal.frame import Press
 from evercrawl.store.journal.frame import parse as parse_frame
 from evercrawl.store.journal.journal import Journal
@@ -246,3 +250,23 @@ def test_a_frame_takes_other_events_in_the_same_room():
     assert len(again) == len(data)
     assert press.unpack(parse_frame(again, 0, 24)) == [b"one" * 9, b"~"]
     assert press.pack_again(parse_frame(data, 0, 24), [zlib.compress(bytes(range(256))) * 3, b"two"]) is None
+
+
+@pytest.mark.parametrize("gone", [range(500), range(250, 251), range(251, 252), range(499, 500)])
+def test_numbered_urls_leave_room_for_what_is_left_of_them(gone):
+    urls = [f"http://a.example/item/{number}" for number in range(500)]
+    event = Found(1.0, Discovery(7, urls, [0] * 500, 0, ["a.example"]))
+    slots = np.array([7 + i for i in gone], np.uint32)
+    forgotten = Forgotten(slots, np.arange(len(slots), dtype=np.uint64), {})
+    press, encode = Press(), msgspec.msgpack.encode
+    frame = parse_frame(press.pack([encode(event)], offset=24, back=0, sequence=0), 0, 24)
+    tries = [forgotten.marked(event.found, like_others=like_others) for like_others in (False, True)]
+    packed = [press.pack_again(frame, [encode(msgspec.structs.replace(event, found=found))]) for found in tries]
+    assert any(packed)
+    for found in tries:
+        told = forgotten.told(found)
+        assert len(set(told.urls)) == 500
+        assert [url for i, url in enumerate(told.urls) if i not in gone] == [
+            url for i, url in enumerate(urls) if i not in gone
+        ]
+        assert not {told.urls[i] for i in gone} & set(urls)

@@ -88,7 +88,7 @@ class Press:
         """
         lengths = struct.pack(f"<{len(events)}I", *map(len, events))
         data = lengths + b"".join(events)
-        for level in (3, 9, 19):
+        for level in (3, 5, 12, 16, 19, 22):
             body = zstandard.ZstdCompressor(level=level).compress(data)
             if len(body) <= len(frame.body):
                 break
