@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from evercrawl.ask.policies.docs import described
 from evercrawl.config import SETTINGS, as_toml
 from evercrawl.config.focus import HEAVIEST, LIGHTEST, MOST
+from evercrawl.config.site_rules import MOST as MOST_SITES
 from evercrawl.model.policy.policies import kind_of, names
 from evercrawl.schedule.parameters import kinds_of
 
@@ -78,6 +79,38 @@ the same. Visits are chosen as if the virtual page gave matching pages extra cas
 of pages, so `[[focus]]` and `discovery` have no effect on them.
 """
 
+_SITES: Final = f"""
+## [site."example.org"]
+
+A section per site says what holds for that host and all hosts below it (`www.example.org`). If several sections mean a
+host, the one with the longest name applies. Sections stand in `crawl.toml` or in the file given with `--config`, where
+they replace those of `crawl.toml`; there can be up to {MOST_SITES:,}. They are read when the crawl starts, and then
+hold for known pages too.
+
+```toml
+[site."example.org"]
+delay_s = "10s"
+hours = "22:00-06:00"
+exclude = ["/private/"]
+
+[site."archive.example.com"]
+max_depth = 2
+```
+
+| Name | Unset | Meaning |
+|---|---|---|
+| `delay_s` | as the crawl | pause between two visits of one of its hosts; may be shorter than the crawl's |
+| `rate_per_s` | no limit | maximum pages per second of each of its hosts; the longer pause counts |
+| `hours` | always | when it may be requested, each day, in UTC; may go past midnight |
+| `max_depth` | as the crawl | maximum number of links between a seed and a page; 0 = unlimited |
+| `include` | as the crawl | crawl only its URLs that match one of these, in place of the crawl's `include` |
+| `exclude` | `[]` | never crawl its URLs that match one of these, nor what the crawl's `exclude` matches |
+
+A longer `Crawl-delay` in robots.txt counts more than a section. Outside its hours nothing of a site is requested, not
+even robots.txt; what is under way when they end is finished. With `--until-idle` a crawl does not wait for hours that
+are more than 30 s away. `evercrawl why URL` names the section that keeps a page waiting or out.
+"""
+
 _OPTIONS: Final = """\
 # Parameters and tables of every policy
 
@@ -111,7 +144,7 @@ def settings() -> str:
     for section, settings in groupby(SETTINGS.values(), key=lambda s: s.section):
         parts.append(f"\n## [{section}]\n\n| Name | Flag | Default | Meaning |\n|---|---|---|---|\n")
         parts += [f"| `{s.name}` | `{_flag(s)}` | {_shown(s)} | {s.help.replace('|', '&#124;')} |\n" for s in settings]
-    return "".join([*parts, _FOCUS])
+    return "".join([*parts, _FOCUS, _SITES])
 
 
 def _flag(setting: Setting) -> str:

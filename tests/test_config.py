@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.config import SETTINGS, Config, Focus, load, save, source_of, to_toml
+from evercrawl.config import SETTINGS, Config, Focus, SiteRules, amend, load, save, source_of, to_toml
+from evercrawl.config.hours import Hours
 from evercrawl.errors import ConfigError
 
 
@@ -244,6 +245,57 @@ def test_focus_survives_writing_and_a_later_file_replaces_it(tmp_path):
     assert load(tmp_path / "crawl.toml", other).focus == (Focus(url="/sport/", weight=4.0),)
     other.write_text("focus = []\n")
     assert load(tmp_path / "crawl.toml", other).focus == ()
+
+
+def test_sections_of_sites_survive_writing_and_a_change_beside_them(tmp_path):
+    sites = (
+        SiteRules("a.example", delay_s=5, hours="22-6:30", max_depth=0, exclude=[r"/\d+$"]),
+        SiteRules("b.example", rate_per_s=0.5, include=["x"]),
+    )
+    save(Config(sites=sites[::-1]), tmp_path)
+    assert load(tmp_path / "crawl.toml") == Config(sites=sites)
+    assert amend(tmp_path, {"delay_s": 2.0})
+    assert load(tmp_path / "crawl.toml") == Config(sites=sites, delay_s=2)
+    assert Config(sites=sites).sites[0].hours == "22:00-06:30"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("delay = '3s'\n", 'line 4: site."e.example": delay is not a key of a site section; did you mean delay_s?'),
+        ("hours = '9'\n", 'line 4: site."e.example": hours must be hours of the day in UTC, such as 22:00-06:00'),
+        ("hours = '9-25'\n", "hours must be hours of the day"),
+        ("exclude = ['a']\nmax_depth = -1\n", 'line 5: site."e.example": max_depth must be a whole number'),
+        ("include = ['(']\n", "'(' does not compile"),
+        ("[site.x.example]\ndelay_s = 1\n", 'site."x": put the name between quotes'),
+        ("[site.'a b']\n", 'line 4: site."a b": the name must be the name of a host, such as example.org'),
+    ],
+)
+def test_a_wrong_section_of_a_site_is_told_by_its_line(tmp_path, text, words):
+    file = tmp_path / "crawl.toml"
+    file.write_text(f'[pace]\ndelay_s = 1\n[site."e.example"]\n{text}')
+    with pytest.raises(ConfigError) as caught:
+        load(file)
+    assert str(caught.value).startswith(f"{file}")
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("hours", "now", "opens_at"),
+    [
+        ("22:00-06:00", 21.5, 22.0),
+        ("22:00-06:00", 22.0, 22.0),
+        ("22:00-06:00", 29.9, 29.9),
+        ("22:00-06:00", 30.0, 46.0),
+        ("9-17", 17.0, 33.0),
+        ("0-24", 5.0, 5.0),
+    ],
+)
+def test_hours_open_and_close_each_day(hours, now, opens_at):
+    for day in (0, 19_675):
+        at = day * 86400.0
+        assert Hours.read(hours).opens_at(at + now * 3600.0) == pytest.approx(at + opens_at * 3600.0, abs=0.01)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from evercrawl.config.focus import Focus
 from evercrawl.config.settings import SETTINGS, Config, Setting
+from evercrawl.config.site_rules import SiteRules
 from evercrawl.config.sources import FILE_NAME, load, source_of
 from evercrawl.config.written import amend, as_toml, as_written, save, to_toml
 
@@ -11,6 +12,7 @@ __all__ = [
     "Config",
     "Focus",
     "Setting",
+    "SiteRules",
     "amend",
     "as_toml",
     "as_written",

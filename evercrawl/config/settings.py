@@ -7,7 +7,7 @@ from typing import TypeVar, cast
 
 from evercrawl import __version__
 from evercrawl.config import focus as focusing
-from evercrawl.config import network, values
+from evercrawl.config import network, site_rules, values
 from evercrawl.config.secrets import masked
 from evercrawl.config.values import ValueKind
 from evercrawl.errors import ConfigError
@@ -194,11 +194,15 @@ class Config:
     focus: tuple[focusing.Focus, ...] = ()
     """Pages wanted more, or less, than their importance: the `[[focus]]` entries."""
 
+    sites: tuple[site_rules.SiteRules, ...] = ()
+    """What holds for single sites: the `[site."NAME"]` sections, by name."""
+
     def __post_init__(self) -> None:
         for name, setting in SETTINGS.items():
             raw = getattr(self, name)
             object.__setattr__(self, name, read(setting, raw, name))
         object.__setattr__(self, "focus", focusing.read(self.focus))
+        object.__setattr__(self, "sites", site_rules.read(self.sites))
 
     @property
     def looks_for_words(self) -> bool:

@@ -2,19 +2,22 @@
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias, cast
 
-from evercrawl.config import focus
+from evercrawl.config import focus, site_rules
 from evercrawl.config.focus import Focus
 from evercrawl.config.owned import owned, same
 from evercrawl.config.settings import SETTINGS, Config, Setting, read
+from evercrawl.config.site_rules import SiteRules
 from evercrawl.config.values import Value
 from evercrawl.errors import ConfigError
 
-_Found: TypeAlias = "dict[str, Value | tuple[Focus, ...]]"
+_Found: TypeAlias = "dict[str, Value | tuple[Focus, ...] | tuple[SiteRules, ...]]"
 
 FILE_NAME = "crawl.toml"
+_SECTION = re.compile(r"""\s*\[\s*([\w-]+)\s*\.\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))\s*\]""")
 _NO_SETTINGS = ("EVERCRAWL_KERNELS", "EVERCRAWL_REFS", "EVERCRAWL_TRUSTED")  # not of a crawl
 
 
@@ -107,12 +110,20 @@ def _from_file(file: Path) -> tuple[_Found, dict[str, str]]:
     if "focus" in tables:
         found["focus"] = focus.read(tables.pop("focus"), f"{file}: focus")
     lines = _lines(text)
+    if "site" in tables:
+        found["sites"] = site_rules.read(tables.pop("site"), partial(_in_section, file, lines, "site"))
     for section, table in tables.items():
         for name, raw in _keys(section, table).items():
             source = f"{file}{_line(lines, section, name)}"
             sources[name] = f"{source}: {name}"
             found[name] = read(_known(section, name, source), raw, sources[name])
     return found, sources
+
+
+def _in_section(file: Path, lines: dict[tuple[str, str], int], kind: str, name: str, key: str) -> str:
+    """Return where a key of a section such as [site."example.org"] stands, or the section itself."""
+    at = lines.get((f"{kind}.{name}", key)) or lines.get((f"{kind}.{name}", ""))
+    return f"{file}{f' line {at}' if at else ''}: {kind}" + (f'."{name}"' if name else "")
 
 
 def _keys(section: str, table: object) -> dict[str, object]:
@@ -146,11 +157,17 @@ def _nearest(name: str) -> str:
 
 
 def _lines(text: str) -> dict[tuple[str, str], int]:
-    """Return the first line of each key in each table, "" for none; some are missing that the spelling hides."""
+    """Return the first line of each key in each table, "" for none; some are missing that the spelling hides.
+
+    A table called [site."example.org"] is named site.example.org, and its own line is that of its key "".
+    """
     table, lines = "", dict[tuple[str, str], int]()
     for at, line in enumerate(text.splitlines(), start=1):
         if header := re.match(r"\s*\[\s*([\w-]+)\s*\]", line):
             table = header[1]
+        elif header := _SECTION.match(line):
+            table = f"{header[1]}.{header[2] or header[3] or header[4]}"
+            lines.setdefault((table, ""), at)
         elif key := re.match(r"\s*[\"']?([^\s\"'=]+)[\"']?\s*=", line):
             lines.setdefault((table, key[1]), at)
     return lines

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias, cast
 from evercrawl.config.focus import KINDS, Focus
 from evercrawl.config.secrets import write_private
 from evercrawl.config.settings import SETTINGS, Config, Setting
+from evercrawl.config.site_rules import SiteRules
 from evercrawl.config.sources import FILE_NAME, load
 
 _BARE: Final = re.compile(r"(?<!\r)\n")
@@ -101,6 +102,14 @@ _HINT = """
 """
 
 
+_SITE_HINT = """
+# What holds for one site alone. See docs/guide/SETTINGS.md.
+# [site."example.org"]
+# delay_s = "10s"
+# hours = "22:00-06:00"
+"""
+
+
 def to_toml(config: Config) -> str:
     r"""Return the whole configuration as TOML, each setting under its meaning as a comment.
 
@@ -115,6 +124,11 @@ def to_toml(config: Config) -> str:
     words = ["storm"]
     weight = 8
     <BLANKLINE>
+    # What holds for one site alone. See docs/guide/SETTINGS.md.
+    # [site."example.org"]
+    # delay_s = "10s"
+    # hours = "22:00-06:00"
+    <BLANKLINE>
     """
     parts = [_HEAD]
     for section, settings in groupby(SETTINGS.values(), key=lambda s: s.section):
@@ -122,7 +136,14 @@ def to_toml(config: Config) -> str:
         for setting in settings:
             value = as_toml(setting, getattr(config, setting.name))
             parts.append(f"# {setting.help} ({setting.flag})\n{setting.name} = {value}\n")
-    return "".join([*parts, _HINT if not config.focus else "", *(_entry(entry) for entry in config.focus)])
+    focus = [_entry(entry) for entry in config.focus] or [_HINT]
+    return "".join([*parts, *focus, *([_section(section) for section in config.sites] or [_SITE_HINT])])
+
+
+def _section(rules: SiteRules) -> str:
+    """Return what holds for one site as TOML, without what it does not name."""
+    lines = [f"{name} = {_item(_plain(value))}\n" for name, value in rules.given().items()]
+    return f'\n[site."{rules.name}"]\n{"".join(lines)}'
 
 
 def _entry(entry: Focus) -> str:

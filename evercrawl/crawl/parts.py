@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from evercrawl.config.site_rules import Sites
 from evercrawl.crawl.enforcing import Enforcing
 from evercrawl.crawl.learn.cash import Cashier
 from evercrawl.crawl.learn.changes import Changes
@@ -130,6 +131,7 @@ class Choosing:
             weighed=self.weight is not None,
             surroundings=self.surroundings,
             names=state.hosts,
+            own_delay=_own_delay(config),
             expecting=self.expecting,
         )
         self.random_probes = RandomProbes(
@@ -223,6 +225,7 @@ class Parts:
             quarantine=memory.quarantine,
             proxied=bool(config.proxy),
             delay_s=config.delay_s,
+            sites=Sites(config.sites),
         )
         self.probes = Probes(
             state,
@@ -343,6 +346,20 @@ class Parts:
     def _pages_of(self, name: str) -> int:
         number = self._state.hosts.find(name)
         return self._frontier.pages_of(number) if number is not None else 0
+
+
+def _own_delay(config: Config) -> Callable[[str], float | None] | None:
+    """Return what says how long hosts of sites with their own sections rest; None where there are no such."""
+    sites = Sites(config.sites)
+    if not sites:
+        return None
+
+    def own_delay(host: str) -> float | None:
+        rules = sites.of(host)
+        own_s = rules.rest_s(config.delay_s) if rules is not None else config.delay_s
+        return own_s if own_s != config.delay_s else None
+
+    return own_delay
 
 
 def _indexing(config: Config, memory: Memory, outside: Outside) -> Indexing | None:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from evercrawl.config.site_rules import Sites
 from evercrawl.fetch.robots import parse
 from evercrawl.model.rules.robots_file import ROBOTS_FILE, stored, unreachable
 from evercrawl.model.rules.waits import silent_until
@@ -40,6 +41,11 @@ def hindrances(view: View, slot: int) -> list[str]:
     original = view.mirrors.original(slot, view.now) if view.mirrors is not None and unread else ""
     if original:
         found.append(f"{host} is a mirror: {original} is known, and of such pages one in {SAMPLED} is read")
+    sites = Sites(view.config.sites)
+    if (opens_at := sites.opens_at(host, view.now)) > view.now and (own := sites.of(host)) is not None:
+        found.append(
+            f'crawl.toml has {host} asked from {own.hours} UTC only ([site."{own.name}"]): again at {instant(opens_at)}'
+        )
     if until > view.now:
         found.append(f"{host} is left alone until {instant(until)}, after trouble or by its own wish")
     elif silent_until(state).get(number, 0.0) > view.now:

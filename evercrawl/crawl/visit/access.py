@@ -20,6 +20,7 @@ from evercrawl.types import SILENT, Exchange, Request
 
 if TYPE_CHECKING:
     from evercrawl.clock import Clock
+    from evercrawl.config.site_rules import Sites
     from evercrawl.crawl.ports import Network
     from evercrawl.crawl.visit.silences import Silences
     from evercrawl.fetch.guard import Guard
@@ -36,6 +37,8 @@ CROWDED_S: Final = 1.0  # after which a host comes back that found too many othe
 GIVES_WAY: Final = 2  # failures of a robots.txt after which one page of its origin makes room after each
 GO: Final = "go"
 WAIT: Final = "wait"
+CLOSED_HOURS: Final = "hours"
+"""Why a host waits whose section of the settings has it asked at other hours of the day."""
 _UNCONNECTED: Final = frozenset({"connect", "timeout"})  # errors of an exchange whose connection was not made
 
 
@@ -60,6 +63,8 @@ class Access:
         Whether a proxy does the reaching, and the looking up.
     delay_s
         Rest of a host where its robots.txt asks for none.
+    sites
+        When single sites may be asked.
 
     Attributes
     ----------
@@ -86,7 +91,9 @@ class Access:
         quarantine: Quarantine,
         proxied: bool,
         delay_s: float,
+        sites: Sites,
     ) -> None:
+        self._sites = sites
         self._silences = silences
         self._quarantine = quarantine
         self._frontier = frontier
@@ -126,6 +133,9 @@ class Access:
 
     def judge(self, host: Host, url: str, now: float) -> str:
         """Return GO, WAIT (and see to it that waiting ends), or why the page is not to be asked for."""
+        if self._sites and (opens_at := self._sites.opens_at(host.name, now)) > now:
+            host.stay_away(opens_at, CLOSED_HOURS)
+            return WAIT
         addresses, home = host.addresses, origin(url)
         if not addresses or now >= host.located_until:
             self._locate(host, now)
@@ -374,6 +384,8 @@ class Access:
                 error, detail = "dns", fault.reason
         while self.paused and not detail:
             await self._clock.sleep(POLL_S)
+        if not detail and self._sites.opens_at(name, now := self._clock.now()) > now:
+            error, detail = "hours", f"{name} is not asked at this hour"
         if detail or not addresses:
             now = self._clock.now()
             self.take_robots(Exchange(request, now, error=error, detail=detail), now)

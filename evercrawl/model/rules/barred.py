@@ -89,5 +89,6 @@ class Barred:
             left = np.flatnonzero(~out)
             seeds = (rows["depth"] == 0) & (rows["source"] == NO_SLOT)
             for place, url in zip(left.tolist(), self._state.urls.get_many(left + start), strict=True):
-                out[place] = bool(scope.keeps_out(url, 0, seed=bool(seeds[place])))
+                depth = int(rows["depth"][place])
+                out[place] = bool(scope.keeps_out(url, depth, seed=bool(seeds[place])))
         return out

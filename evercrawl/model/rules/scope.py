@@ -8,7 +8,8 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from evercrawl.config import Config
+from evercrawl.config import Config, SiteRules
+from evercrawl.config.site_rules import UNSET, Sites
 from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname
 
@@ -22,7 +23,7 @@ class Scope:
     Parameters
     ----------
     config
-        `scope`, `include`, `exclude`, `max_depth` and `max_pages_per_host`.
+        `scope`, `include`, `exclude`, `max_depth` and `max_pages_per_host`, and what sections say of single sites.
     pages_of
         Host name -> pages known of it.
 
@@ -46,6 +47,9 @@ class Scope:
         self._exclude = [re.compile(pattern) for pattern in config.exclude]
         self._max_depth = config.max_depth
         self._max_pages = config.max_pages_per_host
+        sections = [rules for rules in config.sites if rules.max_depth != UNSET or rules.include or rules.exclude]
+        self._bounds = {rules.name: _Bounds(rules) for rules in sections}
+        self._sites = Sites(config.sites if sections else ())
         self._inside = self._roots if self._kind != "domains" else {site(root) for root in self._roots}
         self._forget()
 
@@ -77,7 +81,8 @@ class Scope:
         kind = [] if self._kind == "any" else [f"scope = {self._kind!r}"]
         depth = [f"max_depth = {self._max_depth}"] if self._max_depth else []
         include = [self._include_rule()] if self._include else []
-        return (*kind, *depth, *include, *(_exclude_rule(pattern) for pattern in self._exclude))
+        of_sites = [rule for bounds in self._bounds.values() for rule in bounds.rules()]
+        return (*kind, *depth, *include, *(_exclude_rule(pattern) for pattern in self._exclude), *of_sites)
 
     def keeps_out(self, url: str, depth: int, *, seed: bool) -> str:
         """Return the rule by which a known page is not to be requested, as `rules` names it; "" where it may be.
@@ -89,17 +94,30 @@ class Scope:
         seed
             Whether a person named it: then it need not match `include`, which is for what links lead to.
         """
-        if self._max_depth and depth > self._max_depth:
+        own = self._of(url)
+        if own is not None and own.max_depth != UNSET:
+            if own.max_depth and depth > own.max_depth:
+                return own.depth_rule()
+        elif self._max_depth and depth > self._max_depth:
             return f"max_depth = {self._max_depth}"
         if self._kind != "any" and not self.holds(hostname(url)):
             return f"scope = {self._kind!r}"
-        if self._include and not seed and not any(pattern.search(url) for pattern in self._include):
-            return self._include_rule()
+        include = own.include if own is not None and own.include else self._include
+        if include and not seed and not any(pattern.search(url) for pattern in include):
+            return own.include_rule() if own is not None and own.include else self._include_rule()
         return self.excludes(url)
 
     def excludes(self, url: str) -> str:
         """Return the rule by which nothing at a URL is requested, be it a page or not; "" where there is none."""
-        return next((_exclude_rule(pattern) for pattern in self._exclude if pattern.search(url)), "")
+        if found := next((_exclude_rule(pattern) for pattern in self._exclude if pattern.search(url)), ""):
+            return found
+        own = self._of(url)
+        return own.excludes(url) if own is not None else ""
+
+    def _of(self, url: str) -> "_Bounds | None":
+        """Return what bounds the site of a URL alone."""
+        rules = self._sites.of(hostname(url)) if self._bounds else None
+        return self._bounds.get(rules.name) if rules is not None else None
 
     @property
     def open(self) -> bool:
@@ -109,17 +127,17 @@ class Scope:
     @property
     def by_page(self) -> bool:
         """Whether it takes more than its URL to judge a page: how it was found."""
-        return bool(self._max_depth or self._include)
+        return bool(self._max_depth or self._include or self._bounds)
 
     @property
     def by_text(self) -> bool:
         """Whether the text of a URL decides, beyond its host."""
-        return bool(self._include or self._exclude)
+        return bool(self._include or self._exclude or self._bounds)
 
     @property
     def most_depth(self) -> int:
-        """Links from a seed to a page at most; 0 = any number."""
-        return self._max_depth
+        """Links from a seed to a page at most, whatever its site; 0 = any number, or as many as its site has."""
+        return self._max_depth if not self._bounds else 0
 
     def _include_rule(self) -> str:
         return f"include = {[pattern.pattern for pattern in self._include]}"
@@ -152,9 +170,10 @@ class Scope:
 
     def excluded_by(self, url: str, depth: int, more: int = 0) -> str:
         """Return the name of the setting that keeps such a URL out; "" where it belongs."""
-        if self._max_depth and depth > self._max_depth:
+        own, host = self._of(url), hostname(url)
+        most_depth = own.max_depth if own is not None and own.max_depth != UNSET else self._max_depth
+        if most_depth and depth > most_depth:
             return "max_depth"
-        host = hostname(url)
         if not self.holds(host):
             return "scope"
         if by_text := self._text_excludes(url):
@@ -162,9 +181,38 @@ class Scope:
         return "max_pages_per_host" if self._max_pages and self._pages_of(host) + more >= self._max_pages else ""
 
     def _text_excludes(self, url: str) -> str:
-        if self._include and not any(pattern.search(url) for pattern in self._include):
+        own = self._of(url)
+        include = own.include if own is not None and own.include else self._include
+        if include and not any(pattern.search(url) for pattern in include):
             return "include"
+        if own is not None and own.excludes(url):
+            return "exclude"
         return "exclude" if any(pattern.search(url) for pattern in self._exclude) else ""
+
+
+class _Bounds:
+    """What a section says of which pages of its site belong."""
+
+    def __init__(self, rules: SiteRules) -> None:
+        self._name = f'[site."{rules.name}"]'
+        self.max_depth = rules.max_depth
+        self.include = [re.compile(pattern) for pattern in rules.include]
+        self._exclude = [re.compile(pattern) for pattern in rules.exclude]
+
+    def rules(self) -> list[str]:
+        depth = [self.depth_rule()] if self.max_depth > 0 else []
+        include = [self.include_rule()] if self.include else []
+        return [*depth, *include, *(f"{self._name} {_exclude_rule(pattern)}" for pattern in self._exclude)]
+
+    def depth_rule(self) -> str:
+        return f"{self._name} max_depth = {self.max_depth}"
+
+    def include_rule(self) -> str:
+        return f"{self._name} include = {[pattern.pattern for pattern in self.include]}"
+
+    def excludes(self, url: str) -> str:
+        found = (pattern for pattern in self._exclude if pattern.search(url))
+        return next((f"{self._name} {_exclude_rule(pattern)}" for pattern in found), "")
 
 
 def _exclude_rule(pattern: re.Pattern[str]) -> str:

@@ -70,6 +70,8 @@ class Frontier(PoliteHosts):
         What the policy is told beside columns.
     names
         Host names by number, if somebody keeps them; else they are kept here.
+    own_delay
+        Host name -> its own delay (s), None where it is the usual one.
     expecting
         Columns of pages and the numbers of their hosts -> columns, with what is expected of pages on such hosts.
 
@@ -97,6 +99,7 @@ class Frontier(PoliteHosts):
         weighed: bool = False,
         surroundings: Surroundings | None = None,
         names: Sequence[str] | None = None,
+        own_delay: Callable[[str], float | None] | None = None,
         expecting: Callable[[Pages, Slots], Pages] | None = None,
     ) -> None:
         super().__init__(
@@ -105,6 +108,7 @@ class Frontier(PoliteHosts):
             connections_per_ip=connections_per_ip,
             ip_delay_s=ip_delay_s,
             names=names,
+            own_delay=own_delay,
         )
         self._policy, self._surroundings = policy, surroundings or Surroundings()
         self._assess = policy.assess if isinstance(policy, Assesses) else partial(assessed, policy)
@@ -287,6 +291,9 @@ class Frontier(PoliteHosts):
         rows = self._rows.rows[: len(self.hosts)]
         usual = rows["delay_s"] <= max(self._delay_s, delay_s)
         rows["delay_s"][usual] = delay_s
+        for number, own_s in self._own_delays.items():
+            if usual[number]:
+                rows["delay_s"][number] = own_s
         self._delay_s, self._ip_delay_s = delay_s, ip_delay_s
         self._several = self._per_host > 1 and not (delay_s or ip_delay_s or self._in_order)
 

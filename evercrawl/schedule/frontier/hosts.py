@@ -107,7 +107,7 @@ class Host:
 
     @property
     def reason(self) -> str:
-        """Why it rests, in a word or two, for people: "resting", "back-off", "robots.txt", "name look-up"."""
+        """Why it rests, in a word or two: "resting", "back-off", "robots.txt", "name look-up" or "hours"."""
         return self.rows.words[self.rows.reason[self.row]] or "resting"
 
     @reason.setter

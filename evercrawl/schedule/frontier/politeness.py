@@ -16,7 +16,7 @@ from evercrawl.schedule.frontier.host_rows import HostRows
 from evercrawl.schedule.frontier.hosts import Host, Hosts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from evercrawl.types import Ints
 
@@ -64,6 +64,8 @@ class PoliteHosts:
 
     names
         Host names by number, if somebody keeps them; else they are kept here.
+    own_delay
+        Host name -> its own least time between two requests (s), None where it is the usual one.
 
     Attributes
     ----------
@@ -83,8 +85,10 @@ class PoliteHosts:
         connections_per_ip: int,
         ip_delay_s: float,
         names: Sequence[str] | None = None,
+        own_delay: Callable[[str], float | None] | None = None,
     ) -> None:
-        self._delay_s = delay_s
+        self._delay_s, self._own_delay = delay_s, own_delay
+        self._own_delays = dict[int, float]()  # by host number
         self._per_host = connections_per_host
         self._per_ip = connections_per_ip
         self._ip_delay_s = ip_delay_s
@@ -106,7 +110,12 @@ class PoliteHosts:
 
     def add_hosts(self, names: Sequence[str], pages: Ints | None = None) -> None:
         """Add hosts with the next numbers, of which so many pages are known."""
+        first = self._rows.count
         self._rows.add(names, self._delay_s, self.rests_until, pages)
+        if self._own_delay is not None:
+            for number, name in enumerate(names, first):
+                if (delay_s := self._own_delay(name)) is not None:
+                    self._rows.delay_s[number] = self._own_delays[number] = delay_s
 
     def count_pages(self, numbers: Sequence[int]) -> None:
         """Count pages that became known, each of a host."""
@@ -131,7 +140,9 @@ class PoliteHosts:
     def stranger(self, name: str, addresses: tuple[str, ...]) -> Host:
         """Return a host that has no page and no number, to be asked by the same manners as the others."""
         host = Host(-1, name)
-        host.delay_s, host.ready_at, host.held = self._delay_s, self.rests_until, "it has no pages"
+        own_s = self._own_delay(name) if self._own_delay is not None else None
+        host.delay_s = self._delay_s if own_s is None else own_s
+        host.ready_at, host.held = self.rests_until, "it has no pages"
         host.rows.locate(0, addresses, host.located_until)
         host.rows.address[0] = self._key(addresses[0] if addresses else name)
         return host
@@ -174,6 +185,8 @@ class PoliteHosts:
             address = self._addresses.get(key) or self._address(key)
             address.in_flight += 1
             ready_at = now + self._ip_delay_s
+            if self._own_delays and row in self._own_delays:
+                ready_at = min(ready_at, now + rows.delay_s[row] / self._per_ip)
             if ready_at > address.ready_at:
                 address.ready_at = ready_at
         if self._per_host > 1:

@@ -1,0 +1,197 @@
+"""What holds for one site alone: the `[site."example.org"]` sections of crawl.toml."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Final, cast
+
+from evercrawl.config import network, values
+from evercrawl.config.hours import Hours
+from evercrawl.config.values import ValueKind
+from evercrawl.errors import ConfigError
+
+MOST: Final = 10_000
+"""Sections, at most."""
+UNSET: Final = -1
+"""Stands for a number that a section does not name."""
+
+
+@dataclass(frozen=True, slots=True)
+class SiteRules:
+    """One section: what holds for a host and all hosts below it, in place of, or beside, what holds for the crawl.
+
+    Attributes
+    ----------
+    name
+        Of the host, such as example.org, which stands for www.example.org too.
+    delay_s
+        Pause between two visits of one of its hosts, in place of the crawl's; `UNSET` where it names none.
+    rate_per_s
+        Pages per second of one of its hosts, at most; 0 where it names none.
+    hours
+        When it may be asked, as `Hours` reads it; "" for always.
+    max_depth
+        Links between a seed and a page, at most, in place of the crawl's; 0 = unlimited, `UNSET` where it names none.
+    include, exclude
+        Expressions: the first in place of the crawl's, the second beside them.
+
+    Raises
+    ------
+    ConfigError
+        When a value is not of its kind.
+
+    Examples
+    --------
+    >>> SiteRules("Example.org", delay_s="5s", hours="22-6", rate_per_s=0.1).rest_s(1.0)
+    10.0
+    """
+
+    name: str
+    delay_s: float = UNSET
+    rate_per_s: float = 0.0
+    hours: str = ""
+    max_depth: int = UNSET
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", _value("the name", NAME, self.name))
+        for name, kind in KINDS.items():
+            raw = getattr(self, name)
+            if raw != _DEFAULTS[name]:
+                object.__setattr__(self, name, _value(name, kind, raw))
+
+    def rest_s(self, usual_s: float) -> float:
+        """Return how long one of its hosts rests between two visits, where others rest for `usual_s`."""
+        delay_s = self.delay_s if self.delay_s != UNSET else usual_s
+        return max(delay_s, 1.0 / self.rate_per_s) if self.rate_per_s else delay_s
+
+    def given(self) -> dict[str, object]:
+        """Return what it names, by name."""
+        return {name: value for name in KINDS if (value := getattr(self, name)) != _DEFAULTS[name]}
+
+
+class Sites:
+    """The sections of a crawl, by host: of several that mean a host, the longest name counts.
+
+    Examples
+    --------
+    >>> rules = Sites((SiteRules("example.org", delay_s=5), SiteRules("www.example.org", delay_s=9)))
+    >>> [rules.of(host).delay_s for host in ("a.example.org", "a.www.example.org")], rules.of("example.com")
+    ([5.0, 9.0], None)
+    """
+
+    def __init__(self, sections: Sequence[SiteRules]) -> None:
+        self._by_name = {section.name: section for section in sections}
+
+    def __bool__(self) -> bool:
+        """Return whether there is any."""
+        return bool(self._by_name)
+
+    def of(self, host: str) -> SiteRules | None:
+        """Return what holds for a host; None where nothing does that does not hold for all."""
+        by_name = self._by_name
+        while by_name and host:
+            if (found := by_name.get(host)) is not None:
+                return found
+            host = host.partition(".")[2]
+        return None
+
+    def opens_at(self, host: str, now: float) -> float:
+        """Return the instant from `now` on from which a host may be asked: now, where it may be."""
+        rules = self.of(host)
+        return Hours.read(rules.hours).opens_at(now) if rules is not None and rules.hours else now
+
+
+def read(raw: object, source: Callable[[str, str], str] = lambda name, key: f'site."{name}"') -> tuple[SiteRules, ...]:
+    """Return the sections that TOML or a program gives, by name.
+
+    Parameters
+    ----------
+    raw
+        Name -> what the section says; or sections.
+    source
+        Name of a section and of a key in it, or "" -> where it stands, for messages.
+
+    Raises
+    ------
+    ConfigError
+        When one is none; the message begins with where it stands.
+
+    Examples
+    --------
+    >>> read({"example.org": {"delay": "5s"}})
+    Traceback (most recent call last):
+    evercrawl.errors.ConfigError: site."example.org": delay is not a key of a site section; did you mean delay_s?
+    """
+    if isinstance(raw, tuple | list):
+        sections = cast("Sequence[object]", raw)
+        if not all(isinstance(section, SiteRules) for section in sections):
+            raise ConfigError('sites must be sections, each under a line such as [site."example.org"]')
+        return tuple(sorted(cast("Sequence[SiteRules]", sections), key=lambda section: section.name))
+    if not isinstance(raw, Mapping):
+        raise ConfigError(f'{source("", "")} must be sections, each under a line such as [site."example.org"]')
+    tables = cast("Mapping[str, object]", raw)
+    if len(tables) > MOST:
+        raise ConfigError(f"{source('', '')}: {len(tables)} sections are too many; write {MOST} at most")
+    made = [_section(name, table, source) for name, table in tables.items()]
+    return tuple(sorted(made, key=lambda section: section.name))
+
+
+def _section(name: str, table: object, source: Callable[[str, str], str]) -> SiteRules:
+    if not isinstance(table, dict):
+        raise ConfigError(f'{source(name, "")} must be a section, under a line such as [site."example.org"]')
+    given = cast("dict[str, Any]", table)
+    if any(isinstance(value, dict) for value in given.values()):
+        raise ConfigError(f'{source(name, "")}: put the name between quotes, as in [site."{name}.org"]')
+    for key in given:
+        if key not in KINDS:
+            raise ConfigError(f"{source(name, key)}: {key} is not a key of a site section; {_nearest(key)}")
+    at = ""
+    try:
+        _value("the name", NAME, name)
+        for at, value in given.items():
+            _value(at, KINDS[at], value)
+    except ConfigError as error:
+        raise ConfigError(f"{source(name, at)}: {error}") from error
+    return SiteRules(name, **given)
+
+
+def _nearest(key: str) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(key.lower(), list(KINDS), n=1, cutoff=0.5)
+    return f"did you mean {near[0]}?" if near else f"choose among {', '.join(KINDS)}"
+
+
+def _value(name: str, kind: ValueKind, raw: object) -> values.Value:
+    try:
+        return kind.read(raw)
+    except ValueError as error:
+        why = f": {error}" if str(error) else ""
+        raise ConfigError(f"{name} must be {kind.form}, not {raw!r}{why}") from error
+
+
+def _name(raw: object) -> str:
+    names = network.sites().read([raw])
+    if not isinstance(names, tuple) or len(names) != 1 or "*" in names[0]:
+        raise ValueError
+    return names[0] if names[0].isascii() else names[0].encode("idna").decode()
+
+
+def _hours(raw: object) -> str:
+    if not isinstance(raw, str):
+        raise ValueError
+    return str(Hours.read(raw)) if raw.strip() else ""
+
+
+NAME: Final = ValueKind("SITE", "the name of a host, such as example.org", _name)
+KINDS: Final = {
+    "delay_s": values.duration(),
+    "rate_per_s": values.number(0.0),
+    "hours": ValueKind("HOURS", "hours of the day in UTC, such as 22:00-06:00", _hours),
+    "max_depth": values.whole(),
+    "include": network.patterns(),
+    "exclude": network.patterns(),
+}
+_DEFAULTS: Final = {field.name: field.default for field in fields(SiteRules)}
+assert ["name", *KINDS] == list(_DEFAULTS)
