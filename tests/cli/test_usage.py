@@ -2,12 +2,17 @@
 
 import io
 import json
+import math
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
 from evercrawl.cli.main import main
 from evercrawl.cli.verbs.usage import MOST_BAD
+from evercrawl.model.worth.query_words import HALF_LIFE_S
+from evercrawl.model.worth.usage import Question, UsageWriter
 from evercrawl.simulate.surroundings.loopback import NETWORK
 
 
@@ -66,6 +71,27 @@ def test_what_a_search_showed_is_recorded_where_that_is_asked_for(crawled, capsy
 def test_wrong_use_is_told(tmp_path, capsys, wrong):
     assert main([*wrong, "--dir", str(tmp_path)]) == 2
     assert capsys.readouterr().err.startswith("evercrawl: there is no crawl")
+
+
+def test_use_is_exported_page_by_page(crawled, site, capsys):
+    page, other = f"{site.web.origins[0]}/", "https://elsewhere.example/"
+    now = time.time()
+    UsageWriter(Path(crawled)).add(
+        [
+            Question(now - HALF_LIFE_S, "tea", (page, other)),
+            Question(now, "tea", (page,), id="q"),
+            Question(now, clicked=(page,), id="q", places=(0,)),
+        ]
+    )
+    assert main(["export", "usage", "-o", "-", "--dir", crawled]) == 0
+    first, second = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert (first["url"], first["retrieved"], first["clicked"], first["C"]) == (page, 2, 1, 0.5)
+    assert first["retrieved_lately"] == pytest.approx(1.5, abs=0.001)
+    n, x = first["visits"], first["changes"]
+    assert n >= 1
+    assert (first["R"], first["U"]) == (2 / n, pytest.approx(-math.log((n - x + 0.5) / (n + 0.5))))
+    assert 0 < first["P"] < 1
+    assert (second["url"], second["visits"], second["P"], second["C"]) == (other, 0, None, 0.0)
 
 
 def test_a_file_that_is_not_there_is_named(crawled, capsys):

@@ -1,4 +1,4 @@
-"""evercrawl export: a crawl's pages, links, visits or content as a table in a file."""
+"""evercrawl export: a crawl's pages, links, visits, content or usage as a table in a file."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from evercrawl.store.partition import Partition
 
 _TABLES = ("pages", "links", "visits")
+_USAGE = "usage"
 _CONTENT = "content"
 _POLICY = "policy."
 _MOST_REASONS = 10
@@ -37,12 +38,12 @@ _MORE = (
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    parser = arguments.add_verb(verbs, "export", "write pages, links, visits or content to a file", run, _MORE)
+    parser = arguments.add_verb(verbs, "export", "write pages, links, visits, content or usage to a file", run, _MORE)
     parser.add_argument(
         "table",
         metavar="TABLE",
         type=_table,
-        help="pages, links, visits, content, or policy.NAME for a table of the policy",
+        help="pages, links, visits, content, usage, or policy.NAME for a table of the policy",
     )
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="FILE.parquet, FILE.jsonl, or -")
     _add_content(parser)
@@ -140,8 +141,9 @@ def _chunk_chars(text: str | None) -> int:
 
 
 def _table(name: str) -> str:
-    if name not in (*_TABLES, _CONTENT) and not name.startswith(_POLICY):
-        raise argparse.ArgumentTypeError(f"{name!r} is none; choose {', '.join((*_TABLES, _CONTENT))} or {_POLICY}NAME")
+    plain = (*_TABLES, _CONTENT, _USAGE)
+    if name not in plain and not name.startswith(_POLICY):
+        raise argparse.ArgumentTypeError(f"{name!r} is none; choose {', '.join(plain)} or {_POLICY}NAME")
     return name
 
 
@@ -152,6 +154,11 @@ def _pieces(crawl: Partition, name: str, meter: Meter) -> tuple[Iterable[Columns
 
     if name in _TABLES:
         return table(crawl, name, partial(meter, name)), TABLES[name]
+    if name == _USAGE:
+        from evercrawl.ask.usage.table import USAGE_COLUMNS, usage_table
+        from evercrawl.model.view import View, settings
+
+        return usage_table(View(crawl, settings(crawl.directory)[0], time.time()), partial(meter, name)), USAGE_COLUMNS
     kinds, values = policy_table(crawl, name.removeprefix(_POLICY))
     return [values], kinds
 

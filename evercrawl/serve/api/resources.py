@@ -104,7 +104,7 @@ RESOURCES: Final[dict[str, Resource]] = {
 def description() -> dict[str, Any]:
     """Return the API as OpenAPI 3.1 has it."""
     problem = {"description": "RFC 9457", "content": {"application/problem+json": {"schema": {"type": "object"}}}}
-    paths = {
+    paths: dict[str, Any] = {
         f"/api/v1/{name}": {
             "get": {
                 "operationId": name,
