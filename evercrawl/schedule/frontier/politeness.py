@@ -185,7 +185,7 @@ class PoliteHosts:
             address = self._addresses.get(key) or self._address(key)
             address.in_flight += 1
             ready_at = now + self._ip_delay_s
-            if self._own_delays and row in self._own_delays:
+            if self._own_delays and host.number in self._own_delays:
                 ready_at = min(ready_at, now + rows.delay_s[row] / self._per_ip)
             if ready_at > address.ready_at:
                 address.ready_at = ready_at
