@@ -251,9 +251,10 @@ class State:
         if known:
             return True
         seeded = self.seeded()
+        in_order: list[int] = numbers.tolist()
         return all(
             self.sites[number] == (self.forgotten.site_of(host) or self._site_of(name, seed=host in seeded))
-            for host, (name, number) in enumerate(zip(self.hosts, numbers.tolist(), strict=True))
+            for host, (name, number) in enumerate(zip(self.hosts, in_order, strict=True))
         )
 
     def _site_of(self, name: str, *, seed: bool) -> str:
