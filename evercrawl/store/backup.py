@@ -24,6 +24,7 @@ from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import FILE as LOCK
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.disk.stamped import LEARNED, LESSONS, SNAPSHOT
+from evercrawl.store.forgotten import FILES as FORGOTTEN
 from evercrawl.store.journal.journal import Journal
 from evercrawl.store.live_line import NAME as SOCKET
 from evercrawl.store.partition import COPY, FILE, KEY, is_crawl
@@ -126,6 +127,7 @@ class _Copying:
         self._source, self._target = RealDisk(source, read_only=True), RealDisk(target)
         self._watch = watch
         self._files, self._copied = set[str](), 0
+        self._anew = any(self._differs(name) for name in FORGOTTEN)  # what was forgotten lies anywhere in the files
         self._total = sum(self._source.size(name) for name in self._source.names())
 
     def run(self, now: float) -> BackupReport:
@@ -152,6 +154,10 @@ class _Copying:
             self._source.close()
             self._target.close()
 
+    def _differs(self, name: str) -> bool:
+        ours = self._source.read(name, 0, self._source.size(name))
+        return self._target.read(name, 0, self._target.size(name)) != ours
+
     def _names(self) -> Iterator[str]:
         return (name for name in self._source.names() if not name.startswith(_LEFT_OUT))
 
@@ -169,7 +175,11 @@ class _Copying:
         size, there = self._source.size(name), self._target.size(name)
         if not size and not there:
             return
+        anew = self._anew and name not in self._files
         self._files.add(name)
+        if anew and there:
+            self._target.truncate(name, 0)
+            there = 0
         if there > size:
             self._target.truncate(name, size)
             there = size

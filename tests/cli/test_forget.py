@@ -34,3 +34,14 @@ def test_a_page_is_forgotten_and_every_question_says_so(crawled, site, capsys):
 def test_finishing_where_nothing_was_begun_says_so(crawled, capsys):
     assert main(["forget", "--finish", "--dir", crawled]) == 0
     assert "nothing was begun" in capsys.readouterr().out
+
+
+def test_the_next_backup_into_the_same_directory_forgets_too(crawled, site, tmp_path, capsys):
+    copy, url = str(tmp_path / "copy"), f"{site.seeds[0]}p/2"
+    assert main(["backup", copy, "--dir", crawled]) == 0
+    assert main(["forget", url, "--dir", crawled, "--yes"]) == 0
+    assert main(["backup", copy, "--dir", crawled]) == 0
+    assert main(["verify", "--dir", copy]) == 0
+    assert "1 forgotten URL" in capsys.readouterr().out
+    for path in ("journal-0000000000000000.log", "forgotten.bin"):
+        assert (tmp_path / "copy" / path).read_bytes() == (tmp_path / "crawl" / path).read_bytes()
