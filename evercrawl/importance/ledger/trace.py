@@ -182,7 +182,7 @@ def solution(pages: int, links: Sequence[tuple[int, int]], virtual: VirtualPage,
     Divided by their sum they are the importance of the pages, in any order.
 
     >>> solution(3, [(1, 0), (2, 0)], "none").round(4), solution(2, [(0, 1), (1, 0)], "tax", 0.5)
-    (array([0.5 , 0.25, 0.25]), array([1., 1.]))
+    (array([0.6, 0.2, 0.2]), array([1., 1.]))
     """
     graph = Graph.of(pages, links)
     if virtual != "none":
