@@ -48,10 +48,10 @@ def beside(args: argparse.Namespace, directory: Path, watch: Watcher) -> Abstrac
     """
     if args.serve is None:
         return nullcontext(watch)
-    return Served(watch, directory, cast("int", arguments.value(values.whole(0), args.serve, "--serve")))
+    return ServedBeside(watch, directory, cast("int", arguments.value(values.whole(0), args.serve, "--serve")))
 
 
-class Served(Watcher):
+class ServedBeside(Watcher):
     """Passes on what a crawl tells, and has `evercrawl serve` run beside it.
 
     Parameters

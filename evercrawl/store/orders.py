@@ -240,5 +240,5 @@ def ends_with(source: OrderSource, upto: int, last: str) -> bool:
         return False
     if not upto or not last:
         return True
-    before = source.read(max(upto - LINE_BYTES, 0), min(upto, LINE_BYTES))
-    return before.endswith(b"\n") and msgspec.json.encode(last) in before[:-1].rpartition(b"\n")[2]
+    text = source.read(max(upto - LINE_BYTES, 0), min(upto, LINE_BYTES))
+    return text.endswith(b"\n") and msgspec.json.encode(last) in text[:-1].rpartition(b"\n")[2]

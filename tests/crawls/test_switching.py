@@ -158,7 +158,7 @@ def test_a_switch_that_was_cut_short_is_begun_anew_though_nobody_asks_again(run,
     before = importance(run)
     goal = stored("aopic", 0.1)
     with pytest.raises(run.Crash):
-        run(run.World(WEB), [], Limits(seconds=0), switch=goal, disk=run.DyingDisk(run.directory, 6), **SETTINGS)
+        run(run.World(WEB), [], Limits(seconds=0), switch=goal, disk=run.DyingDisk(run.directory, 9), **SETTINGS)
     partition = run.folded()
     assert partition.unswitched
     assert partition.scheme == goal

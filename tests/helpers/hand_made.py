@@ -65,7 +65,13 @@ class HandMade:
         self.now = BEGAN_AT
         directory.mkdir(exist_ok=True)
         self.partition = Partition(
-            directory, os.urandom, now=self.now, segment_bytes=segment_bytes, site=found_site, scheme=scheme
+            directory,
+            os.urandom,
+            now=self.now,
+            segment_bytes=segment_bytes,
+            site=found_site,
+            scheme=scheme,
+            secret=bytes([3] * 16),
         )
         save(self.config, directory)
         self.state = self.partition.state

@@ -279,7 +279,8 @@ def test_every_library_of_a_crawl_is_warmed():
     code += "print(*sorted(one.module.removeprefix('evercrawl.') for one in Library.named))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     named = [
-        "arrays._numbering_kernel", "model.web._near_kernel", "parse._scan_kernel", "parse._simhash_kernel",
+        "arrays._numbering_kernel", "arrays._siphash_kernel", "model.web._near_kernel", "parse._scan_kernel",
+        "parse._simhash_kernel",
         "schedule.clocks._exposure_kernel", "schedule.clocks._learn_kernel", "schedule.frontier._entries",
         "schedule.policies.price._kernel", "search._anchors_kernel", "search._condense_kernel",
         "store.journal._codec_kernels", "store.table._entries",

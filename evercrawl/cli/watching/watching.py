@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Final, Self, cast
 from evercrawl.cli import arguments
 from evercrawl.cli.show.lines import Watcher
 from evercrawl.cli.watching.rotating import RotatingFile
-from evercrawl.cli.watching.run_log import RunLog
 from evercrawl.config import values
 from evercrawl.errors import ConfigError
 from evercrawl.progress import Progress
 
 if TYPE_CHECKING:
+    from evercrawl.cli.watching.run_log import RunLog
     from evercrawl.progress import Summary
 
 _FORMS: Final = ("json", "text")
@@ -71,6 +71,8 @@ class Watching(Watcher):
         if args.log:
             most = cast("int", arguments.value(values.size(1000), args.log_size, "--log-size"))
             self._file = RotatingFile(Path(args.log), most)
+            from evercrawl.cli.watching.run_log import RunLog
+
             self.heard = RunLog(self._file, args.log_format, every=args.log_visits == "all", clock=time.time)
             self.heard.write("start", time.time(), {"directory": str(directory.resolve())})
         every_s = cast("float", arguments.value(values.duration(), args.alert_every, "--alert-every"))

@@ -99,13 +99,13 @@ class RobotsFile:
         """Keep what is known of an origin; where there is no room on the disk, nothing is."""
         site, size = _site_of(origin), len(row.body) + 2 * (len(origin) + ROW_BYTES)
         with contextlib.suppress(sqlite3.Error):
-            before = self._table.execute("SELECT size FROM robots WHERE origin = ?", (origin,)).fetchone()
+            was = self._table.execute("SELECT size FROM robots WHERE origin = ?", (origin,)).fetchone()
             self._table.execute(
                 "REPLACE INTO robots (origin, verdict, body, expires_at, site, size, failures, run) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (origin, row.verdict, row.body, row.expires_at, site, size, row.failures, self._run),
             )
-            grown = size - (before[0] if before else 0)
+            grown = size - (was[0] if was else 0)
             self._bytes += grown
             if self._of_site(site, grown) > self._most_of_site:
                 self._make_room_of(site)
