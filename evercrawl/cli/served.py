@@ -112,7 +112,7 @@ class ServedBeside(Watcher):
         assert child.stdout is not None
         assert child.stderr is not None
         line = child.stdout.readline()
-        found = json.loads(line) if line else {}
+        found: dict[str, str] = json.loads(line) if line else {}
         if "link" in found:
             self._said = f"the crawl is at {found['link']}"
         else:

@@ -22,7 +22,8 @@ class PriceNotes:
 
     def __init__(self, partition: Partition, policy: Policy) -> None:
         self._partition, self._policy = partition, policy
-        self._price, self._at = math.nan, -math.inf
+        self._price: float = math.nan
+        self._at: float = -math.inf
 
     def turn(self, now: float) -> bool:
         """Write it down where that is due; return whether it was."""
