@@ -54,7 +54,8 @@ def on_replica(ask: Callable[[ServerParts, Request], Response]) -> Callable[[Req
 
     @functools.wraps(ask)
     async def endpoint(request: Request) -> Response:
-        return await run_in_threadpool(ask, request.app.state.context, request)
+        parts: ServerParts = request.app.state.context
+        return await run_in_threadpool(parts.replica.consistent, lambda: ask(parts, request))
 
     return endpoint
 

@@ -185,6 +185,16 @@ class CrawlReplica:
                     kept = self._kept[name] = (view, make(view))
             return kept[1]  # type: ignore[return-value]
 
+    def consistent(self, ask: Callable[[], T]) -> T:
+        """Return what `ask` gives; once more with a new view where the crawl knows URLs that the view does not."""
+        try:
+            return ask()
+        except IndexError:
+            with self._lock:  # nothing is taken in meanwhile
+                self._viewed, self._view = self._follower.sequence, self._made()
+                self._kept.clear()
+                return ask()
+
     @property
     def view(self) -> View:
         """The newest view, for who holds the lock already."""

@@ -36,6 +36,18 @@ def test_what_comes_next_and_what_came_last(client, crawl):
     ]
 
 
+def test_urls_that_were_found_since_the_last_view_break_no_answer(client, crawl):
+    crawl.visit("https://b.example/", crawl.page("Ships", *(f"/ship-{i}" for i in range(2000)), text="many"))
+    for i in range(1500, 1520):
+        crawl.visit(f"https://b.example/ship-{i}", crawl.page("A ship", text=f"a ship of number {i}"))
+    crawl.save()
+    until = time.monotonic() + 20
+    while not client.get("/api/v1/visits").json()["visits"] and time.monotonic() < until:
+        time.sleep(0.01)
+    for path in ("next", "status", "map", "pages", "sites", "search?q=ship"):
+        assert client.get(f"/api/v1/{path}").status_code in (200, 503), path
+
+
 def test_a_page_is_explained_and_shown_in_a_sandbox(client):
     why = client.get("/api/v1/why", params={"url": "https://A.example"}).json()
     assert (why["url"], why["history"]["visits"]) == ("https://a.example/", 1)
