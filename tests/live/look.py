@@ -42,7 +42,7 @@ class Looking:
     def context(self, **options: Any) -> BrowserContext:
         """Return a new browser profile."""
         made = self.browser.new_context(base_url=self.root, **options)
-        made.set_default_timeout(15_000)
+        made.set_default_timeout(30_000)
         made.on("request", lambda request: self.seen["asked"].add(request.url))
         made.on(
             "dialog", lambda dialog: (self.seen["complaints"].append(f"dialog: {dialog.message}"), dialog.dismiss())

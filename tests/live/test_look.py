@@ -1,6 +1,7 @@
 """The crawl in a real browser: pages move, obey and complain of nothing, and what strangers wrote stays text."""
 
 import asyncio
+import contextlib
 import json
 import os
 import shutil
@@ -8,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -91,6 +93,19 @@ class Shown:
         )  # fmt: skip
         assert self._server.stdout is not None
         self.link: str = json.loads(self._server.stdout.readline())["link"]
+        self._await("search?q=bell", "the bell")
+        self._await("search?q=strange", "strange words")
+
+    def _await(self, path: str, text: str) -> None:
+        """Wait until an answer has a text: what was read is searchable a little later."""
+        until = time.monotonic() + 60.0
+        while time.monotonic() < until:
+            ask = urllib.request.Request(f"{self.link.partition('/#')[0]}/api/v1/{path}")
+            with contextlib.suppress(OSError), urllib.request.urlopen(ask, timeout=10) as answer:
+                if text in answer.read().decode():
+                    return
+            time.sleep(0.2)
+        raise AssertionError(f"{path} has no {text!r}")
 
     async def _crawl(self) -> None:
         config = Config(delay_s=0.01, rate_per_s=40.0, refresh_after_s=0.0, allow_net=(NETWORK,), policy="price")
@@ -117,12 +132,13 @@ class Shown:
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
+    if os.environ.get("LOOK_TESTS") != "required":
+        pytest.skip("`make look` runs it")
     missing = [
         what for what, there in (("Playwright", (TOOLS / "ready").exists()), ("Chromium", CHROMIUM)) if not there
     ]
     if missing:
-        say = pytest.fail if os.environ.get("REPLAY_TESTS") == "required" else pytest.skip
-        say(f"{' and '.join(missing)} not installed here; `make replay` installs what is missing")
+        pytest.fail(f"{' and '.join(missing)} not installed here; `make replay` installs what is missing")
     made = Shown(tmp_path_factory.mktemp("look") / "crawl")
     yield made
     made.close()
@@ -134,7 +150,7 @@ def seen(shown: Shown) -> dict[str, Any]:
     origin = shown.origin
     words = [TOOLS / "bin/python", ROOT / "tests/live/look.py", CHROMIUM, shown.link]
     words += [origin + BELL, origin + UNKNOWN, origin + COPY]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found
