@@ -56,6 +56,10 @@ class CrawlTools:
         }  # fmt: skip
         return found | ({"add_seed": self.add_seed} if self._may_order else {})
 
+    def consistent(self, ask: Callable[[], Any]) -> Any:
+        """Return what `ask` gives, also while URLs are found faster than views are made."""
+        return self._replica.consistent(ask)
+
     def search(self, words: str, site: str = "", min_fresh: float = 0.0, limit: int = 10) -> dict[str, Any]:
         """Find pages by words; `"a phrase"`, `-without` and `lang:en` narrow it, and so does `site`.
 
