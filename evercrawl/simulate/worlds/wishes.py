@@ -16,6 +16,7 @@ from evercrawl.model.worth.weights import WEIGHTS
 NOT_DRAWN: Final = {
     "include": "a made-up web has no paths to tell apart by a pattern",
     "exclude": "as `include`",
+    "sites": "as `include`: rules of one site are held to by tests of their own",
     "max_depth": "the law that no page starves asks for every page",
     "agent": "a made-up web answers every agent alike",
     "contact": "as `agent`",
