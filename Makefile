@@ -8,13 +8,14 @@
 # make demo    crawl a small living web on this machine, and compare what was learned with the truth
 # make serve   the same living web for ten minutes, with the crawl in a browser: open the link that it prints
 # make unchanged  whether worlds, golden tests, demonstration and questions give what they gave (bench/unchanged.py)
+# make wheels  the wheels of both kinds of machine, with the inner loops compiled, in dist/
 # make fuzz    every reader of foreign bytes, and every file of a crawl directory, for eight hours (bench/fuzz.py)
 # make soak    live 1,000 made-up worlds, and hold the crawler to its promises in each; crawl 20,000 pages of random bytes
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
-.PHONY: setup audit lock test quick golden replay look check docs demo serve unchanged fuzz soak clean
+.PHONY: wheels setup audit lock test quick golden replay look check docs demo serve unchanged fuzz soak clean
 
 setup: .venv/ready
 
@@ -63,6 +64,10 @@ docs: setup
 
 demo: setup
 	$(BIN)/evercrawl demo
+
+wheels: setup
+	$(PIP) wheel --no-deps --wheel-dir dist -C machine=x86_64 .
+	$(PIP) wheel --no-deps --wheel-dir dist -C machine=aarch64 .
 
 unchanged: setup
 	$(BIN)/python bench/unchanged.py

@@ -9,10 +9,19 @@ import grimp
 import pytest
 
 ROOT = Path(__file__).parents[1]
-ROOMS = {".ci", "bench", "docs", "evercrawl", "tests", "typings"}
+ROOMS = {".ci", "bench", "distribution", "docs", "evercrawl", "tests", "typings"}
 MOST_FILES = 26
 OWN_FOLDER = 4
-FILES = {".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "pyproject.toml"}
+FILES = {
+    ".gitignore",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "LICENSE",
+    "MANIFEST.in",
+    "Makefile",
+    "README.md",
+    "pyproject.toml",
+}
 
 
 def test_nothing_else_is_kept_beside_the_rooms_that_are_known():

@@ -84,16 +84,28 @@ def entry(result: Any, *arguments: Any) -> Callable[[Callable[..., Any]], Kernel
     return lambda function: KernelEntry(function, result, arguments)
 
 
-def build(module: str) -> tuple[dict[str, str], bytes]:
-    """Return the entries of `module`, name -> letters, and the object code that holds them."""
-    made = callbacks(module)
-    whole = llvm.parse_assembly(_NO_COUNTING)
+def build(
+    module: str, machine: llvm.TargetMachine | None = None, symbol: Callable[[str], str] = str
+) -> tuple[dict[str, str], bytes]:
+    """Return the entries of `module`, name -> letters, and the object code that holds them.
+
+    Parameters
+    ----------
+    module
+        Full name of a kernel module.
+    machine
+        What to compile for; this processor, with all it can do, by default. What numba itself does must suit it too:
+        in the environment of such a process `NUMBA_CPU_NAME` names a processor that can do no more.
+    symbol
+        Entry -> its name in the object code.
+    """
+    made, machine = callbacks(module), machine or _this_machine()
+    whole = llvm.parse_assembly(_for(machine, _NO_COUNTING))
     for name, (_, callback) in made.items():
-        part = llvm.parse_assembly(callback.inspect_llvm())
-        part.get_function(callback.native_name).name = name
+        part = llvm.parse_assembly(_for(machine, callback.inspect_llvm()))
+        part.get_function(callback.native_name).name = symbol(name)
         whole.link_in(part)
-    machine = _this_machine()
-    _reduce(whole, set(made), machine)
+    _reduce(whole, {symbol(name) for name in made}, machine)
     return {name: letters for name, (letters, _) in made.items()}, machine.emit_object(whole)
 
 
@@ -117,9 +129,20 @@ def _reduce(module: llvm.ModuleRef, keep: set[str], machine: llvm.TargetMachine)
     assert outside <= _FROM_LIBC, f"kernels must not allocate or raise, yet these need {sorted(outside - _FROM_LIBC)}"
 
 
+def machine_for(triple: str, processor: str, features: str = "") -> llvm.TargetMachine:
+    """Return what to compile for, in the words of LLVM; the code may come to lie anywhere."""
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    target = llvm.Target.from_triple(triple)
+    return target.create_target_machine(cpu=processor, features=features, opt=3, reloc="pic", codemodel="small")
+
+
 def _this_machine() -> llvm.TargetMachine:
-    """Return what to compile for: this processor, with all it can do; the code may come to lie anywhere."""
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    about = {"cpu": llvm.get_host_cpu_name(), "features": llvm.get_host_cpu_features().flatten()}
-    return llvm.Target.from_default_triple().create_target_machine(**about, opt=3, reloc="pic", codemodel="small")
+    features = llvm.get_host_cpu_features().flatten()
+    return machine_for(llvm.get_default_triple(), llvm.get_host_cpu_name(), features)
+
+
+def _for(machine: llvm.TargetMachine, text: str) -> str:
+    """Return an assembly as one for `machine`: numba writes it for the machine that it runs on."""
+    body = "\n".join(line for line in text.splitlines() if not line.startswith("target "))
+    return f'target triple = "{machine.triple}"\ntarget datalayout = "{machine.target_data}"\n{body}'

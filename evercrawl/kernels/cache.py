@@ -50,15 +50,30 @@ def fetch(module: str, target: tuple[str, ...]) -> Image | None:
 
 def keep(module: str, target: tuple[str, ...], image: Image) -> bool:
     """Keep an image where `fetch` finds it; return False when no folder can be written."""
-    digests = {source: _digest(source) for source in [_NUMBA, *_sources(module)]}
+    digests = {_NUMBA: _digest(_NUMBA), **digests_of(module)}
     head = json.dumps({"sources": digests, "entries": image.entries}).encode()
     data = head + b"\n" + image.code
-    return any(_write(path, _checksum(data) + b"\n" + data) for path in _paths(module, target))
+    return any(_write(path, checksum(data) + b"\n" + data) for path in _paths(module, target))
+
+
+def digests_of(module: str) -> dict[str, str]:
+    """Return the sources that `module` is made of, named from the top package on, and the digest of each."""
+    return {source: _digest(source) for source in _sources(module)}
+
+
+def unchanged(digests: dict[str, str]) -> bool:
+    """Tell whether sources are what they were when their digests were taken."""
+    return all(_digest(source) == digest for source, digest in digests.items())
+
+
+def checksum(data: bytes) -> bytes:
+    """Return a checksum of `data`, in hexadecimal digits."""
+    return blake2b(data, digest_size=16).hexdigest().encode()
 
 
 def _paths(module: str, target: tuple[str, ...]) -> Iterator[Path]:
     """Yield the files in which `module` may be kept, the best first."""
-    name = f"{module}-{_checksum(repr((_FORMAT, target)).encode()).decode()[:16]}.kernels"
+    name = f"{module}-{checksum(repr((_FORMAT, target)).encode()).decode()[:16]}.kernels"
     source = _file(_source(module))
     if source is not None:
         yield Path(importlib.util.cache_from_source(str(source))).with_name(name)
@@ -78,15 +93,14 @@ def _read(path: Path, owners: set[int]) -> Image | None:
             about = os.fstat(file.fileno())
             if about.st_uid not in owners or about.st_mode & _OTHERS_WRITE or not stat.S_ISREG(about.st_mode):
                 return None
-            checksum, data = file.read().split(b"\n", 1)
-        if checksum != _checksum(data):
+            said_checksum, data = file.read().split(b"\n", 1)
+        if said_checksum != checksum(data):
             return None
         head, code = data.split(b"\n", 1)
         said = json.loads(head)
     except (OSError, ValueError):
         return None
-    fresh = all(_digest(source) == digest for source, digest in said["sources"].items())
-    return Image(said["entries"], code) if fresh else None
+    return Image(said["entries"], code) if unchanged(said["sources"]) else None
 
 
 def _write(path: Path, data: bytes) -> bool:
@@ -133,8 +147,4 @@ def _file(source: str) -> Path | None:
 
 def _digest(source: str) -> str:
     path = _file(source)
-    return _checksum(path.read_bytes()).decode() if path else ""
-
-
-def _checksum(data: bytes) -> bytes:
-    return blake2b(data, digest_size=16).hexdigest().encode()
+    return checksum(path.read_bytes()).decode() if path else ""

@@ -1,7 +1,8 @@
 """Kernels as Python calls them: by name, with numbers and pointers. Other threads run meanwhile.
 
-Where they cannot be compiled ahead of time, as with a numba or a processor that nobody has tried yet, numba compiles
-them as it does any function: in each process anew, to the same results.
+Those that came with the installation serve first, then those that were compiled before on this machine. Where they
+cannot be compiled ahead of time, as with a numba or a processor that nobody has tried yet, numba compiles them as it
+does any function: in each process anew, to the same results.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
+import importlib.util
 import itertools
 import os
 import warnings
@@ -16,10 +18,15 @@ from collections.abc import Callable, Generator
 from threading import RLock
 from typing import Any, ClassVar, Final
 
-from evercrawl.kernels import cache
+from evercrawl.errors import ConfigError
+from evercrawl.kernels import cache, shipped
 from evercrawl.kernels.cache import VARIABLE, jit
 
 FAILED: Final = "compiling ahead of time failed, so each process compiles its inner loops anew ({module}: {why})"
+NO_COMPILER: Final = (
+    "the inner loops have to be compiled, for this installation brings none that serve here: "
+    "pip install 'evercrawl[jit]'"
+)
 
 _TYPES: Final[dict[str, Any]] = {
     "P": ctypes.c_void_p,
@@ -39,6 +46,11 @@ class Library:
     ----------
     module
         Full name of the kernel module. It is imported only to be compiled, for it imports numba.
+
+    Raises
+    ------
+    ConfigError
+        When an entry is asked for: it would have to be compiled, and numba is not installed.
 
     Examples
     --------
@@ -70,7 +82,11 @@ class Library:
         """Tell whether `load` will be quick: nothing has to be compiled."""
         with _lock, _or_else_jit(self.module):
             if not self._entries and self._image is None and not jit():
-                self._image = cache.fetch(self.module, _target())
+                came = shipped.entries_of(self.module)
+                if came is not None:
+                    self._entries = {name: _entry(*one) for name, one in came.items()}
+                elif can_compile():
+                    self._image = cache.fetch(self.module, _target())
             return bool(self._entries) or (self._image is not None and not jit())
         return False
 
@@ -78,6 +94,8 @@ class Library:
         """Make the entries callable; return False if they were compiled and should have been kept, but were not."""
         with _lock:
             kept = self.found()
+            if not self._entries and not can_compile():
+                raise ConfigError(NO_COMPILER)
             if not self._entries and not jit():
                 with _or_else_jit(self.module):
                     kept = kept or self._compile()
@@ -135,6 +153,11 @@ def address_table(*arrays: Any) -> Any:
     words: Any = (ctypes.c_int64 * len(arrays))(*(array.ctypes.data for array in arrays))
     words.arrays = arrays
     return words
+
+
+def can_compile() -> bool:
+    """Tell whether numba is installed."""
+    return importlib.util.find_spec("numba") is not None
 
 
 def missing() -> bool:

@@ -66,7 +66,7 @@ def test_what_cannot_be_done_is_said_with_what_can(flags, said, capsys):
 def test_figures_without_matplotlib_say_how_to_get_it_before_anything_is_done(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("evercrawl.lab.figures.plotting.find_spec", lambda name: None)
     assert main(["lab", "fig3", "--pages", "300", "--turns", "1", "--out", str(tmp_path / "new")]) == 2
-    assert "pip install evercrawl[lab]" in capsys.readouterr().err
+    assert "pip install 'evercrawl[lab]'" in capsys.readouterr().err
     assert not (tmp_path / "new").exists()
 
 
@@ -78,7 +78,7 @@ def test_without_a_folder_they_go_to_one_of_their_own_and_without_matplotlib_the
     (tmp_path / "lab" / "fig3.png").unlink()
     monkeypatch.setattr("evercrawl.lab.figures.plotting.find_spec", lambda name: None)
     assert main(["lab", "fig3", "--pages", "300", "--turns", "1"]) == 0
-    assert "pip install evercrawl[lab]" in capsys.readouterr().err
+    assert "pip install 'evercrawl[lab]'" in capsys.readouterr().err
     assert {file.name for file in (tmp_path / "lab").iterdir()} == {"fig3.parquet"}
 
 

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from evercrawl.ask.export.tables import Columns
 from evercrawl.errors import ConfigError
+from evercrawl.extras import require_parquet
 from evercrawl.store.archive.warc import iso_date
 from evercrawl.store.disk.whole import atomic_file
 
@@ -47,6 +48,7 @@ class Parquet:
     """One row group a piece; instants as timestamps to the microsecond, in UTC."""
 
     def __init__(self, path: Path, columns: dict[str, str]) -> None:
+        require_parquet()
         import pyarrow as pa  # late: it takes a tenth of a second to load
         import pyarrow.parquet as pq
 
@@ -76,7 +78,7 @@ def check_name(name: str) -> None:
     Raises
     ------
     ConfigError
-        Its ending says nothing about the format.
+        Its ending says nothing about the format, or it is one that this installation does not write.
 
     >>> check_name("pages.csv")
     Traceback (most recent call last):
@@ -84,6 +86,8 @@ def check_name(name: str) -> None:
     """
     if name != "-" and not name.endswith((".parquet", ".jsonl")):
         raise ConfigError(f"{name}: name a file that ends in .parquet or .jsonl, or - for JSON lines here")
+    if name.endswith(".parquet"):
+        require_parquet()
 
 
 def write(pieces: Iterable[Columns], sink: Sink) -> int:

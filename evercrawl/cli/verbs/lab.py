@@ -15,6 +15,7 @@ from evercrawl.cli import arguments, warm
 from evercrawl.cli.show.json_line import json_line
 from evercrawl.config import values
 from evercrawl.errors import ConfigError
+from evercrawl.extras import require_parquet
 
 if TYPE_CHECKING:
     from evercrawl.lab.base import Claim, Experiment, LabOptions, Results
@@ -83,7 +84,8 @@ def run(args: argparse.Namespace) -> int:
     if args.out:
         require()
     elif not can_draw():
-        print("no figure will be drawn: that needs matplotlib: pip install evercrawl[lab]", file=sys.stderr)
+        print("no figure will be drawn: that needs matplotlib: pip install 'evercrawl[lab]'", file=sys.stderr)
+    require_parquet()
     warm.before_reading(_ENGINE)
     began = time.monotonic()
     name, folder = args.name.partition(":")[0].replace("-", "_"), Path(args.out or _FOLDER)

@@ -1,13 +1,15 @@
 """evercrawl version: the versions in use."""
 
 import argparse
+import contextlib
 import platform
 
 from evercrawl import __version__
 from evercrawl.cli.arguments import Verbs, add_json, add_verb
 from evercrawl.cli.show.json_line import json_line
 
-_PARTS = ("pycurl", "turbohtml", "numpy", "numba")
+_PARTS = ("pycurl", "turbohtml", "numpy", "tantivy")
+_EXTRAS = ("numba", "pyarrow")
 
 
 def add(verbs: Verbs) -> None:
@@ -18,10 +20,13 @@ def add(verbs: Verbs) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print them."""
-    from importlib.metadata import version
+    from importlib.metadata import PackageNotFoundError, version
 
     versions = {"evercrawl": __version__, "python": platform.python_version()}
     versions |= {name: version(name) for name in _PARTS}
+    for name in _EXTRAS:
+        with contextlib.suppress(PackageNotFoundError):
+            versions[name] = version(name)
     if args.json:
         print(json_line("versions", versions))
     else:

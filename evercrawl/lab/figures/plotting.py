@@ -80,7 +80,7 @@ def require() -> None:
         When matplotlib is not there.
     """
     if not can_draw():
-        raise ConfigError("figures need matplotlib: pip install evercrawl[lab]")
+        raise ConfigError("figures need matplotlib: pip install 'evercrawl[lab]'")
 
 
 def _panel(axes: Any, panel: Panel, styles: Styles) -> None:

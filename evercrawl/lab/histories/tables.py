@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from evercrawl.errors import ConfigError
+from evercrawl.extras import require_parquet
 from evercrawl.lab.histories.history import NO_LINKS, REMOVED, TECHNICAL, History, LinkLog
 from evercrawl.types import Ints
 
@@ -72,6 +73,7 @@ def _read(path: Path, columns: Mapping[str, str]) -> Any:
     ConfigError
         Where that is not what is there.
     """
+    require_parquet()
     from pyarrow import ArrowException
     from pyarrow.parquet import read_schema, read_table
 

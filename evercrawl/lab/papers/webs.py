@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from evercrawl.errors import ConfigError
+from evercrawl.extras import require_parquet
 from evercrawl.lab.base import LabOptions
 from evercrawl.simulate.graphs import Web, bow_tie, copying, poisson, power_law, sites
 from evercrawl.types import Ints, Spans
@@ -75,6 +76,7 @@ def read(path: Path) -> Web:
 
 
 def _column(path: Path, name: str) -> Ints:
+    require_parquet()
     from pyarrow import ArrowException
     from pyarrow.parquet import read_table
     from pyarrow.types import is_integer
@@ -96,6 +98,7 @@ def _nodes(path: Path) -> int:
     beside = path.with_name(path.name.replace(".edges.", ".nodes."))
     if beside == path or not beside.exists():
         return 0
+    require_parquet()
     from pyarrow.parquet import read_metadata
 
     return int(read_metadata(beside).num_rows)
@@ -111,6 +114,7 @@ def sites_of(graph: Path) -> Spans | None:
     ConfigError
         When the file is damaged.
     """
+    require_parquet()
     from pyarrow import ArrowException
     from pyarrow.parquet import read_table
 

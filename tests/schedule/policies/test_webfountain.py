@@ -292,7 +292,7 @@ def test_a_tempo_is_that_of_the_last_day_in_whatever_batches_it_is_told() -> Non
 
 def test_a_crawl_without_scipy_does_not_begin(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "scipy.optimize", None)
-    with pytest.raises(ConfigError, match="pip install scipy"):
+    with pytest.raises(ConfigError, match="pip install 'evercrawl"):
         Webfountain()
 
 

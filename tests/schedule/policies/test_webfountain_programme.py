@@ -163,5 +163,5 @@ def _weighted(of: Programme, weights: Floats) -> Programme:
 
 def test_without_scipy_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "scipy.optimize", None)
-    with pytest.raises(ConfigError, match="pip install scipy"):
+    with pytest.raises(ConfigError, match="pip install 'evercrawl"):
         solve(programme(2, 2, 1))

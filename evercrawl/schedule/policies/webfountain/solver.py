@@ -122,7 +122,7 @@ def linear_solver() -> Any:
     try:
         return importlib.import_module("scipy.optimize").linprog
     except ImportError as error:
-        raise ConfigError("webfountain needs scipy to solve its programme: pip install scipy") from error
+        raise ConfigError("webfountain needs scipy to solve its programme: pip install 'evercrawl[lab]'") from error
 
 
 def _nothing(programme: Programme) -> VisitPlan:
