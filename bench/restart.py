@@ -20,6 +20,7 @@ from evercrawl.crawl.assemble import assemble
 from evercrawl.crawl.memory import Memory
 from evercrawl.crawl.ports import Outside
 from evercrawl.crawl.timekeeping import fill
+from evercrawl.parse.sites import found_site, site_rules
 from evercrawl.parse.urls import hostname
 from evercrawl.schedule.policies.breadth_first import BreadthFirst
 from evercrawl.store.journal.codec import encode_slots
@@ -38,12 +39,12 @@ def restarting(count: int) -> Iterator[Figure]:
     """Make a crawl of `count` known URLs, a tenth of them visited, and open it again."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        visits = asyncio.run(_grow(folder, count))
+        visits = asyncio.run(grown(folder, count))
         size = sum(file.stat().st_size for file in folder.glob("journal-*"))
         yield Figure("journal", size / visits, f"B an event ({LINKS} links, {NEW} new URLs)", at_most=200)
         yield Figure("journal without new URLs' text", _bare(folder, visits), "B an event")
         wall, cpu = time.perf_counter(), time.process_time()
-        partition = Partition(folder, os.urandom, now=time.time())
+        partition = Partition(folder, os.urandom, now=time.time(), site=found_site, site_rules=site_rules())
         _resume(partition)
         cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
         assert partition.state.known.count >= count
@@ -52,9 +53,9 @@ def restarting(count: int) -> Iterator[Figure]:
         yield Figure(f"restart at {count / 1e6:.0f} M URLs, wall", wall, "s")
 
 
-async def _grow(folder: Path, count: int) -> int:
+async def grown(folder: Path, count: int) -> int:
     """Visit pages that make `NEW` URLs known each until `count` are; return how many."""
-    partition = Partition(folder, os.urandom, now=time.time())
+    partition = Partition(folder, os.urandom, now=time.time(), site=found_site, site_rules=site_rules())
     state, source, draw = partition.state, web(), np.random.default_rng(1)
     visits = 0
     while state.table.known < count:

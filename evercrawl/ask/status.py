@@ -182,8 +182,13 @@ def calibration(directory: Path, tell: Tell | None = None) -> MeasuredCopies:
         crawl.close()
 
 
-def state_of(crawl: Partition, view: View, at: float) -> Status:
+def state_of(crawl: Partition, view: View, at: float, probed: MeasuredCopies | None = None) -> Status:
     """Return where an open crawl is, by what a view of it believes; for who keeps both open.
+
+    Parameters
+    ----------
+    probed
+        What probes found of late; the end of the journal is read for it where it is not given.
 
     Raises
     ------
@@ -196,7 +201,7 @@ def state_of(crawl: Partition, view: View, at: float) -> Status:
     rows = state.records.rows[: state.records.count]
     config = view.config
     expected, weighted = expectations(view)
-    probed = measured(crawl)
+    probed = probed or measured(crawl)
     return Status(
         at=at,
         made_at=crawl.birth.made_at,

@@ -32,7 +32,8 @@ class Standing:
     def __call__(self, slots: Slots) -> Floats:
         """Return it for pages, shape (n,); 1 for the mean page of a site, 0 where links give nothing."""
         _, rows = self._view.records(slots)
-        means = self._means[self._view.state.site_of[rows["host"]]]
+        sites = self._view.state.site_of[rows["host"]]
+        means = np.where(sites < len(self._means), self._means.take(sites, mode="clip"), 0.0)  # 0 of a site found later
         standing: Floats = np.divide(earned(self._view, slots), means, out=np.zeros(len(slots)), where=means > 0)
         return standing
 

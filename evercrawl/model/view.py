@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,25 @@ from evercrawl.store.table.table import NO_RECORD
 from evercrawl.types import NO_SLOT, Floats, Slots
 
 PIECE: Final = 1 << 16  # pages whose columns are gathered at a time: they stay in the processor's cache
+_SPARE: Final = 16  # of as many pages there is room for one more
+COMPETING_S: Final = 10.0
+"""For so long holds what a visit is worth to pages, for who asks one instant after another."""
+
+
+class CompetingPages(NamedTuple):
+    """Pages that could be visited at an instant: those never visited, and those whose refresh may come.
+
+    Attributes
+    ----------
+    at
+        The instant.
+    value, host
+        What a visit is worth by the policy, and of which host they are; shape (n,).
+    """
+
+    at: float
+    value: Floats
+    host: Slots
 
 
 class View:
@@ -83,6 +102,10 @@ class View:
         self._recalled = False
         self._foresight: Foresight | None = None
         self._expecting: Expecting | None = None
+        self._competing: CompetingPages | None = None
+        self._total: float | None = None
+        self._shares: Floats = np.empty(0)  # of all importance, with room for pages that are found later
+        self._measured = 0  # of them
 
     @cached_property
     def believing(self) -> Policy:
@@ -157,23 +180,37 @@ class View:
         """What a unit of the budget is worth; nan where the policy has none, or it is not known yet."""
         return price_of(self.policy)
 
-    @cached_property
+    @property
     def importance(self) -> Floats:
-        """The importance of every known page, shape (known,), 0 for aliases; it sums to 1."""
-        return self._raw / self.total
+        """The importance of every known page, shape (known,), 0 for aliases; it sums to 1.
 
-    @cached_property
+        Pages that became known since it was first asked for, where the state follows a crawl, come on top of that with
+        what they have when they are first asked for.
+        """
+        total = self.total
+        count, there = self.state.known.count, self._measured
+        if there < count:
+            room = self._shares
+            if count > len(room):
+                room = np.empty(count + count // _SPARE)
+                room[:there] = self._shares[:there]
+            for slots in self.pieces(there):
+                room[slots] = self.columns(slots).importance / total
+            self._shares, self._measured = room, count
+        return self._shares[:count]
+
+    @property
     def total(self) -> float:
         """All importance there is, in the scheme's own units; 1 where there is none yet."""
-        return float(self._raw.sum()) or 1.0
-
-    @cached_property
-    def _raw(self) -> Floats:
-        raw = np.zeros(self.state.known.count)
-        for slots in self.pieces():
-            raw[slots] = self.columns(slots).importance
-        raw[self._aliases] = 0.0
-        return raw
+        if self._total is None:
+            raw = np.zeros(self.state.known.count)
+            for slots in self.pieces():
+                raw[slots] = self.columns(slots).importance
+            raw[self._aliases] = 0.0
+            total = float(raw.sum()) or 1.0
+            raw /= total
+            self._shares, self._measured, self._total = raw, len(raw), total
+        return self._total
 
     @cached_property
     def counted(self) -> int:
@@ -187,11 +224,26 @@ class View:
         slots: Slots = rows["slot"][rows["alias"] != NO_SLOT]
         return slots
 
-    def pieces(self) -> Iterator[Slots]:
-        """Yield the slots of all known pages, some at a time."""
+    def pieces(self, first: int = 0) -> Iterator[Slots]:
+        """Yield the slots of all known pages from `first` on, some at a time."""
         count = self.state.known.count
-        for start in range(0, count, PIECE):
+        for start in range(first, count, PIECE):
             yield np.arange(start, min(start + PIECE, count), dtype=np.uint32)
+
+    def competing(self) -> CompetingPages:
+        """Return what a visit is worth to each page that could be visited now, or up to `COMPETING_S` ago."""
+        kept = self._competing
+        if kept is None or not kept.at <= self.now < kept.at + COMPETING_S:
+            values, hosts = list[Floats](), list[Slots]()
+            for slots in self.pieces():
+                at = self.earliest_at(slots)
+                could = np.isnan(at) | (at <= self.now)
+                values.append(self.informed.value(self.candidates(slots[could]), self.context))
+                hosts.append(self.state.known.rows(int(slots[0]), int(slots[-1]) + 1)["host"][could])
+            kept = self._competing = CompetingPages(
+                self.now, np.concatenate([np.empty(0), *values]), np.concatenate([np.empty(0, np.uint32), *hosts])
+            )
+        return kept
 
     def records(self, slots: Slots) -> tuple[NDArray[np.bool_], NDArray[Any]]:
         """Return which pages have a record, shape (n,), and the records; those of the others are not theirs."""

@@ -50,12 +50,12 @@ class ServerParts:
 
 
 def on_replica(ask: Callable[[ServerParts, Request], Response]) -> Callable[[Request], Awaitable[Response]]:
-    """Return an endpoint that runs `ask` in a thread, since the replica has one reader at a time."""
+    """Return an endpoint that runs `ask` in a thread, where it may wait for what the replica takes in."""
 
     @functools.wraps(ask)
     async def endpoint(request: Request) -> Response:
         parts: ServerParts = request.app.state.context
-        return await run_in_threadpool(parts.replica.consistent, lambda: ask(parts, request))
+        return await run_in_threadpool(ask, parts, request)
 
     return endpoint
 

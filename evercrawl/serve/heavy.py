@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections import OrderedDict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -37,6 +38,11 @@ class _Told(NamedTuple):
         if self.trouble:
             raise RequestError(400, self.trouble)
         return self.fields
+
+
+def verb_lists(words: Sequence[str]) -> bool:
+    """Whether a verb prints an object a line, which an answer has as `rows`."""
+    return words[0] in ("top", "changes", "suspects")
 
 
 class HeavyQuestions:
@@ -122,5 +128,5 @@ class HeavyQuestions:
         if child.returncode:
             said = trouble.decode("utf-8", "replace").strip().splitlines()
             return {}, said[-1].removeprefix("evercrawl: ") if said else f"{key[0]} failed"
-        fields: dict[str, Any] = msgspec.json.decode(out)
-        return fields, ""
+        rows: list[dict[str, Any]] = [msgspec.json.decode(line) for line in out.splitlines()]
+        return {"rows": rows} if verb_lists(key) else rows[0], ""

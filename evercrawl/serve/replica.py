@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Generator
@@ -17,8 +21,10 @@ from evercrawl.model.stored.follow import Follower
 from evercrawl.model.stored.reader import opened
 from evercrawl.model.view import View, settings
 from evercrawl.search.index import FOLDER
+from evercrawl.serve.sharing import SharedLock
 from evercrawl.store.disk.lock import holder
 from evercrawl.store.journal.events import CHANGED
+from evercrawl.store.partition import Partition
 from evercrawl.types import Outcome
 
 T = TypeVar("T")
@@ -26,13 +32,18 @@ T = TypeVar("T")
 EVERY_S: Final = 0.1
 """Between two turns of the follower."""
 VIEW_EVERY_S: Final = 1.0
+LONG_BYTES: Final = 2 << 20
+"""Of a journal: to read as much takes some tenths of a second."""
+_PATIENCE_S: Final = 2.0  # with derived files that are being made
+_NICE: Final = 10
 _SHARE: Final = 0.05  # of the time goes into new views at most
 
 
 class CrawlReplica:
     """A crawl directory, followed.
 
-    Requests take what they read from `reading`, one at a time: the state has one reader or one writer.
+    Requests take what they read from `reading`, any number at a time. What is taken in of the journal comes between
+    them, a few milliseconds at a time; a crawl that has to be opened anew is opened beside, and views are made beside.
 
     Parameters
     ----------
@@ -61,17 +72,20 @@ class CrawlReplica:
         self.trouble = ""
         self.behind_s = 0.0
         self._told = told
-        self._lock = threading.RLock()
+        self._lock = SharedLock()
         self._follower = Follower(directory)
         self._openings = self._follower.openings
-        self._view = self._made()
+        self._view = self._made(self._follower.partition)
         self._viewed: int = self._follower.sequence
         self._viewed_at, self._took_s = time.monotonic(), 0.0
         self._search: Search | None = None
         self._derived: Derived | None = None
+        self._asking_search, self._asking_derived = threading.RLock(), threading.RLock()  # each has one reader
         self._preparing = threading.Thread(target=self._prepare, name="derived", daemon=True)
-        self._prepared = False
-        self._kept: dict[str, tuple[View, object]] = {}
+        self._prepared = threading.Event()
+        self._kept: dict[str, tuple[View, float, object]] = {}
+        self._rare: dict[str, tuple[float, object]] = {}
+        self._making: dict[str, threading.Lock] = {}
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="replica", daemon=True)
 
@@ -87,7 +101,7 @@ class CrawlReplica:
             self._thread.join(10)
         if self._preparing.is_alive():
             self._preparing.join(10)
-        with self._lock:
+        with self._lock.writing():
             self._forget()
             self._follower.close()
 
@@ -97,16 +111,22 @@ class CrawlReplica:
         return self._follower.sequence
 
     @property
+    def is_long(self) -> bool:
+        """Whether the journal takes long to be read from its beginning."""
+        return self._follower.partition.journal.position > LONG_BYTES
+
+    @property
     def running(self) -> bool:
         """Whether a crawl runs in the directory."""
         return holder(self.directory) is not None
 
     @contextmanager
     def reading(self) -> Generator[View]:
-        """Give the newest view, at the present instant, for as long as the context lasts."""
-        with self._lock:
-            self._view.now = max(time.time(), self._view.state.last_at())
-            yield self._view
+        """Give the newest view, at the present instant; nothing is taken in for as long as the context lasts."""
+        with self._lock.reading():
+            view = self._view
+            view.now = max(time.time(), view.state.last_at())
+            yield view
 
     @contextmanager
     def searching(self) -> Generator[Search]:
@@ -117,7 +137,7 @@ class CrawlReplica:
         StoreError
             There is no index, or it is damaged.
         """
-        with self._lock:
+        with self._asking_search, self._lock.reading():
             if self._search is None:
                 self._search = Search(self.directory, _Views(self))
             yield self._search
@@ -133,9 +153,9 @@ class CrawlReplica:
         StoreError
             The journal is damaged, or nothing can be written.
         """
-        with self.reading() as view:
-            if not self._prepared:
-                raise NotReadyError("the history of this crawl is being read for the first time; ask again soon")
+        if not self._prepared.wait(_PATIENCE_S):
+            raise NotReadyError("the history of this crawl is being read for the first time; ask again soon")
+        with self._asking_derived, self.reading() as view:
             if self._derived is None:
                 self._derived = Derived(self._follower.partition).current()
             else:
@@ -145,6 +165,8 @@ class CrawlReplica:
     def _prepare(self) -> None:
         """Have the derived files made beside, so that no request waits for that."""
         try:
+            if self.is_long:
+                self._prepare_in_child()
             beside = opened(self.directory)
             try:
                 asked(beside, lambda derived: derived.events)
@@ -152,7 +174,7 @@ class CrawlReplica:
                 beside.close()
         except EvercrawlError as error:
             self.trouble = str(error)
-        self._prepared = True
+        self._prepared.set()
 
     def _forget(self) -> None:
         """Close what was made from the state that was opened before."""
@@ -165,7 +187,7 @@ class CrawlReplica:
 
     def recent(self, after: int = -1) -> list[tuple[int, dict[str, object]]]:
         """Return the last visits, the oldest first: number of the event, and the visit as fields."""
-        with self._lock:
+        with self._lock.reading():
             state = self._follower.partition.state
             return [
                 (number, {
@@ -176,28 +198,25 @@ class CrawlReplica:
                 for number, visit in self._follower.recent if number > after
             ]  # fmt: skip
 
-    def once(self, name: str, make: Callable[[View], T]) -> T:
-        """Return what `make` gives for the newest view, made once for each view."""
-        with self._lock:
+    def once(self, name: str, make: Callable[[View], T], lasts_s: float = math.inf) -> T:
+        """Return what `make` gives for the newest view, made once for each view, and anew once it is `lasts_s` old."""
+        with self.reading() as view, self._making.setdefault(name, threading.Lock()):
             kept = self._kept.get(name)
-            if kept is None or kept[0] is not self._view:
-                with self.reading() as view:
-                    kept = self._kept[name] = (view, make(view))
-            return kept[1]  # type: ignore[return-value]
+            if kept is None or kept[0] is not view or not kept[1] <= view.now < kept[1] + lasts_s:
+                kept = self._kept[name] = (view, view.now, make(view))
+            return kept[2]  # type: ignore[return-value]
 
-    def consistent(self, ask: Callable[[], T]) -> T:
-        """Return what `ask` gives; once more with a new view where the crawl knows URLs that the view does not."""
-        try:
-            return ask()
-        except IndexError:
-            with self._lock:  # nothing is taken in meanwhile
-                self._viewed, self._view = self._follower.sequence, self._made()
-                self._kept.clear()
-                return ask()
+    def rarely(self, name: str, make: Callable[[View], T], lasts_s: float) -> T:
+        """Return what `make` gave for a view that was the newest at most `lasts_s` ago."""
+        with self.reading() as view, self._making.setdefault(name, threading.Lock()):
+            kept = self._rare.get(name)
+            if kept is None or time.monotonic() > kept[0] + lasts_s:
+                kept = self._rare[name] = (time.monotonic(), make(view))
+            return kept[1]  # type: ignore[return-value]
 
     @property
     def view(self) -> View:
-        """The newest view, for who holds the lock already."""
+        """The newest view, for who reads already."""
         return self._view
 
     def _run(self) -> None:
@@ -215,32 +234,57 @@ class CrawlReplica:
     def _turn(self) -> int:
         """Take in what is new, and renew the view where that is due."""
         taken = 0
+        if self._follower.replaced():
+            anew = opened(self.directory)
+            view = self._made(anew)
+            with self._lock.writing():
+                before = self._follower.take(anew)
+                self._show(view)
+                before.close()
         while not self._stop.is_set():
-            with self._lock:
+            with self._lock.writing():
                 count = self._follower.turn()
+                if self._follower.openings != self._openings:  # which it found no way around
+                    self._show(self._made(self._follower.partition))
             taken += count
             if not count:
                 break
-        reopened = self._follower.openings != self._openings
-        new = self._follower.sequence != self._viewed or reopened
         due = self._viewed_at + max(VIEW_EVERY_S, self._took_s / _SHARE)
-        if new and (reopened or time.monotonic() >= due):
+        if self._follower.sequence != self._viewed and time.monotonic() >= due:
             began = time.monotonic()
-            made, sequence = self._made(), self._follower.sequence
-            with self._lock:
-                self._view, self._viewed, self._openings = made, sequence, self._follower.openings
-                self._kept.clear()
-                if reopened:
-                    self._forget()
-            self._viewed_at, self._took_s = time.monotonic(), time.monotonic() - began
+            made = self._made(self._follower.partition)
+            with self._lock.writing():
+                self._show(made)
+            self._took_s = time.monotonic() - began
         return taken
 
-    def _made(self) -> View:
+    def _show(self, view: View) -> None:
+        """Have requests read a view from now on; nobody reads."""
+        self._view, self._viewed, self._viewed_at = view, self._follower.sequence, time.monotonic()
+        self._kept.clear()
+        if self._follower.openings != self._openings:
+            self._openings = self._follower.openings
+            self._rare.clear()
+            self._forget()
+
+    def _made(self, partition: Partition) -> View:
         """Return a view whose dear parts are made: what the policy learned, and importance."""
-        view = View(self._follower.partition, settings(self.directory)[0], time.time())
+        view = View(partition, settings(self.directory)[0], time.time())
         _ = view.believing, view.importance
         Standing(view)
         return view
+
+    def _prepare_in_child(self) -> None:
+        """Have a process of low priority read a long journal: here it would slow down everything else."""
+        words = ["changes", "--since", "1s", "--limit", "1", "--json", "--dir", str(self.directory)]
+        child = subprocess.Popen(
+            [sys.executable, "-m", "evercrawl", *words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, preexec_fn=lambda: os.nice(_NICE) and None,
+        )  # fmt: skip
+        while child.poll() is None:
+            if self._stop.wait(EVERY_S):
+                child.kill()
+                child.wait()
 
     @property
     def has_index(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -18,6 +19,8 @@ _MOST: Final = 1000
 """Connections and requests at once; who comes later gets a 503."""
 _IDLE_S: Final = 30
 _GRACE_S: Final = 3
+_SWITCH_S: Final = 0.0005
+"""After so long a thread that computes lets another go on: by default who answers would wait ten times as long."""
 
 
 def serve(
@@ -46,6 +49,7 @@ def serve(
     StoreError
         The crawl is damaged.
     """
+    sys.setswitchinterval(_SWITCH_S)
     token = token_of(directory) if directory.is_dir() else ""
     made = app(directory, token, hosts | {address.lower()}, public, record=record)
     bound = _bound(address, port)
@@ -75,7 +79,7 @@ class _Server(uvicorn.Server):
 
 def _bound(address: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    made = socket.socket(family, socket.SOCK_STREAM)
+    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # by which asyncio knows to send at once
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         made.bind((address, port))

@@ -229,6 +229,11 @@ class State:
         self.changed_hosts.note(host)
         self.new_hosts.note(host)
 
+    def let_go(self, count: int) -> None:
+        """Keep the first `count` URLs in memory no longer, where another process has put them on the disk for good."""
+        self.known.let_go(count)
+        self.urls.let_go(count)
+
     def take_hosts(self, hosts: bytes, sites: bytes, *, known: bool) -> bool:
         """Take hosts and sites from a snapshot, whose `site_of` is there; False where they are grouped otherwise now.
 

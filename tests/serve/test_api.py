@@ -6,6 +6,7 @@ from datetime import datetime
 import pytest
 from starlette.testclient import TestClient
 
+from evercrawl.serve import replica
 from evercrawl.serve.api.resources import RESOURCES
 from evercrawl.serve.app import app
 
@@ -175,3 +176,15 @@ def test_an_order_is_written_down_for_the_next_start(crawl):
         (listed,) = client.get("/api/v1/orders").json()["orders"]
     assert (listed["do"], listed["by"], listed["state"]) == ("exclude", "web", "waits")
     assert "/ships" in (directory / "orders.jsonl").read_text()
+
+
+def test_a_long_journal_is_read_for_the_sites_by_a_process_of_its_own(crawl, monkeypatch):
+    monkeypatch.setattr(replica, "LONG_BYTES", 0)
+    with TestClient(
+        app(crawl.directory, "t" * 40), base_url="http://127.0.0.1:8400", client=("127.0.0.1", 5000)
+    ) as asking:
+        while (found := asking.get("/api/v1/sites?limit=2")).status_code == 202:
+            assert found.json()["pending"]
+        monkeypatch.undo()
+        assert found.json()["sites"] == asking.get("/api/v1/sites?limit=2").json()["sites"]
+    assert {site["site"] for site in found.json()["sites"]} == {"a.example", "b.example"}

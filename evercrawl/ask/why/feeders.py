@@ -1,6 +1,7 @@
 """Which pages a page's importance comes from: who links to it, and how much each gives."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,8 +37,24 @@ class Feeder:
     out: int
 
 
-def feeders(view: View, slot: int, derived: Derived) -> list[Feeder]:
-    """Return the pages that give to `slot` by their links as they were last read, the most generous first.
+class FeedingPages(NamedTuple):
+    """The pages that another's importance comes from.
+
+    Attributes
+    ----------
+    first
+        The most generous, the most generous first; of those that give alike, the one that was found first.
+    of, gives
+        How many there are in all, and what they give together, as a share of all importance.
+    """
+
+    first: tuple[Feeder, ...]
+    of: int
+    gives: float
+
+
+def feeders(view: View, slot: int, derived: Derived, most: int) -> FeedingPages:
+    """Return the pages that give to `slot` by their links as they were last read.
 
     Parameters
     ----------
@@ -45,19 +62,26 @@ def feeders(view: View, slot: int, derived: Derived) -> list[Feeder]:
         The crawl, and the page.
     derived
         What is derived from its journal.
+    most
+        How many to name.
     """
     links = inlinks(view.state, derived.runs, slot)
     rows = view.state.records.rows
     values = view.importance[links.source] * view.total if view.scheme.handout else rows["importance"][links.record]
     sites = np.array(view.state.site_of[: len(view.state.hosts)])[rows["host"][links.record]]
     own = view.state.site_of[int(view.state.known.row(slot)["host"])]
+    gives = np.array([
+        view.scheme.each(value, Links(out=out, through=through))[1 if external else 0]
+        for value, out, through, external in zip(
+            values.tolist(), links.out.tolist(), links.through.tolist(), links.external.tolist(), strict=True
+        )
+    ]) / view.total  # fmt: skip
+    first = np.lexsort((links.source, -gives))[:most]
+    urls = view.state.urls.get_many(links.source[first].tolist())
     found = list[Feeder]()
-    urls = view.state.urls.get_many(links.source.tolist())
-    for place, url in enumerate(urls):
-        through, out = bool(links.through[place]), int(links.out[place])
-        gives = view.scheme.each(float(values[place]), Links(out=out, through=through))[
-            1 if links.external[place] else 0
-        ]
+    for place, url in zip(first.tolist(), urls, strict=True):
+        through = bool(links.through[place])
         how = "redirect" if links.outcome[place] == Outcome.REDIRECT else "copy" if through else "link"
-        found.append(Feeder(url, how, gives / view.total, bool(sites[place] == own), 1 if through else out))
-    return sorted(found, key=lambda feeder: (-feeder.gives, feeder.url))
+        out = 1 if through else int(links.out[place])
+        found.append(Feeder(url, how, float(gives[place]), bool(sites[place] == own), out))
+    return FeedingPages(tuple(found), len(gives), float(gives.sum()))

@@ -84,12 +84,7 @@ def ahead(view: View, slot: int) -> tuple[int, int]:
     between visits, so a page of another host may well come first.
     """
     worth = float(view.informed.value(view.candidates(np.array([slot], np.uint32)), view.context)[0])
-    hosts = view.state.known.rows()["host"]
-    everywhere = here = 0
-    for slots in view.pieces():
-        at = view.earliest_at(slots)
-        slots = slots[np.isnan(at) | (at <= view.now)]
-        more = slots[view.informed.value(view.candidates(slots), view.context) > worth]
-        everywhere += len(more)
-        here += int(np.count_nonzero(hosts[more] == hosts[slot]))
-    return everywhere, here
+    found = view.competing()
+    more = found.value > worth
+    host = int(view.state.known.row(slot)["host"])
+    return int(np.count_nonzero(more)), int(np.count_nonzero(found.host[more] == host))

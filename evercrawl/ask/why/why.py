@@ -19,7 +19,7 @@ from evercrawl.ask.why.explanation import (
     Why,
     Worth,
 )
-from evercrawl.ask.why.feeders import Feeder, feeders
+from evercrawl.ask.why.feeders import FeedingPages, feeders
 from evercrawl.ask.why.interest import wanted
 from evercrawl.ask.why.outside import kept_out, outside
 from evercrawl.ask.why.waiting import ahead, hindrances, retry, robots_rule
@@ -42,13 +42,15 @@ _NEVER: Final = ("retired", "excluded")
 """States of pages that no visit is planned of."""
 
 
-def why(view: View, url: str, most: int = 10, tell: Tell | None = None) -> Why:
+def why(view: View, url: str, most: int = 10, tell: Tell | None = None, derived: Derived | None = None) -> Why:
     """Return why `url`, normalised, is visited when it is, with up to `most` of the pages that feed it.
 
     Parameters
     ----------
     tell
         Told of the progress while the journal is read, where that was not done before.
+    derived
+        What is derived from the journal, where that is open already.
 
     Raises
     ------
@@ -58,7 +60,10 @@ def why(view: View, url: str, most: int = 10, tell: Tell | None = None) -> Why:
     slot = view.state.find_one(url)
     if slot == NO_SLOT:
         return Why(url, view.now, *outside(view, url))
-    giving, habit = asked(view.partition, lambda derived: _derived(view, slot, derived), tell)
+    if derived is None:
+        giving, habit = asked(view.partition, lambda made: _derived(view, slot, made, most), tell)
+    else:
+        giving, habit = _derived(view, slot, derived, most)
     policy = view.informed  # from here on the view believes what the crawl does
     slots, row = np.array([slot], np.uint32), _row(view, slot)
     pages = view.columns(slots)
@@ -74,7 +79,7 @@ def why(view: View, url: str, most: int = 10, tell: Tell | None = None) -> Why:
         _other(view, row, alias),
         _origin(view, slot),
         history,
-        _weight(view, slot, pages, giving, most, alias=alias != NO_SLOT),
+        _weight(view, slot, pages, giving, alias=alias != NO_SLOT),
         _belief(view, slot, pages),
         _worth(view, policy, slot, view.candidates(slots)) if state not in _NEVER else None,
         _weighed(view, slot) if state not in _NEVER and view.policy.weighs else None,
@@ -84,9 +89,9 @@ def why(view: View, url: str, most: int = 10, tell: Tell | None = None) -> Why:
     )
 
 
-def _derived(view: View, slot: int, derived: Derived) -> tuple[list[Feeder], NoiseHabit | None]:
+def _derived(view: View, slot: int, derived: Derived, most: int) -> tuple[FeedingPages, NoiseHabit | None]:
     """Return what the derived files tell of a page."""
-    return feeders(view, slot, derived), Noises(view.partition, derived.runs).habit(slot)
+    return feeders(view, slot, derived, most), Noises(view.partition, derived.runs).habit(slot)
 
 
 def _expected(view: View, slot: int) -> UnreadExpectation | None:
@@ -172,10 +177,10 @@ def _reasons(view: View, slot: int, state: str, history: VisitSummary | None) ->
     return reasons if state in ("refused", "retired") else reasons + hindrances(view, slot)
 
 
-def _weight(view: View, slot: int, pages: Pages, feeding: list[Feeder], most: int, *, alias: bool) -> PageWeight:
+def _weight(view: View, slot: int, pages: Pages, feeding: FeedingPages, *, alias: bool) -> PageWeight:
     share = float(view.importance[slot])
     back = _back(view, slot)
-    giving = [replace(feeder, gives=feeder.gives * back) for feeder in feeding]
+    giving = tuple(replace(feeder, gives=feeder.gives * back) for feeder in feeding.first)
     cash = float(pages.cash[0])
     return PageWeight(
         share,
@@ -183,9 +188,9 @@ def _weight(view: View, slot: int, pages: Pages, feeding: list[Feeder], most: in
         None if alias else 1 + int(np.count_nonzero(view.importance > share)),
         view.counted,
         cash / view.total,
-        _of_its_site(view, slot, cash, giving),
-        tuple(giving[:most]),
-        len(giving),
+        _of_its_site(view, slot, cash, feeding.gives * back),
+        giving,
+        feeding.of,
     )
 
 
@@ -194,13 +199,13 @@ def _weighed(view: View, slot: int) -> Weighed:
     return Weighed(view.config.weight, times, **saw)
 
 
-def _of_its_site(view: View, slot: int, cash: float, giving: list[Feeder]) -> float:
+def _of_its_site(view: View, slot: int, cash: float, given: float) -> float:
     """Return what a page has for being one of its site's, as a share of all importance.
 
     Where the virtual page spends, nobody keeps how much of it came to whom: it is what links do not explain.
     """
     if view.scheme.handout:
-        return max(float(view.importance[slot]) - sum(feeder.gives for feeder in giving), 0.0)
+        return max(float(view.importance[slot]) - given, 0.0)
     return (cash - float(view.state.table.cash[slot]) * _back(view, slot)) / view.total
 
 

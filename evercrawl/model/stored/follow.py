@@ -13,10 +13,13 @@ from evercrawl.store import folding
 from evercrawl.store.journal.events import Switched, Visit
 from evercrawl.store.journal.segment import segments
 from evercrawl.store.partition import Partition, crawl_id
+from evercrawl.store.snapshots.snapshot import newest_head
 
 TURN_S: Final = 0.02
 """Time that one turn takes in events at most; the rest waits for the next."""
 RECENT: Final = 256
+HELD: Final = 4096
+"""URLs that are in memory only, before it is seen whether they are on the disk."""
 
 
 class Follower:
@@ -52,6 +55,8 @@ class Follower:
         self.partition: Partition = opened(directory)
         self.recent: deque[tuple[int, Visit]] = deque(maxlen=RECENT)
         self.openings = 1
+        self._switched = False
+        self._kept = HELD
 
     @property
     def sequence(self) -> int:
@@ -61,13 +66,16 @@ class Follower:
     def turn(self, most_s: float = TURN_S) -> int:
         """Take in what is new, for about `most_s` at most; return how many events that were.
 
+        What a snapshot holds of the URLs is on the disk for good, so it is kept in memory no longer.
+
         Raises
         ------
         EvercrawlError
             The directory cannot be opened any more; the next turn tries again.
         """
-        if self._replaced():
-            self._reopen()
+        if self.replaced():
+            self.take(opened(self.directory)).close()
+        self._release()
         journal, state = self.partition.journal, self.partition.state
         count, until = 0, time.perf_counter() + most_s
         try:
@@ -77,30 +85,45 @@ class Follower:
                     if isinstance(event, Visit):
                         self.recent.append((number, event))
                     elif isinstance(event, Switched):  # what it moves is on the disk, and not in the events
-                        self._reopen()
-                        return count
+                        self._switched = True
+                        return count + 1
                 count += len(frame)
                 if time.perf_counter() > until:
                     break
         except (EvercrawlError, AssertionError, LookupError, ValueError):  # nothing half folded is kept
-            self._reopen()
+            self.take(opened(self.directory)).close()
         return count
+
+    def take(self, anew: Partition) -> Partition:
+        """Go on from a directory that was opened anew; return what was followed before, for the caller to close."""
+        before, self.partition = self.partition, anew
+        self.openings += 1
+        self.recent.clear()
+        self._switched, self._kept = False, HELD
+        return before
 
     def close(self) -> None:
         """Let the directory go."""
         self.partition.close()
 
-    def _replaced(self) -> bool:
-        """Whether another crawl is there now, or the journal ends before what was read."""
+    def replaced(self) -> bool:
+        """Whether the directory has to be opened anew.
+
+        Another crawl is there now, the journal ends before what was read, or importance is learned in another way.
+        """
+        if self._switched:
+            return True
         try:
             end = segments(self.partition.disk)[-1].end
         except (OSError, IndexError, EvercrawlError):
             return False
         return end < self.partition.journal.position or crawl_id(self.directory) not in ("", self.partition.birth.id)
 
-    def _reopen(self) -> None:
-        before = self.partition
-        self.partition = opened(self.directory)
-        self.openings += 1
-        self.recent.clear()
-        before.close()
+    def _release(self) -> None:
+        """Let go of URLs that the last snapshot holds: no crash takes those from the disk."""
+        state = self.partition.state
+        if state.known.waiting >= self._kept:
+            head = newest_head(self.partition.disk)
+            if head is not None and head.sequence <= self.sequence:
+                state.let_go(head.known)
+            self._kept = state.known.waiting + HELD

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from evercrawl.ask.measured import measured
 from evercrawl.ask.rank.upcoming import upcoming
 from evercrawl.ask.status import state_of
 from evercrawl.model.rules.robots_file import ROBOTS_FILE, unreachable
@@ -16,12 +17,17 @@ from evercrawl.serve.asking import Parameters, answer
 from evercrawl.serve.context import ServerParts, on_replica
 from evercrawl.store.disk.lock import holder
 
+NEXT_S: Final = 5.0
+"""How long the list of those who are next may stand; all visited pages are passed for it."""
+MEASURED_S: Final = 10.0
+"""How long what probes found may stand; the end of the journal is read for it."""
+
 
 @on_replica
 def status(parts: ServerParts, request: Request) -> Response:
     """Answer with the state of the crawl, as `evercrawl status --json` tells it."""
     Parameters(request)
-    found = parts.replica.once("status", _state)
+    found = parts.replica.once("status", lambda view: _state(parts, view))
     running = {"running": holder(parts.replica.directory) is not None, "trouble": parts.replica.trouble}
     return answer({**found, **running}, parts.replica.sequence)
 
@@ -30,8 +36,7 @@ def status(parts: ServerParts, request: Request) -> Response:
 def following(parts: ServerParts, request: Request) -> Response:
     """Answer with the pages that fall due next, and when."""
     most = Parameters(request, "limit").whole("limit", 20, 1, 1000)
-    with parts.replica.reading() as view:
-        found = upcoming(view, most)
+    found = parts.replica.once(f"next {most}", lambda view: upcoming(view, most), NEXT_S)
     return answer({"pages": [asdict(each) for each in found]}, parts.replica.sequence)
 
 
@@ -52,8 +57,9 @@ def recent(parts: ServerParts, request: Request) -> Response:
     return answer({"visits": found}, parts.replica.sequence)
 
 
-def _state(view: View) -> dict[str, Any]:
-    found = state_of(view.partition, view, view.now)
+def _state(parts: ServerParts, view: View) -> dict[str, Any]:
+    probed = parts.replica.rarely("measured", lambda seen: measured(seen.partition), MEASURED_S)
+    found = state_of(view.partition, view, view.now, probed)
     measures = {
         name: of._asdict() if of is not None else None
         for name, of in (("measured", found.measured), ("measured_by_importance", found.measured_by_importance))

@@ -30,9 +30,6 @@ class Gather:
 
     def __call__(self) -> dict[str, Any]:
         """Return the fields of an event."""
-        return self._parts.replica.consistent(self._fields)
-
-    def _fields(self) -> dict[str, Any]:
         replica = self._parts.replica
         with replica.reading() as view:
             state = view.state

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -21,9 +22,18 @@ def pages(parts: ServerParts, request: Request) -> Response:
     return answer({"pages": found}, parts.replica.sequence)
 
 
-@on_replica
-def sites(parts: ServerParts, request: Request) -> Response:
-    """Answer with the most important sites."""
+async def sites(request: Request) -> Response:
+    """Answer with the most important sites; with 202 and `pending` while a process reads a long journal for them."""
+    parts: ServerParts = request.app.state.context
     most = Parameters(request, "limit").whole("limit", 100, 1, 5000)
-    found = parts.replica.once(f"top sites {most}", lambda view: [asdict(each) for each in top_sites(view, most)])
-    return answer({"sites": found}, parts.replica.sequence)
+    sequence = parts.replica.sequence
+    if parts.replica.is_long:
+        told = await parts.heavy.ask(sequence, "top", str(most), "--sites")
+        if told is None:
+            return answer({"pending": True, "sites": []}, sequence, 202)
+        found = [{name: value for name, value in row.items() if name != "event"} for row in told["rows"]]
+    else:
+        found = await run_in_threadpool(
+            parts.replica.once, f"top sites {most}", lambda view: [asdict(each) for each in top_sites(view, most)]
+        )
+    return answer({"pending": False, "sites": found}, sequence)

@@ -21,8 +21,8 @@ SANDBOX = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:
 def explained(parts: ServerParts, request: Request) -> Response:
     """Answer with all that decides when a page is visited, as `evercrawl why --json` tells it."""
     url = wanted_url(Parameters(request, "url").text("url", most=8000))
-    with parts.replica.reading() as view:
-        found = why(view, url)
+    with parts.replica.derived() as (view, derived):
+        found = why(view, url, derived=derived)
     return answer(asdict(found), parts.replica.sequence)
 
 

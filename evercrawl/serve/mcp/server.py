@@ -24,7 +24,7 @@ def mcp_server(tools: CrawlTools) -> MCPServer[Any]:
         "evercrawl", title="evercrawl", instructions=INSTRUCTIONS, version=__version__, log_level="ERROR"
     )
     for name, tool in tools.tools().items():
-        made.add_tool(_telling(tool, tools.consistent), name=name)
+        made.add_tool(_telling(tool), name=name)
     return made
 
 
@@ -46,11 +46,11 @@ def serve_stdio(directory: Path, *, may_order: bool) -> None:
         replica.close()
 
 
-def _telling(tool: F, consistent: Callable[[Callable[[], Any]], Any]) -> F:
+def _telling(tool: F) -> F:
     @wraps(tool)
     def told(*arguments: Any, **named: Any) -> Any:
         try:
-            return consistent(lambda: tool(*arguments, **named))
+            return tool(*arguments, **named)
         except EvercrawlError as error:
             raise ToolError(str(error)) from error
 

@@ -56,10 +56,6 @@ class CrawlTools:
         }  # fmt: skip
         return found | ({"add_seed": self.add_seed} if self._may_order else {})
 
-    def consistent(self, ask: Callable[[], Any]) -> Any:
-        """Return what `ask` gives, also while URLs are found faster than views are made."""
-        return self._replica.consistent(ask)
-
     def search(self, words: str, site: str = "", min_fresh: float = 0.0, limit: int = 10) -> dict[str, Any]:
         """Find pages by words; `"a phrase"`, `-without` and `lang:en` narrow it, and so does `site`.
 
@@ -111,8 +107,8 @@ class CrawlTools:
 
     def why(self, url: str) -> dict[str, Any]:
         """Tell all that decides when a page is visited: its importance, its rate of change, what a visit is worth."""
-        with self._replica.reading() as view:
-            return dated(asdict(why_of(view, _wanted(url))))
+        with self._replica.derived() as (view, derived):
+            return dated(asdict(why_of(view, _wanted(url), derived=derived)))
 
     def changes(self, since: str = "1d", site: str = "", limit: int = 20) -> dict[str, Any]:
         """List the pages that changed, appeared or vanished since a time (2h, 7d, yesterday, 2026-05-01).

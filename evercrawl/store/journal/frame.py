@@ -16,6 +16,7 @@ batch may reach the disk in any order) from damage to what had been acknowledged
 """
 
 import struct
+import threading
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
@@ -61,7 +62,7 @@ class Frame(NamedTuple):
 
 
 class Press:
-    """Packs and unpacks frames; one for each thread, since it reuses its buffers.
+    """Packs and unpacks frames, each of the two for one thread after the other, since it reuses its buffers.
 
     >>> press = Press()
     >>> frame = parse(press.pack([b"one", b"two"], offset=24, back=0, sequence=0), 0, 24)
@@ -72,6 +73,7 @@ class Press:
     def __init__(self) -> None:
         self._compress = zstandard.ZstdCompressor(level=1).compress
         self._decompress = zstandard.ZstdDecompressor().decompress
+        self._unpacking = threading.Lock()
 
     def pack(self, events: Sequence[bytes], *, offset: int, back: int, sequence: int) -> bytes:
         """Return the frame of `events` as it stands on the disk at `offset`."""
@@ -101,7 +103,8 @@ class Press:
 
     def unpack(self, frame: Frame) -> list[bytes]:
         """Return the events of `frame`, each still encoded."""
-        data = self._decompress(frame.body)
+        with self._unpacking:  # it lets other threads go on meanwhile
+            data = self._decompress(frame.body)
         lengths = struct.unpack_from(f"<{frame.events}I", data)
         ends = accumulate(lengths, initial=_WORD.size * frame.events)
         return [data[start:end] for start, end in pairwise(ends)]

@@ -1,5 +1,6 @@
 """Frames of the journal, read back from the disk: one at a time by offset, or many in order."""
 
+import threading
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -14,12 +15,13 @@ CACHED_FRAMES: Final = 512  # some 3 MB; pages come up for refresh nearly in the
 
 
 class Reader:
-    """Reads frames that are on the disk; the last few stay unpacked in memory."""
+    """Reads frames that are on the disk, for any thread; the last few stay unpacked in memory."""
 
     def __init__(self, disk: Disk) -> None:
         self._disk = disk
         self._starts: list[int] = []
         self._cache: OrderedDict[int, list[bytes]] = OrderedDict()
+        self._caching = threading.Lock()
         self.press = Press()
 
     def events(self, offset: int, data: bytes = b"") -> list[bytes]:
@@ -30,18 +32,20 @@ class Reader:
         StoreError
             No sound frame is there.
         """
-        cached = self._cache.get(offset)
-        if cached is None:
-            frame = parse(data, 0, offset) or self._frame(offset)
-            return self.remember(offset, self.press.unpack(frame))
-        self._cache.move_to_end(offset)
-        return cached
+        with self._caching:
+            cached = self._cache.get(offset)
+            if cached is not None:
+                self._cache.move_to_end(offset)
+                return cached
+        frame = parse(data, 0, offset) or self._frame(offset)
+        return self.remember(offset, self.press.unpack(frame))
 
     def remember(self, offset: int, events: list[bytes]) -> list[bytes]:
         """Keep the events of a frame in memory for a while, and return them."""
-        self._cache[offset] = events
-        if len(self._cache) > CACHED_FRAMES:
-            self._cache.popitem(last=False)
+        with self._caching:
+            self._cache[offset] = events
+            if len(self._cache) > CACHED_FRAMES:
+                self._cache.popitem(last=False)
         return events
 
     def walk(self, start: int, limit: int | None) -> Iterator[Frame]:

@@ -137,6 +137,14 @@ def names(disk: Disk) -> list[str]:
     return stamped.names(disk, stamped.SNAPSHOT)
 
 
+def newest_head(disk: Disk) -> SnapshotHead | None:
+    """Return what the newest snapshot that can be read says of itself; None where there is none."""
+    for name in names(disk):
+        with contextlib.suppress(StoreError, *DAMAGED):
+            return _head_of(disk, name)[1]
+    return None
+
+
 def load(disk: Disk) -> tuple[Loaded | None, list[str]]:
     """Return the newest whole snapshot, and a sentence for each that is damaged.
 

@@ -201,6 +201,24 @@ class KnownLog:
             self._firsts.clear()
             self._written += len(rows)
 
+    @property
+    def waiting(self) -> int:
+        """How many rows are in memory only."""
+        return self.count - self._written
+
+    def let_go(self, count: int) -> None:
+        """Keep none of the first `count` rows in memory, which the process that writes has put on the disk for good.
+
+        What the disk has instead, if it is something else, is left aside: then they stay.
+        """
+        assert not self._writable, "who writes them knows what is written"
+        parts = bisect_right(self._firsts, count) - (count < self.count)
+        rows = self._waiting[: max(parts, 0)]
+        data = b"".join(each.tobytes() for each in rows)
+        if rows and self._disk.read(FILE, self._written * KNOWN.itemsize, len(data)) == data:
+            self._written += sum(map(len, rows))
+            del self._waiting[: len(rows)], self._firsts[: len(rows)]
+
     def sync(self) -> None:
         """Put what is written on the disk for good; may run in another thread than `append` and `flush`."""
         if self._written:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import threading
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -76,6 +77,7 @@ class KeyMap:
         self._capacity[:] = self._sizes(np.full(SEGMENTS, first_capacity))
         self._map = pointer(cells), pointer(head), self._stride
         self._scratch = pointer(np.empty(SCRATCH, np.int64))
+        self._finding = threading.Lock()
         self._spare = pointer(reserve(CELL, self._stride))
 
     @property
@@ -112,7 +114,8 @@ class KeyMap:
         """Return the slots of `keys`, shape (n,), NO_SLOT for those that are not known."""
         wanted = np.ascontiguousarray(keys, np.uint64)
         slots = np.empty(len(wanted), np.uint32)
-        _KERNELS["find"](*self._map, self._scratch, pointer(wanted), len(wanted), pointer(slots))
+        with self._finding:  # several threads may ask
+            _KERNELS["find"](*self._map, self._scratch, pointer(wanted), len(wanted), pointer(slots))
         return slots
 
     def intern_one(self, key: int) -> int:

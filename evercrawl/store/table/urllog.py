@@ -173,6 +173,22 @@ class UrlLog:
                 self._indexed += len(self._ends)
                 self._ends = []
 
+    def let_go(self, count: int) -> None:
+        """Keep no block of the first `count` URLs in memory, which the process that writes has put on the disk.
+
+        It may have packed them otherwise, so the blocks behind them move.
+        """
+        assert not self._writable, "who writes them knows what is written"
+        with self._lock:
+            blocks = min(count // BLOCK, self._written + len(self._waiting), self._disk.size(INDEX) // 8)
+            parts = blocks - self._written
+            if parts > 0:
+                shift = self._stored_end(blocks) - self._ends[parts - 1]
+                del self._waiting[:parts]
+                self._ends = [end + shift for end in self._ends[parts:]]
+                self._end += shift
+                self._written = self._indexed = blocks
+
     def sync(self) -> None:
         """Return once every full block would survive a power cut.
 
