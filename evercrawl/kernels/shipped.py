@@ -86,4 +86,4 @@ def _abilities() -> frozenset[str]:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
         return frozenset()
-    return next((frozenset(line.split()) for line in lines if line.startswith("flags")), frozenset())
+    return next((frozenset(line.split()) for line in lines if line.startswith("flags")), frozenset[str]())
