@@ -22,7 +22,19 @@ def directory(args: argparse.Namespace) -> Path:
     ------
     ConfigError
         When --dir is not a directory, or several crawls are below.
+    StoreError
+        When something in it leads elsewhere.
     """
+    from evercrawl.store.disk.plain import see_plain
+    from evercrawl.store.partition import is_crawl
+
+    found = _found(args)
+    if args.dir is not None or is_crawl(found):
+        see_plain(found)
+    return found
+
+
+def _found(args: argparse.Namespace) -> Path:
     if args.dir is not None:
         return _named(args.dir)
     from evercrawl.store.partition import is_crawl

@@ -8,7 +8,7 @@ from evercrawl.crawl.learn.changes import Changes
 from evercrawl.model.stored.classify import Knowledge, Verdict, classify, may_be_copy
 from evercrawl.model.stored.reading import PERMANENT, Reading
 from evercrawl.model.stored.remembered import Leads, Remembered
-from evercrawl.model.web.claims import stays_original
+from evercrawl.model.web.claims import keeps_place, stays_original
 from evercrawl.model.web.link_bytes import link_bytes
 from evercrawl.model.web.near import NearDuplicates
 from evercrawl.model.web.outlinks import Outlinks, outlinks
@@ -154,7 +154,13 @@ class VisitEvents:
             alias = held.alias if held.outcome != Outcome.DUPLICATE else NO_SLOT
         elif reading.page.canonical:
             alias = int(slots[-1])
+        if verdict.outcome != Outcome.DUPLICATE and not verdict.flags & KEEP and self._keeps_place(reading, alias):
+            return NO_SLOT
         return alias if alias != NO_SLOT and not self._leads_back(alias, reading.slot) else NO_SLOT
+
+    def _keeps_place(self, reading: Reading, alias: int) -> bool:
+        """Whether a page stays what it is although it says that it only leads to another one."""
+        return keeps_place(self._state, reading.slot, reading.host.number, reading.before, alias)
 
     def _leads_back(self, alias: int, slot: int) -> bool:
         """Whether an alias would close a ring, in which cash would go round for ever untaxed."""

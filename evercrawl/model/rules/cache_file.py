@@ -41,6 +41,7 @@ def read(path: Path, query: str, *values: str) -> list[tuple[Any, ...]]:
 def _opened(path: str, schema: str, probe: str) -> sqlite3.Connection:
     cache = sqlite3.connect(path, isolation_level=None, timeout=5.0)
     try:
+        cache.execute("PRAGMA trusted_schema=OFF")  # the file may be a stranger's
         cache.execute("PRAGMA journal_mode=WAL")
         cache.execute("PRAGMA synchronous=NORMAL")
         cache.execute(schema)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from evercrawl.errors import StoreError
+from evercrawl.store.disk.plain import see_plain
 from evercrawl.store.disk.trouble import in_words
 
 TEMPORARY = ".tmp"  # a file being written by `replace`; never listed
@@ -87,12 +88,17 @@ class RealDisk:
     Parameters
     ----------
     directory
-        Must exist; nothing but files, and folders one deep, is made in it.
+        Must exist; nothing but files, and folders one deep, is made in it. It may hold nothing that leads elsewhere.
     read_only
         Every writing call raises `StoreError`; files that another process replaces are seen anew.
     before
         Called with ("write" | "sync" | "rename" | "truncate" | "remove", name) ahead of each of these, for tests: an
         OSError that it raises is taken for the operating system's.
+
+    Raises
+    ------
+    StoreError
+        There is a symbolic link in it, a pipe or a device.
     """
 
     def __init__(
@@ -106,6 +112,7 @@ class RealDisk:
         self._ends: dict[str, int] = {}  # where the next append goes: what a failed one left behind does not count
         self._guard = threading.Lock()
         self._swept = False
+        see_plain(self.directory)
 
     def append(self, name: str, data: bytes) -> int:
         """Add `data` at the end and return the offset where it starts; all of it, or nothing and `NoRoomError`.

@@ -15,11 +15,13 @@ from weakref import WeakSet
 import msgspec
 
 from evercrawl.errors import StoreError
+from evercrawl.store.disk.plain import see_plain
 from evercrawl.store.disk.trouble import in_words
 
 FILE: Final = "lock"
 PURPOSE: Final = "evercrawl crawl"
 _PATIENCE_S: Final = 0.25  # `holder` takes the lock for some microseconds; a writer that meets it tries again
+_LOOKING: Final = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # at a pipe nobody waits
 _held: WeakSet[Lock] = WeakSet()
 
 
@@ -61,11 +63,12 @@ class Lock:
         Raises
         ------
         StoreError
-            Another process has it, or the directory cannot be written to.
+            Another process has it, or the directory cannot be written to, or holds what leads elsewhere.
         """
+        see_plain(directory)
         path = directory / FILE
         try:
-            fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
         except OSError as error:
             raise in_words(error, "write", path) from error
         if not _try_lock(fd, fcntl.LOCK_EX, _PATIENCE_S):
@@ -122,7 +125,7 @@ def holder(directory: Path) -> dict[str, Any] | None:
     Of a holder that found no room to say who it is, the dict is empty.
     """
     try:
-        fd = os.open(directory / FILE, os.O_RDONLY | os.O_CLOEXEC)
+        fd = os.open(directory / FILE, _LOOKING)
     except OSError:
         return None
     try:
@@ -137,7 +140,7 @@ def holder(directory: Path) -> dict[str, Any] | None:
 def last_begun(directory: Path) -> float | None:
     """Return when the lock was taken last, in seconds since the epoch; None where that is not known."""
     try:
-        fd = os.open(directory / FILE, os.O_RDONLY | os.O_CLOEXEC)
+        fd = os.open(directory / FILE, _LOOKING)
     except OSError:
         return None
     try:
@@ -170,7 +173,7 @@ def _tell(fd: int, who: _Holder) -> None:
 def _told(fd: int) -> _Holder | None:
     try:
         return msgspec.json.decode(os.pread(fd, 4096, 0), type=_Holder)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return None
 
 

@@ -1,0 +1,68 @@
+"""What may lie in a crawl directory: files, folders, and sockets of this user; nothing that leads elsewhere.
+
+A directory may come from a stranger. Through a symbolic link that is called `lock` or `journal-...` a run would write
+over a file of whoever looks at it, and at a pipe it would wait for ever.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.errors import StoreError
+from evercrawl.store.disk.trouble import in_words
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_DEEP: Final = 4
+"""Folders that are looked into; evercrawl makes none in those of its folders."""
+
+
+def see_plain(directory: Path) -> None:
+    """See that nothing in a crawl directory leads elsewhere; one that does not exist yet is in order.
+
+    Raises
+    ------
+    StoreError
+        There is a symbolic link, a pipe or a device, or somebody else's socket; or a folder cannot be looked into.
+    """
+    try:
+        _see(os.fspath(directory), _DEEP)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        raise in_words(error, "read", directory) from error
+
+
+def _see(folder: str, deep: int) -> None:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_file(follow_symlinks=False):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                if deep:
+                    _see(entry.path, deep - 1)
+                continue
+            what = _strange(entry)
+            if what:
+                raise StoreError(
+                    f"{entry.path} is {what}, and no crawl directory has any: whoever made it could have evercrawl "
+                    "write elsewhere or wait for ever; move it away, and put a file or folder there if it is yours"
+                )
+
+
+def _strange(entry: os.DirEntry[str]) -> str:
+    """Return what an entry is that is neither file nor folder; "" for what may be there, or has just gone."""
+    try:
+        about = entry.stat(follow_symlinks=False)
+    except FileNotFoundError:
+        return ""
+    if stat.S_ISLNK(about.st_mode):
+        return "a symbolic link"
+    if stat.S_ISSOCK(about.st_mode):
+        return "" if about.st_uid == os.geteuid() else "a socket of another user"
+    if stat.S_ISREG(about.st_mode) or stat.S_ISDIR(about.st_mode):
+        return ""
+    return "a pipe" if stat.S_ISFIFO(about.st_mode) else "a device"

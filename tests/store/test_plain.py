@@ -1,0 +1,106 @@
+"""A directory from a stranger: nothing in it leads evercrawl elsewhere, or has it wait for ever."""
+
+import os
+import socket
+
+import pytest
+
+from evercrawl.ask.status import status
+from evercrawl.ask.verify.verify import verify
+from evercrawl.cli.main import main
+from evercrawl.errors import StoreError
+from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.disk.lock import Lock, holder, last_begun
+from evercrawl.store.disk.plain import see_plain
+from evercrawl.store.partition import Partition
+
+NAMES = (
+    "lock", "crawl.json", "crawl-copy.json.tmp", "crawl.key", "crawl.toml", "journal-0000000000000000.log", "urls.log",
+    "known.bin", "snapshot-0000000000000010.bin", "robots.sqlite", "sitemaps.sqlite-wal", "webhooks.lock",
+    "webhooks.json.part", "orders.jsonl", "usage.jsonl", "errors.jsonl", "skipped.json", "archive", "search",
+    "derived", "damaged", "archive/x.warc.gz", "derived/deep/er/x",
+)  # fmt: skip
+
+
+@pytest.fixture
+def crawl(tmp_path):
+    made = tmp_path / "crawl"
+    made.mkdir()
+    Partition(made, os.urandom, now=1e9).close()
+    return made
+
+
+@pytest.fixture
+def precious(tmp_path):
+    path = tmp_path / "precious"
+    path.write_text("mine")
+    return path
+
+
+def sound(directory):
+    """Verify a crawl, which tells of damage and does not raise it."""
+    wrong = verify(directory).wrong
+    if wrong:
+        raise StoreError(str(wrong[0]))
+
+
+def put(directory, name):
+    place = directory / name
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.unlink(missing_ok=True)
+    return place
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_written_or_read_through_a_link(crawl, precious, name):
+    put(crawl, name).symlink_to(precious)
+    for ask in (
+        RealDisk,
+        lambda directory: RealDisk(directory, read_only=True),
+        lambda directory: Lock.take(directory, "test", 1e9),
+        lambda directory: Partition(directory, os.urandom, now=1e9),
+        status,
+        sound,
+    ):
+        with pytest.raises(StoreError, match="symbolic link"):
+            ask(crawl)
+    assert holder(crawl) is None
+    assert precious.read_text() == "mine"
+
+
+@pytest.mark.parametrize("verb", ["status", "verify", "crawl", "top", "changes", "orders", "suspects"])
+@pytest.mark.parametrize("name", ["lock", "crawl.toml", "webhooks.lock"])
+def test_every_verb_says_what_is_wrong(crawl, precious, capsys, verb, name):
+    put(crawl, name).symlink_to(precious)
+    assert main([verb, "--dir", str(crawl)]) != 0
+    said = capsys.readouterr().err
+    assert f"{name} is a symbolic link" in said
+    assert len(said.strip().splitlines()) == 1
+    assert precious.read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["lock", "crawl.json", "crawl.toml", "archive/x.warc.gz", "urls.log"])
+def test_nobody_waits_at_a_pipe(crawl, name):
+    os.mkfifo(put(crawl, name))
+    for ask in (RealDisk, sound, lambda directory: Lock.take(directory, "test", 1e9)):
+        with pytest.raises(StoreError, match="a pipe"):
+            ask(crawl)
+    assert (holder(crawl), last_begun(crawl) if name == "lock" else None) == (None, None)
+
+
+def test_files_folders_own_sockets_and_a_directory_that_is_reached_by_a_link_are_in_order(crawl, tmp_path, monkeypatch):
+    monkeypatch.chdir(crawl)  # the name of a socket may not be long
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind("live.sock")
+        see_plain(crawl)
+    (tmp_path / "link").symlink_to(crawl)
+    see_plain(tmp_path / "link")
+    see_plain(tmp_path / "not there")
+    RealDisk(tmp_path / "link").close()
+
+
+def test_a_folder_too_deep_to_be_ours_is_not_looked_into(crawl):
+    deep = crawl / "/".join("abcdefgh")
+    deep.mkdir(parents=True)
+    (deep / "link").symlink_to("elsewhere")
+    see_plain(crawl)
