@@ -148,7 +148,7 @@ def _lessons(disk: Disk, name: str) -> int | None:
     try:
         piece = stamped.pieces(disk.read(name, 0, disk.size(name)), lessons_file.MAGIC)[0]
         return msgspec.msgpack.decode(piece, type=tuple[int, ...], strict=False)[0]
-    except (ValueError, msgspec.MsgspecError):
+    except (ValueError, RecursionError, msgspec.MsgspecError):
         return None
 
 

@@ -11,6 +11,7 @@ from typing import Final
 
 import msgspec
 
+from evercrawl.decoding import json_of
 from evercrawl.errors import NoRoomError
 from evercrawl.store.disk.disk import Disk
 
@@ -120,6 +121,6 @@ def keep_footprint(disk: Disk, footprint: Footprint) -> None:
 def kept_footprint(directory: Path) -> Footprint | None:
     """Return what the crawl wrote last; None where it never did, or the file is damaged."""
     try:
-        return msgspec.json.decode((directory / FOOTPRINT_FILE).read_bytes(), type=Footprint)
+        return json_of((directory / FOOTPRINT_FILE).read_bytes(), Footprint)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return None

@@ -10,6 +10,7 @@ from typing import Final
 
 import msgspec
 
+from evercrawl.decoding import json_of
 from evercrawl.errors import StoreError
 from evercrawl.search.schema import VERSION
 from evercrawl.search.trouble import remedy
@@ -77,7 +78,7 @@ def read(directory: Path) -> Mark:
     """
     path = directory / FILE
     try:
-        mark = msgspec.json.decode(path.read_bytes(), type=Mark)
+        mark = json_of(path.read_bytes(), Mark)
     except FileNotFoundError:
         return Mark()
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:

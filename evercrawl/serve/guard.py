@@ -27,6 +27,8 @@ _CLIENTS: Final = 4096
 _SAFE: Final = frozenset({"GET", "HEAD"})
 _DATA: Final = ("/api/", "/metrics", "/mcp", "/openapi.json")
 """Paths that tell of the crawl; what browsers load to show it holds nothing of it, and asks these with the token."""
+_FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
+"""What a proxy adds: whoever is behind one on this machine need not be here."""
 TICKETED: Final = frozenset({"/api/v1/retrievals", "/api/v1/clicks"})
 """Paths to which whoever was shown an answer tells what became of it: a ticket stands for the token."""
 _SEARCH: Final = ("/api/v1/search", "/static/", "/search")
@@ -131,11 +133,14 @@ class RequestGuard:
         if wait_s > 0:
             return 429, "too many requests at once; ask more slowly", {"retry-after": str(int(wait_s) + 1)}
         length = headers.get("content-length") or "0"
-        if not length.isdigit() or int(length[:20]) > BODY_BYTES:
+        if not (length.isascii() and length.isdigit()) or int(length[:20]) > BODY_BYTES:
             return 413, f"a request may have {BODY_BYTES} bytes", {}
         if method not in _SAFE:
             return self._judge_write(headers, ticketed=method == "POST" and path in TICKETED)
-        free = _is_loopback(client) or (self._public == "search" and _searches(path)) or self._knows(headers)
+        if path.startswith(_DATA) and headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+            return 403, "another site may not ask this crawl", {}
+        local = _is_loopback(client) and not any(name in headers for name in _FORWARDED)
+        free = local or (self._public == "search" and _searches(path)) or self._knows(headers)
         scope.setdefault("state", {})["may_read"] = free
         if not free and path.startswith(_DATA):
             return 401, f"this needs the token in {TOKEN_FILE} of the crawl directory", {"www-authenticate": "Bearer"}

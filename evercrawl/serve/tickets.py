@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from evercrawl.decoding import json_of
 from evercrawl.serve.problems import RequestError
 
 LASTS_S: Final = 86_400.0
@@ -109,7 +110,7 @@ class TicketOffice:
             given = base64.urlsafe_b64decode(mac.encode("ascii") + b"==")
             if len(text) > LONGEST or not hmac.compare_digest(given, self._mac(data)):
                 raise RequestError(400, _FORGED)
-            ticket = msgspec.json.decode(data, type=kind)
+            ticket = json_of(data, kind)
         except (binascii.Error, UnicodeError, msgspec.MsgspecError):
             raise RequestError(400, _FORGED) from None
         if not -_AHEAD_S <= time.time() - ticket.at <= LASTS_S:

@@ -19,6 +19,7 @@ import msgspec
 
 from evercrawl.config import FILE_NAME
 from evercrawl.config.secrets import write_private
+from evercrawl.decoding import json_of
 from evercrawl.errors import ConfigError
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import FILE as LOCK
@@ -115,7 +116,7 @@ def _check(source: Path, target: Path) -> None:
 def _id(directory: Path) -> str:
     for name in (FILE, COPY):
         with contextlib.suppress(OSError, msgspec.MsgspecError, UnicodeDecodeError):
-            return str(msgspec.json.decode((directory / name).read_bytes(), type=dict[str, object])["id"])
+            return str(json_of((directory / name).read_bytes(), dict[str, object])["id"])
     return ""
 
 

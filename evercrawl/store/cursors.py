@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 import xxhash
 
+from evercrawl.decoding import json_of
 from evercrawl.errors import StoreError
 from evercrawl.store.disk.trouble import in_words
 
@@ -83,7 +84,7 @@ class Cursors:
 
     def _read(self) -> dict[str, int]:
         try:
-            return msgspec.json.decode(self._path.read_bytes(), type=dict[str, int])
+            return json_of(self._path.read_bytes(), dict[str, int])
         except FileNotFoundError:
             return {}
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:

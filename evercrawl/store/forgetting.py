@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 import xxhash
 
+from evercrawl.decoding import msgpack_of
 from evercrawl.errors import StoreError
 from evercrawl.store.archive.cdxj import index_name
+from evercrawl.store.disk.plain import place_of
 from evercrawl.store.forgotten import FILES
 from evercrawl.store.repair.archive import filler
 from evercrawl.store.repair.kept import patch
@@ -106,10 +108,7 @@ def carry_out(directory: Path, disk: Disk) -> None:
     """
     if not unfinished(disk):
         return
-    data = disk.read(PLAN, 0, disk.size(PLAN))
-    if xxhash.xxh3_64_digest(data[8:]) != data[:8] or msgspec.msgpack.decode(data[8:])[0] != _VERSION:
-        raise StoreError(f"{directory / PLAN} is damaged or of a newer evercrawl; put the directory back from a copy")
-    plan = msgspec.msgpack.decode(data[8:], type=ForgetPlan)
+    plan = _read_plan(directory, disk)
     for name in FILES:
         disk.replace(name, [plan.table], private=True)
     for each in plan.blanks:
@@ -131,3 +130,30 @@ def carry_out(directory: Path, disk: Disk) -> None:
         disk.remove(name)
     disk.replace(FILES[1], [plan.table], private=True)  # which puts on the disk that all those are gone
     disk.remove(PLAN)
+
+
+def _read_plan(directory: Path, disk: Disk) -> ForgetPlan:
+    """Return the plan; each file that it names is one of the directory, and each place in it one of that file."""
+    data = disk.read(PLAN, 0, disk.size(PLAN))
+    try:
+        if xxhash.xxh3_64_digest(data[8:]) != data[:8]:
+            raise ValueError("its checksum does not match")
+        plan = msgpack_of(data[8:], ForgetPlan)
+        for name in plan.files:
+            place_of(directory, name)
+        for each in plan.blanks:
+            _see_place(directory, disk, each.name, each.offset, each.size)
+        for piece in plan.patches:
+            _see_place(directory, disk, piece.name, piece.offset, len(piece.data))
+        if plan.version != _VERSION:
+            raise ValueError(f"it has version {plan.version}")
+    except (ValueError, msgspec.MsgspecError, StoreError) as error:
+        message = f"{directory / PLAN} is damaged or of a newer evercrawl ({error})"
+        raise StoreError(f"{message}; put the directory back from a copy") from error
+    return plan
+
+
+def _see_place(directory: Path, disk: Disk, name: str, offset: int, size: int) -> None:
+    place_of(directory, name)
+    if not 0 <= offset <= offset + size <= disk.size(name):
+        raise ValueError(f"{name} has no {size} bytes at {offset}")

@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 import xxhash
 
+from evercrawl.decoding import msgpack_of
 from evercrawl.errors import StoreError
 from evercrawl.store.journal.events import Discovery
 from evercrawl.types import Keys, Slots
@@ -169,9 +170,9 @@ def load(disk: Disk) -> Forgotten:
         data = disk.read(name, 0, disk.size(name))
         there = there or bool(data)
         if data.startswith(_MAGIC) and xxhash.xxh3_64_digest(data[16:]) == data[8:16]:
-            if msgspec.msgpack.decode(data[16:])[0] != VERSION:
+            if msgpack_of(data[16:])[0] != VERSION:
                 raise StoreError(f"{name} was made by a newer evercrawl; upgrade evercrawl to open this crawl")
-            kept = msgspec.msgpack.decode(data[16:], type=_Kept)
+            kept = msgpack_of(data[16:], _Kept)
             return Forgotten(np.frombuffer(kept.slots, "<u4"), np.frombuffer(kept.keys, "<u8"), kept.hosts)
     if there:
         raise StoreError(f"{FILES[0]} and {FILES[1]} are damaged; put one of them back from a copy of the directory")

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
+from evercrawl.decoding import json_of
 from evercrawl.store.disk.lock import holder
 
 NAME: Final = "live.sock"
@@ -56,6 +57,6 @@ def ask(directory: Path, question: dict[str, Any], timeout_s: float) -> dict[str
                 if not part:
                     break
                 data += part
-        return msgspec.json.decode(data, type=dict[str, Any])
+        return json_of(data, dict[str, Any])
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return None

@@ -19,6 +19,7 @@ from typing import Final, Protocol
 
 import msgspec
 
+from evercrawl.decoding import json_of
 from evercrawl.errors import ConfigError
 from evercrawl.store.disk.trouble import in_words
 
@@ -226,7 +227,7 @@ def lines_from(source: OrderSource, offset: int) -> Iterator[OrderLine]:
 
 def _read(line: bytes, upto: int) -> OrderLine:
     try:
-        order = msgspec.json.decode(line, type=CrawlOrder)
+        order = json_of(line, CrawlOrder)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         return OrderLine(upto, None, f"not an order: {str(error)[:200]}")
     if not order.id or len(order.id) > 64:

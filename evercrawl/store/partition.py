@@ -11,11 +11,13 @@ What a crash can leave behind, and what opening does about it:
 from __future__ import annotations
 
 import contextlib
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from evercrawl.arrays.hasher import SECRET_BYTES, Hasher
+from evercrawl.decoding import json_of
 from evercrawl.errors import ConfigError, EvercrawlError, StoreError
 from evercrawl.store import folding, forgetting, forgotten
 from evercrawl.store.archive.archive import Archive
@@ -31,7 +33,7 @@ from evercrawl.store.skipping import SkippedEvents, UnfoldedError
 from evercrawl.store.snapshots import snapshot
 from evercrawl.store.snapshots.blocklog import BlockLog
 from evercrawl.store.snapshots.head import KIND, OtherHashesError, OtherSitesError
-from evercrawl.store.snapshots.restoring import restore
+from evercrawl.store.snapshots.restoring import restore, see_references
 from evercrawl.store.state import State
 
 if TYPE_CHECKING:
@@ -46,6 +48,8 @@ FORMAT: Final = 2
 """Of the directory; those of format 1 have no secret, and so public hashes."""
 FILE: Final = "crawl.json"
 COPY: Final = "crawl-copy.json"
+_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_LATEST_S: Final = 1e11
 KEY: Final = "crawl.key"
 """The secret once more: of all that those two say, nothing else could tell it."""
 
@@ -93,9 +97,11 @@ class Birth(msgspec.Struct):
     secret: str = ""
 
     def __post_init__(self) -> None:
-        """See that there is a secret where the format has one."""
+        """See that there is a secret where the format has one, and that the id, which is in names of files, is one."""
         if self.format <= FORMAT and len(bytes.fromhex(self.secret)) != (SECRET_BYTES if self.format > 1 else 0):
             raise ValueError("its secret is not one")
+        if not _ID.fullmatch(self.id) or not abs(self.made_at) < _LATEST_S:
+            raise ValueError("its id or the instant at which it was made is none")
 
     def __repr__(self) -> str:
         """Return which crawl this is, without its secret."""
@@ -132,7 +138,7 @@ def crawl_id(directory: Path) -> str:
     """
     for name in (FILE, COPY):
         with contextlib.suppress(OSError, msgspec.MsgspecError, UnicodeDecodeError):
-            return msgspec.json.decode((directory / name).read_bytes(), type=Birth).id
+            return json_of((directory / name).read_bytes(), Birth).id
     return ""
 
 
@@ -229,10 +235,10 @@ class Partition:
         """Return what the file says, or its copy, where it is damaged or lost."""
         copy = self.disk.read(COPY, 0, self.disk.size(COPY))
         try:
-            birth = msgspec.json.decode(data, type=Birth)
+            birth = json_of(data, Birth)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             try:
-                birth = msgspec.json.decode(copy, type=Birth)
+                birth = json_of(copy, Birth)
             except (msgspec.MsgspecError, UnicodeDecodeError):
                 what = f"damaged: {error}" if data else "lost, and a journal is there"
                 raise StoreError(f"{self.directory / FILE} is {what}; restore it from a copy") from error
@@ -322,6 +328,8 @@ class Partition:
             if isinstance(event, Visit) and event.archive is not None:
                 self._archive_end = max(self._archive_end, event.archive.end)
             given_up = given_up or isinstance(event, Lost)
+        if loaded is not None:
+            see_references(self.state, loaded.name)
         self.state.forget_pages()
         self.state.cashbook.saved = self.state.folded = None  # what is folded from now on is in no snapshot
         if loaded is not None and not self.state.cashbook.balance():

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from evercrawl import __version__
+from evercrawl.decoding import json_of
 from evercrawl.errors import EvercrawlError, NoRoomError
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ def set_aside(disk: Disk) -> dict[str, str]:
 def _read(disk: Disk) -> dict[str, Faults]:
     """Return what is kept; {} where that is nothing, damaged, or another version's."""
     try:
-        kept = msgspec.json.decode(disk.read(QUARANTINE_FILE, 0, disk.size(QUARANTINE_FILE)), type=_Kept)
+        kept = json_of(disk.read(QUARANTINE_FILE, 0, disk.size(QUARANTINE_FILE)), _Kept)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return {}
     return kept.urls if kept.version == __version__ else {}

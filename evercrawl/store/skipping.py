@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from evercrawl.decoding import json_of
 from evercrawl.errors import NoRoomError, StoreError
 from evercrawl.store.journal.events import Found, Noted, Obeyed, Visit
 from evercrawl.store.quarantine import ERROR_LOG, MOST_LOG_BYTES
@@ -60,7 +61,7 @@ class SkippedEvents:
         self.why: dict[int, str] = {}
         with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError):
             data = disk.read(SKIPPED_FILE, 0, disk.size(SKIPPED_FILE))
-            self.why = msgspec.json.decode(data, type=dict[int, str])
+            self.why = json_of(data, dict[int, str])
 
     def reduced(self, event: Event, number: int) -> Event:
         """Return an event as it is to be folded: itself, or what is left of one that is set aside."""

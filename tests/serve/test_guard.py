@@ -1,8 +1,10 @@
 """Who may ask for what."""
 
 import pytest
+from starlette.testclient import TestClient
 
 from evercrawl.errors import ConfigError
+from evercrawl.serve.app import app
 from evercrawl.serve.guard import BODY_BYTES, BURST, TOKEN_FILE, token_of
 
 TOKEN = "t" * 40
@@ -68,3 +70,50 @@ def test_the_token_is_the_owners_alone_and_lasts(tmp_path):
     file.symlink_to("/etc/hostname")
     with pytest.raises(ConfigError, match="can be read by others"):
         token_of(tmp_path)
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+@pytest.mark.parametrize("path", ["status", "changes?pattern=(a%2B)%2B%24", "plan", "content?url=https://a.example/"])
+def test_no_page_of_another_site_has_a_visitor_s_browser_ask(client, site, path):
+    assert client.get(f"/api/v1/{path}", headers={"sec-fetch-site": site}).status_code == 403
+    for own in ("same-origin", "none"):
+        assert client.get("/api/v1/status", headers={"sec-fetch-site": own}).status_code == 200
+    assert client.get("/?q=tea", headers={"sec-fetch-site": site}).status_code == 200  # a link may lead to the search
+
+
+@pytest.mark.parametrize("field", ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"])
+def test_who_is_behind_a_proxy_of_this_machine_is_not_on_this_machine(client, field):
+    for path in ("/api/v1/status", "/metrics"):
+        assert client.get(path, headers={field: "127.0.0.1"}).status_code == 401
+        assert client.get(path, headers={field: "", "authorization": f"Bearer {TOKEN}"}).status_code == 200
+
+
+@pytest.mark.parametrize("length", ["²", "٣", "1e3", "+1", " 1", "1_0", "0x1"])
+def test_a_length_is_digits(client, length):
+    headers = {"authorization": f"Bearer {TOKEN}", "content-length": length}
+    given = [(name.encode(), value.encode("utf-8")) for name, value in headers.items()]
+    assert client.post("/api/v1/orders", headers=given).status_code == 413
+
+
+@pytest.mark.parametrize("dest", ["script", "style", "worker", "serviceworker", "sharedworker", "object", "embed"])
+def test_a_stored_copy_is_no_part_of_a_page(client, dest):
+    asked = {"url": "https://a.example/"}
+    assert client.get("/api/v1/content", params=asked, headers={"sec-fetch-dest": dest}).status_code == 403
+    assert client.get("/api/v1/content", params=asked, headers={"sec-fetch-dest": "document"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "text/html\rSet-Cookie: a=b", "text/html\x00", "text/html; a=\x0bb", "text/html\x85", "text/html\xff", "html",
+        "text/html\x1b[2J", "text",
+    ],
+)  # fmt: skip
+def test_no_field_follows_behind_the_type_of_a_stored_copy(crawl, said):
+    crawl.visit("https://a.example/", b"<title>T</title>words", content_type=said)
+    crawl.save()
+    served = app(crawl.directory, TOKEN)
+    with TestClient(served, base_url="http://127.0.0.1:8400", client=("127.0.0.1", 5000)) as asking:
+        found = asking.get("/api/v1/content", params={"url": "https://a.example/"})
+    assert (found.status_code, found.headers["content-type"]) == (200, "application/octet-stream")
+    assert found.content == b"<title>T</title>words"

@@ -6,6 +6,7 @@ from typing import Final, cast
 import msgspec
 
 from evercrawl.ask.verify.findings import Findings
+from evercrawl.decoding import json_of
 from evercrawl.errors import StoreError
 from evercrawl.model.stored.answers import exchange_of
 from evercrawl.parse.urls import hostname
@@ -219,7 +220,7 @@ class ArchiveCheck:
         """Return how many bytes of the segment its index is said to know."""
         data = self._disk.read(COVERED, 0, self._disk.size(COVERED))
         try:
-            return msgspec.json.decode(data, type=dict[int, int]).get(self._segment, 0) if data else 0
+            return json_of(data, dict[int, int]).get(self._segment, 0) if data else 0
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             what = f"{COVERED} is damaged: {error}; remove it, and the next run makes it again"
             self._found.blame(what, part=Part.ARCHIVE_INDEX)

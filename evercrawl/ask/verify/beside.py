@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from evercrawl.ask.verify.findings import Findings
+from evercrawl.decoding import json_of
 from evercrawl.fetch.names.cache import NAMES_FILE, is_whole
 from evercrawl.model.policy import lessons_file
 from evercrawl.model.worth import quality_weight
@@ -74,7 +75,7 @@ def _is_database(path: Path) -> bool:
 
 def _is_json(path: Path) -> bool:
     try:
-        msgspec.json.decode(path.read_bytes())
+        json_of(path.read_bytes())
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return False
     return True

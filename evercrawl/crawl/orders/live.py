@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from evercrawl.decoding import json_of
 from evercrawl.store.live_line import LINE_BYTES, LONGEST, NAME, peer_uid, welcome
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class LiveLine:
 
     async def _said(self, line: bytes) -> dict[str, Any]:
         try:
-            question = msgspec.json.decode(line, type=dict[str, Any])
+            question = json_of(line, dict[str, Any])
         except (msgspec.MsgspecError, UnicodeDecodeError):
             return {"error": "not a JSON object"}
         kinds: dict[str, Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]] = {

@@ -10,6 +10,8 @@ from typing import Final, NamedTuple
 import msgspec
 import xxhash
 
+from evercrawl.decoding import msgpack_of
+
 __all__ = ["LEAST_S", "MOST_S", "NAMES_FILE", "NameCache", "NameEntry"]
 
 NAMES_FILE: Final = "names.cache"
@@ -156,7 +158,7 @@ def _read(path: Path) -> _Kept | None:
         body = data[head + 8 :]
         if not data.startswith(_MAGIC) or data[head : head + 8] != xxhash.xxh3_64_digest(body):
             return None
-        kept = msgspec.msgpack.decode(body, type=_Kept)
+        kept = msgpack_of(body, _Kept)
     except (OSError, msgspec.DecodeError):
         return None
     return kept if all(map(_sound, kept.names.values())) else None

@@ -11,6 +11,7 @@ import msgspec
 
 from evercrawl.config import FILE_NAME, Config, load
 from evercrawl.config.owned import parted, same
+from evercrawl.decoding import json_of
 from evercrawl.errors import ConfigError, NoRoomError
 from evercrawl.model.policy.policies import policy_of
 from evercrawl.store.disk.disk import Disk
@@ -113,6 +114,6 @@ def stored(directory: Path, config: Config) -> Config:
 
 def _noted(directory: Path) -> Followed | None:
     try:
-        return msgspec.json.decode((directory / FOLLOWED_FILE).read_bytes(), type=Followed)
+        return json_of((directory / FOLLOWED_FILE).read_bytes(), Followed)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return None

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from evercrawl.arrays.blocks import blocks_of
 from evercrawl.arrays.names import NumberedNames
 from evercrawl.arrays.saved import SavedRows
+from evercrawl.decoding import msgpack_of
 from evercrawl.errors import NoRoomError, StoreError
 from evercrawl.parse.digest import checksum
 from evercrawl.schedule.abilities import Learns
@@ -195,7 +196,7 @@ def _filled(disk: Disk, head: LessonsHead, rows: Mapping[str, SavedRows]) -> lis
 
 def _read(disk: Disk, name: str) -> tuple[LessonsHead, Iterator[memoryview]]:
     found = pieces(disk.read(name, 0, disk.size(name)), MAGIC)
-    return msgspec.msgpack.decode(found[0], type=LessonsHead), iter(found[1:])
+    return msgpack_of(found[0], LessonsHead), iter(found[1:])
 
 
 def _alike(head: LessonsHead, rows: Mapping[str, SavedRows], rest: Mapping[str, NDArray[Any]]) -> bool:

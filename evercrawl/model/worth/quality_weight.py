@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.change.quality import estimate
+from evercrawl.decoding import json_of
 from evercrawl.errors import StoreError
 from evercrawl.model.worth.weights import BEGIN, FLOOR, MEASURELESS, Total, Weight
 from evercrawl.parse.digest import checksum
@@ -170,5 +171,5 @@ def _read(disk: Disk, scheme: Scheme) -> list[Look]:
 
 def _head(line: bytes) -> _Head:
     if line.startswith(b"["):  # as it was written before schemes were noted
-        return _Head(None, msgspec.json.decode(line, type=list[tuple[float, int]]))
-    return msgspec.json.decode(line, type=_Head)
+        return _Head(None, json_of(line, list[tuple[float, int]]))
+    return json_of(line, _Head)

@@ -9,6 +9,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from evercrawl.decoding import json_of
 from evercrawl.errors import EvercrawlError
 from evercrawl.serve.asking import Parameters
 from evercrawl.serve.clicks import UsageRecorder, prefetched
@@ -76,6 +77,6 @@ async def _body(request: Request, kind: type[_T]) -> _T:
         if len(body) > BODY_BYTES:
             raise RequestError(413, f"a request may have {BODY_BYTES} bytes")
     try:
-        return msgspec.json.decode(body, type=kind)
+        return json_of(body, kind)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise RequestError(400, f'not understood: {error}; write {{"ticket": ...}}') from error

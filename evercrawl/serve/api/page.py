@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -15,6 +17,10 @@ from evercrawl.serve.problems import RequestError
 
 SANDBOX = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """What an archived page may do in a browser: nothing."""
+
+
+_SHOWN_IN: Final = frozenset({"document", "iframe", "frame", "empty"})
+_TYPE: Final = re.compile(r"[\x21-\x7e]+/[\x20-\x7e]+")
 
 
 @on_replica
@@ -35,9 +41,22 @@ def stored(parts: ServerParts, request: Request) -> Response:
             found = content(view.partition, url, view.config, view.now)
         except NotHeldError as error:
             raise RequestError(404, str(error)) from error
+    if request.headers.get("sec-fetch-dest", "document") not in _SHOWN_IN:
+        raise RequestError(403, "a stored copy is to be looked at, not to be run as a part of a page")
     headers = {
         "content-security-policy": SANDBOX,
         SEQUENCE: str(parts.replica.sequence),
         "content-disposition": "inline" if found.mime.startswith(("text/", "application/xhtml")) else "attachment",
     }
-    return Response(found.body, 200, headers, found.content_type or "application/octet-stream")
+    return Response(found.body, 200, headers, _served_type(found.content_type))
+
+
+def _served_type(said: str) -> str:
+    r"""Return the type to serve a copy under, which may not be more than a type: a field could follow behind it.
+
+    Examples
+    --------
+    >>> _served_type("text/html; charset=utf-8"), _served_type("text/html\rSet-Cookie: a=b")
+    ('text/html; charset=utf-8', 'application/octet-stream')
+    """
+    return said if _TYPE.fullmatch(said) else "application/octet-stream"

@@ -15,6 +15,7 @@ from evercrawl.ask.orders.give import OrderAnswer, awaited, give
 from evercrawl.ask.orders.listing import listed
 from evercrawl.config import SETTINGS
 from evercrawl.config.settings import read
+from evercrawl.decoding import json_of
 from evercrawl.serve.asking import Parameters, answer
 from evercrawl.serve.context import ServerParts, on_replica, wanted_url
 from evercrawl.serve.guard import BODY_BYTES
@@ -78,7 +79,7 @@ async def tell(request: Request) -> Response:
         if len(body) > BODY_BYTES:
             raise RequestError(413, f"a request may have {BODY_BYTES} bytes")
     try:
-        given = msgspec.json.decode(body, type=OrderRequest)
+        given = json_of(body, OrderRequest)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise RequestError(400, f'not an order: {error}; write one such as {{"do": "pause"}}') from error
     order = checked(given)

@@ -5,6 +5,7 @@ from typing import Final
 
 import msgspec
 
+from evercrawl.decoding import json_of
 from evercrawl.errors import StoreError
 from evercrawl.store.archive.answer import Stored, stored
 from evercrawl.store.archive.cdxj import REVISIT, SEGMENT_SUFFIX, Capture, index_name, index_segment, lines, media_type
@@ -151,7 +152,7 @@ class Archive:
         """Return how many bytes of each segment its index knows."""
         data = self._disk.read(COVERED, 0, self._disk.size(COVERED))
         try:
-            return msgspec.json.decode(data, type=dict[int, int]) if data else {}
+            return json_of(data, dict[int, int]) if data else {}
         except (msgspec.MsgspecError, UnicodeDecodeError):
             return {}
 

@@ -10,6 +10,7 @@ from typing import Final
 from isal import isal_zlib
 
 from evercrawl.errors import StoreError
+from evercrawl.store.disk.inflating import Inflated
 
 GZIP_MAGIC: Final = b"\x1f\x8b"
 _HEADER: Final = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"  # deflate, no name, no time, any system
@@ -57,13 +58,10 @@ def unpack(member: bytes) -> bytes:
     Traceback (most recent call last):
     evercrawl.errors.StoreError: an archive record is damaged: its gzip member is incomplete
     """
-    inflate = isal_zlib.decompressobj(_GZIP)
-    try:
-        data = inflate.decompress(member)
-    except isal_zlib.error as error:
-        raise StoreError(f"an archive record is damaged: {error}") from error
-    if not inflate.eof:
+    inflate = Inflated()
+    inflate.feed(member)
+    if not inflate.ended:
         raise StoreError("an archive record is damaged: its gzip member is incomplete")
-    if inflate.unused_data:
+    if inflate.rest:
         raise StoreError("an archive record is damaged: something follows its gzip member")
-    return data
+    return inflate.data

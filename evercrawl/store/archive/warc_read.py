@@ -5,11 +5,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from isal import isal_zlib
-
 from evercrawl.errors import StoreError
 from evercrawl.store.archive.member import GZIP_MAGIC
 from evercrawl.store.disk.disk import Disk
+from evercrawl.store.disk.inflating import Inflated
 
 _END: Final = b"\r\n\r\n"
 _LENGTH_DIGITS: Final = 15
@@ -176,19 +175,19 @@ def _beginning(data: bytes, problem: str) -> WarcRecord:
 def _compressed(disk: Disk, name: str) -> Iterator[FoundRecord]:
     start, ahead = 0, b""
     while data := ahead or disk.read(name, start, _CHUNK):
-        inflate, parts, read = isal_zlib.decompressobj(31), list[bytes](), start
+        inflate, read = Inflated(), start
         whole = True
-        while not inflate.eof and whole:
+        while not inflate.ended and whole:
             try:
-                parts.append(inflate.decompress(data))
-            except isal_zlib.error as error:
+                inflate.feed(data)
+            except StoreError as error:
                 raise StoreError(f"{name} is damaged at byte {read}: {error}") from error
             read += len(data)
-            data = b"" if inflate.eof else disk.read(name, read, _CHUNK)
-            whole = inflate.eof or bool(data)
-        ahead = inflate.unused_data
+            data = b"" if inflate.ended else disk.read(name, read, _CHUNK)
+            whole = inflate.ended or bool(data)
+        ahead = inflate.rest
         length = read - len(ahead) - start
-        yield from _records_of(b"".join(parts), start, length, whole)
+        yield from _records_of(inflate.data, start, length, whole)
         start += length
 
 

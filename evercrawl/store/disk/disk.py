@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from evercrawl.errors import StoreError
-from evercrawl.store.disk.plain import see_plain
+from evercrawl.store.disk.plain import place_of, see_plain
 from evercrawl.store.disk.trouble import in_words
 
 TEMPORARY = ".tmp"  # a file being written by `replace`; never listed
@@ -227,10 +227,7 @@ class RealDisk:
             self._open.clear()
 
     def _path(self, name: str) -> Path:
-        assert 1 <= len([part for part in name.split("/") if part[:1] not in ("", ".")]) == name.count("/") + 1 <= 2, (
-            name
-        )
-        return self.directory / name
+        return place_of(self.directory, name)
 
     def _announce(self, operation: str, name: str) -> None:
         if self._before is not None:

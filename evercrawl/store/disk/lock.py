@@ -14,6 +14,7 @@ from weakref import WeakSet
 
 import msgspec
 
+from evercrawl.decoding import json_of
 from evercrawl.errors import StoreError
 from evercrawl.store.disk.plain import see_plain
 from evercrawl.store.disk.trouble import in_words
@@ -172,7 +173,7 @@ def _tell(fd: int, who: _Holder) -> None:
 
 def _told(fd: int) -> _Holder | None:
     try:
-        return msgspec.json.decode(os.pread(fd, 4096, 0), type=_Holder)
+        return json_of(os.pread(fd, 4096, 0), _Holder)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return None
 

@@ -1,12 +1,13 @@
 """What may lie in a crawl directory: files, folders, and sockets of this user; nothing that leads elsewhere.
 
 A directory may come from a stranger. Through a symbolic link that is called `lock` or `journal-...` a run would write
-over a file of whoever looks at it, and at a pipe it would wait for ever.
+over a file of whoever looks at it, and at a pipe it would wait for ever. A plan to forget names files, too.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import stat
 from typing import TYPE_CHECKING, Final
 
@@ -16,8 +17,31 @@ from evercrawl.store.disk.trouble import in_words
 if TYPE_CHECKING:
     from pathlib import Path
 
+_NAME: Final = re.compile(r"[^./\0][^/\0]*(/[^./\0][^/\0]*)?")
 _DEEP: Final = 4
 """Folders that are looked into; evercrawl makes none in those of its folders."""
+
+
+def place_of(directory: Path, name: str) -> Path:
+    """Return where a file of a crawl directory is: a file name, or one folder and a file name.
+
+    Raises
+    ------
+    StoreError
+        The name is none of these, so that it may lead out of the directory.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> str(place_of(Path("crawl"), "archive/x.warc.gz"))
+    'crawl/archive/x.warc.gz'
+    >>> place_of(Path("crawl"), "../x")
+    Traceback (most recent call last):
+    evercrawl.errors.StoreError: crawl names a file '../x' and no crawl has such; put it back from a copy
+    """
+    if not _NAME.fullmatch(name):
+        raise StoreError(f"{directory} names a file {name[:200]!r} and no crawl has such; put it back from a copy")
+    return directory / name
 
 
 def see_plain(directory: Path) -> None:

@@ -24,6 +24,9 @@ from typing import Final, NamedTuple
 import xxhash
 import zstandard
 
+from evercrawl.errors import StoreError
+from evercrawl.store.disk.inflating import inflated
+
 MAGIC: Final = b"EvJf"
 EVENTS: Final = 16  # in a full frame; of 32 an event took 7 % less room, and twice as long to read back
 _HEADER: Final = struct.Struct("<4sIIQI")  # without the checksum
@@ -72,7 +75,7 @@ class Press:
 
     def __init__(self) -> None:
         self._compress = zstandard.ZstdCompressor(level=1).compress
-        self._decompress = zstandard.ZstdDecompressor().decompress
+        self._decompressor = zstandard.ZstdDecompressor()
         self._unpacking = threading.Lock()
 
     def pack(self, events: Sequence[bytes], *, offset: int, back: int, sequence: int) -> bytes:
@@ -102,10 +105,19 @@ class Press:
         return _WORD.pack(_checksum(checked, frame.offset)) + checked
 
     def unpack(self, frame: Frame) -> list[bytes]:
-        """Return the events of `frame`, each still encoded."""
-        with self._unpacking:  # it lets other threads go on meanwhile
-            data = self._decompress(frame.body)
-        lengths = struct.unpack_from(f"<{frame.events}I", data)
+        """Return the events of `frame`, each still encoded.
+
+        Raises
+        ------
+        StoreError
+            Its body is none, though its checksum matches.
+        """
+        try:
+            with self._unpacking:  # it lets other threads go on meanwhile
+                data = inflated(frame.body, self._decompressor)
+            lengths = struct.unpack_from(f"<{frame.events}I", data)
+        except (zstandard.ZstdError, struct.error) as error:
+            raise StoreError(f"the journal's frame at offset {frame.offset} is damaged: {error}") from error
         ends = accumulate(lengths, initial=_WORD.size * frame.events)
         return [data[start:end] for start, end in pairwise(ends)]
 

@@ -12,12 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from isal import isal_zlib
-
 from evercrawl.errors import StoreError
 from evercrawl.store.archive.cdxj import index_name
 from evercrawl.store.archive.warc import ID_BYTES, VERSION, iso_date, record_id
 from evercrawl.store.archive.warc_read import parse
+from evercrawl.store.disk.inflating import Inflated
 from evercrawl.store.repair.damage import ArchiveSpan
 from evercrawl.store.repair.kept import FOLDER, keep_bytes, patch
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from evercrawl.store.archive.archive import Archive
     from evercrawl.store.disk.disk import Disk
 
-_GZIP: Final = 31
 _HEADER: Final = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 _SEEN: Final = _HEADER[:8]
 _STORED: Final = 0xFFFF
@@ -170,10 +168,10 @@ def _record_end(data: bytes, at: int) -> int:
     """Return where the record ends that begins at `data[at:]`; 0 where none is whole there."""
     if not data.startswith(_SEEN, at):
         return 0
-    inflate = isal_zlib.decompressobj(_GZIP)
+    inflate = Inflated()
     try:
-        text = inflate.decompress(data[at:])
-        whole = inflate.eof and not parse(text).damaged
-    except (isal_zlib.error, StoreError):
+        inflate.feed(data[at:])
+        whole = inflate.ended and not parse(inflate.data).damaged
+    except StoreError:
         return 0
-    return len(data) - len(inflate.unused_data) if whole else 0
+    return len(data) - len(inflate.rest) if whole else 0

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from evercrawl.arrays.hasher import SECRET_BYTES, Hasher
+from evercrawl.decoding import json_of
 from evercrawl.errors import StoreError
 from evercrawl.store.archive.cdxj import SEGMENT_SUFFIX
 from evercrawl.store.journal.events import Switched
@@ -22,7 +23,7 @@ def read_birth(disk: Disk) -> Birth | None:
     """Return what one of the two files says; None where neither can be read."""
     for name in (FILE, COPY):
         try:
-            return msgspec.json.decode(disk.read(name, 0, disk.size(name)), type=Birth)
+            return json_of(disk.read(name, 0, disk.size(name)), Birth)
         except (msgspec.MsgspecError, UnicodeDecodeError):
             continue
     return None

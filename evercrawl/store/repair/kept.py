@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from evercrawl.store.disk.plain import place_of
 from evercrawl.store.disk.trouble import in_words
 
 if TYPE_CHECKING:
@@ -21,14 +22,14 @@ _PIECE: Final = 4 << 20
 def move_away(directory: Path, name: str) -> None:
     """Move a file there, with what SQLite keeps beside it; one that is gone was moved before."""
     for each in (name, f"{name}-wal", f"{name}-shm"):
-        path = directory / each
+        path = place_of(directory, each)
         with contextlib.suppress(FileNotFoundError):
             path.replace(_place(directory, path.name))
 
 
 def keep_bytes(directory: Path, name: str, start: int, end: int) -> None:
     """Keep a copy of bytes [start, end) of a file, unless it is there; its name says which they are."""
-    source = directory / name
+    source = place_of(directory, name)
     if not source.is_file():
         return
     target = directory / FOLDER / f"{start:012x}-{source.name}"
@@ -55,7 +56,7 @@ def keep_archive_end(disk: Disk, archive: Archive, end: ArchiveEnd) -> None:
 
 def patch(directory: Path, name: str, offset: int, data: bytes, *, sync: bool = True) -> None:
     """Write `data` over what stands at `offset` of a file, and return once that is on the disk if `sync` says so."""
-    path = directory / name
+    path = place_of(directory, name)
     try:
         path.parent.mkdir(exist_ok=True)
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)

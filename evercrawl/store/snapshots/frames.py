@@ -13,6 +13,8 @@ import numpy as np
 import xxhash
 import zstandard
 
+from evercrawl.decoding import msgpack_of
+from evercrawl.store.disk.inflating import inflated
 from evercrawl.types import Slots
 
 if TYPE_CHECKING:
@@ -119,7 +121,7 @@ def frames(disk: Disk, kind: str, segments: list[BlockSegment]) -> Iterator[Plac
             body = data[offset + _HEAD : offset + _HEAD + size]
             if len(body) < size or xxhash.xxh3_64_digest(body) != bytes(data[offset + 8 : offset + _HEAD]):
                 raise ValueError(f"checksum at byte {offset} of {name}")
-            frame = msgspec.msgpack.decode(body, type=BlockFrame)
+            frame = msgpack_of(body, BlockFrame)
             blocks: Slots = np.frombuffer(frame.blocks, np.uint32)
             raw = zstandard.frame_content_size(frame.data)
             yield PlacedFrame(segment.number, offset, _HEAD + size, frame.column, frame.sequence, blocks, raw)
@@ -137,5 +139,5 @@ def data_of(disk: Disk, kind: str, placed: PlacedFrame) -> bytes:
     data = disk.read(file_name(kind, placed.segment), placed.offset, placed.size_bytes)
     if xxhash.xxh3_64_digest(memoryview(data)[_HEAD:]) != data[8:_HEAD]:
         raise ValueError(f"checksum at byte {placed.offset} of {file_name(kind, placed.segment)}")
-    frame = msgspec.msgpack.decode(memoryview(data)[_HEAD:], type=BlockFrame)
-    return zstandard.ZstdDecompressor().decompress(frame.data)
+    frame = msgpack_of(memoryview(data)[_HEAD:], BlockFrame)
+    return inflated(frame.data)

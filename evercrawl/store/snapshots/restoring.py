@@ -14,8 +14,8 @@ from evercrawl.store.snapshots.frames import data_of
 from evercrawl.store.snapshots.head import DAMAGED, KIND, OtherHashesError, OtherSitesError, unpacked_instants
 from evercrawl.store.state import FoldedRecords
 from evercrawl.store.table.known import FILE as KNOWN_FILE
-from evercrawl.store.table.table import Saved
-from evercrawl.types import Keys
+from evercrawl.store.table.table import NO_RECORD, Saved
+from evercrawl.types import NO_SLOT, Keys
 
 if TYPE_CHECKING:
     from evercrawl.store.disk.disk import Disk
@@ -59,9 +59,36 @@ def restore(state: State, loaded: Loaded, disk: Disk) -> None:
             raise StoreError(f"snapshot {loaded.name} is damaged ({error})") from error
     counts = np.bincount(state.records.rows["outcome"][: head.records], minlength=1)
     state.outcomes.update({int(i): int(n) for i, n in enumerate(counts) if n and i})
-    state.index_originals()
-    state.find_lost()
-    state.note_folders()
+    try:
+        state.index_originals()
+        state.find_lost()
+        state.note_folders()
+    except IndexError as error:
+        raise StoreError(f"snapshot {loaded.name} is damaged ({error})") from error
+
+
+def see_references(state: State, name: str) -> None:
+    """See that what is said of rows by number are rows: compiled code goes by these numbers without looking.
+
+    Blocks of a snapshot may be newer than it is, so it is asked once the journal was folded on.
+
+    Raises
+    ------
+    StoreError
+        The snapshot of this name said something else.
+    """
+    known, records, hosts = state.known.count, state.records.count, len(state.hosts)
+    rows, cells = state.records.rows[:records], state.table.record[:known]
+    wrong = {
+        "records": (cells[(cells & NO_RECORD) == 0] >= records).any(),
+        "pages": (rows["slot"] >= known).any(),
+        "hosts": (rows["host"] >= hosts).any(),
+        "aliases": ((rows["alias"] >= known) & (rows["alias"] != NO_SLOT)).any(),
+        "sites": (state.site_of[:hosts] >= len(state.sites)).any(),
+    }
+    for what, so in wrong.items():
+        if so:
+            raise StoreError(f"snapshot {name} is damaged (it names {what} that it has not)")
 
 
 def _take_blocks(state: State, loaded: Loaded, disk: Disk) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from evercrawl.decoding import msgpack_of
 from evercrawl.errors import StoreError
 from evercrawl.store.disk import stamped
 from evercrawl.store.disk.stamped import END, packed, pieces
@@ -195,7 +196,7 @@ def version_of(disk: Disk, name: str) -> int | None:
     """Return the version of a snapshot's format; None where it is damaged."""
     try:
         found = pieces(disk.read(name, 0, disk.size(name)), MAGIC)
-        return msgspec.msgpack.decode(found[0], type=_Versioned).version
+        return msgpack_of(found[0], _Versioned).version
     except DAMAGED:
         return None
 
@@ -206,7 +207,7 @@ class _Versioned(msgspec.Struct):
 
 def _head_of(disk: Disk, name: str) -> tuple[version8.Older | None, SnapshotHead]:
     found = pieces(disk.read(name, 0, disk.size(name)), MAGIC)
-    version = msgspec.msgpack.decode(found[0], type=_Versioned).version
+    version = msgpack_of(found[0], _Versioned).version
     if version > VERSION:
         raise StoreError(
             f"{name} was made by a newer evercrawl (format {version}, this one reads {VERSION}); upgrade evercrawl"
@@ -216,4 +217,4 @@ def _head_of(disk: Disk, name: str) -> tuple[version8.Older | None, SnapshotHead
         return older, version8.head_of(older)
     if version < version8.VERSION:
         raise ValueError("it was made by an older evercrawl")
-    return None, msgspec.msgpack.decode(found[0], type=SnapshotHead)
+    return None, msgpack_of(found[0], SnapshotHead)

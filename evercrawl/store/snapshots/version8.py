@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 import numpy as np
 import xxhash
-import zstandard
 
+from evercrawl.decoding import msgpack_of
 from evercrawl.store.archive.pointer import ArchiveEnd
 from evercrawl.store.cash.accounts import SITE, SavedAccounts
+from evercrawl.store.disk.inflating import inflated
 from evercrawl.store.scheme import Scheme
 from evercrawl.store.snapshots.head import SnapshotHead, packed_instants
 
@@ -90,7 +91,7 @@ class Older(NamedTuple):
     def rows(self) -> Iterator[tuple[str, int, int, int, bytes]]:
         """Yield column, first row, count and sequence of each piece, and its rows as bytes."""
         for piece in self.pieces:
-            raw = zstandard.ZstdDecompressor().decompress(piece.data)
+            raw = inflated(piece.data)
             yield piece.column, piece.start, piece.count, piece.sequence, raw
 
 
@@ -102,9 +103,7 @@ def read(found: Sequence[memoryview]) -> Older:
     ValueError, msgspec.MsgspecError
         It is damaged.
     """
-    older = Older(
-        msgspec.msgpack.decode(found[0], type=_Head), [msgspec.msgpack.decode(each, type=Piece) for each in found[1:]]
-    )
+    older = Older(msgpack_of(found[0], _Head), [msgpack_of(each, Piece) for each in found[1:]])
     for piece in older.pieces:
         if xxhash.xxh3_64_intdigest(piece.data) != piece.checksum:
             raise ValueError(f"the checksum of {piece.column} from {piece.start} on does not match")

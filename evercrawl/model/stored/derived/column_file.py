@@ -17,6 +17,8 @@ import xxhash
 import zstandard
 from numpy.typing import NDArray
 
+from evercrawl.decoding import msgpack_of
+from evercrawl.store.disk.inflating import inflated
 from evercrawl.types import Ints
 
 MAGIC: Final = b"evderiv1"
@@ -208,7 +210,7 @@ class ColumnFile(Generic[H]):
         if at + length + _TRAILER.size != size or xxhash.xxh3_64_intdigest(data) != check:
             raise DamagedError(f"{self.path} is not whole")
         try:
-            return msgspec.msgpack.decode(data, type=_Directory[kind])  # type: ignore[valid-type]
+            return msgpack_of(data, _Directory[kind])  # type: ignore[valid-type]
         except msgspec.MsgspecError as error:
             raise DamagedError(f"{self.path} is of another version: {error}") from error
 
@@ -227,7 +229,10 @@ class ColumnFile(Generic[H]):
         data = os.pread(self._fd, end - start, start)
         if xxhash.xxh3_64_intdigest(data) != int(self._checks[name][block]):
             raise DamagedError(f"{self.path} is damaged at byte {start}")
-        values = np.frombuffer(zstandard.ZstdDecompressor().decompress(data), np.dtype(column.dtype))
+        try:
+            values = np.frombuffer(inflated(data), np.dtype(column.dtype))
+        except (zstandard.ZstdError, ValueError) as error:
+            raise DamagedError(f"{self.path} is damaged at byte {start}: {error}") from error
         return np.cumsum(values, dtype=values.dtype) if column.ascending else values
 
 

@@ -1,0 +1,227 @@
+"""Directories of strangers: every file says what they like, with checksums that match; nothing leads out of it."""
+
+import asyncio
+import gzip
+import os
+import shutil
+from contextlib import closing
+
+import msgspec
+import pytest
+import xxhash
+import zstandard
+
+from evercrawl.ask.status import status
+from evercrawl.ask.verify.verify import verify
+from evercrawl.config import Config
+from evercrawl.crawl.repairing import settled
+from evercrawl.crawl.session import crawl as run_crawl
+from evercrawl.errors import EvercrawlError, StoreError
+from evercrawl.parse.sites import site, site_rules
+from evercrawl.progress import Limits
+from evercrawl.simulate.surroundings.loopback import NETWORK, Loopback
+from evercrawl.store.archive.member import unpack
+from evercrawl.store.archive.warc_read import walk
+from evercrawl.store.disk import inflating
+from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.forgetting import PLAN, Blank, Patch, carry_out, new_plan, write_plan
+from evercrawl.store.journal.frame import Frame, Press
+from evercrawl.store.partition import FILE, Birth, Partition
+from evercrawl.store.repair.kept import keep_bytes, move_away, patch
+
+OUTSIDE = (
+    "../precious",
+    "archive/../../precious",
+    "/precious",
+    "a/b/c",
+    "",
+    ".",
+    "..",
+    ".x",
+    "a/",
+    "/",
+    "x\0y",
+    "a//b",
+)
+DEEP = 50_000
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("strangers") / "crawl"
+
+    async def go() -> None:
+        async with Loopback(hosts=2, pages=6, changing=0) as server:
+            settings = Config(delay_s=0.0, allow_net=(NETWORK,), workers="0", index=False)
+            await run_crawl(directory, settings, server.seeds, Limits(until_idle=True, seconds=60))
+
+    asyncio.run(go())
+    return directory
+
+
+@pytest.fixture
+def crawl(tmp_path):
+    directory = tmp_path / "crawl"
+    directory.mkdir()
+    Partition(directory, os.urandom, now=1e9).close()
+    (tmp_path / "precious").write_bytes(b"mine")
+    return directory
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+@pytest.mark.parametrize("how", ["patches", "blanks", "files"])
+def test_a_plan_to_forget_changes_no_file_outside(crawl, name, how):
+    disk = RealDisk(crawl)
+    given = {"patches": [], "blanks": [], "files": {}}
+    given[how] = {
+        "patches": [Patch(name, 0, b"theirs")], "blanks": [Blank(name, 0, 4, b"0" * 16)], "files": {name: b"theirs"},
+    }[how]  # fmt: skip
+    write_plan(disk, new_plan(1e9, b"", **given))
+    before = sorted(crawl.iterdir())
+    with pytest.raises(StoreError, match="is damaged or of a newer"):
+        carry_out(crawl, disk)
+    with pytest.raises(StoreError):
+        Partition(crawl, os.urandom, now=1e9)
+    assert (crawl.parent / "precious").read_bytes() == b"mine"
+    assert sorted(path for path in crawl.iterdir() if path.name != "lock") == [
+        path for path in before if path.name != "lock"
+    ]
+
+
+@pytest.mark.parametrize(("offset", "size"), [(-1, 2), (0, 1 << 40), (1 << 40, 1), (1 << 62, 1 << 62)])
+def test_nor_bytes_that_a_file_has_not(crawl, offset, size):
+    disk = RealDisk(crawl)
+    disk.append("archive/x.warc.gz", b"0" * 100)
+    write_plan(disk, new_plan(1e9, b"", [], [Blank("archive/x.warc.gz", offset, size, b"0" * 16)], {}))
+    with pytest.raises(StoreError, match="is damaged or of a newer"):
+        carry_out(crawl, disk)
+
+
+@pytest.mark.parametrize("data", [b"", b"\x90", b"\xc0", b"\x05", b"\x91" * DEEP, b"\xdf\xff\xff\xff\xff", b"\xff" * 9])
+def test_what_is_no_plan_is_told(crawl, data):
+    RealDisk(crawl).replace(PLAN, [xxhash.xxh3_64_digest(data), data])
+    with pytest.raises(StoreError, match=r"forget\.plan"):
+        Partition(crawl, os.urandom, now=1e9)
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_a_repair_takes_nothing_outside(crawl, name):
+    for act in (
+        lambda: move_away(crawl, name),
+        lambda: keep_bytes(crawl, name, 0, 4),
+        lambda: patch(crawl, name, 0, b"theirs"),
+        lambda: RealDisk(crawl).remove(name),
+        lambda: RealDisk(crawl).read(name, 0, 9),
+    ):
+        with pytest.raises(StoreError, match="no crawl has such"):
+            act()
+    assert (crawl.parent / "precious").read_bytes() == b"mine"
+
+
+@pytest.mark.parametrize("name", [*OUTSIDE, "x" * 65, "ä"])
+def test_the_id_of_a_crawl_is_no_path(crawl, name):
+    with pytest.raises(msgspec.ValidationError, match="its id"):
+        msgspec.convert({"format": 1, "id": name, "made_at": 1e9}, Birth)
+
+
+@pytest.mark.parametrize("at", ["1e300", "-1e12"])
+def test_no_crawl_was_made_at_the_end_of_time(crawl, at):
+    text = b'{"format":1,"id":"a","made_at":%s}' % at.encode()
+    for name in (FILE, "crawl-copy.json"):
+        (crawl / name).write_bytes(text)
+    for ask in (status, verify):
+        assert told(ask, crawl)
+
+
+def told(ask, directory):
+    """Return what a question says is wrong: nothing else than a sentence may come of one."""
+    try:
+        found = ask(directory)
+    except EvercrawlError as error:
+        return str(error)
+    return str(getattr(found, "wrong", "") or "fine")
+
+
+JSON = (
+    "crawl.json", "crawl-copy.json", "lock", "archive/indexed.json", "quarantine.json", "skipped.json", "memory.json",
+    "policy.json", "webhooks.json", "backup.json", "orders.jsonl", "usage.jsonl", "search/mark.json", "popularity.bin",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", JSON)
+@pytest.mark.parametrize(
+    "text", [b"[" * DEEP, b'{"x":' + b"[" * DEEP, b'{"x":' * DEEP, b'{"id":' + b"[" * DEEP + b"\n"]
+)
+def test_values_however_deep_are_told_or_passed_over(crawl, name, text):
+    (crawl / name).parent.mkdir(exist_ok=True)
+    (crawl / name).write_bytes(text)
+    for ask in (status, verify, opened):
+        assert told(ask, crawl)
+
+
+def opened(directory):
+    Partition(directory, os.urandom, now=1e9, forgiving=True).close()
+
+
+def bomb(size_bytes=1 << 40):
+    """Return a frame of zstd that says that it holds so much."""
+    pressed = zstandard.ZstdCompressor().compressobj(size=size_bytes)
+    return pressed.compress(b"x" * 100) + pressed.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
+
+
+def test_bombs_are_not_undone(monkeypatch, tmp_path):
+    with pytest.raises(zstandard.ZstdError, match="more than it can"):
+        inflating.inflated(bomb())
+    with pytest.raises(StoreError, match="offset 24 is damaged"):
+        Press().unpack(Frame(24, 9, 0, 0, 1, bomb()))
+    monkeypatch.setattr(inflating, "MOST_BYTES", 1000)
+    assert unpack(gzip.compress(b"a" * 1000)) == b"a" * 1000
+    with pytest.raises(StoreError, match="larger than"):
+        unpack(gzip.compress(b"a" * 1001))
+    (tmp_path / "x.warc.gz").write_bytes(gzip.compress(b"WARC/1.1\r\n" + b"a" * 2000))
+    with pytest.raises(StoreError, match="larger than"):
+        list(walk(RealDisk(tmp_path, read_only=True), "x.warc.gz"))
+
+
+@pytest.mark.parametrize("body", [b"", b"no zstd", zstandard.compress(b""), zstandard.compress(b"123"), bomb(500)])
+def test_a_frame_whose_checksum_matches_and_that_is_none_is_told(body):
+    with pytest.raises(StoreError, match="offset 24 is damaged"):
+        Press().unpack(Frame(24, 9, 0, 0, 9, body))
+
+
+def forge_record(state):
+    state.table.record[3] = 1 << 30
+    state.table.changed_record.note(3)
+
+
+def forge_row(state, field, value):
+    state.records.rows[field][2] = value
+    state.records.changed.note(2)
+
+
+async def at_once(function, *arguments: object):
+    return function(*arguments)
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        forge_record,
+        lambda state: forge_row(state, "slot", 1 << 30),
+        lambda state: forge_row(state, "slot", 0xFFFFFFFF),
+        lambda state: forge_row(state, "host", 99),
+        lambda state: forge_row(state, "alias", 1 << 31),
+    ],
+)
+def test_a_snapshot_that_names_rows_that_there_are_not_is_made_again(crawled, tmp_path, forge):
+    copy = shutil.copytree(crawled, tmp_path / "crawl")
+    rules = {"site": site, "site_rules": site_rules()}
+    with closing(Partition(copy, os.urandom, now=2e9, **rules)) as one:
+        forge(one.state)
+        one.flush()
+        asyncio.run(one.snapshot(lambda: at_once(int), at_once))
+    with closing(Partition(copy, os.urandom, now=2e9, **rules)) as again:
+        assert any("is damaged" in sentence for sentence in again.repairs)
+        again.flush()
+    settled(copy)
+    assert verify(copy).wrong == []
