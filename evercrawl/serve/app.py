@@ -20,6 +20,7 @@ from evercrawl.serve.context import ServerParts
 from evercrawl.serve.guard import RequestGuard
 from evercrawl.serve.heavy import HeavyQuestions
 from evercrawl.serve.live import Live
+from evercrawl.serve.mcp.endpoint import PATH, AssistantEndpoint
 from evercrawl.serve.pages import search as search_page
 from evercrawl.serve.pages import shell
 from evercrawl.serve.problems import HANDLERS
@@ -51,6 +52,7 @@ def app(
     live = Live()
     recorder = UsageRecorder(directory) if record else None
     replica, heavy = CrawlReplica(directory, live.told), HeavyQuestions(directory)
+    assistants = AssistantEndpoint(replica)
     context = ServerParts(replica, live, heavy, TicketOffice(token), recorder)
     static = shell.Static()
 
@@ -64,6 +66,7 @@ def app(
             yield
         finally:
             live.end()
+            await assistants.close()
             await context.heavy.close()
             if recorder is not None:
                 await recorder.end()
@@ -76,6 +79,7 @@ def app(
             Route(f"/static/{static.digest}/{{name:path}}", static.file),
             Mount("/api/v1", routes=_API),
             Route("/go/{ticket}", clicks.go),
+            Route(PATH, assistants),
             Route("/openapi.json", openapi),
             Route("/health/live", health.live),
             Route("/health/ready", health.ready),
@@ -125,6 +129,7 @@ _COUNTED: Final = frozenset(
     {
         "/api/v1/retrievals",
         "/api/v1/clicks",
+        PATH,
         "/metrics",
         "/openapi.json",
         "/health/live",

@@ -29,6 +29,8 @@ _DATA: Final = ("/api/", "/metrics", "/mcp", "/openapi.json")
 """Paths that tell of the crawl; what browsers load to show it holds nothing of it, and asks these with the token."""
 _FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
 """What a proxy adds: whoever is behind one on this machine need not be here."""
+ASKED: Final = "/mcp"
+"""The path at which questions come by POST: who may read may ask, and the token decides what else is possible."""
 TICKETED: Final = frozenset({"/api/v1/retrievals", "/api/v1/clicks"})
 """Paths to which whoever was shown an answer tells what became of it: a ticket stands for the token."""
 _SEARCH: Final = ("/api/v1/search", "/static/", "/search")
@@ -135,22 +137,19 @@ class RequestGuard:
         length = headers.get("content-length") or "0"
         if not (length.isascii() and length.isdigit()) or int(length[:20]) > BODY_BYTES:
             return 413, f"a request may have {BODY_BYTES} bytes", {}
-        if method not in _SAFE:
+        knows, local = self._knows(headers), _is_loopback(client) and not any(name in headers for name in _FORWARDED)
+        free = local or (self._public == "search" and _searches(path)) or knows
+        scope.setdefault("state", {}).update(may_read=free, knows=knows)
+        if method not in _SAFE and not (path == ASKED and free):
             return self._judge_write(headers, ticketed=method == "POST" and path in TICKETED)
-        if path.startswith(_DATA) and headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        if path.startswith(_DATA) and (_is_fetched(headers) or (path == ASKED and _is_foreign(headers))):
             return 403, "another site may not ask this crawl", {}
-        local = _is_loopback(client) and not any(name in headers for name in _FORWARDED)
-        free = local or (self._public == "search" and _searches(path)) or self._knows(headers)
-        scope.setdefault("state", {})["may_read"] = free
         if not free and path.startswith(_DATA):
             return 401, f"this needs the token in {TOKEN_FILE} of the crawl directory", {"www-authenticate": "Bearer"}
         return None
 
     def _judge_write(self, headers: Headers, *, ticketed: bool) -> tuple[int, str, dict[str, str]] | None:
-        if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-            return 403, "another site may not change this crawl", {}
-        origin = headers.get("origin", "")
-        if origin and origin.partition("://")[2] != headers.get("host"):
+        if _is_foreign(headers):
             return 403, "another site may not change this crawl", {}
         if not ticketed and not self._knows(headers):
             detail = f"changes need the token in {TOKEN_FILE} of the crawl directory, as Authorization: Bearer TOKEN"
@@ -171,6 +170,16 @@ class RequestGuard:
         if len(self._buckets) > _CLIENTS:
             self._buckets.popitem(last=False)
         return 0.0 if left >= 1.0 else (1.0 - left) / PER_S
+
+
+def _is_foreign(headers: Headers) -> bool:
+    """Whether a browser sends a request for a page of another site."""
+    origin = headers.get("origin", "")
+    return _is_fetched(headers) or (bool(origin) and origin.partition("://")[2] != headers.get("host"))
+
+
+def _is_fetched(headers: Headers) -> bool:
+    return headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
 
 
 def _name(host: str) -> str:

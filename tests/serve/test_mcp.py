@@ -1,15 +1,21 @@
 """What assistants ask, by the protocol's own client."""
 
 import asyncio
+import contextlib
 import json
 import os
+import subprocess
 import sys
+import time
 from typing import Any
 
+import httpx2
 import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
 
+from evercrawl.crawl.learn.reindex import reindex
 from evercrawl.serve.mcp.server import mcp_server
 from evercrawl.serve.mcp.tools import CrawlTools
 from evercrawl.serve.replica import CrawlReplica
@@ -60,10 +66,109 @@ def test_what_is_wrong_is_a_sentence(replica):
         assert said in text
 
 
-def test_status_why_and_changes(replica):
+def when_ready(server, name, enough, **arguments: Any):
+    """Return an answer once the history of the crawl has been read, and there is enough in it."""
+    until = time.monotonic() + 20
+    while (found := asked(server, name, **arguments))[1] or not enough(found[0]):
+        assert time.monotonic() < until, found
+        time.sleep(0.02)
+    return found[0]
+
+
+def test_each_answer_says_how_fresh_it_is_and_how_to_cite_it(crawl, replica):
     server = mcp_server(CrawlTools(replica, may_order=False))
-    assert asked(server, "status")[0]["fetched"] == 2
-    assert asked(server, "why", url="https://b.example/")[0]["history"]["visits"] == 1
+    status, _ = asked(server, "status")
+    assert status["fetched"] == 2
+    assert status["cite"].startswith("crawl of 2 pages, as of ")
+    why = when_ready(server, "why", lambda found: True, url="https://b.example/")
+    assert why["history"]["visits"] == 1
+    assert 0 < why["fresh"] <= 1
+    assert why["cite"].startswith("https://b.example/, fetched ")
+    crawl.visit("https://a.example/", crawl.page("Tea", text="all about coffee, and of tea no more"))
+    crawl.save()
+    changes = when_ready(server, "changes", lambda found: found["changes"], since="2000-01-01")
+    assert [each["url"] for each in changes["changes"]][:1] == ["https://a.example/"]
+    for each in changes["changes"]:
+        assert 0 < each["fresh"] <= 1
+        assert each["cite"].startswith(f'"{each["title"]}", {each["url"]}, fetched ')
+
+
+@pytest.fixture
+def reindexed(crawl):
+    directory = crawl.directory
+    crawl.stop()
+    reindex(directory)
+    return directory
+
+
+@contextlib.contextmanager
+def listening(directory):
+    """Run the server as people do, on a socket of its own; give its link."""
+    argv = [sys.executable, "-m", "evercrawl", "serve", "--dir", str(directory), "--port", "0", "--json"]
+    child = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+    try:
+        assert child.stdout is not None
+        yield json.loads(child.stdout.readline())["link"].partition("#")[0] + "mcp"
+    finally:
+        child.terminate()
+        child.wait(20)
+        assert child.stdout is not None
+        child.stdout.close()
+
+
+def over_http(link, token=""):
+    """Return what connects the official client, as `mcp.client` documents it."""
+    headers = {"authorization": f"Bearer {token}"} if token else {}
+    http = httpx2.AsyncClient(headers=headers, timeout=30)
+    return http, streamable_http_client(link, http_client=http)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_the_server_answers_the_same_over_http(reindexed, mode):
+    async def ask(link, token) -> Any:
+        http, transport = over_http(link, token)
+        async with http, Client(transport, mode=mode) as client:
+            names = {tool.name for tool in (await client.list_tools()).tools}
+            search = await client.call_tool("search", {"words": "tea"})
+            got = await client.call_tool("get", {"url": "https://a.example/", "min_fresh": 1.0})
+            wrong = await client.call_tool("get", {"url": "nonsense"})
+            seeded = await client.call_tool("add_seed", {"url": "https://c.example/"}) if token else None
+            return names, search, got, wrong, seeded
+
+    with listening(reindexed) as link:
+        names, search, got, wrong, _ = asyncio.run(ask(link, ""))
+        assert names == {"search", "get", "why", "changes", "status"}, "no token: nothing that changes the crawl"
+        (hit,) = json.loads(search.content[0].text)["hits"]
+        assert (hit["url"], hit["cite"].count(", fetched ")) == ("https://a.example/", 1)
+        assert 0 < hit["fresh"] <= 1
+        found = json.loads(got.content[0].text)
+        assert (found["met"], "all about tea" in found["content"]) == (False, True)
+        assert wrong.is_error
+        names, *_, seeded = asyncio.run(ask(link, (reindexed / "serve-token").read_text().strip()))
+        assert "add_seed" in names
+        assert json.loads(seeded.content[0].text)["state"] == "waits"
+    assert "https://c.example/" in (reindexed / "orders.jsonl").read_text()
+
+
+PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+TAKES = {"accept": "application/json, text/event-stream"}
+
+
+def test_the_guard_stands_before_assistants_too(client, far):
+    assert client.post("/mcp", json=PING, headers=TAKES).json() == {"jsonrpc": "2.0", "id": 1, "result": {}}
+    assert client.post("/mcp", json=PING, headers=TAKES | {"origin": "https://evil.example"}).status_code == 403
+    assert client.post("/mcp", json=PING, headers=TAKES | {"sec-fetch-site": "cross-site"}).status_code == 403
+    assert client.post("/mcp", json=PING, headers=TAKES | {"host": "evil.example"}).status_code == 421
+    assert client.get("/mcp").status_code == 405
+    assert far.post("/mcp", json=PING, headers=TAKES).status_code == 401
+    known = TAKES | {"authorization": f"Bearer {'t' * 40}"}
+    assert far.post("/mcp", json=PING, headers=known).json()["result"] == {}
+
+
+def test_nothing_that_is_sent_to_assistants_path_breaks_it(client):
+    for content in (b"", b"{", b"[]", b"\xff", b'{"jsonrpc": "2.0"}', b'{"jsonrpc": "2.0", "id": 1, "method": 7}'):
+        status = client.post("/mcp", content=content, headers=TAKES | {"content-type": "application/json"}).status_code
+        assert 400 <= status < 500
 
 
 def test_seeds_are_added_only_where_that_is_allowed(crawl):

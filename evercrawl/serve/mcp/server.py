@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
+from anyio import CapacityLimiter
+from anyio.to_thread import run_sync
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 
@@ -17,14 +19,18 @@ from evercrawl.serve.replica import CrawlReplica
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+AT_ONCE: Final = 8
+"""Questions that are worked on at once; some wait for a page to be fetched, and others of the server must not."""
+
 
 def mcp_server(tools: CrawlTools) -> MCPServer[Any]:
     """Return the server with these tools; what goes wrong is told in a sentence."""
     made: MCPServer[Any] = MCPServer(
         "evercrawl", title="evercrawl", instructions=INSTRUCTIONS, version=__version__, log_level="ERROR"
     )
+    room = CapacityLimiter(AT_ONCE)
     for name, tool in tools.tools().items():
-        made.add_tool(_telling(tool), name=name)
+        made.add_tool(_telling(tool, room), name=name)
     return made
 
 
@@ -46,11 +52,11 @@ def serve_stdio(directory: Path, *, may_order: bool) -> None:
         replica.close()
 
 
-def _telling(tool: F) -> F:
+def _telling(tool: F, room: CapacityLimiter) -> F:
     @wraps(tool)
-    def told(*arguments: Any, **named: Any) -> Any:
+    async def told(*arguments: Any, **named: Any) -> Any:
         try:
-            return tool(*arguments, **named)
+            return await run_sync(lambda: tool(*arguments, **named), limiter=room)
         except EvercrawlError as error:
             raise ToolError(str(error)) from error
 

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, Final
 
+import numpy as np
+
 from evercrawl.ask.changes.listing import changes as changes_of
 from evercrawl.ask.changes.question import ChangeQuestion, moment
 from evercrawl.ask.content import NotHeldError, StoredPage, content
@@ -106,28 +108,42 @@ class CrawlTools:
         })  # fmt: skip
 
     def why(self, url: str) -> dict[str, Any]:
-        """Tell all that decides when a page is visited: its importance, its rate of change, what a visit is worth."""
+        """Tell all that decides when a page is visited: its importance, its rate of change, what a visit is worth.
+
+        `fresh` is the probability that the copy is the page as it is now; null where no copy is held.
+        """
         with self._replica.derived() as (view, derived):
-            return dated(asdict(why_of(view, _wanted(url), derived=derived)))
+            found = why_of(view, _wanted(url), derived=derived)
+        fresh = None if found.change is None else found.change.fresh
+        at = None if found.history is None else found.history.visited_at
+        return dated(asdict(found) | {"fetched_at": at, "fresh": fresh, "cite": _cite("", found.url, at, fresh)})
 
     def changes(self, since: str = "1d", site: str = "", limit: int = 20) -> dict[str, Any]:
         """List the pages that changed, appeared or vanished since a time (2h, 7d, yesterday, 2026-05-01).
 
-        The most important come first; changes of times, counters and tokens alone are left out.
+        The most important come first; changes of times, counters and tokens alone are left out. Each has when it was
+        found (`at`), how likely the page is still as it was found then (`fresh`), and a sentence to cite it by.
         """
         question = ChangeQuestion(
             since=moment(since, time.time(), "since"), site=site, limit=max(1, min(limit, 200))
         )  # fmt: skip
         with self._replica.derived() as (view, derived):
             found = changes_of(view, derived.runs, question, derived.events)
-        return {"changes": [dated(asdict(each)) for each in found.changes], "pages": found.pages}
+            slots = np.array([each.slot for each in found.changes], np.uint32)
+            fresh = [None if np.isnan(each) else float(each) for each in view.fresh(view.columns(slots))]
+        told = [
+            dated(asdict(each) | {"fresh": still, "cite": _cite(each.title, each.url, each.at, still)})
+            for each, still in zip(found.changes, fresh, strict=True)
+        ]
+        return {"changes": told, "pages": found.pages}
 
     def status(self) -> dict[str, Any]:
         """Tell how many pages the crawl holds, how fresh they are, and whether it runs."""
         with self._replica.reading() as view:
             found = state_of(view.partition, view, view.now)
         names = ("known", "fetched", "visits", "changes", "hosts", "fresh", "fresh_by_importance", "made_at", "follows")
-        return dated({name: getattr(found, name) for name in names} | {"running": self._replica.running})
+        cite = f"crawl of {found.fetched:,} pages, as of {iso(found.made_at)[:16]}Z"
+        return dated({name: getattr(found, name) for name in names} | {"running": self._replica.running, "cite": cite})
 
     def add_seed(self, url: str) -> dict[str, Any]:
         """Have a page, and what it leads to within the crawl's scope, fetched from now on."""
@@ -169,7 +185,7 @@ def _within(name: str, value: float, most: float) -> None:
         raise ConfigError(f"{name} must be a number from 0 to {most:g}")
 
 
-def _cite(title: str, url: str, at: float, fresh: float | None) -> str:
+def _cite(title: str, url: str, at: float | None, fresh: float | None) -> str:
     """Return a sentence that names the page, when it was fetched, and how likely it is still so.
 
     Examples
@@ -179,4 +195,5 @@ def _cite(title: str, url: str, at: float, fresh: float | None) -> str:
     """
     still = "" if fresh is None else f", still so with a probability of {fresh:.0%}".replace("%", " %")
     named = f'"{title}", ' if title else ""
-    return f"{named}{url}, fetched {iso(at)[:16]}Z{still}"
+    fetched = "never fetched" if at is None else f"fetched {iso(at)[:16]}Z"
+    return f"{named}{url}, {fetched}{still}"
