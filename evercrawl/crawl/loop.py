@@ -4,6 +4,7 @@ Everything from outside comes through an interface: clock, network, names, disk,
 The same loop runs on the web and on a virtual clock.
 """
 
+import asyncio
 import math
 from collections.abc import Callable, Sequence
 from typing import Final, NoReturn
@@ -34,7 +35,8 @@ IDLE_S: Final = 0.02  # a wait as long as that means that there is time for what
 WAITING_S: Final = 0.005  # while the crawl is busy, hosts that have rested are looked at after this long at the latest
 GRACE_S: Final = 3.0  # what is under way when the crawl is told to stop may take this long to finish
 MEMORY_WAIT_S: Final = 30.0  # how long a lack of memory is borne
-BATCH: Final = 32  # exchanges read before the network is looked after again
+BATCH: Final = 32  # exchanges that are learned from together, after which other tasks have their turn
+STARTS: Final = 64  # visits that are begun before other tasks have their turn
 
 _NO_MEMORY: Final = (
     "memory is used up; nothing acknowledged is lost: give the crawl more memory, or a limit that it keeps to with "
@@ -147,7 +149,7 @@ class Crawl:
             while not self._over(self._clock.now()):
                 now = self._clock.now()
                 if not self._storing.full and not self.obeying.paused and not self._is_short(now):
-                    self._dispatch(now)
+                    await self._dispatch(now)
                 await self._turn(self._patience(now))
             await self._finish()
         except ApplyError:
@@ -178,7 +180,7 @@ class Crawl:
 
     # Choose and fetch
 
-    def _dispatch(self, now: float) -> None:
+    async def _dispatch(self, now: float) -> None:
         for host, slot, new in self._checks.due(now) if self._free(now) > 0 else ():
             self._visiting.begin(host, slot, now, new=new, named=True)
             if self._free(now) <= 0:
@@ -199,18 +201,28 @@ class Crawl:
             self.frontier.predicted_fresh[drawn[1]] = self._random_probes.said(drawn[1], now)
             self._visiting.begin(*drawn, now, new=False)
         self._access.turns.call(now)
-        least, most = self._leisure.least(price_of(self.policy)), self._config.connections
-        while (free := self._free(now)) > 0:
+        while self._start(now):
+            await asyncio.sleep(0)
+            now = self._clock.now()
+
+    def _start(self, now: float) -> bool:
+        """Begin visits, `STARTS` or a few more; return whether that is why no more were."""
+        least, most, started = self._leisure.least(price_of(self.policy)), STARTS, 0
+        while started < STARTS:
+            if (free := self._free(now)) <= 0 or self._storing.full or self.obeying.paused:
+                return False
             chosen = self.frontier.choose(now, min(free, most), least)
             if not chosen and least > -math.inf and not self._network.in_flight:
                 chosen = self.frontier.choose(now, min(free, most))  # nothing better waits, and nothing is under way
             if not chosen:
-                return
+                return False
             most = len(chosen)  # one of each address: at the same instant the next choice cannot find more
             for host, slot, new in chosen:
                 self._visiting.begin(host, slot, now, new=new)
+            started += len(chosen)
             if self._access.turns.crowded(now) or self._enforcing.crowded:
-                return
+                return False
+        return True
 
     @property
     def _visits(self) -> int:
@@ -247,8 +259,7 @@ class Crawl:
         self._access.check()
         self._silences.turn(self._clock.now())
         for start in range(0, len(exchanges), BATCH):
-            self._take(exchanges[start : start + BATCH])
-            self._learn()
+            await self._receive(exchanges[start : start + BATCH], whole=len(exchanges) <= BATCH)
         self._learn()
         now = self._clock.now()
         self._read_sitemaps(now)
@@ -260,6 +271,16 @@ class Crawl:
         if self._indexing is not None and not self._storing.full:
             self._indexing.turn(now)
         self._report(now)
+
+    async def _receive(self, exchanges: Sequence[Exchange], *, whole: bool) -> None:
+        """Take exchanges in and learn from them; where more of them came, other tasks have their turn meanwhile."""
+        self._take(exchanges)
+        if not whole:
+            await asyncio.sleep(0)
+        self._learn()
+        if not whole:
+            self._storing.turn(self._clock.now())
+            await asyncio.sleep(0)
 
     def _steer(self, now: float) -> None:
         """Obey orders, and let the rules of the scope hold."""

@@ -21,6 +21,7 @@ from evercrawl.config.written import amend_by
 from evercrawl.crawl import switching
 from evercrawl.crawl.adjusting import keep_adjusted
 from evercrawl.crawl.assemble import assemble, only_named
+from evercrawl.crawl.collecting import sparing_survivors
 from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.measuring import MemoryMeasuring
 from evercrawl.crawl.memory import Memory
@@ -133,7 +134,7 @@ async def crawl(
             agent=config.user_agent, segment_bytes=config.segment_bytes, lock=lock, site=found_site,
             site_rules=site_rules(), scheme=scheme, forgiving=True,
         )  # fmt: skip
-        with contextlib.closing(partition):
+        with contextlib.closing(partition), sparing_survivors():
             if not seeds and not partition.state.known.count:  # it was killed before it had stored the first
                 raise ConfigError(
                     f"the crawl in {directory} knows no URL; name a seed: evercrawl crawl URL --dir {directory}"

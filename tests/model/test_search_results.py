@@ -1,5 +1,6 @@
 """Results of sites' own search forms: so many are taken in, and no more."""
 
+from evercrawl.model.rules import search_results
 from evercrawl.store.journal.events import PARTIAL, Visit
 from evercrawl.types import NO_SLOT
 
@@ -63,3 +64,18 @@ def test_a_form_says_nothing_of_another_site(begun):
     there = results(20, site="http://b.example")
     begun.visit(f"{SITE}/", begun.page("Home", *there, text="<form action=http://b.example/find><input name=q></form>"))
     assert known(begun, there) == 20
+
+
+def test_where_much_is_known_a_part_of_it_is_gone_through_with_each_page(begun, monkeypatch):
+    monkeypatch.setattr(search_results, "AT_ONCE", 16)
+    monkeypatch.setattr(search_results, "WITH_A_PAGE", 10)
+    begun.limited(max_search_results=20)
+    pages = [f"{SITE}/{number}" for number in range(60)]
+    begun.visit(f"{SITE}/", begun.page("Home", *results(15), *pages, text=FORM))
+    begun.limited(max_search_results=20)  # as after a restart
+    rows, most = begun.state.known.rows, list[int]()
+    monkeypatch.setattr(begun.state.known, "rows", lambda first, last: most.append(last - first) or rows(first, last))
+    for number, page in enumerate(pages[:20]):
+        begun.visit(page, begun.page(f"Page {number}", *results(1, 100 + number), text=FORM))
+    assert max(most) == 10
+    assert known(begun, results(20, 100)) == 5  # 15 were known, and those that came during the count are counted once

@@ -3,21 +3,33 @@
 What is a result is told by the forms that a site's pages hold (`parse.search_forms`): the address that one is sent to,
 with the name of its field in the query. A form speaks for its own site alone, for else anybody could keep us from the
 pages of others. Forms are not remembered from run to run: pages of results hold the form that made them.
+
+How many results of a site are known already is counted when it is first asked. Where many URLs are known they are gone
+through in rounds, a few with each page, for all sites at once that are to be counted; up to the end of its round a site
+has as many as were found so far.
 """
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 import numpy as np
 
+from evercrawl.arrays.rows import Rows
 from evercrawl.parse.urls import hostname
 from evercrawl.store.state import State
+from evercrawl.types import Slots
 
 MOST_FORMS: Final = 16
 """Addresses of forms that one site may have; of others nothing is known."""
 SAMPLE: Final = 4_096
 """Known URLs of a site that are looked at, to tell how many of them are results."""
+AT_ONCE: Final = 1 << 16
+"""Known URLs that are gone through at once."""
+WITH_A_PAGE: Final = 1 << 13
+"""The same where there are more: with each page, while some site is to be counted."""
+_LOOKED_AT: Final = 64
+"""Of these, URLs that are looked at, at most; each stands for as many as there were of such sites."""
 
 
 class SearchResults:
@@ -36,6 +48,10 @@ class SearchResults:
         self._fields: dict[str, set[str]] = {}  # by the address that a form is sent to
         self._forms = Counter[int]()  # addresses, by site
         self._taken: dict[int, int] = {}  # results, by site
+        self._wanted = Rows("?")  # sites that are being counted
+        self._until: dict[int, tuple[int, int, int]] = {}  # by site: in which round, up to where; URLs known before it
+        self._ends: deque[tuple[int, int, int, int]] = deque()  # the same, and the site, in order
+        self._round = self._at = 0
 
     def learned(self, host: int, forms: Iterable[str]) -> None:
         """Take in the search forms of a page of a host."""
@@ -55,6 +71,8 @@ class SearchResults:
         """Return those of `urls`, none of them known, that are no results, or of which there are not too many yet."""
         if not self._fields:
             return list(urls)
+        if self._until:
+            self._go_on()
         more, taken = Counter[int](), list[str]()
         for url in urls:
             of = self._result_of(url)
@@ -83,10 +101,39 @@ class SearchResults:
     def _count(self, of: int) -> int:
         """Return how many results of a site are known; counted at the first question, and kept from then on."""
         if of not in self._taken:
-            state = self._state
-            hosts = np.flatnonzero(state.site_of[: len(state.hosts)] == of)
-            slots = np.flatnonzero(np.isin(state.known.rows()["host"], hosts))
+            state, known = self._state, self._state.known.count
+            self._taken[of] = 0
+            if known > AT_ONCE:
+                self._until[of] = end = (self._round + 1, self._at, known)
+                self._ends.append((*end, of))
+                self._wanted.upto(len(state.sites))[of] = True
+                return 0
+            slots = np.flatnonzero(self._sites(0, known) == of)
             step = max(-(-len(slots) // SAMPLE), 1)
-            known = state.urls.get_many(slots[::step].tolist())
-            self._taken[of] = step * sum(self._result_of(url) == of for url in known)
+            urls = state.urls.get_many(slots[::step].tolist())
+            self._taken[of] = step * sum(self._result_of(url) == of for url in urls)
         return self._taken[of]
+
+    def _go_on(self) -> None:
+        """Look at some more of what is known, for all sites that are being counted."""
+        known, first = self._state.known.count, self._at
+        last = min(first + WITH_A_PAGE, known)
+        wanted = self._wanted.upto(len(self._state.sites))
+        slots = first + np.flatnonzero(wanted[self._sites(first, last)])
+        step = max(-(-len(slots) // _LOOKED_AT), 1)
+        looked_at = slots[::step].tolist()
+        for slot, url in zip(looked_at, self._state.urls.get_many(looked_at), strict=True):
+            of = self._result_of(url)
+            if of in self._until and slot < self._until[of][2]:
+                self._taken[of] += step
+        self._round, self._at = (self._round, last) if last < known else (self._round + 1, 0)
+        while self._ends and self._ends[0][:2] <= (self._round, self._at):
+            *end, of = self._ends.popleft()
+            if self._until.get(of) == tuple(end):
+                del self._until[of]
+                wanted[of] = False
+
+    def _sites(self, first: int, last: int) -> Slots:
+        """Return the sites of some known URLs, shape (last - first,)."""
+        sites: Slots = self._state.site_of[self._state.known.rows(first, last)["host"]]
+        return sites

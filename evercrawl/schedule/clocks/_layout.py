@@ -65,13 +65,13 @@ LEVEL, SLOPE, CURVED = (16 + 5 * PARTS + k for k in range(3))
 CLAIMED: Final = 21 + 5 * PARTS
 SITE_COLUMNS: Final = 25 + 5 * PARTS
 """Columns of what is known of each site, in float64: its ring; changes and seconds on its clock; what tells the spread
-of its rates (see `clocks`), and the shape and rate that follow; the bin in which these were worked out; cohorts' and
-siblings' members that joined and that stayed; of each part of the exposure how many changes were due to it, how many it
-would have foretold alone, the factor that counts, the factor if the part were surely of use, and by how much the part
-made outcomes likelier (in the logarithm); changes and seconds as time alone tells them, and by how much the clocks
-made outcomes likelier than that; how many of its pages were visited; and what makes true what is
-said of copies: level, slope beyond 1, three numbers of how sure these are; and the bin of which was said what was said
-last, how many claims there were of it, and level and slope when it began."""
+of its rates (see `clocks`), and the shape and rate that follow; the middle of the bin in which these were worked out;
+cohorts' and siblings' members that joined and that stayed; of each part of the exposure how many changes were due to
+it, how many it would have foretold alone, the factor that counts, the factor if the part were surely of use, and by how
+much the part made outcomes likelier (in the logarithm); changes and seconds as time alone tells them, and by how much
+the clocks made outcomes likelier than that; how many of its pages were visited; and what makes true what is said of
+copies: level, slope beyond 1, three numbers of how sure these are; and the bin of which was said what was said last,
+how many claims there were of it, and level and slope when it began."""
 
 WIDTH, CYCLE, SITE_VARIES, FOLDER_VARIES, BURST, BURST_LASTS, FORGET, TOGETHER, FIRST_GAP = range(9)
 ALL_CHANGES, ALL_WAITED = 9, 10

@@ -57,10 +57,10 @@ _SHAPES: Final = (0.15, 6.0)
 @compiled
 def renew_site(site: Any, now: float, s: Any) -> None:
     """Work out a site's shape, rate and factors from its sums, once a bin."""
-    head = bin_of(now, s[WIDTH])
-    if site[RENEWED] == head:
+    middle = (bin_of(now, s[WIDTH]) + 0.5) * s[WIDTH]  # of no bin that is wider or narrower
+    if site[RENEWED] == middle:
         return
-    site[RENEWED] = head
+    site[RENEWED] = middle
     over, under = site[SPREAD] + _FIRST_SPREAD, site[EXCESS] + _FIRST_EXCESS
     site[SHAPE] = within(over / under, _SHAPES[0], _SHAPES[1]) if under > 0.0 else _SHAPES[1]
     everywhere = (s[ALL_CHANGES] + 1.0) / (s[ALL_WAITED] + s[FIRST_GAP])

@@ -153,8 +153,7 @@ class Clocks:
             self._settings[scale] = min(most_s, cycles * cycle_s)
         if "clock" in self._without:
             self._settings[SITE_VARIES] = self._settings[FOLDER_VARIES] = _STEADY
-        if self._rings.fit(cycle_s / _TICKS):
-            self._places.forget_renewal()
+        self._rings.fit(cycle_s / _TICKS)
         self._settings[WIDTH] = self._rings.width_s
 
     def exposures(self, pages: Pages, now: float) -> Exposure:

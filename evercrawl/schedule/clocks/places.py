@@ -82,10 +82,6 @@ class FolderTables:
         """Return the keys' numbers, by name."""
         return {"by_folder": self._by_folder, "by_site": self._by_site, "by_name": self._by_name}
 
-    def forget_renewal(self) -> None:
-        """Have what follows from the sites' sums worked out anew."""
-        self.sites.all()[:, RENEWED] = -1.0
-
     def _sites(self, sites: Slots) -> Slots:
         """Return the rows of sites; only those that were met have one, for their numbers may be far apart."""
         known = len(self._by_site)

@@ -1,0 +1,54 @@
+"""However many exchanges end, or may begin, at the same instant: other tasks have their turn between parts of them."""
+
+import asyncio
+
+from evercrawl.crawl.loop import BATCH, STARTS
+from evercrawl.crawl.visit.parsers import Inline
+from evercrawl.parse.urls import hostname
+from evercrawl.progress import Limits
+
+SEED = "http://seed.example"
+HOSTS = [f"http://h{i}.d{i}.test" for i in range(400)]
+
+
+class MostInATurn:
+    """Counts something, and how much of it there was between two turns of other tasks."""
+
+    def __init__(self) -> None:
+        self.total = self.most = self._now = 0
+
+    def note(self) -> None:
+        if not self._now:
+            asyncio.get_running_loop().call_soon(self._end)
+        self._now, self.total = self._now + 1, self.total + 1
+        self.most = max(self.most, self._now)
+
+    def _end(self) -> None:
+        self._now = 0
+
+
+def test_between_parts_of_a_turn_other_tasks_have_theirs(run):
+    world, taken, begun = run.World(), MostInATurn(), MostInATurn()
+    world.pages[f"{SEED}/"] = world.html(*(f"{home}/" for home in HOSTS))
+    for home in HOSTS:
+        world.pages[f"{home}/"] = world.html(f"{home}/1", text=home)
+        world.pages[f"{home}/1"] = world.html(text=f"{home} 1")
+
+    class Reads(Inline):
+        def submit(self, fetched):  # noqa: ANN202
+            taken.note()
+            super().submit(fetched)
+
+    def latency_s(_):  # noqa: ANN202
+        begun.note()
+        return 0.5
+
+    names = {hostname(f"{home}/"): [f"8.9.{i // 200}.{i % 200}"] for i, home in enumerate([SEED, *HOSTS])}
+    ran = run(
+        world, [f"{SEED}/"], Limits(seconds=60), names=names, scope="any", connections=1000, latency_s=latency_s,
+        delay_s=2.0, sitemaps=False, parsers=lambda hasher: Reads("evercrawl", hasher, text=False),
+    )  # fmt: skip
+    assert len(ran.pages) > 2 * len(HOSTS)
+    assert taken.total >= len(ran.visits)
+    assert BATCH // 2 < taken.most <= BATCH
+    assert STARTS // 2 < begun.most <= 2 * STARTS  # of visits, and of robots.txt meanwhile
