@@ -102,3 +102,15 @@ def test_without_a_crawl_there_is_nothing_to_ask(tmp_path, capsys, arguments):
     out, err = capsys.readouterr()
     assert json.loads(out)["exit_code"] == 2
     assert "there is no crawl" in err
+
+
+def test_pages_are_listed_by_other_measures(crawled, capsys):
+    for measure in ("authority", "hub", "pagerank", "in-degree"):
+        assert main(["top", "3", "--by", measure, "--dir", crawled, "--json"]) == 0
+        rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert [row["rank"] for row in rows] == [1, 2, 3]
+        assert rows[0]["importance"] >= rows[2]["importance"] >= 0
+    assert main(["top", "3", "--by", "authority", "--dir", crawled]) == 0
+    assert "authority" in capsys.readouterr().out.splitlines()[0]
+    assert main(["top", "--tax", "0.1", "--dir", crawled]) == 2
+    assert "--by pagerank" in capsys.readouterr().err

@@ -55,7 +55,7 @@ class _Reader:
 
     def __init__(self, view: View) -> None:
         self._view = view
-        self._final = _final(view)
+        self._final = final_pages(view)
         self._held: dict[int, _Held] = {}
         self._born: Floats = np.full(view.state.known.count, _UNREAD)  # of pages that are news: when they came
         self._page, self._at, self._amount = array("q"), array("d"), array("d")
@@ -106,7 +106,7 @@ class _Reader:
         return self._final[slots[known]], np.where(away, outside, inside)[known].astype(np.float64)
 
 
-def _final(view: View) -> Slots:
+def final_pages(view: View) -> Slots:
     """Return the page that each known one stands for: itself, or where its alias leads, shape (known,)."""
     rows: Any = view.state.records.rows[: view.state.records.count]
     final = np.arange(view.state.known.count, dtype=np.uint32)

@@ -115,6 +115,18 @@ def _shown(partition: Partition, row: Any, forms: Words) -> tuple[Snippet, str, 
     return marked(event.title, forms), event.language, snippet(text, forms)
 
 
+def text_of(partition: Partition, event: Visit) -> str:
+    """Return the visible text of what a visit brought, from the archive; its event names where that lies.
+
+    Raises
+    ------
+    StoreError
+        The archive is damaged.
+    """
+    held = exchange_of(event, answer_of(partition, event))
+    return _text(held.body, held.headers.get("content-type", ""), html=is_html(event.mime, held.body))
+
+
 def _text(body: bytes, content_type: str, *, html: bool) -> str:
     """Return the visible text of a page; its links, of which nothing is to be shown, are not looked at."""
     if not html:

@@ -23,6 +23,8 @@ EVENTS: Final = {
     "page": "a page of a list",
     "site": "a site of a list",
     "hit": "a page that was found",
+    "copy": "a page that has a text, or some of it",
+    "copies": "what was looked for, and how many copies were found",
     "content": "a page with its content",
     "change": "what became of a page",
     "version": "one content of a page, and when it was seen",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from evercrawl.cli import arguments, warm, where
 from evercrawl.cli.show.json_line import json_line
+from evercrawl.cli.show.meter import Meter
 from evercrawl.cli.show.plain import fit
 from evercrawl.cli.show.words import ago, every, percent, table
 from evercrawl.config import values
@@ -25,11 +26,14 @@ if TYPE_CHECKING:
 _MORE = (
     "Importance is a page's share of the total; it is also printed relative to the mean page. The importance of a "
     "site comes from the links between sites. The crawl may be running; nothing is changed. Examples: `evercrawl top "
-    "10 --sites`, `evercrawl top --rising --within 7d`."
+    "10 --sites`, `evercrawl top --by authority`, `evercrawl top --rising --within 7d`."
 )
 _PAGE_HEAD = ("", "importance", "x mean", "visits", "last visit", "changes", "fresh", "page")
 _SITE_HEAD = ("", "importance", "x mean", "of pages", "linking", "known", "read", "site")
 _RISING_HEAD = ("", "rises", "x mean", "lately", "before", "came", "went", "found", "page")
+_MEASURES = ("authority", "hub", "pagerank", "in-degree")
+_TAX = 0.15
+_BY = "list pages by another measure of the links that were read: Kleinberg's hubs and authorities, and others"
 _LEFT = frozenset({"page", "site", "changes"})
 
 
@@ -42,9 +46,13 @@ def add(verbs: arguments.Verbs) -> None:
         "--sites", action="store_true", help="list sites (registrable domains), by the links from other sites"
     )
     kind.add_argument("--by-site", action="store_true", help="list pages, weighted by the importance of their site")
+    kind.add_argument("--by", metavar="|".join(_MEASURES), choices=_MEASURES, help=_BY)
     kind.add_argument("--rising", action="store_true", help="list pages that gain importance through recent links")
     parser.add_argument(
         "--within", metavar="TIME", help="with --rising: how recent, 12h or 7d (default: 1/8 of the crawl's age)"
+    )
+    parser.add_argument(
+        "--tax", metavar="SHARE", help="with --by pagerank: what pages give away evenly (default: 0.15)"
     )
     arguments.add_directory(parser)
     arguments.add_json(parser)
@@ -54,6 +62,7 @@ def run(args: argparse.Namespace) -> int:
     """List them."""
     most = cast("int", arguments.value(values.whole(1), args.most, "N"))
     within_s = _within_s(args)
+    _check(args)
     directory = where.directory(args)
     warm.before_reading("evercrawl.model.view")
     from evercrawl.model.stored.reader import opened
@@ -67,6 +76,11 @@ def run(args: argparse.Namespace) -> int:
     for line in lines:
         print(fit(line, sys.stdout))
     return 0
+
+
+def _check(args: argparse.Namespace) -> None:
+    if args.tax is not None and args.by != "pagerank":
+        raise ConfigError("--tax only applies to --by pagerank; add that, or leave out --tax")
 
 
 def _within_s(args: argparse.Namespace) -> float | None:
@@ -92,18 +106,25 @@ def _lines(args: argparse.Namespace, view: View, most: int, within_s: float | No
 
         rising = rising_pages(view, most, within_s)
         return _objects(rising) if args.json else _risen(rising, now)
-    pages = _pages(view, most, by_site=args.by_site)
-    return _objects(pages) if args.json else table(_PAGE_HEAD, [_page(row, now) for row in pages], _LEFT)
+    pages = _pages(args, view, most)
+    head = (_PAGE_HEAD[0], args.by or _PAGE_HEAD[1], *_PAGE_HEAD[2:])
+    return _objects(pages) if args.json else table(head, [_page(row, now) for row in pages], _LEFT)
 
 
-def _pages(view: View, most: int, *, by_site: bool) -> list[TopPage]:
+def _pages(args: argparse.Namespace, view: View, most: int) -> list[TopPage]:
     from evercrawl.ask.rank.top import top_pages
 
-    if not by_site:
-        return top_pages(view, most)
-    from evercrawl.model.web.site_graph import SiteGraph
+    if args.by_site:
+        from evercrawl.model.web.site_graph import SiteGraph
 
-    return top_pages(view, most, SiteGraph(view).pages())
+        return top_pages(view, most, SiteGraph(view).pages())
+    if args.by is None:
+        return top_pages(view, most)
+    from evercrawl.ask.rank.link_measures import measured_by
+
+    tax = _TAX if args.tax is None else cast("float", arguments.value(values.number(0.0001, 1.0), args.tax, "--tax"))
+    with Meter(sys.stderr, line_every_s=1.0) as meter:
+        return top_pages(view, most, measured_by(view, args.by, tax, meter))
 
 
 def _objects(rows: Sequence[TopPage | TopSite | RisingPage]) -> list[str]:

@@ -1,0 +1,1 @@
+"""What experiments and measurements print: the verbs of `evercrawl lab` beside the experiments themselves."""
