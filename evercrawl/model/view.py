@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,9 +68,13 @@ class View:
         Its settings.
     now
         The instant that is asked about, in seconds since the epoch; that of the last event where it is earlier.
+    lessons
+        What a view before had of the crawl, told of all events since; its policy is that of the settings.
 
     Attributes
     ----------
+    lessons
+        What was learned, once the policy is `believing`; None where it learns nothing.
     scheme, policy
         As the crawl has them; the policy with the price that the last snapshot notes.
     surroundings, context
@@ -81,7 +85,7 @@ class View:
         Which entry of the focus means which page, None where there is no focus; and what orders have count for more.
     """
 
-    def __init__(self, partition: Partition, config: Config, now: float) -> None:
+    def __init__(self, partition: Partition, config: Config, now: float, lessons: Lessons | None = None) -> None:
         self.partition = partition
         self.state = partition.state
         self.config = config
@@ -94,7 +98,10 @@ class View:
         self.boosts.take(self.state.steered.boosts, self.now)
         self.focus = Focusing(self.state, config.focus, partition.journal.read) if config.focus else None
         self.columns = Columns(*self._gathered, in_bytes=self.in_bytes, newcomers=config.newcomers)
+        self.lessons = lessons
         self.policy = policy_of(config.policy, config.policy_options, str(partition.directory / FILE_NAME))
+        if lessons is not None:
+            self.policy = cast("Policy", lessons.policy)  # which learns
         if isinstance(self.policy, Resumes):
             self.policy.resume(self.state.notes)
         self.surroundings = Surroundings(self.in_bytes, deaths_of(self.state).per_s)
@@ -114,8 +121,10 @@ class View:
         Where nothing was kept, it believes what the posteriors of rates say, until it is `informed`.
         """
         if isinstance(self.policy, Learns):
-            lessons = Lessons(self.policy, self.partition, self._upto, anew=False, rest_s=self.config.delay_s)
-            self._recalled = lessons.recalled
+            lessons = self.lessons
+            if lessons is None:
+                lessons = Lessons(self.policy, self.partition, self._upto, anew=False, rest_s=self.config.delay_s)
+            self.lessons, self._recalled = lessons, lessons.recalled
             self._foresight = lessons.foresight if lessons.recalled else None
         return self.policy
 

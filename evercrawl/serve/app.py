@@ -24,6 +24,7 @@ from evercrawl.serve.mcp.endpoint import PATH, AssistantEndpoint
 from evercrawl.serve.pages import search as search_page
 from evercrawl.serve.pages import shell
 from evercrawl.serve.problems import HANDLERS
+from evercrawl.serve.questions import QuestionLine
 from evercrawl.serve.replica import CrawlReplica
 from evercrawl.serve.tickets import TicketOffice
 
@@ -54,7 +55,7 @@ def app(
     replica, heavy = CrawlReplica(directory, live.told), HeavyQuestions(directory)
     assistants = AssistantEndpoint(replica)
     context = ServerParts(replica, live, heavy, TicketOffice(token), recorder)
-    static = shell.Static()
+    static, line = shell.Static(), QuestionLine(replica)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:
@@ -62,11 +63,13 @@ def app(
         context.replica.start()
         if recorder is not None:
             recorder.begin()
+        await line.open()
         try:
             yield
         finally:
             live.end()
             await assistants.close()
+            await line.close()
             await context.heavy.close()
             if recorder is not None:
                 await recorder.end()
@@ -93,7 +96,7 @@ def app(
         lifespan=lifespan,
     )
     made.state.context = context
-    made.state.static = static
+    made.state.static, made.state.line = static, line
     return made
 
 

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from evercrawl.ask.search.search import Search
+from evercrawl.config import Config
 from evercrawl.errors import EvercrawlError, NotReadyError
+from evercrawl.model.policy.lessons import Lessons
 from evercrawl.model.standing import Standing
 from evercrawl.model.stored.derived.derived import Derived, asked
 from evercrawl.model.stored.follow import Follower
@@ -23,7 +25,8 @@ from evercrawl.model.view import View, settings
 from evercrawl.search.index import FOLDER
 from evercrawl.serve.sharing import SharedLock
 from evercrawl.store.disk.lock import holder
-from evercrawl.store.journal.events import CHANGED
+from evercrawl.store.journal.events import CHANGED, Event
+from evercrawl.store.journal.segment import segments
 from evercrawl.store.partition import Partition
 from evercrawl.types import Outcome
 
@@ -34,6 +37,8 @@ EVERY_S: Final = 0.1
 VIEW_EVERY_S: Final = 1.0
 LONG_BYTES: Final = 2 << 20
 """Of a journal: to read as much takes some tenths of a second."""
+_CATCH_UP_S: Final = 0.5
+_POLL_S: Final = 0.002
 _PATIENCE_S: Final = 2.0  # with derived files that are being made
 _NICE: Final = 10
 _SHARE: Final = 0.05  # of the time goes into new views at most
@@ -73,9 +78,11 @@ class CrawlReplica:
         self.behind_s = 0.0
         self._told = told
         self._lock = SharedLock()
-        self._follower = Follower(directory)
+        self._follower = Follower(directory, self._hear)
         self._openings = self._follower.openings
+        self._lessons: Lessons | None = None
         self._view = self._made(self._follower.partition)
+        self._keep_lessons(self._view)
         self._viewed: int = self._follower.sequence
         self._viewed_at, self._took_s = time.monotonic(), 0.0
         self._search: Search | None = None
@@ -86,7 +93,7 @@ class CrawlReplica:
         self._kept: dict[str, tuple[View, float, object]] = {}
         self._rare: dict[str, tuple[float, object]] = {}
         self._making: dict[str, threading.Lock] = {}
-        self._stop = threading.Event()
+        self._stop, self._hurry = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="replica", daemon=True)
 
     def start(self) -> None:
@@ -97,6 +104,7 @@ class CrawlReplica:
     def close(self) -> None:
         """End the thread and let the directory go."""
         self._stop.set()
+        self._hurry.set()
         if self._thread.is_alive():
             self._thread.join(10)
         if self._preparing.is_alive():
@@ -109,6 +117,13 @@ class CrawlReplica:
     def sequence(self) -> int:
         """How many events have been taken in."""
         return self._follower.sequence
+
+    def catch_up(self) -> None:
+        """Return once what the journal holds now was taken in; a write that is not whole yet is not waited for long."""
+        end, until = segments(self._follower.partition.disk)[-1].end, time.monotonic() + _CATCH_UP_S
+        while self._follower.partition.journal.position < end and time.monotonic() < until:
+            self._hurry.set()
+            time.sleep(_POLL_S)
 
     @property
     def is_long(self) -> bool:
@@ -220,13 +235,18 @@ class CrawlReplica:
         return self._view
 
     def _run(self) -> None:
-        while not self._stop.wait(EVERY_S):
+        while not self._stop.is_set():
+            self._hurry.wait(EVERY_S)
+            self._hurry.clear()
             began = time.monotonic()
             try:
                 taken = self._turn()
                 self.trouble = ""
             except EvercrawlError as error:
                 self.trouble, taken = str(error), 0
+            except Exception as error:  # ours: the state may be folded by half
+                self.trouble, taken = f"following the crawl failed ({error!r}); it is opened anew", 0
+                self._follower.lose()
             if taken:
                 self.behind_s = time.monotonic() - began
                 self._told(taken)
@@ -246,13 +266,15 @@ class CrawlReplica:
                 count = self._follower.turn()
                 if self._follower.openings != self._openings:  # which it found no way around
                     self._show(self._made(self._follower.partition))
+                elif self._lessons is not None:
+                    self._lessons.settle()
             taken += count
             if not count:
                 break
         due = self._viewed_at + max(VIEW_EVERY_S, self._took_s / _SHARE)
         if self._follower.sequence != self._viewed and time.monotonic() >= due:
             began = time.monotonic()
-            made = self._made(self._follower.partition)
+            made = self._made(self._follower.partition, self._lessons)
             with self._lock.writing():
                 self._show(made)
             self._took_s = time.monotonic() - began
@@ -262,14 +284,29 @@ class CrawlReplica:
         """Have requests read a view from now on; nobody reads."""
         self._view, self._viewed, self._viewed_at = view, self._follower.sequence, time.monotonic()
         self._kept.clear()
+        self._keep_lessons(view)
         if self._follower.openings != self._openings:
             self._openings = self._follower.openings
             self._rare.clear()
             self._forget()
 
-    def _made(self, partition: Partition) -> View:
-        """Return a view whose dear parts are made: what the policy learned, and importance."""
-        view = View(partition, settings(self.directory)[0], time.time())
+    def _hear(self, event: Event) -> None:
+        """Have the policy learn of an event: reading all since the last snapshot for each view would take seconds."""
+        if self._lessons is not None:
+            self._lessons.follow(event)
+
+    def _keep_lessons(self, view: View) -> None:
+        self._lessons = view.lessons if view.lessons is not None and view.lessons.recalled else None
+
+    def _made(self, partition: Partition, lessons: Lessons | None = None) -> View:
+        """Return a view whose dear parts are made: what the policy learned, and importance.
+
+        What was learned so far goes on as long as the settings say that it is learned in the same way.
+        """
+        config = settings(self.directory)[0]
+        if lessons is not None and _learning(config) != _learning(self._view.config):
+            lessons = None
+        view = View(partition, config, time.time(), lessons)
         _ = view.believing, view.importance
         Standing(view)
         return view
@@ -290,6 +327,11 @@ class CrawlReplica:
     def has_index(self) -> bool:
         """Whether the crawl can be searched."""
         return (self.directory / FOLDER).is_dir()
+
+
+def _learning(config: Config) -> tuple[object, ...]:
+    """Return what a policy's lessons depend on."""
+    return config.policy, config.policy_options, config.delay_s
 
 
 class _Views:

@@ -318,7 +318,7 @@ class Partition:
             restore(self.state, loaded, self.disk)
         self._archive_end = head.archive_end if head else ArchiveEnd()
         given_up = False
-        for pointer, number, event in self.journal.replay(head.position if head else 0):
+        for pointer, number, event in self.journal.replay(head.position if head else 0, follow=True):
             try:
                 folding.replay(self.state, self.skipped.reduced(event, number), pointer, number)
             except (EvercrawlError, MemoryError):

@@ -10,7 +10,7 @@ from hand_made import HandMade
 
 from evercrawl.errors import EvercrawlError
 from evercrawl.model.stored.follow import Follower
-from evercrawl.model.stored.reader import opened
+from evercrawl.model.stored.reader import opened, recent, visits
 from evercrawl.store import folding
 
 HOSTS = ("https://a.example", "https://b.example")
@@ -64,6 +64,43 @@ def test_a_follower_is_a_fresh_fold_after_every_commit(tmp_path, seed):
             agrees(follower)
         if draw.random() < 0.05:
             made.snapshot()
+    assert follower.openings == 1
+    follower.close()
+    made.stop()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_follower_is_a_fresh_fold_after_crashes_whatever_was_read_meanwhile(tmp_path, seed):
+    draw = random.Random(seed)
+    made = HandMade(tmp_path / "crawl")
+    made.seed(*(f"{host}/p{i}" for host in HOSTS for i in range(10)))
+    made.save()
+    follower = Follower(made.directory)
+    for number in range(80):
+        step(made, draw, number)
+        if draw.random() < 0.4:
+            made.save()
+            partition = follower.partition
+            for _ in recent(partition, 1 << 20):  # a question reads on to the end of the journal
+                pass
+            next(visits(partition, 0), None)  # another stops in its middle
+        if draw.random() < 0.3:
+            while follower.turn():
+                pass
+        if draw.random() < 0.1:  # killed: what was not written is lost, and the last write is torn
+            made.partition.close()
+            journal = max(made.directory.glob("journal-*.log"))
+            with journal.open("ab") as file:
+                file.write(draw.randbytes(draw.randrange(60)))
+            if draw.random() < 0.5:
+                follower.turn()
+            made = HandMade(made.directory)
+        if draw.random() < 0.1:
+            made.snapshot()
+    made.save()
+    while follower.turn():
+        pass
+    agrees(follower)
     assert follower.openings == 1
     follower.close()
     made.stop()

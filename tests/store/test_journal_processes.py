@@ -36,7 +36,7 @@ def test_a_reader_follows_a_writer(disk, tmp_path):
     seen = []
     for round_ in range(30):
         pointers = append(writer, events(5, 5 * round_))
-        seen += replayed(reader, reader.position)
+        seen += [found for _, _, found in reader.replay(reader.position, follow=True)]
         assert seen == events(5 * round_ + 5)
         assert reader.sequence == writer.sequence
         assert reader.read(pointers[2]) == event(5 * round_ + 2)

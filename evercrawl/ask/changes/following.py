@@ -67,7 +67,7 @@ class FollowedCrawl:
         before = self.sequence
         try:
             ended = segments(self.crawl.disk)[-1].end
-            for pointer, number, event in self.crawl.journal.replay(self.crawl.journal.position):
+            for pointer, number, event in self.crawl.journal.replay(self.crawl.journal.position, follow=True):
                 replay(self.crawl.state, event, pointer, number)
             self.derived.follow()
         except (StoreError, DamagedError, AssertionError, IndexError):  # it was cut, copied over or repaired

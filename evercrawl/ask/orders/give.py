@@ -106,7 +106,7 @@ def _in_journal(directory: Path, name: str, position: int) -> tuple[OrderAnswer,
     disk, found = RealDisk(directory, read_only=True), OrderAnswer(name, "waits", "")
     try:
         journal = Journal.open(disk, writable=False, good=position)
-        for _, _, event in journal.replay(position):
+        for _, _, event in journal.replay(position, follow=True):
             if isinstance(event, Obeyed) and event.id == name:
                 found = OrderAnswer(name, event.state, event.result)
         return found, position if found.state == BEGUN else journal.position

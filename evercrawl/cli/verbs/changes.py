@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from evercrawl.cli import arguments, warm, where
 from evercrawl.cli.show.json_line import json_line
@@ -72,8 +73,17 @@ def run(args: argparse.Namespace) -> int:
         from evercrawl.cli import following
 
         return following.run(args, directory, question)
-    with Meter(sys.stderr, line_every_s=1.0) as meter:
-        found, diffs = _asked(directory, question, meter, diff=args.diff)
+    from evercrawl.ask.changes.page_change import ChangeList
+    from evercrawl.ask.changes.texts import WordDiff
+    from evercrawl.ask.remote import remote
+
+    kind: Any = tuple[ChangeList, list[WordDiff | None]]
+    told: tuple[ChangeList, list[WordDiff | None]] | None
+    told = remote(directory, kind, "changes", question=asdict(question), diff=args.diff)
+    if told is None:
+        with Meter(sys.stderr, line_every_s=1.0) as meter:
+            told = _asked(directory, question, meter, diff=args.diff)
+    found, diffs = told
     if args.json:
         from evercrawl.cli.show.changes_lines import change_object
 

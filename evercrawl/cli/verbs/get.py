@@ -77,12 +77,16 @@ def run(args: argparse.Namespace) -> int:
 
 def _look(directory: Path, url: str) -> StoredPage | NotHeldError:
     """Return what is stored of a page, or why nothing is."""
-    from evercrawl.ask.content import NotHeldError, content
+    from evercrawl.ask.content import NotHeldError, StoredPage, content
+    from evercrawl.ask.remote import remote
     from evercrawl.model.stored.reader import opened
 
+    config = _config(directory)
+    if (found := remote(directory, StoredPage, "get", url=url)) is not None:
+        return found
     crawl = opened(directory)
     try:
-        return content(crawl, url, _config(directory))
+        return content(crawl, url, config)
     except NotHeldError as error:
         return error
     finally:

@@ -58,14 +58,17 @@ def run(args: argparse.Namespace) -> int:
     limit = cast("int", arguments.value(values.whole(1), args.limit, "--limit"))
     directory = where.directory(args)
     warm.before_reading("evercrawl.ask.search.search")
-    from evercrawl.ask.search.search import Search
+    from evercrawl.ask.remote import remote
+    from evercrawl.ask.search.search import Search, SearchAnswer
 
-    narrow = _narrow(args)
-    search = Search(directory)
-    try:
-        answer = search.ask(" ".join(args.words), narrow, limit=limit)
-    finally:
-        search.close()
+    narrow, words = _narrow(args), " ".join(args.words)
+    answer = remote(directory, SearchAnswer, "search", words=words, narrow=asdict(narrow), limit=limit)
+    if answer is None:
+        search = Search(directory)
+        try:
+            answer = search.ask(words, narrow, limit=limit)
+        finally:
+            search.close()
     if args.json:
         for hit in answer.hits:
             print(json_line("hit", asdict(hit)))

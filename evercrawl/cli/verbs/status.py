@@ -44,7 +44,8 @@ def add(verbs: arguments.Verbs) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Tell it."""
-    from evercrawl.ask.status import status
+    from evercrawl.ask.remote import remote
+    from evercrawl.ask.status import Status, status
 
     if args.plot and not args.calibration:
         raise ConfigError("--plot draws the calibration; add --calibration")
@@ -62,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
         return _measure_memory(directory, json_too=args.json)
     if args.calibration:
         return _calibrate(directory, args.plot, json_too=args.json)
-    found = status(directory)
+    found = remote(directory, Status, "status") or status(directory)
     if args.json:
         print(json_line("status", _fields(found)))
     elif sys.stdout.isatty():

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from evercrawl.cli import arguments, warm, where
@@ -65,17 +66,32 @@ def run(args: argparse.Namespace) -> int:
     _check(args)
     directory = where.directory(args)
     warm.before_reading("evercrawl.model.view")
+    for line in _told(args, directory, most) or _read(args, directory, most, within_s):
+        print(fit(line, sys.stdout))
+    return 0
+
+
+def _told(args: argparse.Namespace, directory: Path, most: int) -> list[str]:
+    """Return what a server tells that has the crawl open; nothing where none does."""
+    if args.sites or args.rising or args.by_site or args.by is not None:  # for these the journal is read
+        return []
+    from evercrawl.ask.rank.top import TopPage
+    from evercrawl.ask.remote import remote
+
+    pages = remote(directory, list[TopPage], "top", most=most)
+    return _page_lines(args, pages, time.time()) if pages else []
+
+
+def _read(args: argparse.Namespace, directory: Path, most: int, within_s: float | None) -> list[str]:
+    """Return what the directory tells."""
     from evercrawl.model.stored.reader import opened
     from evercrawl.model.view import View, settings
 
     crawl, now = opened(directory), time.time()
     try:
-        lines = _lines(args, View(crawl, settings(directory)[0], now), most, within_s, now)
+        return _lines(args, View(crawl, settings(directory)[0], now), most, within_s, now)
     finally:
         crawl.close()
-    for line in lines:
-        print(fit(line, sys.stdout))
-    return 0
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -106,9 +122,14 @@ def _lines(args: argparse.Namespace, view: View, most: int, within_s: float | No
 
         rising = rising_pages(view, most, within_s)
         return _objects(rising) if args.json else _risen(rising, now)
-    pages = _pages(args, view, most)
+    return _page_lines(args, _pages(args, view, most), now)
+
+
+def _page_lines(args: argparse.Namespace, pages: list[TopPage], now: float) -> list[str]:
+    if args.json:
+        return _objects(pages)
     head = (_PAGE_HEAD[0], args.by or _PAGE_HEAD[1], *_PAGE_HEAD[2:])
-    return _objects(pages) if args.json else table(head, [_page(row, now) for row in pages], _LEFT)
+    return table(head, [_page(row, now) for row in pages], _LEFT)
 
 
 def _pages(args: argparse.Namespace, view: View, most: int) -> list[TopPage]:

@@ -6,6 +6,7 @@ import argparse
 import sys
 import time
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evercrawl.cli import arguments, seeds, warm, where
@@ -55,6 +56,17 @@ def run(args: argparse.Namespace) -> int:
     url = seeds.read_url(args.url)
     directory = where.directory(args)
     warm.before_reading("evercrawl.model.view")
+    from evercrawl.ask.remote import remote
+    from evercrawl.ask.why.explanation import Why
+
+    found = remote(directory, Why, "why", url=url) or _read(directory, url)
+    lines = [json_line("why", asdict(found))] if args.json else [f"{name:<12}{said}" for name, said in rows(found)]
+    print(fit("\n".join(lines), sys.stdout))
+    return 0
+
+
+def _read(directory: Path, url: str) -> Why:
+    """Return what the directory tells."""
     from evercrawl.ask.why.why import why
     from evercrawl.model.stored.reader import opened
     from evercrawl.model.view import View, settings
@@ -62,12 +74,9 @@ def run(args: argparse.Namespace) -> int:
     crawl = opened(directory)
     try:
         with Meter(sys.stderr, line_every_s=1.0) as meter:
-            found = why(View(crawl, settings(directory)[0], time.time()), url, tell=meter)
+            return why(View(crawl, settings(directory)[0], time.time()), url, tell=meter)
     finally:
         crawl.close()
-    lines = [json_line("why", asdict(found))] if args.json else [f"{name:<12}{said}" for name, said in rows(found)]
-    print(fit("\n".join(lines), sys.stdout))
-    return 0
 
 
 def rows(found: Why) -> list[tuple[str, str]]:

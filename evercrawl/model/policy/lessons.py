@@ -21,7 +21,7 @@ from evercrawl.model.stored.reader import events
 from evercrawl.model.stored.remembered import Remembered
 from evercrawl.schedule.abilities import Learns, SavesRows
 from evercrawl.schedule.pages import Visits
-from evercrawl.store.journal.events import DATE_FALSE, DATE_TRUE, HAS_LINKS, LISTED_TRUE, UNCHANGED, Lost, Visit
+from evercrawl.store.journal.events import DATE_FALSE, DATE_TRUE, HAS_LINKS, LISTED_TRUE, UNCHANGED, Event, Lost, Visit
 from evercrawl.store.partition import Partition
 from evercrawl.store.records.evidence import PredictedFresh
 from evercrawl.types import Ints, Outcome
@@ -103,6 +103,11 @@ class Lessons:
             self._read(upto, begun or 0)
 
     @property
+    def policy(self) -> Learns:
+        """The policy that learns."""
+        return self._policy
+
+    @property
     def nbytes(self) -> int:
         """Bytes of memory that take what pages said last, and the dates of sites."""
         return self._held.nbytes + self._linked.nbytes + self._dates.nbytes
@@ -156,11 +161,19 @@ class Lessons:
     def _read(self, upto: int, begun: int) -> None:
         """Learn from the journal's events from an offset on."""
         for _, _, event in events(self._partition, upto, begun):
-            if isinstance(event, Visit):
-                self.foresight.take(event)
-                self._take(event)
-            elif isinstance(event, Lost):
-                self._forget(event.slot)
+            self.follow(event)
+        self.settle()
+
+    def follow(self, event: Event) -> None:
+        """Take note of an event of the journal that the state has taken in; `settle` tells of it."""
+        if isinstance(event, Visit):
+            self.foresight.take(event)
+            self._take(event)
+        elif isinstance(event, Lost):
+            self._forget(event.slot)
+
+    def settle(self) -> None:
+        """Tell the policy of all that was taken note of."""
         self.foresight.flush()
         self.flush()
 

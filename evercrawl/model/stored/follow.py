@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 from evercrawl.errors import EvercrawlError
 from evercrawl.model.stored.reader import opened
 from evercrawl.store import folding
-from evercrawl.store.journal.events import Switched, Visit
+from evercrawl.store.journal.events import Event, Switched, Visit
 from evercrawl.store.journal.segment import segments
 from evercrawl.store.partition import Partition, crawl_id
 from evercrawl.store.snapshots.snapshot import newest_head
@@ -32,6 +33,8 @@ class Follower:
     ----------
     directory
         Of the crawl; nothing is written there.
+    heard
+        Called with each event that was taken in.
 
     Attributes
     ----------
@@ -50,12 +53,12 @@ class Follower:
         It is damaged.
     """
 
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
+    def __init__(self, directory: Path, heard: Callable[[Event], None] = lambda _: None) -> None:
+        self.directory, self._heard = directory, heard
         self.partition: Partition = opened(directory)
         self.recent: deque[tuple[int, Visit]] = deque(maxlen=RECENT)
         self.openings = 1
-        self._switched = False
+        self._lost = False
         self._kept = HELD
 
     @property
@@ -82,10 +85,11 @@ class Follower:
             for frame in journal.news():
                 for pointer, number, event in frame:
                     folding.replay(state, event, pointer, number)
+                    self._heard(event)
                     if isinstance(event, Visit):
                         self.recent.append((number, event))
                     elif isinstance(event, Switched):  # what it moves is on the disk, and not in the events
-                        self._switched = True
+                        self._lost = True
                         return count + 1
                 count += len(frame)
                 if time.perf_counter() > until:
@@ -99,8 +103,12 @@ class Follower:
         before, self.partition = self.partition, anew
         self.openings += 1
         self.recent.clear()
-        self._switched, self._kept = False, HELD
+        self._lost, self._kept = False, HELD
         return before
+
+    def lose(self) -> None:
+        """Have the directory opened anew."""
+        self._lost = True
 
     def close(self) -> None:
         """Let the directory go."""
@@ -109,9 +117,10 @@ class Follower:
     def replaced(self) -> bool:
         """Whether the directory has to be opened anew.
 
-        Another crawl is there now, the journal ends before what was read, or importance is learned in another way.
+        Another crawl is there now, the journal ends before what was read, importance is learned in another way, or
+        following failed.
         """
-        if self._switched:
+        if self._lost:
             return True
         try:
             end = segments(self.partition.disk)[-1].end

@@ -170,11 +170,11 @@ class Journal:
             )
         return self._event(events[index], offset)
 
-    def replay(self, start: int = 0) -> Iterator[tuple[int, int, Event]]:
+    def replay(self, start: int = 0, *, follow: bool = False) -> Iterator[tuple[int, int, Event]]:
         """Yield pointer, number and event of all events from offset `start` on, those not yet written among them.
 
-        A journal opened for reading yields what another process has written until now, and moves `position` and
-        `sequence` there.
+        A journal opened for reading yields what another process has written until now. With `follow` it moves
+        `position` and `sequence` there: for who takes in all of it, and nobody else.
 
         Raises
         ------
@@ -184,7 +184,7 @@ class Journal:
         waiting, events, open_at, sequence = dict(self._unwritten), list(self._events), self._offset, self.sequence
         for frame in self._reader.walk(start, min(waiting, default=open_at) if self._writable else None):
             yield from self._numbered(frame.offset, frame.sequence, self._press.unpack(frame))
-            if not self._writable:
+            if follow and not self._writable:
                 self._offset, self.sequence = frame.offset + frame.size, frame.sequence + frame.events
         for offset, data in waiting.items():
             packed = parse(data, 0, offset)

@@ -1,0 +1,107 @@
+"""Questions to a process that has the crawl open already, over a Unix socket in its directory."""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from evercrawl import __version__
+from evercrawl.store.live_line import peer_uid, welcome
+
+T = TypeVar("T")
+
+NAME: Final = "questions.sock"
+LENGTH: Final = struct.Struct("<I")
+"""Comes before each message, which is MessagePack."""
+QUESTION_BYTES: Final = 1 << 16
+PATIENCE_S: Final = 30.0
+
+
+class RemoteQuestion(msgspec.Struct):
+    """What is asked.
+
+    Attributes
+    ----------
+    version
+        Of evercrawl; another one answers nothing.
+    name, parameters
+        Which question.
+    """
+
+    version: str
+    name: str
+    parameters: dict[str, Any]
+
+
+@contextmanager
+def reachable(directory: Path) -> Generator[str]:
+    """Give a path of the socket that is short enough for any directory, for as long as the context lasts.
+
+    Raises
+    ------
+    OSError
+        There is no directory.
+    """
+    fd = os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield f"/proc/self/fd/{fd}/{NAME}"
+    finally:
+        os.close(fd)
+
+
+def remote(directory: Path, kind: type[T], name: str, **parameters: Any) -> T | None:
+    """Return the answer of the server that runs in a directory, as a `kind`.
+
+    None where none runs, or it does not answer: then the directory is to be opened, which tells what is wrong.
+
+    Parameters
+    ----------
+    directory
+        Of the crawl.
+    kind
+        Of the answer.
+    name, parameters
+        As of `evercrawl.serve.questions`.
+    """
+    asked = RemoteQuestion(__version__, name, parameters)
+    try:
+        with reachable(directory) as path, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+            line.settimeout(PATIENCE_S)
+            line.connect(path)
+            if not welcome(peer_uid(line)):
+                return None
+            line.sendall(message(asked))
+            data = _received(line, LENGTH.unpack(_received(line, LENGTH.size))[0])
+        return msgspec.msgpack.decode(data, type=kind)
+    except (OSError, EOFError, msgspec.MsgspecError):
+        return None
+
+
+def message(of: object) -> bytes:
+    """Return a message as it is sent."""
+    data = msgspec.msgpack.encode(of, enc_hook=_plainly)
+    return LENGTH.pack(len(data)) + data
+
+
+def _received(line: socket.socket, size: int) -> bytes:
+    data = bytearray()
+    while len(data) < size:
+        part = line.recv(min(size - len(data), 1 << 20))
+        if not part:
+            raise EOFError
+        data += part
+    return bytes(data)
+
+
+def _plainly(value: Any) -> Any:
+    """Return what numpy made as Python's own."""
+    if hasattr(value, "item"):
+        return value.item()
+    raise NotImplementedError(f"no message of {type(value)}")
