@@ -6,8 +6,9 @@
     python bench/fuzz.py --replay bench/kept/fuzz/robots/1f2e.bin
 
 A case is made of the samples of a target: bits turned, pieces cut, doubled, moved and mixed, numbers at their limits,
-and words that mean something to the reader. A reader must return, in time, or raise what it says it raises. What breaks
-one is kept in bench/kept/fuzz/TARGET, and is tried first by each later run and by the tests.
+and words that mean something to the reader. A reader must return, in time, or raise what it says it raises; the target
+`kernels` has compiled code read cases between pages that it may not touch (bench/guarded.py). What breaks one is kept
+in bench/kept/fuzz/TARGET, and is tried first by each later run and by the tests.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from guarded import guarded
 
 from evercrawl.ask.status import status
 from evercrawl.ask.verify.verify import verify
@@ -348,6 +351,7 @@ READERS = {
         [b"Sun, 06 Nov 1994 08:49:37 GMT", b"2023-11-01T00:00:00.5+01:00", b"Sunday, 06-Nov-94 08:49:37 GMT"],
         [b"9999", b"-", b"+9999", b"GMT", b"\xb2", b"00", b"99"],
     ),
+    "kernels": Target(guarded, [_PAGE, bytes(range(256)) * 4], _TAGS),
     "warc": Target(
         _warc, [_RECORD, gzip.compress(_RECORD) * 2], [b"WARC/1.1\r\n", b"Content-Length: 99999999", b"\r\n\r\n"]
     ),

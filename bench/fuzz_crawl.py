@@ -72,7 +72,7 @@ class RandomNetwork(MadeNetwork):
         draw, request = self._draw, exchange.request
         lasts_s = draw.choice((0.01, 0.1, 1.0, 5.0, 29.0))
         code = draw.choice((0, 0, 0, 0, 0, 0, 7, 18, 28, 52, 56, 60, 92))
-        body, lines = _body(draw), _head(draw)
+        body, lines = drawn_body(draw), _head(draw)
         robots = path_query(request.url) == "/robots.txt"
         if robots and draw.random() < 0.7:  # else most hosts would be closed all the time
             body, lines, code = b"User-agent: *\nDisallow: /no\n", [b"HTTP/1.1 200 OK\r\n", b"\r\n"], 0
@@ -81,7 +81,8 @@ class RandomNetwork(MadeNetwork):
         exchange.sent = f"{request.method} {path_query(request.url)} HTTP/1.1\r\n\r\n".encode()
         exchange.wire = b"" if request.head else body[: request.max_wire_bytes]
         exchange.truncated = len(body) > request.max_wire_bytes
-        settle(exchange, lines, code, "drawn" if code else "")
+        words = "".join(chr(draw.choice((65, 27, 0xDCF4, 0x10FFFF, 10))) for _ in range(9))
+        settle(exchange, lines, code, words if code else "")
         return min(lasts_s, request.deadline_s)
 
 
@@ -134,7 +135,8 @@ def _head(draw: random.Random) -> list[bytes]:
     return [*lines, *(name + b": " + value.replace(b"\n", b"") + b"\r\n" for name, value in chosen), b"\r\n"]
 
 
-def _body(draw: random.Random) -> bytes:
+def drawn_body(draw: random.Random) -> bytes:
+    """Return a body of random markup, words that mean something among it; often packed or cut."""
     pieces = list[bytes]()
     for _ in range(draw.randrange(60)):
         pieces += [draw.choice(_MARKUP), _url(draw) if draw.random() < 0.7 else draw.randbytes(draw.randrange(20))]

@@ -21,6 +21,7 @@ import tempfile
 from pathlib import Path
 
 ALONE_MIB, TOGETHER_MIB = 512, 1024
+UNREACHED = "nothing was reached"  # an end of its own, with an exit code of its own
 ENDING_S = 6.0  # of the contract's seconds, kept for starting and ending
 
 
@@ -59,6 +60,18 @@ def report(directory: Path, file: Path) -> None:
                 kind = "error" if row["status"] >= 400 else "soft404"
             line = {"url": row["url"], "class": kind, "title": row["title"] or "", "tls_ok": row["tls_ok"]}
             out.write(json.dumps(line) + "\n")
+
+
+def crawled(words: list[str], directory: Path, file: Path) -> int:
+    """Run a crawl and report; return its exit code, 0 where it says that every site has asked it to stay away."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as said:
+        code = subprocess.run(words, check=False, stdout=said).returncode
+        said.seek(0)
+        unreached = code == 1 and UNREACHED in said.read()
+    if code == 0 or unreached:
+        report(directory, file)
+        return 0
+    return code
 
 
 def judged(judge: Path, work: Path, *more: str) -> list[dict[str, object]]:
@@ -117,10 +130,7 @@ def main() -> int:
         parser.error("--judge names the judge")
     with tempfile.TemporaryDirectory(prefix="hostile-crawl-") as name:
         directory = Path(name)
-        done = subprocess.run(command(json.loads(args.contract.read_text()), directory), check=False)
-        if done.returncode == 0:
-            report(directory, args.report)
-        return done.returncode
+        return crawled(command(json.loads(args.contract.read_text()), directory), directory, args.report)
 
 
 if __name__ == "__main__":

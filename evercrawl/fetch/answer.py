@@ -45,6 +45,7 @@ _CLASSES = {
 _CUT = frozenset({"timeout", "reset"})
 _HTTP2_STREAM = 92
 _TOLD_CHARS = 100  # of what the far end says; it goes into the journal
+_WORDS_CHARS = 200  # of what curl says
 
 
 def class_of(code: int, words: str) -> str:
@@ -62,6 +63,18 @@ def class_of(code: int, words: str) -> str:
     if code == 56 and words.startswith(_CHUNK_WORDS):
         return "protocol"
     return _CLASSES.get(code, "protocol")
+
+
+def legible(words: str) -> str:
+    r"""Return what is kept of words in which bytes of a server may stand: short, visible, and text in any encoding.
+
+    Examples
+    --------
+    >>> legible("bad field: \udcf4\x1b[2J"), len(legible("x" * 1_000))
+    ('bad field: \\udcf4\\x1b[2J', 200)
+    """
+    shown = words[:_WORDS_CHARS].encode("ascii", "backslashreplace").decode()
+    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in shown)[:_WORDS_CHARS]
 
 
 def final_head(lines: Sequence[bytes]) -> Sequence[bytes]:
@@ -92,7 +105,7 @@ def _interim(status_line: bytes) -> bool:
 
 def settle(exchange: Exchange, lines: Sequence[bytes], code: int, words: str) -> None:
     """Fill in all that follows from the header lines, from `exchange.wire` and from how curl says that it ended."""
-    exchange.error, exchange.detail = class_of(code, words), words
+    exchange.error, exchange.detail = class_of(code, words), legible(words)
     head = final_head(lines)
     if not head or sum(map(len, lines)) > MAX_HEAD_BYTES:
         exchange.wire = b""

@@ -133,7 +133,7 @@ class _Scratch(threading.local):
         """Have room for a page of `n` bytes."""
         if n <= self.size_bytes:
             return
-        self.size_bytes = n = max(n, 1 << 16)
+        self.size_bytes = n = max(n, LEAST_BYTES)
         self.text = np.empty(n + n // 4 + 64, np.uint8)  # no reference is longer than a fourth of its length decoded
         self.links, self.facts = np.empty(3 * n + 64, np.uint8), np.empty(3 * n + 64, np.uint8)
         self.spans = np.empty((n // 8 + 1, 3), np.int32)  # no link is shorter than <a href>
@@ -144,7 +144,8 @@ class _Scratch(threading.local):
 
 
 _scratch: Final = _Scratch()
-_KEPT_BYTES: Final = 1 << 20  # for longer pages, memory is not held
+KEPT_BYTES = 1 << 20  # for longer pages, memory is not held
+LEAST_BYTES = 1 << 16  # there is room for a page as long as this, at least
 
 
 def _rows(n: int) -> int:
@@ -154,7 +155,7 @@ def _rows(n: int) -> int:
 
 def _parts(source: bytes, max_links: int, xml: bool) -> tuple[bytes, Bytes, Bytes, Spans, int]:
     """Return text, links, facts, spans and cut links of a page, as the kernel writes them; two until the next call."""
-    n, memory = len(source), _scratch if len(source) <= _KEPT_BYTES else _Scratch()
+    n, memory = len(source), _scratch if len(source) <= KEPT_BYTES else _Scratch()
     memory.fit(n)
     rows, most_spans = _rows(n), min(max_links, MAX_SPANS, n // 8 + 1)
     memory.lately[:rows] = 0

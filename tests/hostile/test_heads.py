@@ -119,7 +119,37 @@ def test_what_is_told_of_an_answer_is_short(hostile):
     assert len(exchange.detail) < 200
 
 
+@pytest.mark.parametrize("code", [0, 1, 7, 16, 18, 28, 52, 56, 60, 92])
+@pytest.mark.parametrize(
+    "words",
+    ["\udcf4", "\udcff" * 999, "\x1b[2J\x07", "a\r\nb", "\u202e", "\x00", "\U0010ffff" * 500, "\x9b31m", "ok", ""],
+)
+def test_whatever_a_server_has_curl_say_is_visible_text(code, words):
+    """In its words for a broken frame are bytes of that."""
+    exchange = Exchange(Request("http://a.example/"), 1e9)
+    settle(exchange, [], code, words)
+    assert exchange.detail.isascii()
+    assert exchange.detail.isprintable()
+    assert len(exchange.detail) <= 200
+    assert exchange.error
+
+
 # HTTP/2
+
+
+def a_field(name, value):
+    return lambda far, s: far.frame(
+        far.HEADERS, 5, s, far.STATUS_200 + b"\0" + bytes([len(name)]) + name + bytes([len(value)]) + value
+    )
+
+
+@pytest.mark.parametrize("name", [b"\xf4", b"\xff\xfe" * 30, b"\x1b[2J", b"\x9b31m", b"A\x80", b"x\r\n"])
+@pytest.mark.parametrize("value", [b"v", b"\xf4\x80\x00", b"\x1b]0;x\x07"])
+def test_a_broken_field_of_http_2_is_told_in_visible_text(hostile, name, value):
+    (exchange,) = hostile.fetch(hostile.Far2(frames(a_field(name, value))), deadline_s=2.0)
+    for told in (exchange.error, exchange.detail, *exchange.headers, *exchange.headers.values()):
+        told.encode()
+    assert exchange.detail.isprintable()
 
 
 def frames(make):

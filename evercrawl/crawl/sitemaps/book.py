@@ -14,8 +14,9 @@ from evercrawl.parse.urls import hostname, normalise, origin
 
 MAX_SITEMAPS: Final = 1_000  # of one site, however many hosts it has
 MAX_FEEDS: Final = 8  # of one host, that its pages name; blogs have another for each article
-MAX_SITE_BYTES: Final = 1 << 20  # of the addresses of a site's sitemaps
-MAX_BYTES: Final = 32 << 20  # of the addresses of all; beyond, the site with most loses its last ones
+MAX_SITE_BYTES: Final = 2 << 20  # of what is kept of a site's sitemaps
+MAX_BYTES: Final = 192 << 20  # of what is kept of all; beyond, the sites with most lose their last ones
+_FULL_AGAIN: Final = 15 / 16  # of `MAX_BYTES`, to which it is emptied at once
 MAX_OWNERS: Final = 16  # hosts that vouch for one sitemap; it is read anew for each
 MAX_SITE_URLS: Final = 1_000_000  # listed by all sitemaps of a site together
 
@@ -44,9 +45,10 @@ class SitemapBook:
         self._met: dict[str, float] = {}  # origin -> until when the rules hold whose sitemaps are known
         self._of: dict[str, Listing] = {}
         self._sites: dict[str, list[Listing]] = {}  # by the site of the first owner, in the order they were met
-        self._bytes: Counter[str] = Counter()  # of their addresses, by site
-        self._feeds: Counter[str] = Counter()  # those among them that pages named
-        self._urls: Counter[str] = Counter()  # what they list, by first owner
+        self._bytes: Counter[str] = Counter()  # of what is kept of them, by site
+        self._total = 0  # of these
+        self._feeds: Counter[str] = Counter()  # those among them that pages named, by first owner
+        self._urls: Counter[str] = Counter()  # what they list, by site
         self._due: list[tuple[float, int, Listing]] = []
         self._order = itertools.count()
         self.never: set[Listing] = set()
@@ -91,6 +93,7 @@ class SitemapBook:
                 known.owners += more
                 known.level = min(known.level, level)
                 self._reread(known, now)
+                self._weigh(known)
         elif self._has_room(url, owners[0]):
             self._add(Listing(url, owners, level, next_at=now))
 
@@ -112,40 +115,63 @@ class SitemapBook:
         self._of[listing.url] = listing
         group = _site_of(site)
         self._sites.setdefault(group, []).append(listing)
-        self._bytes[group] += len(listing.url)
         self._feeds[site] += listing.by_page
-        self._urls[site] += listing.urls
+        self._urls[group] += listing.urls
         if not listing.asked_at:
             self.never.add(listing)
         self.push(listing, listing.next_at)
-        while self._bytes.total() > MAX_BYTES and self._drop_one():
-            pass
+        self._weigh(listing)
 
-    def _drop_one(self) -> bool:
-        """Forget the last sitemap of the site with the longest addresses together; return whether there was one."""
-        group, _ = self._bytes.most_common(1)[0]
+    def _weigh(self, listing: Listing) -> None:
+        """Take note of what is kept of a sitemap by now, and make room where that is too much."""
+        if self._of.get(listing.url) is not listing:  # it was forgotten meanwhile
+            return
+        more = listing.nbytes - listing.counted
+        listing.counted += more
+        self._bytes[_site_of(listing.owners[0])] += more
+        self._total += more
+        if self._total > MAX_BYTES:
+            self._make_room()
+
+    def _make_room(self) -> None:
+        """Forget the last sitemaps of the sites of which most is kept, until there is room for some time."""
+        most = [(-size, group) for group, size in self._bytes.items()]
+        heapq.heapify(most)
+        while most and self._total > MAX_BYTES * _FULL_AGAIN:
+            _, group = heapq.heappop(most)
+            if self._drop_last(group):
+                heapq.heappush(most, (-self._bytes[group], group))
+
+    def _drop_last(self, group: str) -> bool:
+        """Forget the last sitemap of a site; return whether there was one that is not being asked for."""
         listing = next((one for one in reversed(self._sites[group]) if not one.busy), None)
         if listing is None:
             return False
         self._sites[group].remove(listing)
-        self._bytes[group] -= len(listing.url)
+        self._bytes[group] -= listing.counted
+        self._total -= listing.counted
+        listing.counted = 0
         self._feeds[listing.owners[0]] -= listing.by_page
-        self._urls[listing.owners[0]] -= listing.urls
+        self._urls[group] -= listing.urls
         self.never.discard(listing)
         listing.next_at = float("nan")  # so that its place in the queue is no more its own
         del self._of[listing.url]
         self._cache.drop(listing.url)
+        if not self._sites[group]:
+            for counts in (self._sites, self._bytes, self._urls):
+                del counts[group]
+            return False
         return True
 
     # How many pages a site may list
 
     def room(self, listing: Listing) -> int:
         """Return how many pages a sitemap may list, given what the others of its site do."""
-        return max(MAX_SITE_URLS - self._urls[listing.owners[0]] + listing.urls, 0)
+        return max(MAX_SITE_URLS - self._urls[_site_of(listing.owners[0])] + listing.urls, 0)
 
     def count(self, listing: Listing, urls: int) -> None:
         """Take note of how many pages it lists now."""
-        self._urls[listing.owners[0]] += urls - listing.urls
+        self._urls[_site_of(listing.owners[0])] += urls - listing.urls
         listing.urls = urls
 
     # Which is next
@@ -175,8 +201,10 @@ class SitemapBook:
         if listing.stale:
             listing.forget()
             wait_s, listing.stale = 0.0, False
-        self.push(listing, now + wait_s)
-        self._cache.keep(listing)
+        if self._of.get(listing.url) is listing:  # else it was forgotten meanwhile
+            self.push(listing, now + wait_s)
+            self._cache.keep(listing)
+            self._weigh(listing)
 
 
 def _site_of(owner: str) -> str:

@@ -12,6 +12,8 @@ SITEMAPS_FILE: Final = "sitemaps.sqlite"
 _COLUMNS: Final = (
     "url, owners, level, by_page, kind, etag, last_modified, digest, urls, wait_s, asked_at, read_at, next_at"
 )
+_BARE_BYTES: Final = 400
+"""Of a sitemap whose texts are empty, its place in the queue included."""
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS sitemaps (
     url TEXT PRIMARY KEY, owners TEXT NOT NULL, level INTEGER NOT NULL, by_page INTEGER NOT NULL, kind TEXT NOT NULL,
@@ -48,6 +50,8 @@ class Listing:
         When it was last asked for, when its content was last read, 0 for never; when to ask again.
     moved, hops, busy
         Where it is to be asked for after redirects, so many in a row; whether it is being asked for or read.
+    counted
+        Bytes that whoever has it counts for it, see `nbytes`.
     stale
         Whether another host came to vouch for it while it was being asked for or read, so that it is read anew.
     """
@@ -68,7 +72,14 @@ class Listing:
     moved: str = ""
     hops: int = 0
     busy: bool = False
+    counted: int = 0
     stale: bool = False
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory in use, about, and half of them in the file."""
+        texts = (self.url, self.etag, self.last_modified, self.moved, *self.owners)
+        return _BARE_BYTES + sum(map(len, texts))
 
     @property
     def invited(self) -> bool:
