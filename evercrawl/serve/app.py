@@ -9,6 +9,7 @@ from typing import Final
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -27,6 +28,10 @@ from evercrawl.serve.problems import HANDLERS
 from evercrawl.serve.questions import QuestionLine
 from evercrawl.serve.replica import CrawlReplica
 from evercrawl.serve.tickets import TicketOffice
+
+_PACKED_BYTES: Final = 2000
+"""Answers of this size and more are compressed, where who asks takes that; events are not."""
+_PACKED_LEVEL: Final = 4
 
 
 def app(
@@ -80,7 +85,7 @@ def app(
             Route("/", search_page.page(static)),
             *(Route(path, shell.page(name, static)) for name, path in shell.PAGES.items() if name != "search"),
             Route(f"/static/{static.digest}/{{name:path}}", static.file),
-            Mount("/api/v1", routes=_API),
+            Mount("/api/v1", routes=_API, middleware=[Middleware(GZipMiddleware, _PACKED_BYTES, _PACKED_LEVEL)]),
             Route("/go/{ticket}", clicks.go),
             Route(PATH, assistants),
             Route("/openapi.json", openapi),

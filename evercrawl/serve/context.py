@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import functools
+import math
+import threading
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -17,8 +20,11 @@ from evercrawl.serve.live import Live
 from evercrawl.serve.problems import RequestError
 from evercrawl.serve.replica import CrawlReplica
 from evercrawl.serve.tickets import TicketOffice
+from evercrawl.store.live_line import ask
 
-AT_LEAST: Final = "at_least"
+PROGRESS_S: Final = 0.5
+ANSWER_S: Final = 2.0
+"""That a crawl may take to say how it is."""
 
 
 @dataclass(slots=True)
@@ -47,6 +53,16 @@ class ServerParts:
     tickets: TicketOffice
     recorder: UsageRecorder | None
     counts: dict[tuple[str, int], int] = field(default_factory=dict[tuple[str, int], int])
+    _told: tuple[float, dict[str, Any] | None] = (-math.inf, None)
+    _asking: threading.Lock = field(default_factory=threading.Lock)
+
+    def progress(self) -> dict[str, Any] | None:
+        """Return what the running crawl said of itself within the last half second; None where none answers."""
+        with self._asking:
+            if time.monotonic() > self._told[0] + PROGRESS_S:
+                told = ask(self.replica.directory, {"ask": "progress"}, ANSWER_S)
+                self._told = time.monotonic(), told if told is not None and "error" not in told else None
+            return self._told[1]
 
 
 def on_replica(ask: Callable[[ServerParts, Request], Response]) -> Callable[[Request], Awaitable[Response]]:

@@ -37,6 +37,7 @@ EVERY_S: Final = 0.1
 VIEW_EVERY_S: Final = 1.0
 LONG_BYTES: Final = 2 << 20
 """Of a journal: to read as much takes some tenths of a second."""
+_RARE: Final = 32  # answers that are kept from one view to the next
 _CATCH_UP_S: Final = 0.5
 _POLL_S: Final = 0.002
 _PATIENCE_S: Final = 2.0  # with derived files that are being made
@@ -172,7 +173,12 @@ class CrawlReplica:
             raise NotReadyError("the history of this crawl is being read for the first time; ask again soon")
         with self._asking_derived, self.reading() as view:
             if self._derived is None:
-                self._derived = Derived(self._follower.partition).current()
+                made = Derived(self._follower.partition)
+                try:
+                    self._derived = made.current()
+                finally:
+                    if self._derived is None:
+                        made.close()
             else:
                 self._derived.follow()
             yield view, self._derived
@@ -226,6 +232,8 @@ class CrawlReplica:
         with self.reading() as view, self._making.setdefault(name, threading.Lock()):
             kept = self._rare.get(name)
             if kept is None or time.monotonic() > kept[0] + lasts_s:
+                if len(self._rare) > _RARE:
+                    self._rare.clear()
                 kept = self._rare[name] = (time.monotonic(), make(view))
             return kept[1]  # type: ignore[return-value]
 

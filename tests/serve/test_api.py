@@ -6,7 +6,7 @@ from datetime import datetime
 import pytest
 from starlette.testclient import TestClient
 
-from evercrawl.serve import replica
+from evercrawl.serve import context, replica
 from evercrawl.serve.api.resources import RESOURCES
 from evercrawl.serve.app import app
 
@@ -188,3 +188,33 @@ def test_a_long_journal_is_read_for_the_sites_by_a_process_of_its_own(crawl, mon
         monkeypatch.undo()
         assert found.json()["sites"] == asking.get("/api/v1/sites?limit=2").json()["sites"]
     assert {site["site"] for site in found.json()["sites"]} == {"a.example", "b.example"}
+
+
+def test_what_the_running_crawl_says_comes_over_its_line(client, monkeypatch):
+    assert client.get("/api/v1/progress").json()["progress"] is None, "whose lock names no socket"
+    parts = client.app.state.context
+    monkeypatch.setattr(context, "PROGRESS_S", 0.0)
+    monkeypatch.setattr(context, "ask", lambda *_: {"visits": 7, "waiting": {"resting": 2}})
+    assert client.get("/api/v1/progress").json()["progress"]["waiting"] == {"resting": 2}
+    monkeypatch.setattr(context, "ask", lambda *_: {"error": "ask one of ping"})
+    assert parts.progress() is None
+
+
+def test_hosts_that_are_left_alone_are_told_with_what_waits_on_them(client, crawl):
+    number = list(crawl.state.hosts).index("a.example")
+    state = client.app.state.context.replica.view.state
+    state.away[number] = time.time() + 60
+    (host,) = client.get("/api/v1/waits").json()["hosts"]
+    assert (host["host"], host["pages"]) == ("a.example", 0)
+    assert host["until_s"] > time.time()
+
+
+def test_long_answers_are_compressed_and_events_are_not(client, crawl):
+    crawl.seed(*(f"https://a.example/long/{number}" for number in range(200)))
+    crawl.save()
+    while len(client.get("/api/v1/pages?limit=200").json()["pages"]) < 200:
+        time.sleep(0.05)
+    found = client.get("/api/v1/pages?limit=200")
+    assert found.headers["content-encoding"] == "gzip"
+    assert int(found.headers["content-length"]) < len(found.content) / 3
+    assert "content-encoding" not in client.get("/api/v1/pages?limit=1").headers

@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any, Final
 
+import numpy as np
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
 from evercrawl.ask.measured import measured
 from evercrawl.ask.rank.upcoming import upcoming
 from evercrawl.ask.status import state_of
+from evercrawl.config.site_rules import Sites
 from evercrawl.model.rules.robots_file import ROBOTS_FILE, unreachable
+from evercrawl.model.rules.waits import silent_until
 from evercrawl.model.view import View
 from evercrawl.serve.asking import Parameters, answer
 from evercrawl.serve.context import ServerParts, on_replica
@@ -49,6 +53,14 @@ def waits(parts: ServerParts, request: Request) -> Response:
     return answer({"hosts": found}, parts.replica.sequence)
 
 
+async def progress(request: Request) -> Response:
+    """Answer with what the running crawl says of itself, over the line to it; null where none answers."""
+    Parameters(request)
+    parts: ServerParts = request.app.state.context
+    told = await run_in_threadpool(parts.progress)
+    return answer({"progress": told}, parts.replica.sequence)
+
+
 @on_replica
 def recent(parts: ServerParts, request: Request) -> Response:
     """Answer with the last visits, the newest first."""
@@ -69,13 +81,29 @@ def _state(parts: ServerParts, view: View) -> dict[str, Any]:
 
 def _waits(view: View) -> list[dict[str, Any]]:
     state = view.state
-    away = [
-        {"host": state.hosts[number], "why": "errors in a row", "until": until}
-        for number, until in state.away.items()
+    away = {number: (until, "errors in a row, or its own wish") for number, until in state.away.items()}
+    silent = {number: (until, "it said nothing while too many were waited for")
+              for number, until in silent_until(state).items()}  # fmt: skip
+    found = [
+        {"host": state.hosts[number], "why": why, "until": until, "pages": _unread(view, number)}
+        for number, (until, why) in (silent | away).items()
         if until > view.now
     ]
+    sites = Sites(view.config.sites)
+    shut = [
+        {"host": host, "why": "crawl.toml has it asked at other hours", "until": until, "pages": _unread(view, number)}
+        for number, host in (enumerate(state.hosts) if view.config.sites else ())
+        if (until := sites.opens_at(host, view.now)) > view.now
+    ]
     closed = [
-        {"host": origin, "why": f"robots.txt could not be fetched: {why}", "until": None}
+        {"host": origin, "why": f"robots.txt could not be fetched: {why}", "until": None, "pages": None}
         for origin, why in unreachable(view.partition.directory / ROBOTS_FILE).items()
     ]
-    return sorted(away, key=lambda each: float(each["until"])) + closed  # type: ignore[arg-type]
+    return sorted(found + shut, key=lambda each: float(each["until"])) + closed  # type: ignore[arg-type]
+
+
+def _unread(view: View, number: int) -> int:
+    """Return how many known pages of a host were never visited."""
+    rows = view.state.records.rows[: view.state.records.count]
+    known = int(view.state.known.pages_of_hosts(len(view.state.hosts))[number])
+    return max(known - int(np.count_nonzero(rows["host"] == number)), 0)

@@ -15,13 +15,15 @@ from evercrawl.serve.asking import Parameters, answer
 from evercrawl.serve.context import ServerParts, on_replica
 
 DOTS: Final = 5_000
+MAP_S: Final = 5.0
+"""How long the map may stand: visits since come to browsers as events."""
 
 
 @on_replica
 def pages_map(parts: ServerParts, request: Request) -> Response:
     """Answer with up to 5,000 pages: site, importance, and P(fresh) now with the rate at which it fades."""
     most = Parameters(request, "limit").whole("limit", DOTS, 1, DOTS)
-    found = parts.replica.once(f"map {most}", lambda view: _dots(view, most))
+    found = parts.replica.rarely(f"map {most}", lambda view: _dots(view, most), MAP_S)
     return answer(found, parts.replica.sequence)
 
 

@@ -68,6 +68,7 @@ RESOURCES: Final[dict[str, Resource]] = {
     "sites": Resource(listed.sites, "The most important sites.", {"limit": _whole(100, 1, 5000)}),
     "next": Resource(crawl.following, "Visited pages that fall due next.", {"limit": _whole(20, 1, 1000)}),
     "visits": Resource(crawl.recent, "The last visits, the newest first.", {"limit": _whole(20, 1, 256)}),
+    "progress": Resource(crawl.progress, "What the running crawl says of itself.", {}),
     "waits": Resource(crawl.waits, "Hosts that are left alone, why, and until when.", {}),
     "changes": Resource(
         past.changed,
