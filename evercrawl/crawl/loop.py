@@ -220,7 +220,7 @@ class Crawl:
             for host, slot, new in chosen:
                 self._visiting.begin(host, slot, now, new=new)
             started += len(chosen)
-            if self._access.turns.crowded(now) or self._enforcing.crowded:
+            if self.frontier.spent or self._access.turns.crowded(now) or self._enforcing.crowded:
                 return False
         return True
 

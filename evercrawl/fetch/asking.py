@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from evercrawl.errors import ConfigError
@@ -101,7 +102,7 @@ class Asker:
         return Asking(scheme, host.strip("[]"), port, authority, target, [f"Host: {authority}".encode(), *lines])
 
     def _lines(self, own: Sequence[tuple[str, str]]) -> list[bytes]:
-        own_lines = {name.lower(): _line(name, value) for name, value in own}
+        own_lines = {_named(name): _line(name, value) for name, value in own}
         if self._base.keys().isdisjoint(own_lines):
             return [*self._base_lines, *own_lines.values()]
         return [line for name, line in self._base.items() if name not in own_lines] + list(own_lines.values())
@@ -120,8 +121,14 @@ def validator(value: str) -> str:
     return value if len(value) <= _VALIDATOR_CHARS and _VALUE.fullmatch(value) else ""
 
 
+@lru_cache(maxsize=64)
+def _named(name: str) -> str:
+    """Return the name of a header field in lower case, "" where it is none."""
+    return name.lower() if _NAME.fullmatch(name) else ""
+
+
 def _line(name: str, value: str) -> bytes:
     """Return the line of a header field, the value in Latin-1 as fields are read."""
-    if not _NAME.fullmatch(name) or not _VALUE.fullmatch(value):
+    if not _named(name) or not _VALUE.fullmatch(value):
         raise ValueError(f"the header field {name!r} cannot be sent")
     return f"{name}: {value}".encode("latin-1")

@@ -74,6 +74,8 @@ class Forgotten:
 
     def has(self, slot: int) -> bool:
         """Whether a page was forgotten."""
+        if not len(self.slots):
+            return False
         place = int(np.searchsorted(self.slots, slot))
         return place < len(self.slots) and int(self.slots[place]) == slot
 

@@ -8,7 +8,7 @@ from journals import FIRST, append, event, events, replayed
 
 from evercrawl.errors import StoreError
 from evercrawl.store.disk.disk import RealDisk
-from evercrawl.store.journal.events import Visit
+from evercrawl.store.journal.events import Found, Visit
 from evercrawl.store.journal.frame import EVENTS
 from evercrawl.store.journal.journal import Journal
 from evercrawl.store.journal.segment import segment_name, segments
@@ -31,6 +31,16 @@ def test_what_went_in_comes_out(disk, written):
     assert max(pointers) < 2**64
     assert 0 not in pointers
     assert (journal.sequence, journal.written) == (100, 100 if written else 0)
+
+
+def test_a_glance_tells_what_each_event_is_and_whose(disk):
+    journal, made = Journal.open(disk), events(EVENTS + 30)
+    append(journal, made[: EVENTS + 20])
+    for one in made[EVENTS + 20 :]:
+        journal.append(one)
+    glances = [(glance.kind, glance.first) for glance in journal.glances()]
+    firsts = [one.at if isinstance(one, Found) else one.slot for one in made]
+    assert glances == [(one.__struct_config__.tag, first) for one, first in zip(made, firsts, strict=True)]
 
 
 def test_half_sealed_half_open_half_written(disk):

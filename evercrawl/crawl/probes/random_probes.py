@@ -13,7 +13,7 @@ were visited just now would be left out, and these are not as fresh as others.
 import heapq
 import math
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from random import Random
 from typing import Final
 
@@ -22,7 +22,7 @@ import numpy as np
 from evercrawl.crawl.probes.drawing import Drawing
 from evercrawl.model.rules.barred import Barred
 from evercrawl.model.rules.waits import again_at
-from evercrawl.model.stored.reader import recent
+from evercrawl.model.stored.reader import undecided
 from evercrawl.model.stored.remembered import Remembered
 from evercrawl.schedule.abilities import p_fresh
 from evercrawl.schedule.base import Policy, Surroundings
@@ -31,7 +31,7 @@ from evercrawl.schedule.frontier.frontier import Frontier
 from evercrawl.schedule.frontier.hosts import Host
 from evercrawl.schedule.frontier.politeness import LOOK_S
 from evercrawl.schedule.pages import Pages
-from evercrawl.store.journal.events import CHANGED, Drawn, Visit
+from evercrawl.store.journal.events import CHANGED, Drawn
 from evercrawl.store.partition import Partition
 from evercrawl.types import Outcome, Slots
 
@@ -89,7 +89,7 @@ class RandomProbes:
         self._by_importance = False
         self._random = Random(f"{partition.birth.id} {partition.journal.sequence}")  # another one in each run
         self._drawing = Drawing(self._state, plain, self._random)
-        for slot in _undecided(partition) if share else ():
+        for slot in undecided(partition, RESUMED_BYTES) if share else ():
             self._wait(slot)
 
     def stop(self) -> None:
@@ -166,14 +166,3 @@ class RandomProbes:
         row = self._state.records.rows[index : index + 1]
         at = again_at(self._state, row["visited"], row["misses"], self._refresh_after_s).item()
         heapq.heappush(self._queue, (at, slot))
-
-
-def _undecided(partition: Partition) -> Iterator[int]:
-    """Yield the slots that were drawn not long before the journal's end, and not visited since."""
-    drawn = dict[int, None]()
-    for event in recent(partition, RESUMED_BYTES):
-        if isinstance(event, Drawn):
-            drawn[event.slot] = None
-        elif isinstance(event, Visit):
-            drawn.pop(event.slot, None)
-    yield from drawn

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from evercrawl.crawl.backoff import apply_backoff
 from evercrawl.crawl.visit.access import GO, WAIT, Access
@@ -36,8 +37,7 @@ INTERNAL: Final = "internal"
 """The class of failure of a page on which our own code failed."""
 
 
-@dataclass(frozen=True, slots=True)
-class VisitTag:
+class VisitTag(msgspec.Struct, frozen=True):
     """Says that an exchange visits a page, what was known of it, how likely its copy was to be fresh, and its queue."""
 
     host: Host

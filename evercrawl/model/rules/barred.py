@@ -70,8 +70,10 @@ class Barred:
 
     def rule(self, slot: int, url: str) -> str:
         """Return the rule that keeps a page out now; "" where none does."""
-        if not self._scope.by_page:
-            return self._scope.keeps_out(url, 0, seed=False)
+        if not self._scope.by_depth:
+            rule = self._scope.keeps_out(url, 0, seed=False)
+            if not rule or not self._scope.by_page:  # a seed may only do more
+                return rule
         row = self._state.known.row(slot)
         depth = int(row["depth"])
         return self._scope.keeps_out(url, depth, seed=not depth and int(row["source"]) == NO_SLOT)

@@ -103,14 +103,15 @@ class Scope:
         if self._kind != "any" and not self.holds(hostname(url)):
             return f"scope = {self._kind!r}"
         include = own.include if own is not None and own.include else self._include
-        if include and not seed and not any(pattern.search(url) for pattern in include):
+        if include and not seed and not _matches(include, url):
             return own.include_rule() if own is not None and own.include else self._include_rule()
         return self.excludes(url)
 
     def excludes(self, url: str) -> str:
         """Return the rule by which nothing at a URL is requested, be it a page or not; "" where there is none."""
-        if found := next((_exclude_rule(pattern) for pattern in self._exclude if pattern.search(url)), ""):
-            return found
+        for pattern in self._exclude:
+            if pattern.search(url):
+                return _exclude_rule(pattern)
         own = self._of(url)
         return own.excludes(url) if own is not None else ""
 
@@ -123,6 +124,11 @@ class Scope:
     def open(self) -> bool:
         """Whether no rule keeps any known page out."""
         return not self.rules()
+
+    @property
+    def by_depth(self) -> bool:
+        """Whether it takes its depth to judge a page."""
+        return bool(self._max_depth or self._bounds)
 
     @property
     def by_page(self) -> bool:
@@ -183,11 +189,11 @@ class Scope:
     def _text_excludes(self, url: str) -> str:
         own = self._of(url)
         include = own.include if own is not None and own.include else self._include
-        if include and not any(pattern.search(url) for pattern in include):
+        if include and not _matches(include, url):
             return "include"
         if own is not None and own.excludes(url):
             return "exclude"
-        return "exclude" if any(pattern.search(url) for pattern in self._exclude) else ""
+        return "exclude" if _matches(self._exclude, url) else ""
 
 
 class _Bounds:
@@ -217,3 +223,11 @@ class _Bounds:
 
 def _exclude_rule(pattern: re.Pattern[str]) -> str:
     return f"exclude = {pattern.pattern!r}"
+
+
+def _matches(patterns: list[re.Pattern[str]], url: str) -> bool:
+    """Whether one of the patterns is found in a URL; a loop, for a generator costs as much as a search."""
+    for pattern in patterns:  # noqa: SIM110
+        if pattern.search(url):
+            return True
+    return False

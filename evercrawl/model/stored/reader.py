@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from evercrawl.clock import SystemClock
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.parse.sites import found_site, site_rules
 from evercrawl.store.disk.lock import holder
-from evercrawl.store.journal.events import Event, Visit
+from evercrawl.store.journal.events import Drawn, Event, Visit
 from evercrawl.store.journal.segment import segments
 from evercrawl.store.journal.tail import find_end
 from evercrawl.store.partition import Partition
@@ -20,6 +20,7 @@ Tell: TypeAlias = Callable[[str, int, int], None]
 
 """Called now and then with what is being read, how much was, and of how much."""
 
+_VISIT, _DRAWN = Visit.__struct_config__.tag, Drawn.__struct_config__.tag
 EVERY: Final = 4096
 """Events between two words on how far it is."""
 
@@ -89,12 +90,28 @@ def recent(partition: Partition, size_bytes: int) -> Iterator[Event]:
 
     Only files and records tell where frames begin, these by pointing to events; so reading begins with one of them.
     """
+    for _, _, event in partition.journal.replay(_recently(partition, size_bytes)):
+        yield event
+
+
+def undecided(partition: Partition, size_bytes: int) -> list[int]:
+    """Return the slots that the events of `recent` say were drawn and not visited since, in order."""
+    drawn = dict[int, None]()
+    for glance in partition.journal.glances(_recently(partition, size_bytes)):
+        if glance.kind == _VISIT:
+            drawn.pop(cast("int", glance.first), None)
+        elif glance.kind == _DRAWN:
+            drawn[cast("int", glance.first)] = None
+    return list(drawn)
+
+
+def _recently(partition: Partition, size_bytes: int) -> int:
+    """Return where in the journal about so many bytes from its end a frame begins."""
     records, wanted = partition.state.records, max(partition.journal.position - size_bytes, 0)
     offsets = records.rows["event"][: records.count] >> np.uint64(8)
     later = offsets[offsets >= wanted] if wanted else offsets[:0]
     begun = max((part.start for part in segments(partition.disk) if part.start <= wanted), default=0)
-    for _, _, event in partition.journal.replay(int(later.min()) if len(later) else begun):
-        yield event
+    return int(later.min()) if len(later) else begun
 
 
 def visits(partition: Partition, slot: int) -> Iterator[Visit]:

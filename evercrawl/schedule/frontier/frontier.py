@@ -126,6 +126,7 @@ class Frontier(PoliteHosts):
         self._picked, self._picked_values = list[tuple["Host", int, bool]](), list["Floats"]()  # of the last choice
         self._picked_at, self._picked_new = 0.0, 0
         self._returned = set[int]()  # slots of that choice that were put back, or given up
+        self._spent = self._passed_over = False  # what the last choice left: nothing; an address's other hosts
         self._left_alone_until = 0.0  # before that the policy has no page visited
         self._new_hosts, self._new = array("I"), array("I")  # what came since the last choice: new and visited pages
         self._seen_hosts, self._seen, self._seen_until = array("I"), array("I"), array("d")
@@ -204,6 +205,7 @@ class Frontier(PoliteHosts):
         self._open_gates(now)
         self._choices, self._chose_at = self._choices + 1, now
         going, owing = most > 0, self._queues.owing
+        self._spent = self._passed_over = False
         if self.locator is not None:
             self.locator.choosing()
         while going and len(chosen) < most:
@@ -215,12 +217,18 @@ class Frontier(PoliteHosts):
             going = self._round(now, most - len(chosen), least, chosen)
             if self.locator is not None and self.locator.crowded(now):
                 return chosen
+        self._spent = not going and not self._passed_over
         if self._left_alone_until == 0.0 and not chosen and most > 0 and self._policy.min_value > -math.inf:
             due_at = self._queues.due_at()
             self._left_alone_until = min(due_at, now + _LOOK_MOST_S) if due_at > now else now + _LOOK_S
             if owing:  # what was looked at again may be wanted
                 self._left_alone_until = now
         return chosen
+
+    @property
+    def spent(self) -> bool:
+        """Whether the last choice left nothing that could be chosen at its instant, and nothing of it came back."""
+        return self._spent and not self._returned
 
     def planned(self) -> None:
         """Ask anew when pages fall due: the policy has looked at all of them, and may have changed its mind."""
@@ -389,6 +397,8 @@ class Frontier(PoliteHosts):
             self._picked_values.append(values.take(taken) / np.maximum(ratio.take(taken), 1.0) ** _HOSTS_OWN)
             self._picked_at = now
             self._note_fresh(pages, taken, fresh, context)
+        if rows and self._queues.everyone:  # what was left is worth too little
+            return False
         return bool(rows or out or added or self._queues.arrived)
 
     def _note_fresh(self, pages: Pages, rows: Ints, fresh: Floats | None, context: Context) -> None:
@@ -452,6 +462,7 @@ class Frontier(PoliteHosts):
             if key:
                 address = addresses.get(key) or self._address(key)
                 if address.chosen == choices:
+                    self._passed_over = True
                     continue
                 if address.in_flight >= self._per_ip or address.ready_at > now:
                     out.append(number)

@@ -69,10 +69,16 @@ class HostQueues:
         How many pages are looked at again for each that is chosen.
     capacity
         Hosts that there is room for, and eight times as many visited pages; memory is used as it is needed.
+
+    Attributes
+    ----------
+    everyone
+        Whether all hosts that have rested, and have pages that may be visited, take part in the choice begun last.
     """
 
     def __init__(self, *, in_order: bool = False, reviews: int = 1, capacity: int = 1 << 27) -> None:
         self._in_order, self._reviews = int(in_order), reviews
+        self.everyone = False
         kinds = LOT, (ENTRY, 3), (ENTRY, PLACES), (np.uint32, WORDS_OF_TABLES)
         columns = reserve_together(kinds, capacity, large_pages=True)
         self._lots, self._lines, self._entries, self._tables = (column.reshape(-1) for column in columns)
@@ -212,12 +218,13 @@ class HostQueues:
             The slots of all rows; how many of these, from the first on, are to be valued; from which one on, to the
             last, it is to be said when they fall due; and for each row how dear visits to its host are.
         """
-        wide = min(max(3 * most // 4, _WIDE_LEAST), _WIDE_MOST)
+        wide, at_once = min(max(3 * most // 4, _WIDE_LEAST), _WIDE_MOST), min(max(2 * most, 64), MOST_HOSTS // 4)
         n = _KERNELS["collect"](
-            self._memory, now, min(max(2 * most, 64), MOST_HOSTS // 4), wide, _POOL * most,
+            self._memory, now, at_once, wide, _POOL * most,
             self._again, self._in_order, int(several), pointer(hosts), pointer(added), len(added),
         )  # fmt: skip
-        _, valued, woken, _ = self._counts.tolist()
+        _, valued, woken, arrived = self._counts.tolist()
+        self.everyone = bool(arrived < at_once and max(self._control[DUES], self._control[NEWS]) <= wide)
         return self._slots[:n], valued, valued - woken, self._dear[:n]
 
     def hosts_of(self, rows: int) -> Slots:

@@ -15,8 +15,10 @@ folder wait: they are *held back*. So are pages where most of those before turne
 
 from __future__ import annotations
 
+import struct
 from typing import Any, Final, NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -61,6 +63,25 @@ GROUP: Final = np.dtype(
 _ODD: Final = 0x9E3779B97F4A7C15
 _MASK: Final = (1 << 64) - 1
 _MOST: Final = 0xFFFF
+
+
+_CELLS: Final = struct.Struct("<IIIHHHHII")
+"""The same, row by row."""
+_MOST_VISITS: Final = 0xFFFFFFFF
+
+
+class _Group(msgspec.Struct, gc=False):
+    """A row of `GROUP`."""
+
+    read: int
+    own: int
+    leaves: int
+    first: int
+    deepest: int
+    ends: int
+    dead: int
+    tried: int
+    next: int
 
 
 class Prospect(NamedTuple):
@@ -131,28 +152,31 @@ class Prospects:
         """
         keys = [_site_key(site), _folder_key(host, folder), _depth_key(host, folder, depth)]
         numbers: list[int] = self._numbers.of(np.array(keys, np.uint64)).tolist()
-        rows, note = self._groups.upto(len(self._numbers)), self._groups.changed.note
-        for number in (0, *numbers):
-            note(number)
-        whole, of_site, of_folder, of_depth = (rows[number] for number in (0, *numbers))
+        cells, note = self._groups.upto(len(self._numbers)).data, self._groups.changed.note
+        places = [number * _CELLS.size for number in (0, *numbers)]
+        groups = [_Group(*_CELLS.unpack_from(cells, place)) for place in places]
+        _, of_site, of_folder, of_depth = groups
         level = min(depth, _MOST - 1) + 1
-        if not _ends(of_site, of_folder, level) and level + int(of_folder["dead"]) >= of_folder["deepest"]:
-            tried = int(of_site["tried"])
-            if tried < FREE or visits >= of_site["next"]:
-                of_site["tried"] = tried + 1 + found
+        if not _ended(of_site, of_folder, level) and level + of_folder.dead >= of_folder.deepest:
+            tried = of_site.tried
+            if tried < FREE or visits >= of_site.next:
+                of_site.tried = min(tried + 1 + found, _MOST_VISITS)
                 apart = APART * 2.0 ** min(max(tried - FREE, 0) / FREE, 16.0)
-                of_site["next"] = min(visits + (1 + found) * apart, 0xFFFFFFFF)
-        for row in (whole, of_site, of_folder, of_depth):
-            row["read"] += 1
-            row["own"] += own
-            row["leaves"] += own and not found
-        of_site["first"] = min(int(of_site["first"]) or level, level)
-        if level > of_folder["deepest"]:
-            of_folder["deepest"], of_folder["dead"] = level, 0
-        of_folder["dead"] = min(int(of_folder["dead"]) + (not found), _MOST)
-        if of_depth["leaves"] >= max(2, LEAVES * of_depth["read"]):
-            for row in (of_site, of_folder):
-                row["ends"] = max(int(row["ends"]), level)
+                of_site.next = int(min(visits + (1 + found) * apart, _MOST_VISITS))
+        leaf = own and not found
+        for group in groups:
+            group.read += 1
+            group.own += own
+            group.leaves += leaf
+        of_site.first = min(of_site.first or level, level)
+        if level > of_folder.deepest:
+            of_folder.deepest, of_folder.dead = level, 0
+        of_folder.dead = min(of_folder.dead + (not found), _MOST)
+        if of_depth.leaves >= max(2, LEAVES * of_depth.read):
+            of_site.ends, of_folder.ends = max(of_site.ends, level), max(of_folder.ends, level)
+        for number, place, group in zip((0, *numbers), places, groups, strict=True):
+            note(number)
+            _CELLS.pack_into(cells, place, *msgspec.structs.astuple(group))
 
     def of(self, hosts: Slots, sites: Slots, folders: Slots, depths: Slots) -> Prospect:
         """Return what to expect of unread pages by where they are, columns of shape (n,)."""
@@ -221,6 +245,17 @@ class Prospects:
     def _taken(self, keys: Keys) -> NDArray[Any]:
         """Return the groups of keys, zeros for one of which nothing was read."""
         return self._groups.take(self._numbers.find(keys))
+
+
+def _ended(of_site: _Group, of_folder: _Group, level: int) -> bool:
+    """Return what `_ends` does, of one page."""
+    ends, read = of_folder.ends, of_folder.read
+    if level > of_site.first + DEEPEST:
+        return False
+    if ends and level <= ends + AHEAD:
+        return True
+    untold = read < TOLD or of_folder.leaves >= FEW_LEAVES * read
+    return untold and of_site.ends > 0 and level <= of_site.ends + AHEAD
 
 
 def _ends(of_site: Any, of_folder: Any, level: Any) -> Any:

@@ -9,9 +9,10 @@ import enum
 import functools
 import hashlib
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
+
+import msgspec
 
 from evercrawl.store.archive.member import pack, pack_stored
 from evercrawl.types import Exchange
@@ -49,8 +50,7 @@ class Original(NamedTuple):
     digest: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ArchiveEntry:
+class ArchiveEntry(msgspec.Struct, frozen=True):
     """One visit for the archive.
 
     Attributes

@@ -19,6 +19,7 @@ class World:
     def __init__(self, hosts: int = 3, policy: Policy | None = None, **settings: float) -> None:
         self.visited = np.full(100, np.nan)
         self.importance, self.cash = np.ones(100), np.zeros(100)
+        self.asked = 0  # how often pages were compared
         politeness: dict[str, float] = {"delay_s": 1.0, "refresh_after_s": 100.0} | settings
         self.frontier = Frontier(
             policy or BreadthFirst(),
@@ -31,6 +32,7 @@ class World:
             self.frontier.locate(host, (f"10.0.0.{number}",), 0.0)
 
     def columns(self, slots: Slots) -> Pages:
+        self.asked += 1
         one, none = np.ones(len(slots)), np.zeros(len(slots))
         importance, cash = self.importance[slots], self.cash[slots]
         return Pages(slots, self.visited[slots], importance, cash, one, 1000 * one, one, none, none)
@@ -123,6 +125,32 @@ def test_pages_of_a_host_that_are_due_together_are_each_chosen_once() -> None:
     assert sorted(found) == list(range(40))
     assert set(found[:16]) <= set(best[:32])
     assert world.frontier.seen_count == 0
+
+
+def test_pages_are_compared_once_where_all_hosts_that_have_rested_took_part() -> None:
+    world = World(policy=Greedy(), delay_s=0.0, connections_per_host=3, connections_per_ip=9)
+    world.cash[:4] = 8.0, 7.0, 1.0, 2.0
+    world.frontier.add_new(0, [0, 2])
+    world.frontier.add_new(1, [1, 3])
+    assert [slot for _, slot, _ in world.frontier.choose(0.0, 10, least=5.0)] == [0, 1]
+    assert world.asked == 1
+    assert world.frontier.spent
+    assert world.slots(0.0, most=0) == []
+
+
+def test_what_came_back_or_waits_for_its_address_may_be_chosen_at_the_same_instant() -> None:
+    world = World(connections_per_ip=2)
+    for number in (0, 1):
+        world.frontier.locate(world.frontier.hosts[number], ("10.0.0.9",), 0.0)
+        world.frontier.add_new(number, [number])
+    [(host, slot, new)] = world.frontier.choose(0.0, 5)
+    assert (slot, world.frontier.spent) == (0, False)
+    world.frontier.began(host, 0.0)
+    [(host, slot, new)] = world.frontier.choose(0.0, 5)
+    assert (slot, world.frontier.spent) == (1, True)
+    world.frontier.put_first(host, slot, new=new)
+    assert not world.frontier.spent
+    assert world.slots(0.0) == [1]
 
 
 @pytest.mark.parametrize("settings", [{"delay_s": 0.5}, {"ip_delay_s": 0.5}])
