@@ -9,7 +9,7 @@ import grimp
 import pytest
 
 ROOT = Path(__file__).parents[1]
-ROOMS = {".ci", "bench", "distribution", "docs", "evercrawl", "tests", "typings"}
+ROOMS = {".ci", "bench", "deploy", "distribution", "docs", "evercrawl", "tests", "typings"}
 MOST_FILES = 26
 OWN_FOLDER = 4
 FILES = {

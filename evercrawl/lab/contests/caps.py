@@ -93,7 +93,7 @@ class Caps(Comparison[HostLimited]):
         }  # fmt: skip
 
     def claims(self, rows: list[Row], options: LabOptions) -> list[Claim]:
-        """Hold ours to what we promise, and all to what was printed for other limits."""
+        """Hold ours to what we promise, and all to what was measured before for other limits."""
         promised = whole(options) and (options.turns or _TURNS) >= _TURNS
         best, worse = _reached(rows, _GAMMA.label), _reached(rows, _CLIPPED)
         ahead = all(one < other for one, other in zip(worse, best, strict=True))
@@ -102,9 +102,9 @@ class Caps(Comparison[HostLimited]):
               for kind in _KINDS),
             Claim("clipping rates that know no limits is worse than the best visit that is allowed", listed(best),
                   listed(worse), ahead),
-            Claim("clipping rates that know no limits, as printed for other limits", listed(_PRINTED), listed(worse),
+            Claim("clipping rates that know no limits, as measured before for other limits", listed(_PRINTED), listed(worse),
                   near(worse, _PRINTED, _WITHIN)),
-            Claim("the best visit that is allowed, as printed for other limits", listed(_PRINTED_BEST), listed(best),
+            Claim("the best visit that is allowed, as measured before for other limits", listed(_PRINTED_BEST), listed(best),
                   at_least(best, _PRINTED_BEST, _WITHIN)),
             *abandons_none(rows, (_KNOWN.label, _LEARNED.label), promised=promised),
             _waiting(rows),

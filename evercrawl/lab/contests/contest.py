@@ -81,7 +81,7 @@ def whole(options: LabOptions) -> bool:
 
 
 def as_printed(rows: list[Row], label: str, like: str, *, promised: bool, reached: bool = False) -> list[Claim]:
-    """Return a claim that a row is as printed, within 0.03 everywhere; for the better is no harm where it is `reached`.
+    """Return a claim that a row is as measured before, within 0.03 everywhere; for the better is no harm where it is `reached`.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def as_printed(rows: list[Row], label: str, like: str, *, promised: bool, reache
     off = [one - figure for one, (_, figure) in zip(found, pairs, strict=True)]
     holds = all((reached or each <= WITHIN) and each >= -WITHIN for each in off)
     said = "; ".join(f"{b:g} a day, correlation {c:g}: {figure:.3f}" for (c, b), figure in pairs)
-    return [Claim(f"{label}: as printed, within {WITHIN:g}", said, listed(found), holds, promised)]
+    return [Claim(f"{label}: as measured before, within {WITHIN:g}", said, listed(found), holds, promised)]
 
 
 def table(rows: list[Row], label: str) -> Claim:

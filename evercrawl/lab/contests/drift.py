@@ -97,7 +97,7 @@ def _as_printed(rows: list[Row], label: str) -> Claim:
     reached, printed = along(rows, label, budgets), [_PRINTED[label][_BUDGETS.index(budget)] for budget in budgets]
     at = " and ".join(f"{100 * budget:g}" for budget in budgets)
     holds = at_least(reached, printed, _WITHIN)
-    return Claim(f"{label}: as printed, at {at} %", listed(printed), listed(reached), holds)
+    return Claim(f"{label}: as measured before, at {at} %", listed(printed), listed(reached), holds)
 
 
 def _run(rows: list[Row], label: str) -> list[float]:
@@ -131,4 +131,4 @@ def _frozen(pages: Population, seed: int, budget: float) -> Iterator[Row]:
 def _frozen_claim(rows: list[Row], name: str) -> Claim:
     found, printed = along(rows, name, _BUDGETS), FROZEN[name]
     holds = near(found, printed, _WITHIN)
-    return Claim(f"{name}: as printed, at 3 and 30 %", listed(printed), listed(found), holds)
+    return Claim(f"{name}: as measured before, at 3 and 30 %", listed(printed), listed(found), holds)

@@ -39,7 +39,7 @@ def test_freshness_compares_closed_forms_and_runs_at_every_printed_budget(monkey
     for label in ("price_gamma", "plug-in, X/T", "uniform", "LambdaCrawl, random"):
         places = {(row["correlation"], row["budget"]) for row in found.rows if row["policy"] == label}
         assert places == {(c, b) for c in CORRELATIONS for b in BUDGETS}
-        assert sum(": as printed" in claim.claim for claim in claims_of(found, label)) == 1
+        assert sum(": as measured before" in claim.claim for claim in claims_of(found, label)) == 1
     (plugged,) = claims_of(found, "plug-in, X/T")
     assert all(f"{printed()['index, X/T', c, b]:.3f}" in plugged.printed for c in CORRELATIONS for b in BUDGETS)
     assert plugged.found.count(",") == 9
