@@ -94,7 +94,15 @@ def lived(stage: Stage, root: Path, page: str) -> list[Figure]:
     start = [*json.loads(stage.last("ENTRYPOINT")), *json.loads(stage.last("CMD")), page, "--allow-net", "127.0.0.0/8"]
     check = json.loads(stage.last("HEALTHCHECK").partition("CMD ")[2])
     user, home = stage.last("USER"), stage.last("WORKDIR")
-    inside = ["chroot", f"--userspec={user}", str(root), "/bin/sh", "-c", 'cd "$0" && exec "$@"', home]
+    inside = [
+        str(shutil.which("chroot")),
+        f"--userspec={user}",
+        str(root),
+        "/bin/sh",
+        "-c",
+        'cd "$0" && exec "$@"',
+        home,
+    ]
     with mounted(root):
         begun = time.monotonic()
         crawl = subprocess.Popen([*inside, *start], env=words, stdout=sys.stderr)
@@ -141,7 +149,7 @@ def linted() -> list[Figure]:
 def main() -> int:
     """Print all figures; return 1 when a goal is missed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--root", type=Path, help="make the roots here, and keep them")
+    parser.add_argument("--root", type=Path, help="make the roots here, or go on with those that are there")
     args = parser.parse_args()
     if os.geteuid() or not shutil.which("debootstrap"):
         sys.exit("this needs root, and debootstrap: apt-get install debootstrap")
@@ -150,8 +158,10 @@ def main() -> int:
         base = args.root or Path(name)
         for number, stage in enumerate(stages(FILE.read_text())):
             root = roots[stage.name] = base / f"stage{number}"
-            fresh(root)
-            carried_out(stage, root, roots)
+            if not (root / "done").exists():
+                fresh(root)
+                carried_out(stage, root, roots)
+                (root / "done").touch()
         size = sum(path.lstat().st_blocks * 512 for path in root.rglob("*")) / 1e6
         figures.append(Figure("unpacked", size, "MB", at_most=SIZE_MB))
         server = ThreadingHTTPServer(("127.0.0.1", 0), Page)

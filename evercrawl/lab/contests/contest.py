@@ -81,7 +81,7 @@ def whole(options: LabOptions) -> bool:
 
 
 def as_printed(rows: list[Row], label: str, like: str, *, promised: bool, reached: bool = False) -> list[Claim]:
-    """Return a claim that a row is as measured before, within 0.03 everywhere; for the better is no harm where it is `reached`.
+    """Return a claim that a row is as measured before, within 0.03; for the better is no harm where it is `reached`.
 
     Parameters
     ----------
