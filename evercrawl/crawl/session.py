@@ -48,13 +48,17 @@ from evercrawl.search.trouble import IndexBusyError
 from evercrawl.store.disk.lock import Lock, lock_for_crawl
 from evercrawl.store.disk.trouble import in_words
 from evercrawl.store.orders import OrderFile
-from evercrawl.store.partition import Partition, Scheme, is_crawl
+from evercrawl.store.partition import FORMAT, Partition, Scheme, is_crawl
 from evercrawl.store.quarantine import Quarantine
 from evercrawl.store.state import HELD
 
 Reached: TypeAlias = tuple[Network, Sequence[Resolver]]
 """Who answers requests, and who is asked for addresses."""
 
+_OLDER: Final = (
+    "the crawl goes on in the format of an earlier version, whose hashes others can work out; to convert it, stop the "
+    "crawl and run: evercrawl upgrade {directory}"
+)
 _NOBODY_TRUSTED: Final = (
     "none of the trusted sites is known yet, so importance flows from nowhere: name one as a seed, or trust others"
 )
@@ -194,6 +198,9 @@ async def _run(
             return Summary(0, fetched, state.known.count, clock.now() - began, "stopped")
     if partition.scheme.trusted and not _met(partition, seeds) & set(partition.scheme.trusted):
         watch(Progress(at=clock.now(), known=partition.state.known.count, message=_NOBODY_TRUSTED))
+    if partition.birth.format < FORMAT:
+        message = _OLDER.format(directory=partition.directory)
+        watch(Progress(at=clock.now(), known=partition.state.known.count, message=message))
     network, names = reach(clock) if reach is not None else _reach(config, clock, guard)
     threads = ThreadPoolExecutor(1, "index")
 

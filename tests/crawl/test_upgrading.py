@@ -62,6 +62,24 @@ def test_an_older_directory_is_converted_and_then_current(older, capsys):
     }  # fmt: skip
 
 
+def started(directory, capsys) -> list[str]:
+    """Return what a start says of the format, in a crawl that asks for nothing."""
+    assert main(["crawl", "--dir", str(directory), "--seconds", "0", "--json", "--workers", "0", "--no-index"]) == 0
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    return [each["message"] for each in told if "evercrawl upgrade" in each.get("message", "")]
+
+
+def test_a_start_goes_on_with_an_older_directory_and_says_how_to_convert_it(older, capsys):
+    (said,) = started(older, capsys)
+    assert said.endswith(f"run: evercrawl upgrade {older}")
+    assert {state.part: state.found for state in formats(older)}["directory"] == 1
+    assert main(["upgrade", str(older)]) == 0
+    capsys.readouterr()
+    assert started(older, capsys) == []
+    wrong = verify(older).wrong
+    assert all(sentence.startswith("cash:") for sentence in wrong)  # whose amounts were made up
+
+
 def test_a_current_directory_is_said_to_be(filled, capsys):
     before = {path: path.read_bytes() for path in filled.directory.rglob("*") if path.is_file()}
     assert main(["upgrade", str(filled.directory)]) == 0

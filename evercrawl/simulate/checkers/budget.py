@@ -54,9 +54,10 @@ class Budget(Checker):
             )
 
     def answered(self, exchange: Exchange, at: float) -> None:
-        """Count bytes."""
+        """Count bytes; where nobody was at an address the page was not asked for, and may be at the next one."""
         assert self._life is not None
         rate = self._life.config.rate_bytes_per_s
+        self._begun -= isinstance(exchange.request.tag, VisitTag) and not exchange.sent
         if rate and not isinstance(exchange.request.tag, RobotsTag):
             size = len(exchange.wire) + len(exchange.head)
             self._owed_until = max(self._owed_until, at) + size / rate
