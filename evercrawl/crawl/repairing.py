@@ -19,6 +19,7 @@ from evercrawl import __version__
 from evercrawl.clock import SystemClock
 from evercrawl.config import FILE_NAME, load
 from evercrawl.crawl.learn.reindex import reindex
+from evercrawl.crawl.salvaging import SALVAGED_FILE, known_again, salvage
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.parse.sites import site, site_rules
 from evercrawl.search.index import FOLDER as SEARCH_FOLDER
@@ -161,15 +162,16 @@ def _journal(directory: Path, disk: Disk, backup: Path | None, other: Disk | Non
         left = f"{sound.rest_bytes:,} bytes follow, and events in them build on what is damaged"
         return RepairPlan([], [f"{where}; {left}: {_CUT_WITH}"])
     gone = f"{events - sound.events:,} events at the end" if events > sound.events else "what follows that"
-    lost = (
-        f"{gone} of the journal cannot be got back; pages that they made known or visited are found and fetched again"
-    )
+    lost = f"{gone} of the journal cannot be got back; pages that they visited are fetched again"
 
     def give_up() -> list[str]:
         _writable(directory, lambda own: _cut(directory, own))
         return [lost]
 
-    what = f"{where} and goes on from there; what follows is kept in {FOLDER}/, the archive's records of it too"
+    what = (
+        f"{where} and goes on from there; what follows is kept in {FOLDER}/, the archive's records of it too, and URLs "
+        "that whole parts of it made known stay known"
+    )
     return RepairPlan([RepairStep(what, give_up)], [])
 
 
@@ -193,7 +195,9 @@ def _restored(directory: Path, disk: Disk, backup: Disk) -> None:
 
 def _cut(directory: Path, disk: RealDisk) -> None:
     """Cut journal and archive where the first is sound; what follows is kept."""
-    mending.cut(directory, disk, mending.sound_journal(disk))
+    sound = mending.sound_journal(disk)
+    salvage(disk, sound)
+    mending.cut(directory, disk, sound)
     end, events = ArchiveEnd(), 0
     journal = Journal.open(disk, writable=False)
     for _, _, event in journal.replay():
@@ -233,6 +237,9 @@ def _later(directory: Path, damage: Damage, mends: list[str], backup: Path | Non
         )
         steps.append(RepairStep(what, lambda: _archive(directory, damage, backup)))
     steps += [RepairStep(f"tidied up: {sentence}", list) for sentence in mends]
+    if (directory / SALVAGED_FILE).is_file():
+        what = "the URLs that were kept of the end of the journal are known again"
+        steps.append(RepairStep(what, lambda: _known_again(directory)))
     if state or damage.records or damage.spans or mends or Part.ARCHIVE_INDEX in damage.parts:
         what = "the crawl is opened, the indexes of its archive completed, and a snapshot written"
         index = Part.ARCHIVE_INDEX in damage.parts
@@ -344,6 +351,15 @@ def settled(directory: Path, *, anew: bool = False) -> list[str]:
     finally:
         partition.close()
     return []
+
+
+def _known_again(directory: Path) -> list[str]:
+    partition = _opened(directory)
+    try:
+        known_again(partition, max(SystemClock().now(), partition.state.last_at()))
+    finally:
+        partition.close()
+    return settled(directory)
 
 
 def _indexed(directory: Path) -> list[str]:

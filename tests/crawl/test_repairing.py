@@ -1,5 +1,6 @@
 """Directories damaged in every kind of file are mended, and what is lost is named; also where the repair is killed."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -7,16 +8,20 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from evercrawl.ask.verify.verify import verify
 from evercrawl.cli.main import main
 from evercrawl.crawl.learn.reindex import reindex
+from evercrawl.model.stored.reader import opened
 from evercrawl.store.archive.warc_read import walk
 from evercrawl.store.backup import backup
 from evercrawl.store.disk.disk import RealDisk
-from evercrawl.store.journal.events import Visit
+from evercrawl.store.journal.events import Event, Found, Visit
+from evercrawl.store.journal.frame import Press
 from evercrawl.store.journal.journal import Journal
+from evercrawl.store.journal.segment import HEADER_BYTES, frames
 from tests.helpers.hand_made import HandMade
 
 SITE = "http://example.org"
@@ -180,6 +185,32 @@ def test_damage_within_the_journal_is_given_up_only_when_told_and_kept(copy, who
     kept = {file.name.partition("-")[2]: file.read_bytes() for file in (copy / "damaged").iterdir()}
     assert damaged.endswith(kept[path.name])
     assert sum(name.endswith(".warc.gz") for name in kept) >= 1
+
+
+def urls_of(directory: Path) -> set[str]:
+    with contextlib.closing(opened(directory)) as one:
+        return {one.state.urls.get(slot) for slot in range(one.state.known.count)}
+
+
+@pytest.mark.parametrize("place", [0.1, 0.3, 0.5, 0.8])
+def test_urls_that_whole_frames_behind_the_damage_made_known_stay_known(copy, whole, place, capsys):
+    path = next(copy.glob("journal-*"))
+    disk = RealDisk(copy, read_only=True)
+    damaged = int(path.stat().st_size * place)
+    spared = set[str]()
+    for frame in frames(disk, 0, HEADER_BYTES):
+        if not any(frame.offset <= damaged + at < frame.offset + frame.size for at in range(4)):
+            events = [msgspec.msgpack.decode(data, type=Event) for data in Press().unpack(frame)]
+            for event in events:
+                if isinstance(event, Visit | Found) and event.found is not None:
+                    spared.update(event.found.urls)
+    flip(path, place)
+    said = repair(copy, capsys, "--cut")
+    assert said["fine"], said
+    assert urls_of(copy) == spared
+    assert "the URLs that were kept of the end of the journal are known again" in said["repair"]["done"]
+    assert not (copy / "damaged" / "urls-to-know-again.jsonl").exists()
+    assert len(urls_of(whole)) > 100
 
 
 def test_a_start_keeps_the_archive_of_events_that_the_journal_lost(copy):

@@ -97,10 +97,10 @@ def _walk(disk: Disk, segment: Segment, offset: int, sequence: int) -> tuple[int
 
 def _is_torn(disk: Disk, segment: Segment, offset: int, last: bool) -> bool:
     """Whether a write that ended too early explains what stands at `offset`: nothing behind it had to wait for it."""
-    return last and all(frame.batch <= offset for frame in _later(disk, segment, offset))
+    return last and all(frame.batch <= offset for frame in later_frames(disk, segment, offset))
 
 
-def _later(disk: Disk, segment: Segment, offset: int) -> Iterator[Frame]:
+def later_frames(disk: Disk, segment: Segment, offset: int) -> Iterator[Frame]:
     """Yield the sound frames that stand anywhere behind `offset` in the file."""
     place = offset + 1 - segment.start
     while len(data := disk.read(segment.name, place, _CHUNK_BYTES)) >= OVERHEAD:
