@@ -83,7 +83,7 @@ class Pauses:
             steps.__init__()  # type: ignore[misc]
 
     def _task(self, loop: asyncio.AbstractEventLoop, coro: Any, **more: Any) -> asyncio.Task[Any]:
-        steps = self.steps.setdefault(coro.__qualname__, Steps())
+        steps = self.steps.setdefault(getattr(coro, "__qualname__", type(coro).__name__), Steps())
         return asyncio.Task(_Timed(coro, steps), loop=loop, **more)
 
     def _collected(self, phase: str, _: dict[str, int]) -> None:
@@ -98,7 +98,7 @@ class _Timed(Coroutine[Any, Any, Any]):
 
     def __init__(self, inner: Coroutine[Any, Any, Any], steps: Steps) -> None:
         self._inner, self._steps = inner, steps
-        self.__qualname__ = inner.__qualname__
+        self.__qualname__ = getattr(inner, "__qualname__", type(inner).__name__)
 
     def send(self, value: Any) -> Any:
         cpu, wall = time.thread_time(), time.perf_counter()

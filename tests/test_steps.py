@@ -24,7 +24,10 @@ def touched() -> dict[str, dict[str, int]]:
     return dict(json.loads(found.stdout))
 
 
-@pytest.mark.parametrize("operation", ["learning", "valuing", "foretelling", "auditing", "saving", "choosing"])
+OPERATIONS = ("learning", "valuing", "foretelling", "auditing", "saving", "choosing", "parting", "pacing", "fitting")
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
 def test_of_64_times_as_much_hardly_more_is_looked_at(operation: str, touched: dict[str, dict[str, int]]) -> None:
     small, large = (touched[operation][str(size)] for size in (SMALL, LARGE))
     assert small > 0

@@ -1,7 +1,8 @@
 """A table's inner loop: keys -> numbers, by open addressing.
 
 A place of the table holds a number and one, 0 where it is free; the key of each number is in a column of its own. While
-a larger table is filled little by little, what is not in it yet is found in the older one.
+a larger table is filled little by little, what is not in it yet is found in the older one. A number whose key was
+forgotten has the key 0; its place is passed over, also when the number has another key, which then has two places.
 """
 
 from typing import Any, Final
@@ -24,15 +25,27 @@ def _place(key: Any, known: Any, table: Any, size: int) -> Any:
     return place
 
 
-@entry(i64, _KEYS, i64, _KEYS, i64, _SLOTS, i64, _SLOTS, i64, _SLOTS)
+@entry(i64, _KEYS, i64, _KEYS, i64, _SLOTS, i64, _SLOTS, i64, _SLOTS, i64, _SLOTS)
 def number(
-    keys: Any, n: int, known: Any, count: int, table: Any, size: int, older: Any, older_size: int, out: Any
+    keys: Any,
+    n: int,
+    known: Any,
+    count: int,
+    table: Any,
+    size: int,
+    older: Any,
+    older_size: int,
+    spare: Any,
+    spares: int,
+    out: Any,
 ) -> int:
-    """Write the number of each key, new ones for those that are not there yet; return how many there are then.
+    """Write the number of each key, new ones for those that are not there yet; return how many new ones there are.
 
-    Tables have a power of two of places, at least one of them free; the column of keys has room for all that may come.
+    The first of them are `spare` ones, from the last on, then those from `count` on. Tables have a power of two of
+    places, at least one of them free; the column of keys has room for all that may come.
     """
     wanted, to, held = view(keys, n), view(out, n), view(known, count + n)
+    again, new = view(spare, max(spares, 1)), 0
     places, before = view(table, size), view(older, max(older_size, 1))
     for i in range(n):
         key = wanted[i]
@@ -44,11 +57,12 @@ def number(
         if found != 0:
             to[i] = found - 1
             continue
-        held[count] = key
-        to[i] = count
-        count += 1
-        places[place] = count
-    return count
+        given = np.uint32(again[spares - 1 - new] if new < spares else count + new - spares)
+        held[given] = key
+        to[i] = given
+        places[place] = given + np.uint32(1)
+        new += 1
+    return new
 
 
 @entry(i64, _KEYS, i64, _KEYS, i64, _SLOTS, i64, _SLOTS, i64, i64, _SLOTS)
@@ -68,8 +82,9 @@ def find(
 
 @entry(i64, _KEYS, i64, i64, _SLOTS, i64)
 def move(known: Any, first: int, last: int, table: Any, size: int) -> int:
-    """Put the numbers from `first` to before `last` in a table that has none of their keys."""
+    """Put the numbers from `first` to before `last` in a table, but those whose keys were forgotten."""
     held, places = view(known, max(last, 1)), view(table, size)
     for which in range(first, last):
-        places[_place(held[which], held, places, size)] = which + 1
+        if held[which] != 0:
+            places[_place(held[which], held, places, size)] = which + 1
     return last

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from evercrawl.arrays.rows import Rows
 from evercrawl.arrays.saved import SavedRows
 from evercrawl.kernels import Library, pointer
 from evercrawl.types import NO_SLOT, Keys, Slots
@@ -19,12 +20,13 @@ _EACH: Final = 4
 class Numbering:
     """Gives each 64-bit key a number.
 
-    The table of places grows without a pause: a larger one takes over what the older has with each question.
+    The table of places grows without a pause: a larger one takes over what the older has with each question. A key may
+    be forgotten; the next new one gets its number.
 
     Attributes
     ----------
     known
-        The keys, in the order of their numbers.
+        The keys, in the order of their numbers; 0 where they were forgotten.
 
     Examples
     --------
@@ -38,27 +40,50 @@ class Numbering:
         self._begin(0)
 
     def __len__(self) -> int:
-        """Return how many keys have a number."""
+        """Return how many numbers there are, those of keys that were forgotten included."""
         return len(self.known)
 
     @property
     def nbytes(self) -> int:
         """Bytes of memory in use."""
-        return self.known.nbytes + self._table.nbytes + self._older.nbytes
+        return self.known.nbytes + self._table.nbytes + self._older.nbytes + self._spare.nbytes
 
     def of(self, keys: Keys) -> Slots:
         """Return the number of each key, shape (n,); a key is not 0."""
         keys, count = np.ascontiguousarray(keys, np.uint64), len(self.known)
         most = count + len(keys)
-        if 4 * most > 3 * len(self._table):
+        if 4 * (most + self._given_again) > 3 * len(self._table):
             self._grow(most)
         self._move(max(_EACH * len(keys), _MOVED))
         out, known = np.empty(len(keys), np.uint32), self.known.room(most)
-        after = _KERNELS["number"](pointer(keys), len(keys), pointer(known), count, *self._places(), pointer(out))
-        if after > count:
-            self.known.upto(after)
-            self.known.changed.note_rows(count, after)
+        spare, free = self._spare.all(), len(self._spare)
+        new = _KERNELS["number"](
+            pointer(keys), len(keys), pointer(known), count, *self._places(), pointer(spare), free, pointer(out)
+        )
+        if new and free:
+            again = min(new, free)
+            self.known.note(spare[free - again : free])
+            self._spare.shorten(free - again)
+            self._given_again += again
+            new -= again
+        if new:
+            self.known.upto(count + new)
+            self.known.changed.note_rows(count, count + new)
         return out
+
+    def forget(self, numbers: Slots) -> None:
+        """Forget the keys that have these numbers, all different; keys to come get them.
+
+        >>> numbers = Numbering()
+        >>> numbers.of(np.array([7, 9], np.uint64)), numbers.forget(np.array([0], np.uint32))
+        (array([0, 1], dtype=uint32), None)
+        >>> numbers.of(np.array([8, 7, 9], np.uint64))
+        array([0, 2, 1], dtype=uint32)
+        """
+        self.known.all()[numbers] = 0
+        self.known.note(numbers)
+        free = len(self._spare)
+        self._spare.upto(free + len(numbers))[free:] = numbers
 
     def find(self, keys: Keys) -> Slots:
         """Return the number of each key, shape (n,); of one that has none, `NO_SLOT`.
@@ -86,8 +111,11 @@ class Numbering:
         """Take note that others are `known` now."""
         self._begin(len(self.known))
         self._move(len(self.known))
+        self._spare.restore(np.flatnonzero(self.known.upto(0) == 0).astype(np.uint32))
 
     def _begin(self, count: int) -> None:
+        self._spare = Rows("u4")  # numbers whose keys were forgotten
+        self._given_again: int = 0  # those that have another key, and so two places, since the table was new
         self._table: Slots = np.zeros(_size(count), np.uint32)
         self._older: Slots = np.zeros(0, np.uint32)
         self._moved, self._until = 0, count  # numbers that are in the table, and those that the older one has
@@ -95,7 +123,7 @@ class Numbering:
     def _grow(self, count: int) -> None:
         """Make room for so many keys."""
         self._move(len(self.known))
-        self._older, self._table = self._table, np.zeros(_size(count), np.uint32)
+        self._older, self._table, self._given_again = self._table, np.zeros(_size(count), np.uint32), 0
         self._moved, self._until = 0, len(self.known)
 
     def _move(self, most: int) -> None:

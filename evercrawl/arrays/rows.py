@@ -93,6 +93,10 @@ class Rows:
             self._grow(least, more=least // 4)
         return self._rows
 
+    def shorten(self, count: int) -> None:
+        """Keep the first `count` rows; the others hold what they did when there are more again."""
+        self._count = min(count, self._count)
+
     def load(self, count: int) -> NDArray[Any]:
         """Return so many rows in place of those there are, as nobody has written to them yet."""
         self._rows: NDArray[Any] = np.zeros(0, self._kind)

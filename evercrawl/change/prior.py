@@ -14,12 +14,12 @@ Robbins (1956). An Empirical Bayes Approach to Statistics. Morris (1983). Parame
 """
 
 import math
-from array import array
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evercrawl.arrays.rows import Rows
 from evercrawl.change.special import digamma, digammas
 from evercrawl.types import Floats, Ints
 
@@ -39,7 +39,8 @@ MOST_SCALE_S: Final = SHAPE * 100 * 365.25 * 86_400.0
 ROUNDS: Final = 12
 """Times a fit moves its reference to the level just found, at most. Seen from a reference that is far off, evidence
 is worth a factor of about 12 only, so this many are enough from wherever it begins."""
-_SETTLED: Final = 0.01  # of ln lambda: a fit that moves no site by more is done
+SETTLED: Final = 0.01
+"""Of ln lambda: a fit that moves no site by more is done."""
 
 
 class SitePriors:
@@ -65,26 +66,32 @@ class SitePriors:
         self._clear(count)
 
     def _clear(self, count: int) -> None:
-        self._weights = array("d")
-        self._sums = array("d")  # of the pages' levels, E[ln lambda] over the default's, each times its weight
-        self._references_s = array("d")
+        self._weights, self._references_s = Rows("f8"), Rows("f8")
+        self._sums = Rows("f8")  # of the pages' levels, E[ln lambda] over the default's, each times its weight
         self._heard = 0.0  # over all sites, of weight / (weight + SITE_PAGES)
         self._told = 0.0  # over all sites, of that times the level
         self.grow(count)
 
     def grow(self, count: int) -> None:
         """Make room for `count` sites; those that are new start at the crawl's level."""
-        more = count - len(self._weights)
-        if more > 0:
-            reference_s = self.crawl_scale_s
-            for column, value in ((self._weights, 0.0), (self._sums, 0.0), (self._references_s, reference_s)):
-                column.extend(array("d", (value,)) * more)
+        known = len(self._weights)
+        if count > known:
+            for column in (self._weights, self._sums):
+                column.upto(count)
+            self._references_s.upto(count)[known:] = self.crawl_scale_s
+
+    @classmethod
+    def unread(cls, count: int) -> "SitePriors":
+        """Return priors of which nobody has read anything; what a site is read against is seen when something is."""
+        priors = cls()
+        for column in (priors._weights, priors._sums, priors._references_s):
+            column.upto(count)
+        return priors
 
     @property
     def nbytes(self) -> int:
         """Bytes of memory in use."""
-        columns = self._weights, self._sums, self._references_s
-        return sum(len(column) * column.itemsize for column in columns)
+        return self._weights.nbytes + self._sums.nbytes + self._references_s.nbytes
 
     def learn(self, site: int, before: tuple[float, float] | None, after: tuple[float, float] | None) -> None:
         """Take in what a visit did to a page's evidence.
@@ -97,15 +104,18 @@ class SitePriors:
             Evidence (shape, scale_s) as it was taken in last, None where it was not; and as it is now, None for a page
             that is to count no more.
         """
-        weight, total = self._weights[site], self._sums[site]
+        weights, sums = self._weights.whole(), self._sums.whole()
+        weight, total, reference_s = float(weights[site]), float(sums[site]), float(self._references_s.whole()[site])
+        if not reference_s:
+            reference_s = self._references_s.whole()[site] = self.scale_s(site)
         self._heard -= weight / (weight + SITE_PAGES)
         self._told -= total / (weight + SITE_PAGES)
         for sign, evidence in ((-1.0, before), (1.0, after)):
             if evidence is not None:
-                share, level = self._page(evidence[0], evidence[1], self._references_s[site])
+                share, level = self._page(evidence[0], evidence[1], reference_s)
                 weight += sign * share
                 total += sign * share * level
-        self._weights[site], self._sums[site] = weight, total
+        weights[site], sums[site] = weight, total
         self._heard += weight / (weight + SITE_PAGES)
         self._told += total / (weight + SITE_PAGES)
 
@@ -121,8 +131,10 @@ class SitePriors:
         before, after
             Evidence (shape, scale_s), each of shape (n,), with nan where `learn` has None; None for nan everywhere.
         """
-        weights, sums = np.frombuffer(self._weights), np.frombuffer(self._sums)
-        references_s, touched = np.frombuffer(self._references_s), np.unique(sites)
+        weights, sums = self._weights.all(), self._sums.all()
+        references_s, touched = self._references_s.all(), np.unique(sites)
+        first = touched[references_s[touched] == 0.0]
+        references_s[first] = self.scales_at(first)
         heard, told = _pooled(weights[touched], sums[touched])
         for sign, evidence in ((-1.0, before), (1.0, after)):
             if evidence is not None:
@@ -158,13 +170,31 @@ class SitePriors:
             weights, sums = (np.bincount(sites, of, count).astype(np.float64) for of in (shares, shares * levels))
             self._set(weights, sums, references_s)
             before_s, references_s = references_s, self.scales_s
-            if np.abs(np.log(references_s / before_s)).max() < _SETTLED:
+            if np.abs(np.log(references_s / before_s)).max() < SETTLED:
                 break
+
+    def refer(self, sites: Ints, basis: "SitePriors") -> float:
+        """Have the pages of some sites read against what `basis` says of these, unless something was read of them.
+
+        Returns by how much that differs, in the logarithm, at most from what `basis` was read against itself.
+        """
+        some = np.unique(sites)
+        some = some[(self._weights.all()[some] == 0.0) & (self._sums.all()[some] == 0.0)]
+        scales_s = basis.scales_at(some)
+        self._references_s.all()[some] = scales_s
+        before_s = basis._references_s.all()[some]
+        return float(np.abs(np.log(scales_s / np.where(before_s > 0.0, before_s, scales_s))).max(initial=0.0))
+
+    def become(self, other: "SitePriors") -> None:
+        """Take all that another one learned."""
+        self._weights, self._sums, self._references_s = other._weights, other._sums, other._references_s
+        self._heard, self._told = other._heard, other._told
 
     def scale_s(self, site: int) -> float:
         """Return the scale of one site's prior."""
         crawl = self._told / (self._heard + CRAWL_SITES)
-        level = (self._sums[site] + SITE_PAGES * crawl) / (self._weights[site] + SITE_PAGES)
+        sums, weights = float(self._sums.whole()[site]), float(self._weights.whole()[site])
+        level = (sums + SITE_PAGES * crawl) / (weights + SITE_PAGES)
         return min(max(DEFAULT_SCALE_S * math.exp(-level), LEAST_SCALE_S), MOST_SCALE_S)
 
     @property
@@ -180,11 +210,11 @@ class SitePriors:
     @property
     def scales_s(self) -> Floats:
         """The scales of the priors of all sites, shape (count,)."""
-        return self._scales_s(np.array(self._weights), np.array(self._sums))
+        return self._scales_s(self._weights.upto(0), self._sums.upto(0))
 
     def scales_at(self, sites: Ints) -> Floats:
         """Return the scales of the priors of some sites, shape (n,)."""
-        return self._scales_s(np.frombuffer(self._weights)[sites], np.frombuffer(self._sums)[sites])
+        return self._scales_s(self._weights.all()[sites], self._sums.all()[sites])
 
     def _scales_s(self, weights: Floats, sums: Floats) -> Floats:
         crawl = self._told / (self._heard + CRAWL_SITES)
@@ -198,8 +228,8 @@ class SitePriors:
         return share, digamma(SHAPE + shape) - self._level - math.log(b / DEFAULT_SCALE_S)
 
     def _set(self, weights: Floats, sums: Floats, references_s: Floats) -> None:
-        self._weights, self._sums = array("d", weights.tobytes()), array("d", sums.tobytes())
-        self._references_s = array("d", references_s.tobytes())
+        for column, values in ((self._weights, weights), (self._sums, sums), (self._references_s, references_s)):
+            column.restore(values)
         self._heard, self._told = _pooled(weights, sums)
 
 

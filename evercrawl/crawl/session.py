@@ -22,6 +22,7 @@ from evercrawl.crawl import switching
 from evercrawl.crawl.adjusting import keep_adjusted
 from evercrawl.crawl.assemble import assemble, only_named
 from evercrawl.crawl.collecting import sparing_survivors
+from evercrawl.crawl.heaps import share_areas
 from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.measuring import MemoryMeasuring
 from evercrawl.crawl.memory import Memory
@@ -115,6 +116,7 @@ async def crawl(
     NoRoomError
         The disk was full for longer than `disk_wait_s`.
     """
+    share_areas()
     new = not is_crawl(directory)
     if new and not seeds:
         raise ConfigError(f"there is no crawl in {directory}; name a seed: evercrawl crawl URL --dir {directory}")

@@ -2,14 +2,85 @@
 
 from typing import Any, Final
 
+import numpy as np
+
 from evercrawl.change.comebacks import Comebacks
 from evercrawl.change.deaths import Deaths
-from evercrawl.change.prior import SitePriors
+from evercrawl.change.prior import ROUNDS, SETTLED, SitePriors
 from evercrawl.store.state import State
 from evercrawl.types import Outcome
 
 NO_COPY: Final = (Outcome.REDIRECT, Outcome.GONE)
 """After a visit with one of these there is no copy of the page any more."""
+
+
+AT_ONCE: Final = 1 << 14
+"""Records to which priors are fitted at once."""
+AT_A_VISIT: Final = 1 << 11
+"""The same where there are more: with each visit, until all were gone through, as often as it takes."""
+
+Evidence = tuple[float, float] | None
+"""What `SitePriors.learn` takes."""
+
+
+class Refitting:
+    """Fits priors to the evidence of all records, some of them with each visit, while they are learned from.
+
+    Parameters
+    ----------
+    priors, state
+        What is fitted, to whose records.
+    """
+
+    def __init__(self, priors: SitePriors, state: State) -> None:
+        self._priors, self._state = priors, state
+        self._basis = self._next = priors
+        self._at = self._round = 0
+        self._moved = 0.0
+        self.busy = False
+
+    def begin(self) -> None:
+        """Begin with the first record; where there are few, that is all."""
+        if self._state.records.count <= AT_ONCE:
+            fit(self._priors, self._state)
+            self.busy = False
+            return
+        self._round = 0
+        self.busy = True
+        self._begin_round(self._priors)
+
+    def learn(self, site: int, record: int, before: Evidence, after: Evidence) -> None:
+        """Go on, and take in what a visit did to the evidence in a record, which still has that of before."""
+        if self.busy:
+            self._go_on()
+        self._priors.learn(site, before, after)
+        if self.busy and record < self._at:
+            self._next.grow(len(self._state.sites))
+            self._next.refer(np.array([site]), self._basis)
+            self._next.learn(site, before, after)
+
+    def _begin_round(self, basis: SitePriors) -> None:
+        self._basis, self._next = basis, SitePriors.unread(len(self._state.sites))
+        self._at, self._moved = 0, 0.0
+
+    def _go_on(self) -> None:
+        state, first = self._state, self._at
+        self._at = last = min(first + AT_A_VISIT, state.records.count)
+        rows: Any = state.records.rows[first:last]
+        rows = rows[(rows["rate_shape"] != 0) | (rows["rate_scale_s"] != 0)]
+        sites = state.site_of[rows["host"]].astype("int64")
+        for each in (self._basis, self._next):
+            each.grow(len(state.sites))
+        self._moved = max(self._moved, self._next.refer(sites, self._basis))
+        evidence = rows["rate_shape"].astype("f8"), rows["rate_scale_s"].astype("f8")
+        self._next.learn_many(sites, None, evidence)
+        if last == state.records.count:
+            self._round += 1
+            if self._round == ROUNDS or (self._round > 1 and self._moved < SETTLED):  # as the round before left them
+                self._priors.become(self._next)
+                self.busy = False
+            else:
+                self._begin_round(self._next)
 
 
 def priors_of(state: State) -> SitePriors:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from evercrawl.arrays.numbering import Numbering
+from evercrawl.types import NO_SLOT
 
 
 def numbered(batches):
@@ -49,3 +50,25 @@ def test_keys_that_are_asked_for_again_take_no_room():
     tracemalloc.stop()
     assert len(numbers) == 100
     assert kept_bytes < 10_000
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_forgotten_keys_give_their_numbers_to_new_ones(seed):
+    draw, numbers, known = np.random.default_rng(seed), Numbering(), dict[int, int]()
+    for _ in range(300):
+        batch = draw.integers(1, 1 << 63, 40).astype(np.uint64)
+        batch[:20] = draw.choice(list(known), 20) if known else batch[:20]
+        found = numbers.of(batch).tolist()
+        for key, number in zip(batch.tolist(), found, strict=True):
+            assert known.setdefault(key, number) == number
+        assert len(set(known.values())) == len(known)
+        gone = draw.choice(list(known), min(len(known) // 2, 30), replace=False).tolist()
+        numbers.forget(np.array([known.pop(key) for key in gone], np.uint32))
+        assert (numbers.find(np.array(gone, np.uint64)) == NO_SLOT).all()
+    assert len(numbers) < 200
+    assert numbers.nbytes < 4000
+    again = Numbering()
+    again.restore(numbers.keys())
+    keys = np.array(list(known), np.uint64)
+    assert again.find(keys).tolist() == numbers.find(keys).tolist() == list(known.values())
+    assert again.of(np.array([5], np.uint64))[0] < len(numbers)

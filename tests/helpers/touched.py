@@ -10,6 +10,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,9 +20,13 @@ import numpy as np
 
 from evercrawl.arrays.hasher import Hasher
 from evercrawl.arrays.names import NumberedNames
+from evercrawl.change.prior import SitePriors
 from evercrawl.model.policy.lessons_log import LessonsLog
+from evercrawl.model.rates import Refitting
 from evercrawl.schedule import Pages, Price, Visits
 from evercrawl.schedule.base import Context
+from evercrawl.schedule.clocks._layout import NONE, PAGE
+from evercrawl.schedule.clocks.cohorts import Cohorts
 from evercrawl.schedule.frontier.frontier import Frontier
 from evercrawl.schedule.frontier.hosts import Host
 from evercrawl.schedule.shared.prospects import Prospects
@@ -189,7 +194,49 @@ def choosing(size: int) -> Iterator[Callable[[], Any]]:
         yield lambda now=BEGAN + number: visit(now)
 
 
-OPERATIONS = (learning, valuing, foretelling, auditing, saving, choosing)
+def parting(size: int) -> Iterator[Callable[[], Any]]:
+    """Let pages that changed together change again, apart from each other, and forget the cohorts that they left."""
+    cohorts, rows = Cohorts(), np.zeros(size, PAGE)
+    rows["cohort"] = NONE
+
+    def join(slots: Slots, at: float) -> None:
+        cohorts.join(replace(visits(slots, at), age_s=np.zeros(len(slots)) + slots % 7 * 3600.0), rows, 3600.0)
+        cohorts.forget_empty()
+
+    for first in range(0, size, 4096):
+        join(np.arange(first, min(first + 4096, size), dtype=np.uint32), BEGAN)
+    for number, slots in enumerate(some(size)):
+        yield partial(join, slots, BEGAN + (number + 2) * DAY)
+
+
+def pacing(size: int) -> Iterator[Callable[[], Any]]:
+    """Say that a cycle of the crawl takes twice as long."""
+    policy = Price()
+    for first in range(0, size, 4096):
+        policy.learn(visits(np.arange(first, min(first + 4096, size)), BEGAN))
+    for number in range(1, 5):
+        yield partial(policy.clocks.set_cycle, DAY * 2.0**number)
+
+
+def fitting(size: int) -> Iterator[Callable[[], Any]]:
+    """Begin to fit the priors of sites anew, and learn from visits meanwhile."""
+    rows = np.zeros(2 * size, [("host", "u4"), ("rate_shape", "f4"), ("rate_scale_s", "f4"), ("more", "u1", 84)])
+    rows["host"], rows["rate_scale_s"] = np.arange(2 * size) // 2, DAY
+    records, sites = SimpleNamespace(rows=rows, count=2 * size), range(size)
+    state: Any = SimpleNamespace(records=records, site_of=np.arange(size, dtype=np.uint32), sites=sites)
+    priors = SitePriors(size)
+    refitting = Refitting(priors, state)
+    refitting.begin()
+
+    def learn(slots: Slots) -> None:
+        refitting.begin()
+        refitting.learn(int(slots[0]) // 2, int(slots[0]), (0.0, DAY), (1.0, DAY))
+
+    for slots in some(size):
+        yield partial(learn, slots)
+
+
+OPERATIONS = (learning, valuing, foretelling, auditing, saving, choosing, parting, pacing, fitting)
 
 
 def main() -> None:

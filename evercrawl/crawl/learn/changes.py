@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 from evercrawl.change import dates, evidence, extent
 from evercrawl.change.evidence import Interval, Refits
 from evercrawl.model.notices import AnnouncedDates
-from evercrawl.model.rates import NO_COPY, comebacks_of, deaths_of, fit, priors_of
+from evercrawl.model.rates import NO_COPY, Refitting, comebacks_of, deaths_of, priors_of
 from evercrawl.model.stored.reading import Before, Reading
 from evercrawl.store.journal.events import (
     CHANGED,
@@ -76,6 +76,7 @@ class Changes:
         self.notices = notices
         self.priors = priors_of(state)
         self.cycle_s = state.notes.get("cycle_s", _FIRST_CYCLE_S)
+        self._refitting = Refitting(self.priors, state)
         self._refits = Refits(_RESUMED_INTERVALS if "cycle_s" in state.notes else 0)
         self.deaths, self.comebacks = deaths_of(state), comebacks_of(state)
 
@@ -117,7 +118,7 @@ class Changes:
         if said_at or self.notices.announces(site):
             seen, news = self._hear(before, site, changed, interval_s, at - first_at if said_at else None, age_s)
             truth |= MISSED if changed and not said_at else 0
-        learned = RateEvidence(*self._evidence(before, site, changed, interval_s, seen)).pack()
+        learned = RateEvidence(*self._evidence(reading, site, changed, interval_s, seen)).pack()
         changed_at = 0.0 if not flags & CHANGED else at - age_s if age_s is not None else at
         return Lesson(cheap | truth, learned, changed_at, not changed if held else None, news)
 
@@ -163,15 +164,16 @@ class Changes:
         return evidence.interval(interval_s, changed, age_s, told_s, part, likely=likely), news
 
     def _evidence(
-        self, before: Before, site: int, changed: bool, interval_s: float, seen: Interval
+        self, reading: Reading, site: int, changed: bool, interval_s: float, seen: Interval
     ) -> tuple[float, float]:
-        held = before.shape, before.scale_s
+        held, record = (reading.before.shape, reading.before.scale_s), self._state.record_of(reading.slot)
+        assert record is not None, "it was read before"
         if self._refits.due():
-            fit(self.priors, self._state)
+            self._refitting.begin()
         self._refits.intervals += 1
         self.cycle_s += (interval_s - self.cycle_s) * max(_CYCLE_WEIGHT, 1.0 / self._refits.intervals)
         after = evidence.learn(held, self.priors.prior(site), seen, changed, evidence.kept(interval_s, self.cycle_s))
-        self.priors.learn(site, held if any(held) else None, after)
+        self._refitting.learn(site, record, held if any(held) else None, after)
         return after
 
     def _truth(

@@ -2,7 +2,8 @@
 
 The files can be lost: the journal has all of it. Each says up to where of the journal it goes, and what follows is
 learned from there. Two generations are kept; a damaged one gives way to the older, and that to the journal. Rows are in
-files of blocks beside (`lessons_log`); files of version 2 held all there was.
+files of blocks beside (`lessons_log`); files of version 2 held all there was, and those of version 3 a row of which
+nothing is wanted any more.
 """
 
 import ast
@@ -30,9 +31,12 @@ from evercrawl.store.partition import Partition
 from evercrawl.store.snapshots.filling import fill, live_blocks
 from evercrawl.store.snapshots.frames import BlockSegment, PlacedFrame, frames
 
-VERSION: Final = 3
+VERSION: Final = 4
 WHOLE: Final = 2
 """The version whose files held all there was."""
+_BEFORE: Final = 3
+_FORMER: Final = frozenset({"cohorts_most"})
+"""Columns that the version before had besides."""
 MAGIC: Final = b"EVERLESS"
 _LEVEL: Final = -1  # faster than copying would be where memory has to be asked for
 _PIECE_BYTES: Final = 1 << 20
@@ -189,9 +193,10 @@ def _filled(disk: Disk, head: LessonsHead, rows: Mapping[str, SavedRows]) -> lis
         for _ in live_blocks(placed, name, count):
             pass
     for column in head.columns:
-        rows[column.name].load(column.shape[0])
-        fill(rows[column.name].in_blocks(), placed, column.name, LEARNED, disk)
-    return placed
+        if column.name not in _FORMER:
+            rows[column.name].load(column.shape[0])
+            fill(rows[column.name].in_blocks(), placed, column.name, LEARNED, disk)
+    return [frame for frame in placed if frame.column not in _FORMER]
 
 
 def _read(disk: Disk, name: str) -> tuple[LessonsHead, Iterator[memoryview]]:
@@ -201,7 +206,7 @@ def _read(disk: Disk, name: str) -> tuple[LessonsHead, Iterator[memoryview]]:
 
 def _alike(head: LessonsHead, rows: Mapping[str, SavedRows], rest: Mapping[str, NDArray[Any]]) -> bool:
     """Whether rows are of the same kinds, and what else there has to be; of an older version that is seen later."""
-    if head.version != VERSION:
+    if head.version == WHOLE:
         return True
     kinds = {name: (repr(_described(each.kind.base)), each.kind.shape, each.bits) for name, each in rows.items()}
     arrays = {array.name: array for array in head.arrays}
@@ -211,13 +216,18 @@ def _alike(head: LessonsHead, rows: Mapping[str, SavedRows], rest: Mapping[str, 
         and (each.dtype.names is not None or arrays[name].shape == each.shape)  # of records there may be any number
         for name, each in rest.items()
     )
-    return there and kinds == {column.name: (column.kind, column.shape[1:], column.bits) for column in head.columns}
+    columns = [column for column in head.columns if head.version == VERSION or column.name not in _FORMER]
+    return there and kinds == {column.name: (column.kind, column.shape[1:], column.bits) for column in columns}
 
 
 def _fits(head: LessonsHead, partition: Partition, policy: Learns) -> bool:
     """Whether that is what this policy learned in this crawl, from this very journal."""
     state = partition.state
-    if (head.policy, head.epoch) != (type(policy).__name__, state.epoch) or head.version not in (WHOLE, VERSION):
+    if (head.policy, head.epoch) != (type(policy).__name__, state.epoch) or head.version not in (
+        WHOLE,
+        _BEFORE,
+        VERSION,
+    ):
         return False
     if head.hashes != state.hasher.mark or head.sites > len(state.sites):
         return False

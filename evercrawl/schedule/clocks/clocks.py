@@ -179,7 +179,7 @@ class Clocks:
             self._learn(visits if last - first == len(visits) else visits.take(slice(first, last)))
             if self._stretches.passed(last - first, float(visits.at[last - 1])):
                 self.set_cycle(self._stretches.cycle_s)
-                self._cohorts.forget_empty(self._pages.upto(0))
+                self._cohorts.forget_empty()
             first = last
 
     def words(self) -> int:
@@ -251,6 +251,7 @@ class Clocks:
         self._rings.width_s, self._settings[:] = told[split - 1], told[split:]
         for numbers in self._numberings().values():
             numbers.loaded()
+        self._cohorts.restored(self._pages.upto(0))
         self._rings.restored()
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:

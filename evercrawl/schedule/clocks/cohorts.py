@@ -6,61 +6,71 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.arrays.numbering import Numbering
+from evercrawl.arrays.rows import Rows
 from evercrawl.arrays.saved import SavedRows
 from evercrawl.schedule.clocks._layout import GROUP, NONE
 from evercrawl.schedule.pages import Visits
 from evercrawl.types import Keys, Slots
 
 _ODD: Final = np.uint64(0x9E3779B97F4A7C15)
-_FEW: Final = 1024  # cohorts that may be kept though nobody is in them
 
 
 class Cohorts:
     """Which pages changed together the last time, and what became of them since.
 
-    A page is in one cohort at most, so that those which have pages are no more than pages; the others are forgotten
-    when there are as many again.
+    A page is in one cohort at most, so that those which have pages are no more than pages. Whose last page has left is
+    forgotten, and its number is another's.
     """
 
     def __init__(self) -> None:
         self.groups = SavedRows(GROUP)
         self._by_key = Numbering()
-        self._most = SavedRows("i8")
-        self._most.upto(1)[0] = _FEW
-        self._most.changed.note(0)
+        self._pages = Rows("u4")  # of each
+        self._left = list[Slots]()  # cohorts that pages have left
 
     @property
     def nbytes(self) -> int:
         """Bytes of memory in use."""
-        return self.groups.nbytes + self._by_key.nbytes
+        return self.groups.nbytes + self._by_key.nbytes + self._pages.nbytes
 
     def join(self, visits: Visits, rows: NDArray[Any], near_s: float) -> None:
         """Let pages that changed, or are new, belong to those that changed in the same `near_s` of time."""
+        before = rows["cohort"][visits.rows]
+        left: Slots = before[before != NONE]
+        if len(left):
+            np.subtract.at(self._pages.all(), left, np.uint32(1))
+            self._left.append(left)
         rows["cohort"][visits.rows] = NONE
         has_date = ~np.isnan(visits.age_s)
         if has_date.any():
             dated = visits.take(has_date)
-            rows["cohort"][dated.rows] = self._by_key.of(_keys(dated, near_s))
+            rows["cohort"][dated.rows] = numbers = self._by_key.of(_keys(dated, near_s))
             known = len(self.groups)
             self.groups.upto(len(self._by_key))
             self.groups.changed.note_rows(known, len(self.groups))
+            np.add.at(self._pages.upto(len(self._by_key)), numbers, np.uint32(1))
 
-    def forget_empty(self, rows: NDArray[Any]) -> None:
-        """Forget cohorts that no page is in any more, if there may be many; pages get the others' new numbers."""
-        if len(self.groups) <= self._most.all()[0]:
+    def forget_empty(self) -> None:
+        """Forget cohorts that pages have left if none is in them any more."""
+        if not self._left:
             return
-        inside = rows["cohort"] != NONE
-        used, numbers = np.unique(rows["cohort"][inside], return_inverse=True)
-        rows["cohort"][inside] = numbers
-        keys, groups = self._by_key.keys()[used], self.groups.all()[used]
-        self._by_key.restore(keys)
-        self.groups.restore(groups)
-        self._most.all()[0] = 2 * len(used) + _FEW
-        self._most.changed.note(0)
+        left, self._left = np.unique(np.concatenate(self._left)), []
+        empty = left[self._pages.all()[left] == 0]
+        if len(empty):
+            self._by_key.forget(empty)
+            self.groups.all()[empty] = 0
+            self.groups.note(empty)
+
+    def restored(self, rows: NDArray[Any]) -> None:
+        """Take note that the tables are others now, and so are all pages."""
+        inside = rows["cohort"][rows["cohort"] != NONE]
+        self._pages.restore(np.bincount(inside, minlength=len(self.groups)).astype(np.uint32))
+        there: NDArray[np.bool_] = (self._pages.upto(0) == 0) & (self._by_key.keys() != 0)
+        self._left = [np.flatnonzero(there).astype(np.uint32)]
 
     def tables(self) -> dict[str, SavedRows]:
         """Return all there is to them but keys, by name."""
-        return {"cohorts": self.groups, "cohorts_most": self._most}
+        return {"cohorts": self.groups}
 
     def numberings(self) -> dict[str, Numbering]:
         """Return the keys' numbers, by name."""
