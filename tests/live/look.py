@@ -176,7 +176,7 @@ class Looking:
                 for path in (*PATHS, self.page_path):
                     page.goto(path)
                     page.locator("#state:not(:empty)").wait_for()
-                    for width in (360, 1280):
+                    for width in (320, 1280):
                         page.set_viewport_size({"width": width, "height": 800})
                         found = axe.run(page, options={"resultTypes": ["violations"]}).response["violations"]
                         self.seen["looked_at"] += 1

@@ -6,22 +6,34 @@ const url = new URLSearchParams(location.search).get("url") ?? "";
 const query = `url=${encodeURIComponent(url)}`;
 const NS = "http://www.w3.org/2000/svg";
 
+/** @param {number} seconds */
+const every = (seconds) => (seconds < 2 ? `${seconds.toPrecision(2)} s` : span(seconds));
+
+const ROW = 13;
+const SHOWN = 60;
+/** @param {string} url */
+const shortened = (url) => (url.length > SHOWN ? `${url.slice(0, SHOWN)}…` : url);
+
 /** In-links as ribbons, as wide as what they bring. @param {{url: string, gives: number}[]} feeders */
 function ribbons(feeders) {
   const drawing = place("ribbons");
   const most = Math.max(...feeders.map((each) => each.gives), 1e-12);
   const heights = feeders.map((each) => Math.max((each.gives / most) * 24, 1.5));
-  const total = heights.reduce((sum, each) => sum + each + 6, 0);
+  const total = heights.reduce((sum, each) => sum + Math.max(each + 6, ROW), 0);
   drawing.setAttribute("viewBox", `0 0 640 ${Math.max(total, 10)}`);
   drawing.replaceChildren();
   let from = 0;
   let to = total / 2 - heights.reduce((sum, each) => sum + each, 0) / 2;
-  for (const height of heights) {
+  for (const [i, height] of heights.entries()) {
     const path = document.createElementNS(NS, "path");
     const [a, b, c, d] = [from, from + height, to + height, to];
     path.setAttribute("d", `M0 ${a} C320 ${a} 320 ${d} 620 ${d} L620 ${c} C320 ${c} 320 ${b} 0 ${b} Z`);
-    drawing.append(path);
-    from += height + 6;
+    const words = document.createElementNS(NS, "text");
+    words.setAttribute("x", "6");
+    words.setAttribute("y", String(from + Math.max(height / 2 + 3, 9)));
+    words.textContent = `${percent(feeders[i].gives)}  ${shortened(feeders[i].url)}`;
+    drawing.append(path, words);
+    from += Math.max(height + 6, ROW);
     to += height;
   }
 }
@@ -38,7 +50,7 @@ function explain(why) {
   );
   const boxes = /** @type {[string, string][]} */ ([]);
   if (why.weight) boxes.push(["importance, of all", percent(why.weight.share)], ["times the mean page's", why.weight.times_mean.toFixed(2)]);
-  if (why.change) boxes.push(["changes about every", span(1 / why.change.rate_per_s)]);
+  if (why.change) boxes.push(["changes about every", every(1 / why.change.rate_per_s)]);
   if (why.change && why.change.fresh !== null) boxes.push(["still so", percent(why.change.fresh)]);
   if (why.history) boxes.push(["visits", count(why.history.visits)], ["changes seen", count(why.history.changes)]);
   figures(place("figures"), boxes);
@@ -54,7 +66,7 @@ function explain(why) {
 function worth(worth) {
   const said = [`The policy is ${worth.policy}.`];
   if (worth.price !== null && worth.value !== null) said.push(`A visit now is worth ${(worth.value / worth.price).toPrecision(2)} times the price, which a ${worth.unit} of the budget has to earn.`);
-  if (worth.ahead) said.push(`${count(worth.ahead)} pages that could be visited now are worth more, ${count(worth.ahead_on_host)} of them on its host.`);
+  if (worth.ahead) said.push(worth.ahead === 1 ? `One page that could be visited now is worth more, ${worth.ahead_on_host ? "on its host" : "on another host"}.` : `${count(worth.ahead)} pages that could be visited now are worth more, ${count(worth.ahead_on_host)} of them on its host.`);
   if (worth.wanted !== 1) said.push(`A visit counts ${worth.wanted.toPrecision(2)} times as much as its importance says, ${worth.because}.`);
   if (worth.given_up) said.push("As things are, it is not visited again.");
   if (worth.earliest_at_s && worth.earliest_at_s > Date.now() / 1000) said.push(`It is left alone for ${span(worth.earliest_at_s - Date.now() / 1000)} more in any case.`);

@@ -28,7 +28,7 @@ export function fill(body, rows) {
       row.append(
         ...cells.map((cell) => {
           const made = document.createElement("td");
-          if (typeof cell === "string" && /^(first|–|[\d.,]+( %)?)$/.test(cell)) made.className = "number";
+          if (typeof cell === "string" && /^(first|–|[\d,]+(\.\d+)?( %)?)$/.test(cell)) made.className = "number";
           made.append(cell);
           return made;
         }),
