@@ -12,6 +12,8 @@ from evercrawl.types import Flags, Floats, Ints, Keys, Slots
 
 ON_DEMAND: Final = {"on_demand": True}
 """Marks a column that costs memory and time for each page that is known: it is kept for policies that need it."""
+USE_HALF_LIFE_S: Final = 30 * 86_400.0
+"""What people did so long ago counts half as much as what they do now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,8 @@ class Pages:
     site
         Number of the page's site.
     retrieved, clicked
-        In how many answers to searches each was shown, and how often it was followed from there.
+        In how many answers to searches each was shown of late, and how often it was followed from there, or would have
+        been at the first place: what was done `USE_HALF_LIFE_S` ago counts half.
     facts
         What the page and its URL are like; see `Facts`.
     host

@@ -14,6 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
+from evercrawl.ask.usage.vector import UseFollower
 from evercrawl.serve.clicks import UsageRecorder
 from evercrawl.serve.heavy import HeavyQuestions
 from evercrawl.serve.live import Live
@@ -43,6 +44,8 @@ class ServerParts:
         Makes the tickets of what the search shows.
     recorder
         Writes what was seen and opened; None where nothing is recorded.
+    use
+        How pages are used.
     counts
         Requests answered, by path template and status.
     """
@@ -52,6 +55,7 @@ class ServerParts:
     heavy: HeavyQuestions
     tickets: TicketOffice
     recorder: UsageRecorder | None
+    use: UseFollower = field(default_factory=UseFollower)
     counts: dict[tuple[str, int], int] = field(default_factory=dict[tuple[str, int], int])
     _told: tuple[float, dict[str, Any] | None] = (-math.inf, None)
     _asking: threading.Lock = field(default_factory=threading.Lock)

@@ -10,9 +10,11 @@ from evercrawl.ask.why.interest import wanted
 from evercrawl.config import Config
 from evercrawl.model.view import View
 from evercrawl.model.worth.choice import weight_of
+from evercrawl.model.worth.positions import PLACES, click_chances, corrections
 from evercrawl.model.worth.usage import Question
-from evercrawl.model.worth.weights import FLOOR, PLACES, WEIGHTS, Embarrassment, click_chances
+from evercrawl.model.worth.weights import FLOOR, WEIGHTS, Embarrassment
 from evercrawl.schedule import Pages
+from evercrawl.schedule.pages import USE_HALF_LIFE_S
 from evercrawl.simulate.living import comparison
 from evercrawl.simulate.living.lives import relive
 from evercrawl.types import Slots
@@ -56,8 +58,37 @@ def test_by_access_all_worth_goes_where_pages_are_opened(ten):
     expected = FLOOR * importance(ten)
     for page, times in opened.items():
         expected[page + 1] += (1 - FLOOR) * total * times / 1000
-    assert worth(ten, "access") == pytest.approx(expected)
+    assert worth(ten, "access") == pytest.approx(expected, rel=1e-3)  # those of a few minutes ago count a little less
     assert worth(ten, "access").sum() == pytest.approx(total)
+
+
+def test_what_was_opened_a_month_ago_counts_half(ten):
+    tell(
+        ten, *(Question(at, "", (), (url(page),)) for page, at in ((5, 0.0), (8, USE_HALF_LIFE_S)) for _ in range(500))
+    )
+    more = worth(ten, "access") - FLOOR * importance(ten)
+    assert more[9] == pytest.approx(2.0 * more[6], rel=1e-3)
+    tell(ten, *(Question(200 * USE_HALF_LIFE_S, "", (), (url(2),)) for _ in range(300)))
+    more = worth(ten, "access") - FLOOR * importance(ten)
+    assert more[3] > 0
+    assert more[[6, 9]] == pytest.approx([0.0, 0.0], abs=1e-9)
+
+
+def test_an_opening_at_a_place_where_few_look_tells_of_more_interest(ten):
+    """People look at half of what stands second, and want either page as much."""
+    shown = (url(5), url(8))
+    tell(ten, *(Question(1.0, str(i), shown, (url(5),), id="a") for i in range(400)))
+    tell(ten, *(Question(1.0, str(i), shown, (url(8),), id="b") for i in range(200)))
+    tell(ten, *(Question(1.0, str(i), shown[::-1], (url(8),), id="c") for i in range(400)))
+    tell(ten, *(Question(1.0, str(i), shown[::-1], (url(5),), id="d") for i in range(200)))
+    tell(ten, *(Question(1.0, str(i), (url(1), url(2)), (url(2),), id="e") for i in range(300)))
+    more = worth(ten, "access") - FLOOR * importance(ten)
+    counts = Embarrassment(ten.partition).counts
+    times = corrections(counts.clicks_at, counts.shown_at.sum(0))
+    assert 1.0 < times[1] < 2.0
+    assert more[6] == pytest.approx(more[9])
+    assert more[3] / more[6] == pytest.approx(300 * times[1] / (400 + 200 * times[1]), rel=1e-6)
+    assert more[3] / more[6] > 300 / 600
 
 
 def test_scattered_openings_tell_little(ten):

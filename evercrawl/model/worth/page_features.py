@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
+from evercrawl.model.worth.positions import click_chances
 from evercrawl.model.worth.usage_counts import UsageCounts
-from evercrawl.model.worth.weights import click_chances
 from evercrawl.parse.dynamic import dynamic
 from evercrawl.store.records.media_kind import DATA, DOCUMENT, MEDIA, UNKNOWN
 from evercrawl.store.state import State

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from evercrawl.model.worth.usage import Question
+from evercrawl.schedule.pages import USE_HALF_LIFE_S
 from evercrawl.search.schema import words_of
 
-HALF_LIFE_S: Final = 30 * 86_400.0
+HALF_LIFE_S: Final = USE_HALF_LIFE_S
 """A question of so long ago counts half as much as one of now."""
 MOST_WORDS: Final = 10_000
 """The heaviest that are kept, once there are twice as many."""

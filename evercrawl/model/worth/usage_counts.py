@@ -7,18 +7,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.arrays.rows import grown
+from evercrawl.model.worth.positions import PLACES, corrections
 from evercrawl.model.worth.usage import USAGE_FILE, Question, Tail
+from evercrawl.schedule.pages import USE_HALF_LIFE_S
 from evercrawl.store.partition import Partition
 from evercrawl.store.state import State
 from evercrawl.types import Floats, Ints, Slots
 
-PLACES: Final = 20
-"""Places of a list that are told apart; what stands further down counts as the last of them."""
+_UNPLACED, _SHOWN = PLACES, PLACES + 1  # columns of what counts less and less, behind those of the places
+_ANEW: Final = 60.0  # half-lives after which sums are written in another unit
 _GROWN: Final = 1.01  # times as many known pages after which those are looked for that were not known
 
 
 class UsageCounts:
-    """Counts by page, for all pages that questions name, known to the crawl or not; about 200 bytes for each of these.
+    """Counts by page, for all pages that questions name, known to the crawl or not; about 300 bytes for each of these.
+
+    What is counted "lately" halves with every `USE_HALF_LIFE_S` that the newest question is later. So as long as nobody
+    asks, what was learned stays.
 
     Parameters
     ----------
@@ -45,16 +50,21 @@ class UsageCounts:
         self._looked = self._look_at = 0  # rows when slots were looked up last, and known pages at which to do it again
         self._clicked: Ints = np.zeros(0, np.int64)
         self._shown_at: NDArray[np.uint32] = np.zeros((0, PLACES), np.uint32)
+        self._lately: NDArray[np.float32] = np.zeros((0, PLACES + 2), np.float32)
+        self._began_at = self._last_at = -np.inf  # of what counts 1 in `_lately`, and of the newest question
         self.clicks_at: Ints = np.zeros(PLACES, np.int64)
 
     def learn(self, questions: Iterable[Question]) -> None:
         """Count what questions tell; their order does not matter."""
         shown, places, opened, clicked_at = list[int](), list[int](), list[int](), list[int]()
+        late_rows, late_columns, late_at = list[int](), list[int](), list[float]()
         for question in questions:
             self.questions += not question.follows
             row_at: dict[int, int] = {}
             for place, url in enumerate(question.shown, max(question.first, 0)):
                 row_at.setdefault(self._row(url), min(place, PLACES - 1))  # shown twice: the better place counts
+            late_rows += row_at.keys()
+            late_columns += [_SHOWN] * len(row_at)
             shown += row_at.keys()
             places += row_at.values()
             rows = dict.fromkeys(map(self._row, question.clicked))
@@ -62,8 +72,13 @@ class UsageCounts:
             for url, place in zip(question.clicked, question.places, strict=False):
                 row_at.setdefault(self._row(url), min(max(place, 0), PLACES - 1))
             clicked_at += [row_at[row] for row in rows if row in row_at]
+            late_rows += rows
+            late_columns += [row_at.get(row, _UNPLACED) for row in rows]
+            late_at += [question.at] * (len(late_rows) - len(late_at))
         count = len(self._row_of)
         self._clicked, self._shown_at = grown(self._clicked, count), grown(self._shown_at, count)
+        self._lately = grown(self._lately, count)
+        np.add.at(self._lately, (late_rows, late_columns), self._weights(np.array(late_at)))
         np.add.at(self._shown_at, (shown, places), 1)
         np.add.at(self._clicked, opened, 1)
         np.add.at(self.clicks_at, clicked_at, 1)
@@ -72,6 +87,24 @@ class UsageCounts:
     def clicked(self) -> Ints:
         """How often each row's page was opened, shape (rows,)."""
         return self._clicked[: len(self._row_of)]
+
+    @property
+    def opened_lately(self) -> Floats:
+        """How often each row's page was opened of late, shape (rows,)."""
+        return self._of_late(np.arange(PLACES + 2) != _SHOWN)
+
+    @property
+    def clicked_lately(self) -> Floats:
+        """How often it would have been, had it stood at the first place, shape (rows,); see `corrections`."""
+        times = np.zeros(PLACES + 2)
+        times[:PLACES] = corrections(self.clicks_at, self.shown_at.sum(0, dtype=np.int64))
+        times[_UNPLACED] = 1.0
+        return self._of_late(times)
+
+    @property
+    def shown_lately(self) -> Floats:
+        """In how many answers of late each row's page was shown, shape (rows,)."""
+        return self._of_late(np.arange(PLACES + 2) == _SHOWN)
 
     @property
     def shown(self) -> Ints:
@@ -83,6 +116,10 @@ class UsageCounts:
     def shown_at(self) -> NDArray[np.uint32]:
         """How often each row's page stood at each place, shape (rows, PLACES)."""
         return self._shown_at[: len(self._row_of)]
+
+    def row(self, url: str) -> int:
+        """Return the row of a normalised URL, known to the crawl or not; -1 where no question names it."""
+        return self._row_of.get(self._state.hasher.key(url), -1)
 
     def rows(self, slots: Slots) -> Ints:
         """Return the rows of pages, shape (n,); -1 for those that no question names.
@@ -116,6 +153,22 @@ class UsageCounts:
             self._sorted = slots[order], order
             self._looked, self._look_at = len(named), int(self._state.known.count * _GROWN) + 1
         return self._sorted
+
+    def _of_late(self, times: Floats | NDArray[np.bool_]) -> Floats:
+        """Return columns of `_lately` added up, each so many times, as of the newest question, shape (rows,)."""
+        part = 2.0 ** (-(self._last_at - self._began_at) / USE_HALF_LIFE_S) if len(self._row_of) else 0.0
+        found: Floats = self._lately[: len(self._row_of)] @ times.astype(np.float64) * part
+        return found
+
+    def _weights(self, at: Floats) -> Floats:
+        """Return what something at each of these instants counts in `_lately`, shape (n,)."""
+        if not len(at):
+            return at
+        self._last_at = max(self._last_at, float(at.max()))
+        if self._last_at - self._began_at > _ANEW * USE_HALF_LIFE_S:
+            self._lately *= 2.0 ** max((self._began_at - self._last_at) / USE_HALF_LIFE_S, -1000.0)
+            self._began_at = self._last_at
+        return np.exp2((at - self._began_at) / USE_HALF_LIFE_S)
 
     def _row(self, url: str) -> int:
         name = self._state.hasher.key(url)
@@ -185,7 +238,10 @@ class UsageColumns:
         """Take note of nothing: pages are known by their keys."""
 
     def of(self, slots: Slots) -> Floats:
-        """Return in how many answers each page was shown, or how often it was opened, shape (n,)."""
+        """Return in how many answers of late each page was shown, or how often it was opened, shape (n,).
+
+        Openings are corrected for the place at which the page stood.
+        """
         self._following.renew()
         counts = self._counts
-        return counts.of(counts.clicked if self._clicks else counts.shown, slots)
+        return counts.of(counts.clicked_lately if self._clicks else counts.shown_lately, slots)

@@ -23,7 +23,8 @@ from typing import Final
 
 import numpy as np
 
-from evercrawl.model.worth.usage_counts import PLACES, Following, QuestionLearner, UsageCounts
+from evercrawl.model.worth.positions import click_chances
+from evercrawl.model.worth.usage_counts import Following, QuestionLearner, UsageCounts
 from evercrawl.schedule.pages import Pages
 from evercrawl.store.partition import Partition
 from evercrawl.types import Floats, Ints, Slots
@@ -38,8 +39,6 @@ MEASURELESS: Final = 1e100
 """AOPIC's importance before any cash has moved: cash by next to nothing."""
 _SAMPLE: Final = 1 << 16  # pages, evenly spread, from which all importance there is is told
 _GROWN: Final = 1.05  # times as many visits and known pages after which that is done again
-_FIRST_CLICKS: Final = 0.4  # of the pages shown first, before clicks were seen; at place j that divided by j
-_FIRST_SHOWN: Final = 10.0  # times shown that this guess counts for, at each place
 
 
 class Weight(ABC):
@@ -160,12 +159,19 @@ class DemandWeight(Weight):
 
 
 class AccessWeight(DemandWeight):
-    """How often pages were opened; how often they were shown, where nobody told of anything opened."""
+    """How often pages were opened of late; how often they were shown, where nobody told of anything opened.
+
+    An opening far down a list counts more than one at its top, and an old one less than one of now; see `UsageCounts`.
+    """
 
     def demand(self) -> tuple[Floats, float]:
         """Return shares of the openings."""
-        clicked = self.counts.clicked
-        return _shares(clicked if clicked.any() else self.counts.shown)
+        counts = self.counts
+        if not counts.clicked.any():
+            return _shares(counts.shown)
+        lately, opened = counts.opened_lately, counts.clicked_lately
+        stays = unseen(float(lately[counts.clicked == 1].sum()), float(lately.sum()))
+        return opened / max(float(opened.sum()), 1e-300), stays
 
     def saw(self, slot: int, importance: float) -> dict[str, float]:
         """Return how often it was `opened`, or `shown`, whichever counts."""
@@ -203,28 +209,6 @@ class Embarrassment(DemandWeight):
     def _expected(self) -> Floats:
         shown_at = self.counts.shown_at
         return shown_at @ click_chances(self.counts.clicks_at, shown_at.sum(0, dtype=np.int64))
-
-
-def click_chances(clicks_at: Floats | Ints, shown_at: Floats | Ints) -> Floats:
-    """Return c_j, the chance that what stands at place j is opened, shape (PLACES,).
-
-    Parameters
-    ----------
-    clicks_at, shown_at
-        How often what stood at each place was opened, and how often something stood there, shape (PLACES,).
-
-    Examples
-    --------
-    Nothing was seen but the first place, where three of ninety were opened:
-
-    >>> clicks, shown = np.zeros(PLACES), np.zeros(PLACES)
-    >>> clicks[0], shown[0] = 3, 90
-    >>> click_chances(clicks, shown)[:3].round(3)
-    array([0.07 , 0.2  , 0.133])
-    """
-    guess = _FIRST_CLICKS / np.arange(1, PLACES + 1)
-    chances: Floats = (clicks_at + _FIRST_SHOWN * guess) / (shown_at + _FIRST_SHOWN)
-    return chances
 
 
 def _shares(times: Ints) -> tuple[Floats, float]:

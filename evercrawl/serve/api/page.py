@@ -25,11 +25,11 @@ _TYPE: Final = re.compile(r"[\x21-\x7e]+/[\x20-\x7e]+")
 
 @on_replica
 def explained(parts: ServerParts, request: Request) -> Response:
-    """Answer with all that decides when a page is visited, as `evercrawl why --json` tells it."""
+    """Answer with all that decides when a page is visited, as `evercrawl why --json` tells it, and how it is used."""
     url = wanted_url(Parameters(request, "url").text("url", most=8000))
     with parts.replica.derived() as (view, derived):
-        found = why(view, url, derived=derived)
-    return answer(asdict(found), parts.replica.sequence)
+        found, use = why(view, url, derived=derived), parts.use.of(view, url)
+    return answer(asdict(found) | {"use": asdict(use)}, parts.replica.sequence)
 
 
 @on_replica

@@ -149,10 +149,10 @@ def test_what_is_asked_for_counts():
 
 
 def test_a_page_asked_for_as_often_in_less_time_is_asked_for_more():
-    """R is per cycle since a page was first read: nine retrievals in two days are more than nine in two hundred."""
+    """R is per cycle since a page was first read: nine retrievals in two hours are more than nine in two hundred."""
     policy = Rpuc(**GIVEN, periods=PERIODS)
-    told(policy, BEGAN_AT - 200 * DAY_S, np.nan, [False] * 3)
-    told(policy, BEGAN_AT - 2 * DAY_S, np.nan, [False] * 4)
+    told(policy, BEGAN_AT - 200 * 3600.0, np.nan, [False] * 3)
+    told(policy, BEGAN_AT - 2 * 3600.0, np.nan, [False] * 4)
     assert queues(policy, pages(4, retrieved=[9, 9, 9, 9]), BEGAN_AT) == [4, 4, 4, 0]
 
 

@@ -1,5 +1,6 @@
 """RPUC: types of pages by what is asked for, ranked high, changing and clicked on; a queue with its period for each."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from inspect import signature
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from evercrawl.schedule.abilities import Follows, Learns, Plans, Resumes, Tabulates, Tunable
 from evercrawl.schedule.base import Context, Policy
-from evercrawl.schedule.pages import Pages, Visits
+from evercrawl.schedule.pages import USE_HALF_LIFE_S, Pages, Visits
 from evercrawl.schedule.policies.rpuc.options import RpucOptions
 from evercrawl.schedule.policies.rpuc.scale import Scale
 from evercrawl.schedule.policies.rpuc.types import COMPONENTS, Types, components, queue, vectors
@@ -22,6 +23,7 @@ from evercrawl.types import Floats, Ints, Slots
 _ROUND: Final = 4  # looks at all pages a round
 _SAMPLE: Final = 20_000  # pages that types are fitted to
 _HALF: Final = 0.5  # of a change in a round: what pages are taken to do before there is a check
+_LATELY_S: Final = USE_HALF_LIFE_S / math.log(2.0)
 _FAINT: Final = 1e-9  # of what pages matter on the mean: nothing matters less
 _DEAD, _NOT_YET = -2.0, -1.0
 
@@ -231,7 +233,10 @@ class Rpuc(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
         checks, none = rows["checks"], np.zeros(len(pages.slot))
         retrieved = none if pages.retrieved is None else pages.retrieved
         clicked = none if pages.clicked is None else pages.clicked
-        cycles = np.where(rows["first_at"] > 0, (now - rows["first_at"]) / self._round_s, 1.0)
+        age_s = np.where(rows["first_at"] > 0, now - rows["first_at"], self._round_s)
+        cycles = (
+            _LATELY_S * -np.expm1(-age_s / _LATELY_S) / self._round_s
+        )  # which count as retrievals do: less and less
         found = vectors(retrieved, cycles, pages.importance, checks, rows["changes"], clicked, retrieved)
         found[:, 2] = (found[:, 2] * checks + _HALF) / (rows["watched_s"] + self._round_s)
         return found
@@ -241,7 +246,8 @@ class Rpuc(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
         rows = self._checked.take(pages.slot)
         found = self._vectors(pages, rows, now)
         self._scale = Scale(found, self._options.scale)
-        asked = found[:, 0] * (1.0 + found[:, 3])
+        followed = found[:, 0] * found[:, 3]  # a cycle; where nobody follows anything, coming up counts
+        asked = followed if followed.any() else found[:, 0]
         part = self._options.demand if asked.any() else 0.0
         weight = _FAINT + (1.0 - part) * _shares(pages.importance) + part * _shares(asked)
         self._types = self._options.types_of(self._scale(found), weight, found[:, 2], budget_per_s)

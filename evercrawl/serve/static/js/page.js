@@ -53,6 +53,7 @@ function explain(why) {
   if (why.change) boxes.push(["changes about every", every(1 / why.change.rate_per_s)]);
   if (why.change && why.change.fresh !== null) boxes.push(["still so", percent(why.change.fresh)]);
   if (why.history) boxes.push(["visits", count(why.history.visits)], ["changes seen", count(why.history.changes)]);
+  if (why.history) for (const [name, value] of rpuc(why.use)) boxes.push([name, value]);
   figures(place("figures"), boxes);
   if (why.worth) place("reasons").append(...worth(why.worth));
   const due = why.worth && why.worth.due_at_s;
@@ -60,6 +61,16 @@ function explain(why) {
   const feeders = why.weight ? why.weight.feeders : [];
   ribbons(feeders);
   fill(place("feeders"), feeders.map((/** @type {any} */ each) => [link(each.url), percent(each.gives)]));
+}
+
+/** Retrieval, importance, update and click: what the policy rpuc goes by. @param {any} use @returns {[string, string][]} */
+function rpuc(use) {
+  return [
+    ["R, shown a visit", use.R.toPrecision(2)],
+    ["P, importance", use.P === null ? "unknown" : use.P.toPrecision(2)],
+    ["U, changes found", use.U.toPrecision(2)],
+    ["C, opened when shown", use.C.toPrecision(2)],
+  ];
 }
 
 /** What a visit is worth, in sentences. @param {any} worth */
