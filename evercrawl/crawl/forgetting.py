@@ -39,7 +39,7 @@ from evercrawl.types import NO_SLOT, Keys, Slots
 PURPOSE: Final = "evercrawl forget"
 _HOST: Final = re.compile(r"[\w.-]+|\[[0-9a-fA-F:.]+\]")
 _URL: Final = re.compile(rb"https?://[^\s\"'<>\\]+")
-_MASKED: Final = ("orders.jsonl", "usage.jsonl", "quarantine.json", "skipped.json")
+_MASKED: Final = ("orders.jsonl", "usage.jsonl", "signals.jsonl", "quarantine.json", "skipped.json")
 _PIECE: Final = 1 << 14
 _EVERY: Final = 256
 

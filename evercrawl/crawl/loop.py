@@ -86,7 +86,7 @@ class Crawl:
         self._silences = parts.silences
         self._visiting, self._parsers, self._learner = parts.visiting, parts.parsers, parts.learner
         self._enforcing, self.scope, self.tuning = parts.enforcing, parts.scope, parts.tuning
-        self.obeying, self._checks = parts.obeying, parts.checks
+        self.obeying, self._checks, self._hearing = parts.obeying, parts.checks, parts.hearing
         self._storing, self._settling, self._quarantine = parts.storing, parts.settling, memory.quarantine
         self._pace, self._leisure, self._telling = parts.pace, parts.leisure, parts.telling
         self._room, self._short_at = outside.room, math.inf
@@ -309,13 +309,15 @@ class Crawl:
             self._visiting.take(exchange, tag, now)
 
     def _read_sitemaps(self, now: float) -> None:
-        """Read a piece of what has come in; what it makes known is an event."""
+        """Read a piece of what has come in, and hear publishers; what that makes known is an event."""
         news = self._learner.news
         if not self._storing.full and (url := self._sitemaps.being_read):
             try:
                 self._sitemaps.read(now)
             except Exception as error:
                 self._broken((url,), error)
+        if not self._storing.full:
+            self._hearing.turn(now)
         if self._learner.news > news:
             self._storing.changed()
 

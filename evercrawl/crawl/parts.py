@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from evercrawl.config.site_rules import Sites
 from evercrawl.crawl.enforcing import Enforcing
+from evercrawl.crawl.hearing import Hearing
 from evercrawl.crawl.learn.cash import Cashier
 from evercrawl.crawl.learn.changes import Changes
 from evercrawl.crawl.learn.indexing import Indexing
@@ -337,6 +338,7 @@ class Parts:
             outside.offload,
             outside.network.wake,
         )
+        self.hearing = Hearing(outside.signals, self.learner.admit_listing)
 
     def host_of(self, name: str) -> Host | None:
         """Return a host by its name; None where it is not known."""

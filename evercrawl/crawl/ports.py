@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from evercrawl.fetch.guard import Guard
     from evercrawl.fetch.names import Resolver, StaticResolver
     from evercrawl.store.orders import OrderSource
+    from evercrawl.store.signals import SignalSource
     from evercrawl.types import Exchange, Request, Silence
 
 
@@ -91,6 +92,8 @@ class Outside:
         Where people give orders; None where nobody can.
     amend
         Changes the file of settings because of an order; None where there is none.
+    signals
+        Where publishers say what has changed; None where nobody can.
     """
 
     network: Network
@@ -105,3 +108,4 @@ class Outside:
     room: MemoryRoom | None = None
     orders: OrderSource | None = None
     amend: Callable[[Change], None] | None = None
+    signals: SignalSource | None = None

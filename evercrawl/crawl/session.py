@@ -51,6 +51,7 @@ from evercrawl.store.disk.trouble import in_words
 from evercrawl.store.orders import OrderFile
 from evercrawl.store.partition import FORMAT, Partition, Scheme, is_crawl
 from evercrawl.store.quarantine import Quarantine
+from evercrawl.store.signals import SignalFile
 from evercrawl.store.state import HELD
 
 Reached: TypeAlias = tuple[Network, Sequence[Resolver]]
@@ -229,9 +230,22 @@ async def _run(
         room = MemoryRoom(config.memory_max_bytes or container_limit_bytes(), resident_bytes)
         listed = StaticResolver(read_resolve_file(Path(config.resolve))) if config.resolve else None
         orders = OrderFile(partition.directory) if not only else None  # a run for one page takes no others
+        signals = SignalFile(partition.directory) if not only else None
         amend = partial(amend_by, partition.directory)
         outside = Outside(
-            network, names, clock, _in_thread, guard, committing, readers, listed, heard, room, orders, amend
+            network,
+            names,
+            clock,
+            _in_thread,
+            guard,
+            committing,
+            readers,
+            listed,
+            heard,
+            room,
+            orders,
+            amend,
+            signals,
         )
         one = assemble(config, memory, outside, watch, policy=policy)
         stack.callback(one.close)

@@ -2,30 +2,60 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import uvicorn
 
 from evercrawl.errors import ConfigError
 from evercrawl.serve.app import app
 from evercrawl.serve.guard import token_of
+from evercrawl.serve.signals.receiver import SignalReceiver
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+    from evercrawl.serve.replica import CrawlReplica
 
 _BACKLOG: Final = 512
 _MOST: Final = 1000
 """Connections and requests at once; who comes later gets a 503."""
+_STRANGERS: Final = 200
 _IDLE_S: Final = 30
 _GRACE_S: Final = 3
 _SWITCH_S: Final = 0.0005
 """After so long a thread that computes lets another go on: by default who answers would wait ten times as long."""
 
 
+@dataclass(frozen=True, slots=True)
+class SignalOptions:
+    """Where publishers may say what has changed.
+
+    Attributes
+    ----------
+    address, port
+        To listen on.
+    public_url
+        The address at which the Internet reaches that port, without a slash at its end.
+    topics
+        Pages and feeds whose hubs are to tell of changes, normalised.
+    """
+
+    address: str
+    port: int
+    public_url: str
+    topics: tuple[str, ...] = ()
+
+
 def serve(
     directory: Path, address: str, port: int, hosts: frozenset[str], public: str, ready: Callable[[str], None],
-    *, record: bool = True,
+    *, record: bool = True, signals: SignalOptions | None = None,
 ) -> None:  # fmt: skip
     """Serve the crawl in `directory` until a signal ends it.
 
@@ -41,6 +71,8 @@ def serve(
         Called with the link once it can be opened.
     record
         As of `app`.
+    signals
+        Where publishers may say what has changed; None where they may not.
 
     Raises
     ------
@@ -58,23 +90,83 @@ def serve(
         backlog=_BACKLOG, limit_concurrency=_MOST, timeout_keep_alive=_IDLE_S, timeout_graceful_shutdown=_GRACE_S,
         proxy_headers=False,
     )  # fmt: skip
+    beside = _receiving(directory, made, signals) if signals is not None else None
     name = f"[{address}]" if ":" in address else address
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(address, name)
-    _Server(config, lambda: ready(f"http://{shown}:{bound.getsockname()[1]}/#token={token}")).run([bound])
+    link = f"http://{shown}:{bound.getsockname()[1]}/#token={token}"
+    _Server(config, lambda: ready(link), beside).run([bound])
 
 
 class _Server(uvicorn.Server):
-    """A server that says when it can be asked."""
+    """A server that says when it can be asked, and may have another beside it."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None], beside: _Beside | None = None) -> None:
         super().__init__(config)
-        self._ready = ready
+        self._ready, self._beside = ready, beside
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen, and say so."""
         await super().startup(sockets)
+        if self.started and self._beside is not None:
+            await self._beside.begin()
         if self.started:
             self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End both."""
+        if self._beside is not None:
+            await self._beside.end()
+        await super().shutdown(sockets)
+
+
+class _Beside(uvicorn.Server):
+    """A server that begins and ends with another."""
+
+    def __init__(self, config: uvicorn.Config, bound: socket.socket) -> None:
+        super().__init__(config)
+        self._bound, self._begun = bound, asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    async def begin(self) -> None:
+        """Begin to listen."""
+        self._task = asyncio.create_task(self.serve([self._bound]))
+        await asyncio.wait({self._task, asyncio.create_task(self._begun.wait())}, return_when=asyncio.FIRST_COMPLETED)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to listen, and let the other go on."""
+        await super().startup(sockets)
+        self._begun.set()
+
+    async def end(self) -> None:
+        """Close what is open."""
+        self.should_exit = True
+        if self._task is not None:
+            await self._task
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Leave the signals of this process to the other."""
+        yield
+
+
+def _receiving(directory: Path, made: Starlette, options: SignalOptions) -> _Beside:
+    """Return the receiver of what publishers say."""
+    replica: CrawlReplica = made.state.context.replica
+
+    def knows(host: str) -> bool:
+        with replica.reading() as view:
+            return view.state.hosts.find(host) is not None
+
+    with replica.reading() as view:
+        config = view.config
+    receiver = SignalReceiver(directory, config, knows, options.public_url, options.topics)
+    bound = _bound(options.address, options.port)
+    about = uvicorn.Config(
+        receiver.app(), http="httptools", ws="none", log_level="error", access_log=False, server_header=False,
+        backlog=_BACKLOG, limit_concurrency=_STRANGERS, timeout_keep_alive=_IDLE_S,
+        timeout_graceful_shutdown=_GRACE_S, proxy_headers=False,
+    )  # fmt: skip
+    return _Beside(about, bound)
 
 
 def _bound(address: str, port: int) -> socket.socket:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from evercrawl.cli import arguments, warm, where
 from evercrawl.cli.show.json_line import json_line
 from evercrawl.config import values
 from evercrawl.errors import ConfigError
+
+if TYPE_CHECKING:
+    from evercrawl.serve.running import SignalOptions
 
 _MORE: Final = (
     "It shows the crawl in --dir, which may run beside it or not, and answers programs under /api/v1. It listens on "
@@ -38,6 +41,19 @@ def add(verbs: arguments.Verbs) -> None:
         "--public", metavar="WHAT", choices=["search"], default="", help="search: anybody may search, without the token"
     )
     parser.add_argument("--no-record", action="store_true", help="do not record what people search for and open")
+    parser.add_argument(
+        "--signals",
+        metavar="PORT",
+        default="",
+        help="also let publishers say what has changed (IndexNow, WebSub) on this port; needs --public-url",
+    )
+    parser.add_argument(
+        "--signals-bind", metavar="ADDR", default="127.0.0.1", help="address of that port (default: 127.0.0.1)"
+    )
+    parser.add_argument("--public-url", metavar="URL", default="", help="where the Internet reaches that port")
+    parser.add_argument(
+        "--websub", metavar="URL", action="append", default=[], help="subscribe to this page or feed (repeatable)"
+    )
     parser.add_argument("--open", action="store_true", help="open the link in a browser")
     arguments.add_directory(parser)
     arguments.add_json(parser)
@@ -60,7 +76,29 @@ def run(args: argparse.Namespace) -> int:
 
             webbrowser.open(link)
 
-    serve(directory, args.bind, port, frozenset(args.host_name), args.public, ready, record=not args.no_record)
+    names = frozenset(args.host_name)
+    serve(directory, args.bind, port, names, args.public, ready, record=not args.no_record, signals=_signals(args))
     if not args.json and sys.stdout.isatty():
         print("stopped")
     return 0
+
+
+def _signals(args: argparse.Namespace) -> SignalOptions | None:
+    """Return where publishers may say what has changed; None where nothing was asked for."""
+    from evercrawl.parse.urls import normalise
+    from evercrawl.serve.running import SignalOptions
+
+    if not args.signals:
+        if args.public_url or args.websub:
+            raise ConfigError("--public-url and --websub go with --signals PORT, where publishers are listened to")
+        return None
+    port = cast("int", arguments.value(values.whole(0), args.signals, "--signals"))
+    public = normalise(args.public_url)
+    if public is None:
+        raise ConfigError("--signals needs --public-url, the address at which publishers reach that port")
+    topics = [(raw, normalise(raw)) for raw in args.websub]
+    for raw, topic in topics:
+        if topic is None:
+            raise ConfigError(f"--websub must be an http or https URL, not {raw[:200]!r}")
+    found = tuple(topic for _, topic in topics if topic is not None)
+    return SignalOptions(args.signals_bind, port, public.rstrip("/"), found)

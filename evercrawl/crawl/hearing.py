@@ -1,0 +1,67 @@
+"""What publishers say has changed is heard while the crawl runs: as if a sitemap of their site had said so."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.parse.urls import normalise
+from evercrawl.store.signals import PIECE_BYTES, Signal, signals_in
+
+if TYPE_CHECKING:
+    from evercrawl.store.signals import SignalSource
+
+LOOK_S: Final = 1.0
+
+
+class Hearing:
+    """Reads signals, and tells of the pages that they name.
+
+    Parameters
+    ----------
+    source
+        Where signals are read; None where nobody can give any.
+    listener
+        Told of distinct URLs, when each is said to have changed, and the instant: `Learner.admit_listing`. Scope and
+        budgets are its business, and so is how far a site is trusted.
+
+    Attributes
+    ----------
+    heard
+        Pages that were told of in this run.
+    """
+
+    def __init__(
+        self, source: SignalSource | None, listener: Callable[[Sequence[str], Sequence[float | None], float], bool]
+    ) -> None:
+        self._source, self._listener = source, listener
+        self._file = self._offset = 0
+        self._looked_at = -math.inf
+        self.heard = 0
+
+    def turn(self, now: float) -> None:
+        """Take in what is new, a piece of the file at most."""
+        if self._source is None or now - self._looked_at < LOOK_S:
+            return
+        self._looked_at = now
+        file, size = self._source.look()
+        if file != self._file or size < self._offset:
+            self._file, self._offset = file, 0
+        if size == self._offset:
+            return
+        data = self._source.read(self._offset, PIECE_BYTES)
+        signals, used = signals_in(data)
+        self._offset += used or (len(data) if len(data) >= PIECE_BYTES else 0)  # no line is that long
+        if used and self._offset < size:
+            self._looked_at = -math.inf  # there is more
+        self._tell(signals, now)
+
+    def _tell(self, signals: Sequence[Signal], now: float) -> None:
+        dates: dict[str, float] = {}
+        for signal in signals:
+            if 0.0 < signal.at < math.inf:
+                dates |= {url: min(signal.at, now) for url in signal.urls if normalise(url) == url}
+        if dates:
+            self.heard += len(dates)
+            self._listener(list(dates), list(dates.values()), now)

@@ -1,0 +1,96 @@
+"""One small request to a stranger: guarded at every connection, with bounds on everything."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+import pycurl
+
+from evercrawl.fetch.guard import Guard
+from evercrawl.fetch.trust import trusted_certificates
+
+TIMEOUT_S: Final = 10.0
+_HEAD_BYTES: Final = 64 << 10
+
+
+class SmallAnswer(NamedTuple):
+    """What came: status, 0 where no answer came, and then why; header lines and body, both cut at their bounds."""
+
+    status: int
+    head: str = ""
+    body: bytes = b""
+    error: str = ""
+
+    def values(self, name: str) -> list[str]:
+        """Return the values of a header field, in their order."""
+        pairs = (line.partition(":") for line in self.head.splitlines())
+        return [value.strip() for field, _, value in pairs if field.strip().lower() == name]
+
+
+def small_request(
+    url: str, guard: Guard, agent: str, *, body: bytes | None = None, fields: Mapping[str, str] | None = None,
+    most_bytes: int = 64 << 10, timeout_s: float = TIMEOUT_S,
+) -> SmallAnswer:  # fmt: skip
+    """Ask for a URL, or post a body to it; a redirect is an answer like any other.
+
+    Parameters
+    ----------
+    url
+        http or https.
+    guard
+        Judges the URL, and each address that is connected to.
+    agent
+        The User-Agent.
+    body, fields
+        What is posted, None for a GET; and header fields.
+    most_bytes, timeout_s
+        Of the body that are kept, and of the whole exchange.
+    """
+    if why := guard.judge_url(url):
+        return SmallAnswer(0, error=why)
+    refused, sockets, head, kept = list[str](), list[socket.socket](), bytearray(), bytearray()
+
+    def opened(_: int, address: pycurl.CurlSockAddr) -> socket.socket | int:
+        if reason := guard.judge(str(address.addr[0])):
+            refused.append(reason)
+            return pycurl.SOCKET_BAD
+        sockets.append(socket.socket(address.family, address.socktype, address.protocol))
+        return sockets[-1]  # of which curl takes a copy
+
+    def led(data: bytes) -> int:
+        head.extend(data)
+        return len(data) if len(head) <= _HEAD_BYTES else 0
+
+    def answered(data: bytes) -> int:
+        kept.extend(data)
+        return len(data) if len(kept) <= most_bytes else 0
+
+    sent = {"User-Agent": agent} | dict(fields or {})
+    options: list[tuple[int, Any]] = [
+        (pycurl.URL, url),
+        (pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS),
+        (pycurl.PROXY, ""),
+        (pycurl.NOSIGNAL, 1),
+        (pycurl.TIMEOUT_MS, round(timeout_s * 1e3)),
+        (pycurl.CAINFO, trusted_certificates()),
+        (pycurl.OPENSOCKETFUNCTION, opened),
+        (pycurl.HEADERFUNCTION, led),
+        (pycurl.WRITEFUNCTION, answered),
+        (pycurl.HTTPHEADER, [f"{name}: {value}" for name, value in sent.items()] + ["Expect:"]),
+    ]
+    options += [(pycurl.POST, 1), (pycurl.POSTFIELDS, body)] if body is not None else []
+    curl, error = pycurl.Curl(), ""
+    try:
+        for option, value in options:
+            curl.setopt(option, value)
+        curl.perform()
+    except pycurl.error as failed:
+        error = refused[0] if refused else "too much is sent" if len(kept) > most_bytes else str(failed.args[1])
+    finally:
+        status = int(curl.getinfo(pycurl.RESPONSE_CODE))
+        curl.close()
+        for each in sockets:
+            each.close()
+    return SmallAnswer(0 if error else status, head.decode("latin-1"), bytes(kept[:most_bytes]), error)

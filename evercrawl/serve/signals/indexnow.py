@@ -1,0 +1,127 @@
+"""IndexNow: a publisher names pages that changed, and proves by a file on its host that it may speak for them.
+
+References
+----------
+The IndexNow protocol, https://www.indexnow.org/documentation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import msgspec
+
+from evercrawl.fetch.small import SmallAnswer
+from evercrawl.parse.urls import hostname, normalise, origin
+
+MOST_URLS: Final = 10_000
+"""Of one submission, as the protocol has it."""
+PROVED_S: Final = 86_400.0
+"""A key that was found is not asked for again so long."""
+AGAIN_S: Final = 60.0
+"""Between two requests for keys to one host."""
+_HOSTS: Final = 10_000
+_KEY: Final = re.compile(r"[A-Za-z0-9-]{8,128}")
+
+
+class Submission(msgspec.Struct, rename={"urls": "urlList", "location": "keyLocation"}):
+    """What is posted, with the protocol's own names there."""
+
+    host: str
+    key: str
+    urls: list[str]
+    location: str = ""
+
+
+class SubmissionVerdict(NamedTuple):
+    """HTTP status, a sentence, and the pages that may be announced, normalised."""
+
+    status: int
+    detail: str
+    urls: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Proof:
+    """What a host's key file said last: where it lies, the key there ("" for none), and when it was asked for."""
+
+    location: str
+    key: str
+    at: float
+
+
+class KeyProver:
+    """Judges submissions.
+
+    Parameters
+    ----------
+    knows
+        Whether the crawl knows a host: nobody else is asked for a key.
+    fetch
+        Asks for a key file.
+    """
+
+    def __init__(self, knows: Callable[[str], bool], fetch: Callable[[str], SmallAnswer]) -> None:
+        self._knows, self._fetch = knows, fetch
+        self._proofs: OrderedDict[str, _Proof] = OrderedDict()
+
+    def judge(self, given: Submission, now: float) -> SubmissionVerdict:
+        """Return what becomes of a submission; a host may be asked for its key, which takes seconds."""
+        verdict, location = _checked(given)
+        if verdict.status != 200:
+            return verdict
+        host = origin(verdict.urls[0])
+        if not self._knows(hostname(verdict.urls[0])):
+            return SubmissionVerdict(422, f"this crawl does not visit {given.host[:253]}")
+        proof = self._proofs.get(host)
+        proved = (
+            proof is not None and (proof.location, proof.key) == (location, given.key) and now < proof.at + PROVED_S
+        )
+        if not proved:
+            if proof is not None and now < proof.at + AGAIN_S:
+                return SubmissionVerdict(
+                    429, f"the key of a host is asked for once in {AGAIN_S:.0f} s; submit again later"
+                )
+            found = self._fetch(location)
+            key = found.body.decode("ascii", "replace").strip() if found.status == 200 else ""
+            self._keep(host, _Proof(location, key, now))
+            if key != given.key:
+                why = found.error or (f"status {found.status}" if found.status != 200 else "another key")
+                return SubmissionVerdict(403, f"{location} does not hold the key: {why}")
+        return verdict
+
+    def _keep(self, host: str, proof: _Proof) -> None:
+        self._proofs.pop(host, None)
+        self._proofs[host] = proof
+        if len(self._proofs) > _HOSTS:
+            self._proofs.popitem(last=False)
+
+
+def _checked(given: Submission) -> tuple[SubmissionVerdict, str]:
+    """Return whether a submission is one, its pages, and where its key lies."""
+    if not _KEY.fullmatch(given.key):
+        return SubmissionVerdict(400, "key must have 8 to 128 letters, digits and hyphens"), ""
+    if not 0 < len(given.urls) <= MOST_URLS:
+        return SubmissionVerdict(400, f"urlList must name 1 to {MOST_URLS:,} URLs"), ""
+    urls = [normalise(url) for url in given.urls]
+    first = urls[0]
+    if first is None or None in urls:
+        return SubmissionVerdict(400, "urlList must name http or https URLs, each whole"), ""
+    base = origin(first)
+    stated = normalise(f"{base.partition('//')[0]}//{given.host}/")
+    if stated is None or origin(stated) != base:
+        return SubmissionVerdict(422, "the URLs are not of the host that is named"), ""
+    location = normalise(given.location, f"{base}/") if given.location else f"{base}/{given.key}.txt"
+    if location is None or origin(location) != base:
+        return SubmissionVerdict(422, "keyLocation must be on the host that is named"), ""
+    folder = location.partition("?")[0].rpartition("/")[0] + "/"
+    named = tuple(dict.fromkeys(url for url in urls if url is not None))
+    if not all(url.startswith(folder) for url in named):
+        return SubmissionVerdict(
+            422, f"a key at {location} speaks for {folder} alone, and each URL must be of {base}"
+        ), ""
+    return SubmissionVerdict(200, "taken", named), location

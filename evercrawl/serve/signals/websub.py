@@ -1,0 +1,230 @@
+"""WebSub: pages and feeds that say which hub tells of their changes are subscribed to, and what hubs say is verified.
+
+References
+----------
+WebSub, W3C Recommendation, 23 January 2018: discovery (section 4), subscription and verification of intent (5),
+authenticated distribution (7).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import re
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from html import unescape
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from evercrawl.fetch.small import SmallAnswer
+from evercrawl.parse.feed import is_feed, read_feed
+from evercrawl.parse.urls import normalise, origin
+
+FILE: Final = "subscriptions.json"
+LEASE_S: Final = 10 * 86_400
+LEAST_LEASE_S: Final = 300.0
+RETRY_S: Final = 3600.0
+RENEWED_AT: Final = 2 / 3
+"""Part of a lease after which it is renewed."""
+METHODS: Final = ("sha1", "sha256", "sha384", "sha512")
+MOST_TOPICS: Final = 10_000
+_LINK: Final = re.compile(r"<([^>]*)>((?:\s*;\s*[\w*-]+\s*=\s*(?:\"[^\"]*\"|[^\s,;]+))*)")
+_REL: Final = re.compile(r";\s*rel\s*=\s*(?:\"([^\"]*)\"|([^\s,;]+))", re.IGNORECASE)
+_TAG: Final = re.compile(r"<(?:[\w.-]+:)?link\b([^>]*)>", re.IGNORECASE)
+_ATTRIBUTE: Final = re.compile(r"([\w:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
+
+
+@dataclass(slots=True)
+class Subscription:
+    """One topic.
+
+    Attributes
+    ----------
+    url, topic, hub
+        What the person running the crawl named, what the hub calls it, and the hub; "" until they were discovered.
+    name, secret
+        Of the callback, which nobody can guess, and what the hub signs with.
+    state
+        "new", "asked" (the hub has to verify), "active" or "denied".
+    until, next_at
+        When the lease ends, and when something is to be done again, s since the epoch.
+    trouble
+        What went wrong last, "" for nothing.
+    """
+
+    url: str
+    name: str
+    secret: str
+    topic: str = ""
+    hub: str = ""
+    state: str = "new"
+    until: float = 0.0
+    next_at: float = 0.0
+    trouble: str = ""
+
+
+class Subscriptions:
+    """The subscriptions of a crawl, kept across restarts in a file that its owner alone can read.
+
+    Parameters
+    ----------
+    directory
+        Of the crawl.
+    callback
+        The address at which hubs reach the receiver, without the name of a subscription.
+    request
+        Sends: URL, body (None for a GET), header fields.
+    """
+
+    def __init__(
+        self, directory: Path, callback: str, request: Callable[[str, bytes | None, Mapping[str, str]], SmallAnswer]
+    ) -> None:
+        self._path, self._callback, self._request = directory / FILE, callback, request
+        self.all: dict[str, Subscription] = {}
+        try:
+            for fields in json.loads(self._path.read_text("utf-8")):
+                one = Subscription(**fields)
+                self.all[one.name] = one
+        except (OSError, ValueError, TypeError):
+            self.all = {}  # a damaged file costs no more than subscribing again
+
+    def want(self, urls: list[str]) -> None:
+        """Subscribe to these, and to no others; what is subscribed to already stays so."""
+        there = {one.url: one for one in self.all.values()}
+        wanted = [
+            there.get(url) or Subscription(url, secrets.token_urlsafe(24), secrets.token_urlsafe(32))
+            for url in urls[:MOST_TOPICS]
+        ]
+        self.all = {one.name: one for one in wanted}
+        self._save()
+
+    def turn(self, now: float) -> int:
+        """Discover, subscribe and renew what is due; return how many requests were made."""
+        due = [one for one in self.all.values() if one.next_at <= now]
+        for one in due:
+            one.next_at = now + RETRY_S
+            if not one.hub:
+                self._discover(one)
+            if one.hub:
+                self._subscribe(one)
+        if due:
+            self._save()
+        return len(due)
+
+    def verified(self, name: str, query: Mapping[str, str], now: float) -> str | None:
+        """Return the challenge that confirms that we want what a hub was asked for; None where we do not."""
+        one, mode = self.all.get(name), query.get("hub.mode", "")
+        if one is None or query.get("hub.topic") != one.topic or not one.topic:
+            return None
+        if mode == "denied":
+            one.state, one.trouble = "denied", query.get("hub.reason", "the hub denied it")[:200]
+            self._save()
+            return ""
+        challenge, lease = query.get("hub.challenge", ""), query.get("hub.lease_seconds", "")
+        if mode != "subscribe" or one.state == "new" or not challenge:
+            return None
+        lease_s = (
+            min(float(lease), 10.0 * LEASE_S) if lease.isascii() and lease.isdigit() and len(lease) < 12 else LEASE_S
+        )
+        one.state, one.until, one.trouble = "active", now + lease_s, ""
+        one.next_at = now + max(RENEWED_AT * lease_s, LEAST_LEASE_S)
+        self._save()
+        return challenge
+
+    def told(self, name: str, body: bytes, signature: str, content_type: str) -> tuple[str, ...] | None:
+        """Return the pages that a hub tells of: its topic, and what of the topic's origin the feed that it sends lists.
+
+        None where there is no such subscription; () where the hub's signature is not right, of which it is not told.
+        """
+        one = self.all.get(name)
+        if one is None or one.state == "new":
+            return None
+        if not is_signed(body, one.secret, signature):
+            one.trouble = "a notification without the right signature was left aside"
+            return ()
+        mime = content_type.partition(";")[0].strip().lower()
+        listed = [entry.url for entry in read_feed(body, one.url, content_type).entries] if is_feed(body, mime) else []
+        base = origin(one.url)
+        return tuple(dict.fromkeys(url for url in (one.url, *listed) if origin(url) == base))
+
+    def _discover(self, one: Subscription) -> None:
+        found = self._request(one.url, None, {})
+        if found.status != 200:
+            one.trouble = found.error or f"status {found.status}"
+            return
+        hub, topic = links_of(found, one.url)
+        one.hub, one.topic = hub, topic or one.url
+        one.trouble = "" if hub else "it names no hub"
+        if not hub:
+            one.next_at += 23 * RETRY_S
+
+    def _subscribe(self, one: Subscription) -> None:
+        one.state = "asked" if one.state in ("new", "denied") else one.state
+        self._save()  # the hub may verify before it answers
+        fields = {
+            "hub.callback": f"{self._callback}/{one.name}", "hub.mode": "subscribe", "hub.topic": one.topic,
+            "hub.secret": one.secret, "hub.lease_seconds": str(LEASE_S),
+        }  # fmt: skip
+        said = {"Content-Type": "application/x-www-form-urlencoded"}
+        found = self._request(one.hub, urlencode(fields).encode(), said)
+        if not 200 <= found.status < 300:
+            one.trouble = f"the hub {one.hub} says: {found.error or f'status {found.status}'}"
+            if found.status in (404, 410):
+                one.hub = ""  # discovered anew
+
+    def _save(self) -> None:
+        beside = self._path.with_suffix(".new")
+        fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(fd, "w", encoding="utf-8") as out:
+            json.dump([asdict(one) for one in self.all.values()], out)
+            out.flush()
+            os.fsync(out.fileno())
+        beside.replace(self._path)
+
+
+def is_signed(body: bytes, secret: str, signature: str) -> bool:
+    """Whether a header X-Hub-Signature proves that the sender of a body knows a secret.
+
+    Examples
+    --------
+    >>> right = hmac.new(b"secret", b"news", "sha256").hexdigest()
+    >>> is_signed(b"news", "secret", f"sha256={right}"), is_signed(b"other", "secret", f"sha256={right}")
+    (True, False)
+    """
+    method, _, given = signature.strip().partition("=")
+    if method.lower() not in METHODS:
+        return False
+    made = hmac.new(secret.encode(), body, getattr(hashlib, method.lower())).hexdigest()
+    return hmac.compare_digest(made.encode(), given.strip().lower().encode())
+
+
+def links_of(found: SmallAnswer, url: str) -> tuple[str, str]:
+    """Return hub and self of a page or feed, "" for none: from Link fields, or else from link elements.
+
+    Examples
+    --------
+    >>> answer = SmallAnswer(200, 'Link: <https://hub.example/>; rel="hub", </feed>; rel=self')
+    >>> links_of(answer, "https://a.example/feed?x")
+    ('https://hub.example/', 'https://a.example/feed')
+    """
+    pairs = [
+        (quoted or plain, target)
+        for value in found.values("link")
+        for target, parameters in _LINK.findall(value)
+        for quoted, plain in _REL.findall(parameters)
+    ]
+    if not any("hub" in rel.lower().split() for rel, _ in pairs):
+        for inside in _TAG.findall(found.body.decode("utf-8", "replace")):
+            said: dict[str, Any] = {name.lower(): a or b or c for name, a, b, c in _ATTRIBUTE.findall(inside)}
+            pairs.append((unescape(said.get("rel", "")), unescape(said.get("href", ""))))
+    first = {"hub": "", "self": ""}
+    for rel, target in pairs:
+        for wanted in first:
+            if not first[wanted] and wanted in rel.lower().split():
+                first[wanted] = normalise(target, url) or ""
+    return first["hub"], first["self"]

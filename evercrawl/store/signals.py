@@ -1,0 +1,152 @@
+"""What publishers say has changed, in a file of lines: the server writes it, the crawl follows it.
+
+It is no part of the journal. A crawl reads it whole at its start: what it has visited since is no news any more, and
+all else is as new as it was. So a kill loses nothing, and the file may be shortened from its beginning.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import stat
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, Protocol
+
+import msgspec
+
+from evercrawl.store.disk.trouble import in_words
+
+FILE: Final = "signals.jsonl"
+MOST_BYTES: Final = 16 << 20
+"""Of the file; beyond, the older half goes."""
+MOST_URLS: Final = 200
+"""Of one line."""
+PIECE_BYTES: Final = 1 << 18
+"""So much is read at once."""
+
+
+class Signal(msgspec.Struct, frozen=True):
+    """Pages that a publisher says have changed.
+
+    Attributes
+    ----------
+    at
+        When it said so, s since the epoch, by the receiver's clock.
+    via
+        "indexnow" or "websub".
+    urls
+        Normalised.
+    """
+
+    at: float
+    via: str
+    urls: tuple[str, ...]
+
+
+_START: Final = 40  # bytes by which files are told apart: no line is shorter, and each has another instant
+_ENCODER: Final = msgspec.json.Encoder()
+_DECODER: Final = msgspec.json.Decoder(Signal)
+
+
+class SignalSource(Protocol):
+    """Where a crawl reads what publishers say."""
+
+    def look(self) -> tuple[int, int]:
+        """Return which file it is, and how many bytes it has; (0, 0) where there is none that can be trusted."""
+        ...
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Return up to so many bytes from an offset on."""
+        ...
+
+
+class SignalFile:
+    """The file of a crawl directory."""
+
+    def __init__(self, directory: Path) -> None:
+        self._path = directory / FILE
+
+    def look(self) -> tuple[int, int]:
+        """Return which file it is, and its size; who else may write there is not listened to."""
+        try:
+            about = os.lstat(self._path)
+        except OSError:
+            return 0, 0
+        others = about.st_mode & (stat.S_IWGRP | stat.S_IWOTH) or about.st_uid not in (os.geteuid(), 0)
+        if others or not stat.S_ISREG(about.st_mode) or about.st_size < _START:
+            return 0, 0
+        return about.st_ino ^ zlib.crc32(self.read(0, _START)), about.st_size
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Return up to so many bytes from an offset on."""
+        try:
+            fd = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except OSError:
+            return b""
+        try:
+            return os.pread(fd, size, offset)
+        finally:
+            os.close(fd)
+
+
+def signals_in(data: bytes) -> tuple[list[Signal], int]:
+    r"""Return the signals of whole lines, and how many bytes these are; what is no signal is left out.
+
+    Examples
+    --------
+    >>> found, used = signals_in(b'{"at":1.0,"via":"websub","urls":["http://a.example/"]}\nnonsense\n{"at"')
+    >>> [signal.urls for signal in found], used
+    ([('http://a.example/',)], 64)
+    """
+    whole = data.rfind(b"\n") + 1
+    found: list[Signal] = []
+    for line in data[:whole].splitlines():
+        with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError):
+            found.append(_DECODER.decode(line))
+    return found, whole
+
+
+def append_signals(directory: Path, signals: Sequence[Signal]) -> None:
+    """Write signals to the file; when it returns they are on the disk.
+
+    Raises
+    ------
+    StoreError
+        They cannot be written.
+    """
+    path = directory / FILE
+    lines = b"".join(
+        _ENCODER.encode(Signal(one.at, one.via, one.urls[start : start + MOST_URLS])) + b"\n"
+        for one in signals
+        for start in range(0, len(one.urls), MOST_URLS)
+    )
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            size = os.fstat(fd).st_size
+            if size + len(lines) > MOST_BYTES:
+                _shortened(path, os.pread(fd, size, size // 2), lines)
+                return
+            torn = size > 0 and os.pread(fd, 1, size - 1) != b"\n"
+            os.write(fd, b"\n" * torn + lines)
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+    except OSError as error:
+        raise in_words(error, "write", path) from error
+
+
+def _shortened(path: Path, newer: bytes, lines: bytes) -> None:
+    """Put another file in its place, with the newer lines and these."""
+    beside = path.with_suffix(".new")
+    fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(fd, "wb") as out:
+        kept = newer[newer.find(b"\n") + 1 :]
+        out.write(kept[: kept.rfind(b"\n") + 1] + lines)
+        out.flush()
+        os.fsync(out.fileno())
+    beside.replace(path)
