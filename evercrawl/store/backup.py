@@ -218,7 +218,7 @@ class _Copying:
     def _copy_database(self, name: str) -> None:
         """Copy a cache as it is at one instant; losing it costs a few requests."""
         with contextlib.suppress(sqlite3.Error):
-            begun = sqlite3.connect(f"file:{self._from / name}?mode=ro", uri=True)
+            begun = sqlite3.connect(f"{(self._from / name).absolute().as_uri()}?mode=ro", uri=True)
             made = sqlite3.connect(self._to / name)
             with contextlib.closing(begun), contextlib.closing(made):
                 begun.backup(made)

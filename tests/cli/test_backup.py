@@ -1,8 +1,11 @@
 """Copies of a crawl directory: whole while the crawl runs, cheap the second time, and good to go on with."""
 
 import asyncio
+import contextlib
 import json
 import os
+import shutil
+import sqlite3
 import stat
 import time
 from collections.abc import Callable
@@ -163,3 +166,26 @@ def test_what_is_no_place_for_a_backup_is_refused(crawled, tmp_path, capsys):
     held.release()
     assert (tmp_path / "full" / "letter.txt").read_text() == "dear"
     assert (tmp_path / "copy" / BACKUP_FILE).exists()
+
+
+@pytest.mark.parametrize("folder", ["what?mode=memory", "a#b", "50%2e", "x&cache=shared", "ü"])
+def test_whatever_the_folder_is_called_its_databases_are_copied(crawled, tmp_path, folder):
+    source = Path(shutil.copytree(crawled, tmp_path / folder))
+    with contextlib.closing(sqlite3.connect(source / "robots.sqlite")) as cache:
+        cache.execute("CREATE TABLE mark (x)")
+        cache.commit()
+    backup(source, tmp_path / "copy", 1e9)
+    with contextlib.closing(sqlite3.connect(tmp_path / "copy" / "robots.sqlite")) as cache:
+        assert cache.execute("SELECT count(*) FROM mark").fetchall() == [(0,)]
+
+
+def test_no_name_of_a_file_has_databases_from_elsewhere_copied(crawled, tmp_path):
+    """A name in which SQLite would read a path: it is looked up as it stands."""
+    source = Path(shutil.copytree(crawled, tmp_path / "theirs"))
+    with contextlib.closing(sqlite3.connect(tmp_path / "precious.sqlite")) as cache:
+        cache.execute("CREATE TABLE secret (x)")
+        cache.commit()
+    (source / "%2e%2e%2fprecious.sqlite").write_bytes(b"")
+    backup(source, tmp_path / "copy", 1e9)
+    for path in (tmp_path / "copy").glob("*precious*"):
+        assert b"secret" not in path.read_bytes()
