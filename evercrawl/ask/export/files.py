@@ -1,16 +1,21 @@
 """Tables into files: Parquet in row groups, or JSON lines; a file appears when it is whole."""
 
+from __future__ import annotations
+
 import contextlib
 import json
 from collections.abc import Generator, Iterable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from evercrawl.ask.export.tables import Columns
 from evercrawl.errors import ConfigError
 from evercrawl.extras import require_parquet
 from evercrawl.store.archive.warc import iso_date
 from evercrawl.store.disk.whole import atomic_file
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 class Out(Protocol):
@@ -49,27 +54,39 @@ class Parquet:
 
     def __init__(self, path: Path, columns: dict[str, str]) -> None:
         require_parquet()
-        import pyarrow as pa  # late: it takes a tenth of a second to load
-        import pyarrow.parquet as pq
+        import pyarrow.parquet as pq  # late: it takes a tenth of a second to load
 
-        types: dict[str, Any] = {
-            "string": pa.string(), "int": pa.int64(), "float": pa.float64(), "bool": pa.bool_(),
-            "instant": pa.timestamp("us", tz="UTC"),
-        }  # fmt: skip
-        self._pa = pa
-        self._schema = pa.schema([(name, types[kind]) for name, kind in columns.items()])
-        self._instants = [name for name, kind in columns.items() if kind == "instant"]
-        self._writer = pq.ParquetWriter(path, self._schema, compression="zstd")
+        self._columns = columns
+        self._writer = pq.ParquetWriter(path, arrow_schema(columns), compression="zstd")
 
     def add(self, piece: Columns) -> None:
         """Write one piece."""
-        for name in self._instants:
-            piece[name] = [None if at is None else round(at * 1e6) for at in piece[name]]
-        self._writer.write_table(self._pa.table(dict(piece), schema=self._schema))
+        self._writer.write_table(arrow_table(piece, self._columns))
 
     def close(self) -> None:
         """Write the end of the file."""
         self._writer.close()
+
+
+def arrow_schema(columns: dict[str, str]) -> pa.Schema:
+    """Return the Arrow schema of a table; instants are timestamps to the microsecond, in UTC."""
+    import pyarrow as pa
+
+    types = {
+        "string": pa.string(), "int": pa.int64(), "float": pa.float64(), "bool": pa.bool_(),
+        "instant": pa.timestamp("us", tz="UTC"),
+    }  # fmt: skip
+    return pa.schema([(name, types[kind]) for name, kind in columns.items()])
+
+
+def arrow_table(piece: Columns, columns: dict[str, str]) -> pa.Table:
+    """Return a piece of a table in Arrow's form, which needs pyarrow; its instants are changed in place."""
+    import pyarrow as pa
+
+    for name, kind in columns.items():
+        if kind == "instant":
+            piece[name] = [None if at is None else round(at * 1e6) for at in piece[name]]
+    return pa.table(dict(piece), schema=arrow_schema(columns))
 
 
 def check_name(name: str) -> None:
