@@ -192,6 +192,13 @@ def test_why_tells_that_a_policy_does_not_ask_for_the_weight(ten):
     assert wanted(View(ten.partition, Config(**settings), ten.now), 4, never=False) == (1.0, "")
 
 
+def test_told_of_nothing_a_crawl_by_access_makes_the_requests_of_one_by_importance():
+    world = comparison.BenchWorld(3, 120, 6.0, 10.0, 20.0)
+    asked = [relive(world.web(endless=False), 10.0, 20.0, weight=weight).asked for weight in ("importance", "access")]
+    assert {page: at.tolist() for page, at in asked[0].items()} == {page: at.tolist() for page, at in asked[1].items()}
+    assert sum(map(len, asked[0].values())) > 50
+
+
 def test_what_people_open_is_kept_fresher():
     """As bench/weights.py, smaller: demand that has nothing to do with links, and no page that is most of it."""
     fresh = np.zeros(2)

@@ -148,6 +148,23 @@ def test_what_is_asked_for_counts():
         assert (due[1] < due[0]) == (demand > 0)
 
 
+def test_demand_that_has_nothing_to_do_with_importance_gives_clicks_their_weight():
+    """Every page is shown as often: what is opened tells which are wanted, the same clicks on others do not."""
+    draw = np.random.default_rng(4)
+    importance, wanted = np.exp(draw.normal(size=400)), draw.pareto(1.2, 400) + 0.01
+    columns = {"importance": importance, "retrieved": np.full(400, 200.0)}
+    demand, weight_of_clicks = [], []
+    for clicked in (200.0 * wanted / wanted.max(), 200.0 * draw.permutation(wanted) / wanted.max(), np.zeros(400)):
+        policy, seen = Rpuc(types=4, demand=0.9), pages(400, **columns, clicked=clicked)
+        policy.plan(seen, 0, Context(BEGAN_AT + DAY_S))
+        often = 1.0 / (policy.due(seen, Context(BEGAN_AT + DAY_S)) - BEGAN_AT)
+        demand.append(float(often @ wanted / often.sum()))
+        weight_of_clicks.append(float(np.abs(policy.tables(Context(BEGAN_AT))["types"]["click"]).max()))
+    assert demand[0] > 1.5 * max(demand[1:])
+    assert weight_of_clicks[0] > 0.05
+    assert weight_of_clicks[2] == pytest.approx(0.0, abs=1e-9)
+
+
 def test_a_page_asked_for_as_often_in_less_time_is_asked_for_more():
     """R is per cycle since a page was first read: nine retrievals in two hours are more than nine in two hundred."""
     policy = Rpuc(**GIVEN, periods=PERIODS)
