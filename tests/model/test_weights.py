@@ -193,8 +193,8 @@ def test_why_tells_that_a_policy_does_not_ask_for_the_weight(ten):
 
 
 def test_told_of_nothing_a_crawl_by_access_makes_the_requests_of_one_by_importance():
-    world = comparison.BenchWorld(3, 120, 6.0, 10.0, 20.0)
-    asked = [relive(world.web(endless=False), 10.0, 20.0, weight=weight).asked for weight in ("importance", "access")]
+    world = comparison.BenchWorld(3, 120, 6.0, 10.0, 10.0)
+    asked = [relive(world.web(endless=False), 10.0, 10.0, weight=weight).asked for weight in ("importance", "access")]
     assert {page: at.tolist() for page, at in asked[0].items()} == {page: at.tolist() for page, at in asked[1].items()}
     assert sum(map(len, asked[0].values())) > 50
 

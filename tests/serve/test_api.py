@@ -6,6 +6,7 @@ from datetime import datetime
 import pytest
 from starlette.testclient import TestClient
 
+from evercrawl.model.worth.usage import Question, UsageWriter
 from evercrawl.serve import context, replica
 from evercrawl.serve.api.resources import RESOURCES
 from evercrawl.serve.app import app
@@ -133,6 +134,19 @@ def test_changes_versions_and_links_are_told(client, crawl):
     assert changes["pages"] == {"changed": 1} | {kind: n for kind, n in changes["pages"].items() if kind != "changed"}
     assert sum(row["visits"] for row in ready(client, "/api/v1/minutes?since=2000-01-01")["minutes"]) == 4
     assert client.get("/api/v1/versions?url=https://never.example/").status_code == 404
+
+
+def test_a_page_tells_how_it_is_used_and_what_is_new_of_that(client, crawl):
+    path = "/api/v1/why?url=https://b.example/"
+    none = ready(client, path)["use"]
+    assert (none["retrieved"], none["clicked"], none["R"], none["C"]) == (0, 0, 0.0, 0.0)
+    shown = ("https://b.example/", "https://a.example/")
+    UsageWriter(crawl.directory).add([Question(float(i), str(i), shown, shown[: i % 2]) for i in range(10)])
+    use = client.get(path).json()["use"]
+    assert (use["retrieved"], use["clicked"], use["visits"]) == (10, 5, 1)
+    assert [use[name] for name in "RC"] == pytest.approx([10.0, 0.5], rel=1e-4)
+    assert 0.0 < use["P"] <= 1.0
+    assert use["U"] == pytest.approx(0.0)
 
 
 def test_the_description_names_every_path_and_parameter(client):
