@@ -107,6 +107,20 @@ def test_only_the_ten_that_give_most_are_named(made, ask):
     assert gives == sorted(gives, reverse=True)
 
 
+def test_what_is_expected_of_an_unread_page_follows_what_its_folder_turned_out_to_be(made, ask):
+    made.seed(f"{SITE}/")
+    made.visit(f"{SITE}/", made.page("Home", *(f"/{i}" for i in range(6)), "/deep/0"))
+    for i in range(4):
+        made.visit(f"{SITE}/{i}", made.page(f"page {i}"))
+    found = ask("/4")[0]
+    expected = found.expected
+    assert (expected.read, expected.ends, expected.tried, expected.owed) == (4, True, False, False)
+    assert expected.own > ask("/deep/0")[0].expected.own - 1e-9  # where nothing was read, the site tells
+    assert 0 < expected.doubt < 0.5
+    assert "its folder is believed to end" in dict(rows(found))["expected"]
+    assert ask("/0")[0].expected is None  # it was read
+
+
 def test_rank_counts_those_that_matter_more(made, ask):
     made.fill()
     _, view = ask("/")
