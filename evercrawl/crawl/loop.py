@@ -35,8 +35,9 @@ IDLE_S: Final = 0.02  # a wait as long as that means that there is time for what
 WAITING_S: Final = 0.005  # while the crawl is busy, hosts that have rested are looked at after this long at the latest
 GRACE_S: Final = 3.0  # what is under way when the crawl is told to stop may take this long to finish
 MEMORY_WAIT_S: Final = 30.0  # how long a lack of memory is borne
-BATCH: Final = 32  # exchanges that are learned from together, after which other tasks have their turn
-STARTS: Final = 64  # visits that are begun before other tasks have their turn
+BATCH: Final = 32  # exchanges that are taken in together; where there are more, other tasks have their turn after them
+LEARNED: Final = 16  # of so many of them it is learned before these have it again
+STARTS: Final = 32  # visits that are begun before they have it
 
 _NO_MEMORY: Final = (
     "memory is used up; nothing acknowledged is lost: give the crawl more memory, or a limit that it keeps to with "
@@ -260,7 +261,7 @@ class Crawl:
         self._silences.turn(self._clock.now())
         for start in range(0, len(exchanges), BATCH):
             await self._receive(exchanges[start : start + BATCH], whole=len(exchanges) <= BATCH)
-        self._learn()
+        await self._learn_rest()
         now = self._clock.now()
         self._read_sitemaps(now)
         if not self._storing.full:
@@ -275,12 +276,14 @@ class Crawl:
     async def _receive(self, exchanges: Sequence[Exchange], *, whole: bool) -> None:
         """Take exchanges in and learn from them; where more of them came, other tasks have their turn meanwhile."""
         self._take(exchanges)
-        if not whole:
+        if whole:
+            self._learn()
+            return
+        for _ in range(BATCH // LEARNED):
             await asyncio.sleep(0)
-        self._learn()
-        if not whole:
-            self._storing.turn(self._clock.now())
-            await asyncio.sleep(0)
+            self._learn(LEARNED)
+        self._storing.turn(self._clock.now())
+        await asyncio.sleep(0)
 
     def _steer(self, now: float) -> None:
         """Obey orders, and let the rules of the scope hold."""
@@ -321,12 +324,23 @@ class Crawl:
         if self._learner.news > news:
             self._storing.changed()
 
-    def _learn(self) -> None:
+    async def _learn_rest(self) -> None:
+        """Learn from all that was read; where that is much, other tasks have their turn meanwhile."""
+        left, before = len(self._visiting.readings), -1
+        while left > BATCH and left != before:
+            self._learn(LEARNED)
+            await asyncio.sleep(0)
+            left, before = len(self._visiting.readings), left
+        self._learn()
+
+    def _learn(self, most: int | None = None) -> None:
+        """Learn from what was read, from so many visits at most."""
         now = self._clock.now()
         self._visiting.gather(now)
         if not self._visiting.readings or not self._storing.may_try(now):
             return
-        batch, self._visiting.readings = self._visiting.readings, []
+        batch = self._visiting.readings[:most]
+        del self._visiting.readings[:most]
         urls = [reading.exchange.request.url for reading in batch]
         for part in self._quarantine.apart(urls):
             try:

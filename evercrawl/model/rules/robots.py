@@ -13,7 +13,7 @@ from evercrawl.types import Exchange, Request
 MOST_DELAY_S: Final = 300.0  # a longer Crawl-delay is taken for this
 RETRY_MOST_S: Final = 3600.0
 MOST_HELD_BYTES: Final = 32 << 20  # of files whose rules are in memory, where they take four to thirteen times the room
-HELD_S: Final = 600.0  # for which the rules of an origin are in memory that nobody asks about
+HELD_S: Final = 120.0  # for which the rules of an origin are in memory that nobody asks about
 ENTRY_BYTES: Final = 512  # that they take beside the file
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 
