@@ -173,15 +173,19 @@ class CrawlReplica:
             raise NotReadyError("the history of this crawl is being read for the first time; ask again soon")
         with self._asking_derived, self.reading() as view:
             if self._derived is None:
-                made = Derived(self._follower.partition)
-                try:
-                    self._derived = made.current()
-                finally:
-                    if self._derived is None:
-                        made.close()
+                self._derived = self._new_derived()
             else:
                 self._derived.follow()
             yield view, self._derived
+
+    def _new_derived(self) -> Derived:
+        """Return the derived files, made or opened."""
+        made = Derived(self._follower.partition)
+        try:
+            return made.current()
+        except BaseException:
+            made.close()
+            raise
 
     def _prepare(self) -> None:
         """Have the derived files made beside, so that no request waits for that."""
