@@ -10,6 +10,7 @@ from evercrawl.ask.policies.docs import described
 from evercrawl.config import SETTINGS, as_toml
 from evercrawl.config.focus import HEAVIEST, LIGHTEST, MOST
 from evercrawl.config.site_rules import MOST as MOST_SITES
+from evercrawl.config.targets import MOST as MOST_TARGETS
 from evercrawl.model.policy.policies import kind_of, names
 from evercrawl.schedule.parameters import kinds_of
 
@@ -111,6 +112,39 @@ even robots.txt; what is under way when they end is finished. With `--until-idle
 are more than 30 s away. `evercrawl why URL` names the section that keeps a page waiting or out.
 """
 
+_TARGETS: Final = f"""
+## [target."/news/"]
+
+A section per pattern says how fresh its pages are to be kept. The pattern is a regular expression, found anywhere in a
+URL. Sections stand in `crawl.toml` or in the file given with `--config`, where they replace those of `crawl.toml`;
+there can be up to {MOST_TARGETS}.
+
+```toml
+[target."/news/"]
+fresh = 0.95
+within = "1h"
+
+[target."^https://shop[.]example[.]org/offers/"]
+fresh = "90%"
+```
+
+| Name | Unset | Meaning |
+|---|---|---|
+| `fresh` | required | share of the copies that is to be fresh at any moment, up to 0.999; each copy counts the same |
+| `within` | `0` | tolerance: a copy counts as fresh until so long after its page has changed |
+
+The policies with a price (`price`, `price_gamma`) meet a target where the budget allows. Each copy that matches then
+counts for more, by the smallest amount that keeps the share in the long run, so that other pages keep as much as
+possible. The amount is found anew every minute, from the price, what is believed of the pages' changes, and how fresh
+the copies are expected to be. Of a page that several sections mean, the one that asks for more visits counts. Targets
+take at most nine tenths of the budget and of the visits that a host's delay allows, the first section first.
+`refresh_after_s` (an hour by default) bounds how often a page is visited, and with it what can be reached.
+
+`evercrawl status` shows how fresh the copies of each target are expected to be, and warns where that is less than
+wanted. `evercrawl plan --target` shows which rate of visits would meet all targets. Pages that were never read do not
+count; other policies ignore targets.
+"""
+
 _OPTIONS: Final = """\
 # Parameters and tables of every policy
 
@@ -144,7 +178,7 @@ def settings() -> str:
     for section, settings in groupby(SETTINGS.values(), key=lambda s: s.section):
         parts.append(f"\n## [{section}]\n\n| Name | Flag | Default | Meaning |\n|---|---|---|---|\n")
         parts += [f"| `{s.name}` | `{_flag(s)}` | {_shown(s)} | {s.help.replace('|', '&#124;')} |\n" for s in settings]
-    return "".join([*parts, _FOCUS, _SITES])
+    return "".join([*parts, _FOCUS, _SITES, _TARGETS])
 
 
 def _flag(setting: Setting) -> str:

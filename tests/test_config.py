@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.config import SETTINGS, Config, Focus, SiteRules, amend, load, save, source_of, to_toml
+from evercrawl.config import SETTINGS, Config, Focus, SiteRules, Target, amend, load, save, source_of, to_toml
 from evercrawl.config.hours import Hours
 from evercrawl.errors import ConfigError
 
@@ -279,6 +279,32 @@ def test_a_wrong_section_of_a_site_is_told_by_its_line(tmp_path, text, words):
     assert str(caught.value).startswith(f"{file}")
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_targets_survive_writing_and_a_change_beside_them(tmp_path):
+    targets = (Target(r"""/a\d"'x""", "90%"), Target("/news/", 0.95, "1h"))
+    save(Config(targets=targets), tmp_path)
+    assert load(tmp_path / "crawl.toml") == Config(targets=targets)
+    assert amend(tmp_path, {"delay_s": 2.0})
+    assert load(tmp_path / "crawl.toml") == Config(targets=targets, delay_s=2)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('["/n/"]\nfresh = 0.9\nwithn = 3\n', 'line 3: target."/n/": withn is not a key of a target section; did you'),
+        ('["/n/"]\nfresh = 1\n', 'line 2: target."/n/": fresh must be a share above 0 and up to 0.999'),
+        ('["/n/"]\nwithin = 3\n', 'line 1: target."/n/": fresh is missing'),
+        ('["("]\nfresh = 0.9\n', "'(' does not compile"),
+        ("[news.paper]\nfresh = 0.9\n", 'target."news": put the pattern between quotes'),
+    ],
+)
+def test_a_wrong_target_is_told_by_its_line(tmp_path, text, words):
+    file = tmp_path / "crawl.toml"
+    file.write_text(text.replace("[", "[target.", 1))
+    with pytest.raises(ConfigError) as caught:
+        load(file)
+    assert words in str(caught.value)
 
 
 @pytest.mark.parametrize(

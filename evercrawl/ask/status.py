@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evercrawl import __version__
+from evercrawl.ask import targets as targeting
 from evercrawl.ask.measured import MeasuredCopies, measured
 from evercrawl.change.probed import ProbedMeasure
 from evercrawl.clock import SystemClock
@@ -54,6 +55,8 @@ class Status:
         None where none is held.
     age_s, age_by_importance_s
         Expected age of the copies, 0 as long as they are fresh: the same means.
+    targets
+        How far the targets of crawl.toml are met, in their order.
     measured, measured_by_importance
         What random probes of late say of freshness and age, of copies drawn alike, and by importance; None before the
         first was judged.
@@ -111,6 +114,7 @@ class Status:
     fresh_by_importance: float | None
     age_s: float | None
     age_by_importance_s: float | None
+    targets: tuple[targeting.TargetFreshness, ...]
     measured: ProbedMeasure | None
     measured_by_importance: ProbedMeasure | None
     probes_waiting: int
@@ -214,6 +218,7 @@ def state_of(crawl: Partition, view: View, at: float, probed: MeasuredCopies | N
         fresh_by_importance=weighted.fresh,
         age_s=expected.age_s,
         age_by_importance_s=weighted.age_s,
+        targets=targeting.met(view),
         measured=probed.measure(by_importance=False),
         measured_by_importance=probed.measure(by_importance=True),
         probes_waiting=probed.waiting,

@@ -4,6 +4,7 @@ from evercrawl.config.focus import Focus
 from evercrawl.config.settings import SETTINGS, Config, Setting
 from evercrawl.config.site_rules import SiteRules
 from evercrawl.config.sources import FILE_NAME, load, source_of
+from evercrawl.config.targets import Target
 from evercrawl.config.written import amend, as_toml, as_written, save, to_toml
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "Focus",
     "Setting",
     "SiteRules",
+    "Target",
     "amend",
     "as_toml",
     "as_written",

@@ -8,6 +8,7 @@ from typing import TypeVar, cast
 from evercrawl import __version__
 from evercrawl.config import focus as focusing
 from evercrawl.config import network, site_rules, values
+from evercrawl.config import targets as targeting
 from evercrawl.config.secrets import masked
 from evercrawl.config.values import ValueKind
 from evercrawl.errors import ConfigError
@@ -197,12 +198,16 @@ class Config:
     sites: tuple[site_rules.SiteRules, ...] = ()
     """What holds for single sites: the `[site."NAME"]` sections, by name."""
 
+    targets: tuple[targeting.Target, ...] = ()
+    """How fresh pages of a pattern are to be: the `[target."PATTERN"]` sections, in order."""
+
     def __post_init__(self) -> None:
         for name, setting in SETTINGS.items():
             raw = getattr(self, name)
             object.__setattr__(self, name, read(setting, raw, name))
         object.__setattr__(self, "focus", focusing.read(self.focus))
         object.__setattr__(self, "sites", site_rules.read(self.sites))
+        object.__setattr__(self, "targets", targeting.read(self.targets))
 
     @property
     def looks_for_words(self) -> bool:

@@ -6,15 +6,16 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias, cast
 
-from evercrawl.config import focus, site_rules
+from evercrawl.config import focus, site_rules, targets
 from evercrawl.config.focus import Focus
 from evercrawl.config.owned import owned, same
 from evercrawl.config.settings import SETTINGS, Config, Setting, read
 from evercrawl.config.site_rules import SiteRules
+from evercrawl.config.targets import Target
 from evercrawl.config.values import Value
 from evercrawl.errors import ConfigError
 
-_Found: TypeAlias = "dict[str, Value | tuple[Focus, ...] | tuple[SiteRules, ...]]"
+_Found: TypeAlias = "dict[str, Value | tuple[Focus, ...] | tuple[SiteRules, ...] | tuple[Target, ...]]"
 
 FILE_NAME = "crawl.toml"
 _SECTION = re.compile(r"""\s*\[\s*([\w-]+)\s*\.\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))\s*\]""")
@@ -112,6 +113,8 @@ def _from_file(file: Path) -> tuple[_Found, dict[str, str]]:
     lines = _lines(text)
     if "site" in tables:
         found["sites"] = site_rules.read(tables.pop("site"), partial(_in_section, file, lines, "site"))
+    if "target" in tables:
+        found["targets"] = targets.read(tables.pop("target"), partial(_in_section, file, lines, "target"))
     for section, table in tables.items():
         for name, raw in _keys(section, table).items():
             source = f"{file}{_line(lines, section, name)}"

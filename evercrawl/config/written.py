@@ -15,6 +15,7 @@ from evercrawl.config.secrets import write_private
 from evercrawl.config.settings import SETTINGS, Config, Setting
 from evercrawl.config.site_rules import SiteRules
 from evercrawl.config.sources import FILE_NAME, load
+from evercrawl.config.targets import Target
 
 _BARE: Final = re.compile(r"(?<!\r)\n")
 
@@ -110,6 +111,14 @@ _SITE_HINT = """
 """
 
 
+_TARGET_HINT = """
+# How fresh pages of a pattern are to be kept, as far as the budget allows. See docs/guide/SETTINGS.md.
+# [target."/news/"]
+# fresh = 0.95
+# within = "1h"
+"""
+
+
 def to_toml(config: Config) -> str:
     r"""Return the whole configuration as TOML, each setting under its meaning as a comment.
 
@@ -129,6 +138,11 @@ def to_toml(config: Config) -> str:
     # delay_s = "10s"
     # hours = "22:00-06:00"
     <BLANKLINE>
+    # How fresh pages of a pattern are to be kept, as far as the budget allows. See docs/guide/SETTINGS.md.
+    # [target."/news/"]
+    # fresh = 0.95
+    # within = "1h"
+    <BLANKLINE>
     """
     parts = [_HEAD]
     for section, settings in groupby(SETTINGS.values(), key=lambda s: s.section):
@@ -137,13 +151,20 @@ def to_toml(config: Config) -> str:
             value = as_toml(setting, getattr(config, setting.name))
             parts.append(f"# {setting.help} ({setting.flag})\n{setting.name} = {value}\n")
     focus = [_entry(entry) for entry in config.focus] or [_HINT]
-    return "".join([*parts, *focus, *([_section(section) for section in config.sites] or [_SITE_HINT])])
+    sites = [_section(section) for section in config.sites] or [_SITE_HINT]
+    return "".join([*parts, *focus, *sites, *([_target(target) for target in config.targets] or [_TARGET_HINT])])
 
 
 def _section(rules: SiteRules) -> str:
     """Return what holds for one site as TOML, without what it does not name."""
     lines = [f"{name} = {_item(_plain(value))}\n" for name, value in rules.given().items()]
     return f'\n[site."{rules.name}"]\n{"".join(lines)}'
+
+
+def _target(target: Target) -> str:
+    """Return how fresh pages of a pattern are to be as TOML."""
+    lines = [f"{name} = {_item(_plain(value))}\n" for name, value in target.given().items()]
+    return f"\n[target.{_item(target.pattern)}]\n{''.join(lines)}"
 
 
 def _entry(entry: Focus) -> str:

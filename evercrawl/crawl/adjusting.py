@@ -1,14 +1,16 @@
-"""Parameters of the policy that are changed in crawl.toml while the crawl runs."""
+"""What is changed in crawl.toml while the crawl runs: parameters of the policy, and sections of sites and targets."""
 
 import asyncio
 import contextlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from evercrawl.clock import Clock
-from evercrawl.config import FILE_NAME, Config, load
+from evercrawl.config import FILE_NAME, Config, SiteRules, Target, load
 from evercrawl.config.owned import same
+from evercrawl.crawl.orders.tuning import Tuning
 from evercrawl.errors import ConfigError
 from evercrawl.model.policy.policies import parameters, values_of
 from evercrawl.progress import Progress
@@ -17,10 +19,11 @@ from evercrawl.schedule.base import Policy
 from evercrawl.store.partition import Partition
 
 LOOK_S: Final = 1.0
+_Sections: TypeAlias = tuple[tuple[SiteRules, ...], tuple[Target, ...]]
 
 
 class Adjusting:
-    """Looks whether the file has other parameters for the policy than before, and has the policy take them.
+    """Looks whether the file has other parameters for the policy, or other sections, than before, and has them hold.
 
     Parameters
     ----------
@@ -30,11 +33,16 @@ class Adjusting:
         Of the policy.
     policy
         Which takes what it can.
+    adopt
+        Sections of sites and of targets -> they hold from now on, for known pages too; nobody is told without it.
     """
 
-    def __init__(self, file: Path, name: str, policy: Policy) -> None:
-        self._file, self._name, self._policy = file, name, policy
+    def __init__(self, file: Path, name: str, policy: Policy, adopt: Callable[[_Sections], None] | None = None) -> None:
+        self._file, self._name, self._policy, self._adopt = file, name, policy, adopt
         self._written, self._taken = self._stamp(), self._begun_with()
+        self._sections: _Sections | None = None
+        with contextlib.suppress(ConfigError):
+            self._sections = self._sections_of(load(file))
 
     def look(self) -> str:
         """Return what became of a change, in a sentence; "" where there was none."""
@@ -42,6 +50,26 @@ class Adjusting:
         if written == self._written:
             return ""
         self._written = written
+        sentences = [said for said in (self._reread(), self._tune()) if said]
+        return "; ".join(dict.fromkeys(sentences))
+
+    def _reread(self) -> str:
+        """Let sections hold that are others than before."""
+        try:
+            sections = self._sections_of(load(self._file))
+        except ConfigError as error:
+            return str(error)
+        before, self._sections = self._sections, sections
+        if self._adopt is None or sections == before:
+            return ""
+        self._adopt(sections)
+        return f"the sections of sites and targets in {self._file.name} hold from now on"
+
+    @staticmethod
+    def _sections_of(config: Config) -> _Sections:
+        return config.sites, config.targets
+
+    def _tune(self) -> str:
         try:
             more = {key: value for key, value in self._wanted().items() if value != self._taken.get(key)}
             if not more:
@@ -52,7 +80,7 @@ class Adjusting:
                 )
             self._policy.adjust(more)
         except ConfigError as error:
-            return f"{self._file}: {error}"
+            return str(error) if str(error).startswith(str(self._file)) else f"{self._file}: {error}"
         self._taken |= more
         return f"{self._name} goes on with {', '.join(f'{key} = {value}' for key, value in more.items())}"
 
@@ -81,10 +109,22 @@ class Adjusting:
 
 
 async def keep_adjusted(
-    partition: Partition, config: Config, policy: Policy, clock: Clock, watch: Callable[[Progress], None]
+    partition: Partition,
+    config: Config,
+    policy: Policy,
+    clock: Clock,
+    watch: Callable[[Progress], None],
+    tuning: Tuning | None = None,
 ) -> None:
-    """Look once a second, until cancelled, and say what became of a change."""
-    adjusting = Adjusting(partition.directory / FILE_NAME, config.policy, policy)
+    """Look once a second, until cancelled, and say what became of a change; `tuning` has other sections hold."""
+
+    def adopt(sections: _Sections) -> None:
+        assert tuning is not None, "it is told only then"
+        sites, targets = sections
+        tuning.adopt(replace(tuning.config, sites=sites, targets=targets), clock.now())
+
+    file = partition.directory / FILE_NAME
+    adjusting = Adjusting(file, config.policy, policy, adopt if tuning is not None else None)
     while True:
         await asyncio.sleep(LOOK_S)
         said = adjusting.look()

@@ -198,6 +198,8 @@ class Crawl:
         if self._planning is not None and self._planning.turn(now, self.frontier.new_count):
             self.frontier.planned()
             self._report_ineffective(now)
+        if self._choosing.aiming.turn(now):
+            self.frontier.planned()
         while self._free(now) > 0 and (drawn := self._random_probes.start(now)) is not None:
             self.frontier.predicted_fresh[drawn[1]] = self._random_probes.said(drawn[1], now)
             self._visiting.begin(*drawn, now, new=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from evercrawl.config.site_rules import Sites
+from evercrawl.crawl.aiming import Aiming
 from evercrawl.crawl.enforcing import Enforcing
 from evercrawl.crawl.hearing import Hearing
 from evercrawl.crawl.learn.cash import Cashier
@@ -15,7 +15,7 @@ from evercrawl.crawl.learn.settling import Settling
 from evercrawl.crawl.orders.checks import Checks
 from evercrawl.crawl.orders.deeds import Deeds
 from evercrawl.crawl.orders.obeying import Obeying
-from evercrawl.crawl.orders.tuning import Tuning
+from evercrawl.crawl.orders.tuning import Tuning, own_delay
 from evercrawl.crawl.pace import Leisure, Pace
 from evercrawl.crawl.probes.probes import Probes
 from evercrawl.crawl.probes.random_probes import RandomProbes
@@ -38,6 +38,7 @@ from evercrawl.model.policy.planning import Planning
 from evercrawl.model.rules.barred import Barred
 from evercrawl.model.rules.budgets import Budgets
 from evercrawl.model.rules.scope import Scope
+from evercrawl.model.targets import Targets
 from evercrawl.model.web.known_graph import KnownGraph
 from evercrawl.model.web.mirrors import Mirrors
 from evercrawl.model.worth.choice import weight_of
@@ -85,6 +86,8 @@ class Choosing:
         What tells the policy of visits, and when it sees all pages; None where it does not learn or plan.
     frontier, random_probes
         Where pages wait; what samples some of them at random.
+    aiming
+        What has the targets of freshness met.
     """
 
     def __init__(
@@ -103,7 +106,7 @@ class Choosing:
         )
         self.expecting = expecting_of(state, config, scheme, self.lessons.foresight if self.lessons else None)
         self.weight = weight_of(config.weight, partition, lasting=config.lasting)
-        self.boosts = Boosts(state)
+        self.boosts, targets = Boosts(state), Targets(state, config.targets)
         self.columns = Columns(
             state,
             scheme,
@@ -118,6 +121,7 @@ class Choosing:
             weight=self.weight,
             comebacks=changes.comebacks if policy.awaits else None,
             boosts=self.boosts,
+            targets=targets,
         )
         self.planning = Planning(policy, state, self.columns, self.surroundings) if isinstance(policy, Plans) else None
         self.frontier = Frontier(
@@ -132,9 +136,10 @@ class Choosing:
             weighed=self.weight is not None,
             surroundings=self.surroundings,
             names=state.hosts,
-            own_delay=_own_delay(config),
+            own_delay=own_delay(config) if config.sites else None,
             expecting=self.expecting,
         )
+        self.aiming = Aiming(state, targets, self.columns, self.frontier, policy, config)
         self.random_probes = RandomProbes(
             partition,
             self.frontier,
@@ -226,7 +231,7 @@ class Parts:
             quarantine=memory.quarantine,
             proxied=bool(config.proxy),
             delay_s=config.delay_s,
-            sites=Sites(config.sites),
+            sites=config.sites,
         )
         self.probes = Probes(
             state,
@@ -325,7 +330,9 @@ class Parts:
     def _steer(self, partition: Partition, config: Config, outside: Outside, policy: Policy, barred: Barred) -> None:
         """Put together what has orders obeyed."""
         frontier = self._frontier
-        self.tuning = Tuning(config, self.scope, self.pace, frontier, policy, (self.visiting,))
+        self.tuning = Tuning(
+            config, self.scope, self.pace, frontier, policy, (self.visiting, self.access, self.choosing.aiming)
+        )
         self.obeying = Obeying(
             partition,
             outside.orders,
@@ -348,20 +355,6 @@ class Parts:
     def _pages_of(self, name: str) -> int:
         number = self._state.hosts.find(name)
         return self._frontier.pages_of(number) if number is not None else 0
-
-
-def _own_delay(config: Config) -> Callable[[str], float | None] | None:
-    """Return what says how long hosts of sites with their own sections rest; None where there are no such."""
-    sites = Sites(config.sites)
-    if not sites:
-        return None
-
-    def own_delay(host: str) -> float | None:
-        rules = sites.of(host)
-        own_s = rules.rest_s(config.delay_s) if rules is not None else config.delay_s
-        return own_s if own_s != config.delay_s else None
-
-    return own_delay
 
 
 def _indexing(config: Config, memory: Memory, outside: Outside) -> Indexing | None:

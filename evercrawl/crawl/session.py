@@ -251,7 +251,7 @@ async def _run(
         stack.callback(one.close)
         stack.push_async_callback(network.close)
         beside = [asyncio.ensure_future(_stop_when(stop, one, network))] if stop is not None else []
-        beside.append(asyncio.ensure_future(keep_adjusted(partition, config, policy, clock, watch)))
+        beside.append(asyncio.ensure_future(keep_adjusted(partition, config, policy, clock, watch, one.tuning)))
         measuring = MemoryMeasuring(one, clock)
         beside.append(asyncio.ensure_future(measuring.keep()))
         if not only:

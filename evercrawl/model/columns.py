@@ -14,6 +14,7 @@ from evercrawl.model.boosts import Boosts
 from evercrawl.model.focus import Focusing
 from evercrawl.model.newcomers import ALONE, Guess
 from evercrawl.model.notices import AnnouncedDates
+from evercrawl.model.targets import Targets
 from evercrawl.model.web.known_graph import KnownGraph
 from evercrawl.model.worth.weights import Weight
 from evercrawl.schedule.pages import Pages
@@ -57,8 +58,15 @@ class Columns:
         Says what pages are worth instead of their importance; without it they are worth that.
     boosts
         What pages count for more for a while; without it none do.
+    targets
+        What copies count for beside that, to be kept fresh; without it nothing.
     comebacks
         How fast pages come back, for a policy that `awaits` them; without it none is told.
+
+    Attributes
+    ----------
+    in_bytes
+        As above.
     """
 
     def __init__(
@@ -77,15 +85,16 @@ class Columns:
         weight: Weight | None = None,
         comebacks: Comebacks | None = None,
         boosts: Boosts | None = None,
+        targets: Targets | None = None,
     ) -> None:
         self._state = state
         self._scheme = scheme
         self._priors = priors
         self._notices = notices
-        self._in_bytes = in_bytes
+        self.in_bytes = in_bytes
         self._expecting = expecting and not scheme.handout  # where sites have a source of which a page will get a part
         self._new_weight = new_weight
-        self._focus, self._boosts = focus, boosts
+        self._focus, self._boosts, self._targets = focus, boosts, targets
         self._known = known
         self._guess = Guess(state, scheme, newcomers)
         self._comebacks = comebacks
@@ -125,6 +134,9 @@ class Columns:
             )
             importance, cash = importance * back, cash * back
         importance, cash, weight_ratio = self._wanted(slots, never, importance, cash)
+        if self._targets is not None and self._targets.active:
+            held = (rows["digest"] != 0) & (misses == 0)
+            importance = importance + np.where(held, self._targets.added(slots), 0.0)
         cost, cost_changed = self._costs(seen, rows)
         return Pages(
             slot=slots,
@@ -229,7 +241,7 @@ class Columns:
         cash = state.table.cash.take(slots)
         self._add_shares_of_roots(cash, slots, (cells & np.uint32(ROOT)) != 0)
         zeros = np.zeros(count)
-        size = HEAD_BYTES + self._usual_bytes() if self._in_bytes else 1.0
+        size = HEAD_BYTES + self._usual_bytes() if self.in_bytes else 1.0
         importance = self._scheme.importance(
             self._expected(cash, cells), zeros, zeros, state.accounts.total, None, state.born_of(slots), self._guess()
         )
@@ -287,7 +299,7 @@ class Columns:
         return cash
 
     def _costs(self, seen: NDArray[np.bool_], rows: NDArray[Any]) -> tuple[Floats, Floats]:
-        if not self._in_bytes:
+        if not self.in_bytes:
             return np.ones(len(rows)), np.zeros(len(rows))
         body = np.where(seen, rows["wire_bytes"], self._usual_bytes())
         changed = np.where((rows["flags"] & VALIDATED) != 0, body, 0.0)

@@ -23,6 +23,7 @@ from evercrawl.model.policy.policies import policy_of
 from evercrawl.model.policy.schemes import scheme_of
 from evercrawl.model.rates import NO_COPY, comebacks_of, deaths_of, priors_of
 from evercrawl.model.rules.waits import again_at
+from evercrawl.model.targets import Targets
 from evercrawl.model.web.known_graph import KnownGraph
 from evercrawl.model.web.mirrors import Mirrors
 from evercrawl.model.worth.choice import weight_of
@@ -83,6 +84,8 @@ class View:
         Slots -> `Pages`.
     focus, boosts
         Which entry of the focus means which page, None where there is no focus; and what orders have count for more.
+    targets
+        What copies count for beside their importance, once `meet_targets` was asked for.
     """
 
     def __init__(self, partition: Partition, config: Config, now: float, lessons: Lessons | None = None) -> None:
@@ -97,6 +100,7 @@ class View:
         self.boosts = Boosts(self.state)
         self.boosts.take(self.state.steered.boosts, self.now)
         self.focus = Focusing(self.state, config.focus, partition.journal.read) if config.focus else None
+        self.targets = Targets(self.state, config.targets)
         self.columns = Columns(*self._gathered, in_bytes=self.in_bytes, newcomers=config.newcomers)
         self.lessons = lessons
         self.policy = policy_of(config.policy, config.policy_options, str(partition.directory / FILE_NAME))
@@ -171,6 +175,7 @@ class View:
             weight=weight_of(self.config.weight, self.partition, lasting=self.config.lasting),
             comebacks=comebacks_of(self.state) if awaits else None,
             boosts=self.boosts,
+            targets=self.targets,
         )
 
     def expecting(self) -> Expecting | None:

@@ -156,6 +156,11 @@ def outlook(view: View, site: str = "", budgets: Sequence[float] = ()) -> Outloo
     )
 
 
+def held_pages(view: View) -> PlannedPages:
+    """Return the pages that share the budget: those that were visited, and are not given up."""
+    return _held(view, None)[0]
+
+
 def _planned(view: View, held: PlannedPages, budget: float) -> AtRates | None:
     """Return what the rates bring that the policy plans; None where it plans none."""
     if not isinstance(view.policy, Allocates):

@@ -16,16 +16,19 @@ from evercrawl.cli.show.early import too_early
 from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.plain import fit, many
 from evercrawl.cli.show.words import percent, span, table
+from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
     from evercrawl.ask.plan.curve import Point
     from evercrawl.ask.plan.outlook import Outlook
+    from evercrawl.model.view import View
 
 _MORE = (
     "From the importance and rates of change that the crawl has learned, it prints the share of copies, weighted by "
     "importance, that will be fresh in the long run, at the present pace and at others, and what a larger budget "
     "would add. The crawl may be running; nothing is changed. Examples: `evercrawl plan --plot plan.png`, `evercrawl "
-    "plan --site example.org --budget 1000 --budget 5000 --json`."
+    "plan --site example.org --budget 1000 --budget 5000 --json`, `evercrawl "
+    "plan --target`."
 )
 _BUDGET: Final = "fetches per day, or bytes (5GB) if the crawl's budget is in bytes; may be repeated"
 _HEAD: Final = ("", "budget", "fresh", "10 % more brings", "price", "hardly ever", "pages", "visits")
@@ -36,6 +39,7 @@ def add(verbs: arguments.Verbs) -> None:
     parser = arguments.add_verb(verbs, "plan", "predict how fresh copies will be, by budget", run, _MORE)
     parser.add_argument("--site", metavar="SITE", default="", help="plan for this registrable domain only")
     parser.add_argument("--budget", metavar="N", action="append", default=[], help=_BUDGET)
+    parser.add_argument("--target", action="store_true", help="show the rate that meets the targets of crawl.toml")
     parser.add_argument("--plot", metavar="FILE", help="also plot the curve to FILE, as PNG")
     arguments.add_directory(parser)
     arguments.add_json(parser)
@@ -45,6 +49,8 @@ def run(args: argparse.Namespace) -> int:
     """Tell it."""
     for each in args.budget:
         plan_budget.check(each)  # before anything is read
+    if args.target and (args.site or args.budget or args.plot):
+        raise ConfigError("--target asks for the rate that meets the targets; leave out --site, --budget and --plot")
     directory = where.directory(args)
     if args.plot:
         from evercrawl.lab.figures.plotting import require
@@ -59,6 +65,8 @@ def run(args: argparse.Namespace) -> int:
     try:
         config, said = settings(directory)
         view = View(crawl, config, time.time())
+        if args.target:
+            return _aim(view, json_too=args.json)
         budgets = {plan_budget.per_s(each, in_bytes=view.in_bytes) for each in args.budget}
         found = outlook(view, args.site, budgets=sorted(budgets))
     finally:
@@ -66,6 +74,17 @@ def run(args: argparse.Namespace) -> int:
     if args.plot:
         _plot(found, Path(args.plot))
     for line in [json_line("plan", _as_json(found))] if args.json else _lines(found, said):
+        print(fit(line, sys.stdout))
+    return 0
+
+
+def _aim(view: View, *, json_too: bool) -> int:
+    """Tell which rate meets the targets."""
+    from evercrawl.ask.targets import rate as asked
+    from evercrawl.cli.show.targets import target_lines
+
+    found = asked(view)
+    for line in [json_line("plan_target", asdict(found))] if json_too else target_lines(found):
         print(fit(line, sys.stdout))
     return 0
 

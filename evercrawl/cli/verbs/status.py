@@ -14,6 +14,7 @@ from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.lines import clock, size
 from evercrawl.cli.show.meter import Meter
 from evercrawl.cli.show.plain import many, plain
+from evercrawl.cli.show.targets import target_rows
 from evercrawl.cli.show.words import percent, span
 from evercrawl.errors import ConfigError
 
@@ -123,6 +124,7 @@ def rows(found: Status) -> list[tuple[str, str]]:
         ("known URLs", f"{found.known:,}, of them {found.never_fetched:,} never fetched"),
         ("fetched pages", f"{found.fetched:,} whose content is held"),
         ("fresh", _fresh(found)),
+        *target_rows(found.targets),
         *_measured(found),
         ("classes", classes or "none yet"),
         *_copies(found),

@@ -4,12 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from evercrawl.config.site_rules import Sites
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evercrawl.config import Config
     from evercrawl.crawl.pace import Pace
     from evercrawl.model.rules.scope import Scope
     from evercrawl.schedule.base import Policy
     from evercrawl.schedule.frontier.frontier import Frontier
+
+
+def own_delay(config: Config) -> Callable[[str], float | None]:
+    """Return what says how long hosts of sites with their own sections rest; it says None of others."""
+    sites = Sites(config.sites)
+
+    def delay_s(host: str) -> float | None:
+        rules = sites.of(host)
+        own_s = rules.rest_s(config.delay_s) if rules is not None else config.delay_s
+        return own_s if own_s != config.delay_s else None
+
+    return delay_s
 
 
 class Adopts(Protocol):
@@ -52,12 +68,13 @@ class Tuning:
     def adopt(self, config: Config, now: float) -> None:
         """Go by other settings from now on, as far as they may change while the crawl runs."""
         before, self.config = self.config, config
-        rules = ("scope", "include", "exclude", "max_depth", "max_pages_per_host")
+        rules = ("scope", "include", "exclude", "max_depth", "max_pages_per_host", "sites")
         if any(getattr(before, name) != getattr(config, name) for name in rules):
             self.scope.change(config)
         if (before.rate_per_s, before.rate_bytes_per_s) != (config.rate_per_s, config.rate_bytes_per_s):
             self._pace.change(config.rate_per_s, config.rate_bytes_per_s, now)
-        if before.delay_s != config.delay_s:
-            self._frontier.change_delay(config.delay_s, config.delay_s / config.connections_per_ip)
+        if (before.delay_s, before.sites) != (config.delay_s, config.sites):
+            own = own_delay(config) if before.sites != config.sites else None
+            self._frontier.change_delay(config.delay_s, config.delay_s / config.connections_per_ip, own)
         for other in self._others:
             other.adopt(config)

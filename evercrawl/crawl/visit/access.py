@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from evercrawl.config.site_rules import Sites
 from evercrawl.crawl.backoff import await_calm, retry_after_s
 from evercrawl.crawl.visit.moved_robots import MovedRobots, crowded_words
 from evercrawl.crawl.visit.name_turns import NameTurns
@@ -20,7 +21,7 @@ from evercrawl.types import SILENT, Exchange, Request
 
 if TYPE_CHECKING:
     from evercrawl.clock import Clock
-    from evercrawl.config.site_rules import Sites
+    from evercrawl.config import Config, SiteRules
     from evercrawl.crawl.ports import Network
     from evercrawl.crawl.visit.silences import Silences
     from evercrawl.fetch.guard import Guard
@@ -64,7 +65,7 @@ class Access:
     delay_s
         Rest of a host where its robots.txt asks for none.
     sites
-        When single sites may be asked.
+        Sections of the settings that say when single sites may be asked.
 
     Attributes
     ----------
@@ -91,9 +92,9 @@ class Access:
         quarantine: Quarantine,
         proxied: bool,
         delay_s: float,
-        sites: Sites,
+        sites: Sequence[SiteRules],
     ) -> None:
-        self._sites = sites
+        self._sections, self._sites = tuple(sites), Sites(sites)
         self._silences = silences
         self._quarantine = quarantine
         self._frontier = frontier
@@ -130,6 +131,12 @@ class Access:
     def busy(self) -> bool:
         """Whether names are being looked up."""
         return bool(self._tasks)
+
+    def adopt(self, config: Config) -> None:
+        """Go by the hours of other sections from now on."""
+        if config.sites != self._sections:
+            self._sections, self._sites = config.sites, Sites(config.sites)
+            self._frontier.reopen(CLOSED_HOURS, self._clock.now())
 
     def judge(self, host: Host, url: str, now: float) -> str:
         """Return GO, WAIT (and see to it that waiting ends), or why the page is not to be asked for."""

@@ -294,16 +294,37 @@ class Frontier(PoliteHosts):
         self._count(-seen, new=False)
         return new + seen > 0, new > 0
 
-    def change_delay(self, delay_s: float, ip_delay_s: float) -> None:
-        """Let hosts rest for another time from now on; one whose robots.txt asks for a longer one keeps that."""
+    def change_delay(
+        self, delay_s: float, ip_delay_s: float, own_delay: Callable[[str], float | None] | None = None
+    ) -> None:
+        """Let hosts rest for another time from now on; one whose robots.txt asks for a longer one keeps that.
+
+        With `own_delay`, host name -> rest or None, other hosts than before have a time of their own.
+        """
         rows = self._rows.rows[: len(self.hosts)]
         usual = rows["delay_s"] <= max(self._delay_s, delay_s)
+        for number, own_s in self._own_delays.items():
+            usual[number] = rows["delay_s"][number] <= own_s
+        if own_delay is not None:
+            self._own_delay = own_delay
+            found = ((number, own_delay(self._rows.names[number])) for number in range(len(self.hosts)))
+            self._own_delays = {number: own_s for number, own_s in found if own_s is not None}
         rows["delay_s"][usual] = delay_s
         for number, own_s in self._own_delays.items():
             if usual[number]:
                 rows["delay_s"][number] = own_s
+            else:
+                rows["delay_s"][number] = max(rows["delay_s"][number], own_s)
         self._delay_s, self._ip_delay_s = delay_s, ip_delay_s
         self._several = self._per_host > 1 and not (delay_s or ip_delay_s or self._in_order)
+
+    def reopen(self, reason: str, now: float) -> None:
+        """Let hosts that stay away for a reason be asked again from now on, after their rest."""
+        rows = self._rows
+        for number in np.flatnonzero(rows.rows["reason"][: rows.count] == rows.code(reason)).tolist():
+            host = self.hosts[number]
+            host.away_until, host.ready_at = now, min(host.ready_at, now + host.delay_s)
+            self._rest(host)
 
     def queued_on(self, first: int, last: int) -> tuple[Ints, Ints]:
         """Return how many new pages wait on each host from `first` to before `last`, and how many visited ones."""
