@@ -17,7 +17,7 @@ EVENTS: Final = {
     "end": "the last line: what the command came to",
     "error": "why the command failed, or what is wrong with its arguments",
     "status": "the state of a crawl",
-    "plan_target": "the rate that meets the targets",
+    "target": "the rate that meets the targets",
     "calibration": "predicted and observed freshness",
     "memory": "what takes how much memory",
     "why": "all that decides when a page is visited",

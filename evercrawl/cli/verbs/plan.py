@@ -84,7 +84,7 @@ def _aim(view: View, *, json_too: bool) -> int:
     from evercrawl.cli.show.targets import target_lines
 
     found = asked(view)
-    for line in [json_line("plan_target", asdict(found))] if json_too else target_lines(found):
+    for line in [json_line("target", asdict(found))] if json_too else target_lines(found):
         print(fit(line, sys.stdout))
     return 0
 
