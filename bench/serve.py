@@ -218,7 +218,7 @@ def orders(directory: Path) -> Iterator[Figure]:
     took = list[float]()
     for number in range(20):
         began = time.perf_counter()
-        given = give(directory, CrawlOrder("set", name="max_depth", values=(str(30 + number),)))
+        given = give(directory, CrawlOrder(("pause", "resume")[number % 2]))
         answer = awaited(directory, given, 10.0)
         assert answer.state == "done", answer
         took.append(time.perf_counter() - began)

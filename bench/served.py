@@ -140,7 +140,7 @@ class Asker:
         """
         began = time.perf_counter()
         status, _, body = await self.get(path)
-        while status == 202:
+        while status in (202, 503):  # 503: the history is read for the first time
             await asyncio.sleep(0.5)
             began = time.perf_counter()
             status, _, body = await self.get(path)

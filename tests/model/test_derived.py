@@ -237,7 +237,7 @@ def test_a_follower_takes_in_what_comes(grown):
     derived, draw = Derived(crawl, 25).current(), np.random.default_rng(4)
     for _ in range(6):
         grow(grown, draw, 9)
-        for pointer, number, event in crawl.journal.replay(crawl.journal.position):
+        for pointer, number, event in crawl.journal.replay(crawl.journal.position, follow=True):
             replay(crawl.state, event, pointer, number)
         derived.follow()
         assert answers(derived) == from_memory(grown.directory)
