@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from evercrawl.config import Config
-from evercrawl.config.site_rules import Sites
 from evercrawl.crawl.sitemaps import book
 from evercrawl.crawl.sitemaps import sitemaps as module
 from evercrawl.crawl.sitemaps.cache import Listing, SitemapCache
@@ -112,7 +111,7 @@ class World:
         access = Access(
             frontier, robots, guard, network, names, clock, hosts.get, lambda *_: None,
             silences=Silences(network, 256), quarantine=Quarantine(), proxied=False, delay_s=self.delay_s,
-            sites=Sites(()),
+            sites=(),
         )  # fmt: skip
         cache = SitemapCache(self.cache)
         self.sitemaps = one = Sitemaps(
