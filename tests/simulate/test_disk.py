@@ -121,7 +121,7 @@ def test_a_file_where_a_folder_belongs(place):
 
 @pytest.mark.parametrize("name", ["a/b/c", "", ".", "../f", "/f", "d/", "d/.hidden"])
 def test_names_have_one_folder_at_most(place, name):
-    with pytest.raises(AssertionError):
+    with pytest.raises((AssertionError, StoreError)):  # a real directory may be from a stranger
         place.disk().append(name, b"x")
 
 

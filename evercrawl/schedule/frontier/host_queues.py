@@ -224,7 +224,7 @@ class HostQueues:
             self._again, self._in_order, int(several), pointer(hosts), pointer(added), len(added),
         )  # fmt: skip
         _, valued, woken, arrived = self._counts.tolist()
-        self.everyone = bool(arrived < at_once and max(self._control[DUES], self._control[NEWS]) <= wide)
+        self.everyone = bool(not woken and arrived < at_once and max(self._control[DUES], self._control[NEWS]) <= wide)
         return self._slots[:n], valued, valued - woken, self._dear[:n]
 
     def hosts_of(self, rows: int) -> Slots:

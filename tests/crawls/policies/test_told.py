@@ -241,7 +241,7 @@ def beliefs(policy: Price, now: float) -> np.ndarray:
     return policy.fresh(pages, Context(now))
 
 
-@pytest.mark.parametrize("dies_at", [240, 260, 300, 360])
+@pytest.mark.parametrize("dies_at", [250, 270, 300, 360])
 def test_after_a_crash_a_policy_goes_on_with_what_the_last_snapshot_kept_of_its_lessons(run, dies_at, monkeypatch):
     world, read, whole = web(run), list[int](), lessons.events
     with pytest.raises(run.Crash):
