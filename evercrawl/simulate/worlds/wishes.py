@@ -17,6 +17,7 @@ NOT_DRAWN: Final = {
     "include": "a made-up web has no paths to tell apart by a pattern",
     "exclude": "as `include`",
     "sites": "as `include`: rules of one site are held to by tests of their own",
+    "targets": "as `include`: tests of their own hold that they are met",
     "max_depth": "the law that no page starves asks for every page",
     "agent": "a made-up web answers every agent alike",
     "contact": "as `agent`",
