@@ -59,7 +59,7 @@ class HostRows:
         self.rows: NDArray[Any] = (
             np.zeros(capacity, HOST) if small else reserve_together([HOST], capacity, large_pages=True)[0]
         )
-        self._own = list[str]()
+        self._own: list[str] = []
         self.names: Sequence[str] = self._own if names is None else names
         self.ready_at: memoryview[float] = cast("memoryview[float]", self.rows["ready_at"].data)
         self.delay_s: memoryview[float] = cast("memoryview[float]", self.rows["delay_s"].data)

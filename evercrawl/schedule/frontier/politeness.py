@@ -88,7 +88,7 @@ class PoliteHosts:
         own_delay: Callable[[str], float | None] | None = None,
     ) -> None:
         self._delay_s, self._own_delay = delay_s, own_delay
-        self._own_delays = dict[int, float]()  # by host number
+        self._own_delays: dict[int, float] = {}  # by host number
         self._per_host = connections_per_host
         self._per_ip = connections_per_ip
         self._ip_delay_s = ip_delay_s
