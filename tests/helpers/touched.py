@@ -93,7 +93,7 @@ def taught(pages: int) -> Price:
 def some(size: int) -> Iterator[Slots]:
     """Yield pages drawn at random, a few times."""
     draw = np.random.default_rng(size)
-    for _ in range(4):
+    for _ in range(8):
         yield np.sort(draw.choice(size, VISITS, replace=False)).astype(np.uint32)
 
 
@@ -190,7 +190,7 @@ def choosing(size: int) -> Iterator[Callable[[], Any]]:
 
     for number in range(100):
         visit(BEGAN + number)
-    for number in range(100, 104):
+    for number in range(100, 108):
         yield lambda now=BEGAN + number: visit(now)
 
 
@@ -214,7 +214,7 @@ def pacing(size: int) -> Iterator[Callable[[], Any]]:
     policy = Price()
     for first in range(0, size, 4096):
         policy.learn(visits(np.arange(first, min(first + 4096, size)), BEGAN))
-    for number in range(1, 5):
+    for number in range(1, 9):
         yield partial(policy.clocks.set_cycle, DAY * 2.0**number)
 
 
