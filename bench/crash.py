@@ -1,7 +1,7 @@
 """Crash drills: a driver kills, cuts, damages and doubles a crawl at random moments and counts what was lost.
 
     python bench/crash.py --driver PATH/crash_web.py [--modes kill,tail,two,term,full,middle] [--rounds 10]
-    python bench/crash.py --driver PATH/crash_web.py --full
+    python bench/crash.py --driver PATH/crash_web.py --full [--resume crash.jsonl]
 
 The driver serves eight hosts on loopback; its log is the truth. It is given commands to start a crawl, to list the
 archive's records (read with warcio, not with our own code), what the crawl counts as done, and what `verify` says.
@@ -16,7 +16,8 @@ archive's records (read with warcio, not with our own code), what the crawl coun
 | two | a second process on the same directory, which has to be refused |
 
 After `middle` the crawl may refuse to start, naming the file; or it makes good what was damaged, says so, and loses
-nothing. `--full` runs each mode as often as a release wants it.
+nothing. `--full` runs each mode as often as a release wants it. Each round has a seed of its own. `--resume FILE` keeps
+the rounds in which all was well, and leaves out those that the same code has passed already.
 """
 
 from __future__ import annotations
@@ -31,6 +32,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from evercrawl.lab.kept_runs import KeptRuns, fingerprint
+
+NOT_DRILLED = frozenset({"integrations", "lab", "library", "serve", "simulate"})
 FULL = {"kill": 50, "tail": 50, "two": 10, "term": 20, "full": 10, "middle": 20}
 FILE_BYTES = 125  # of any file for each page, in mode full: less than the archive of a third of the pages
 GAP_S, LONG_GAP_S = 0.02, 0.1  # between requests to a host; longer where a second process has to find the first at work
@@ -94,28 +98,41 @@ def faults(mode: str, row: dict[str, Any]) -> list[str]:
     return wrong
 
 
-def drill(driver: Path, mode: str, rounds: int, pages: int, seed: int) -> bool:
-    """Run one mode and return whether nothing went wrong."""
+def runs(driver: Path, mode: str, seed: int, pages: int) -> dict[str, Any] | None:
+    """Have the driver make one round, and return what it counted; None where it ended without."""
     me = f"{sys.executable} {Path(__file__).resolve()}"
     start = (
         f"{sys.executable} -m evercrawl crawl {{seeds}} --dir {{dir}} --delay {{gap}} --until-idle --scope any "
         "--include /p/ --allow-net 127.0.0.0/8 --quiet --snapshot-every 1 --disk-wait 1"
     )
     command = [
-        sys.executable, str(driver), "--mode", mode, "--rounds", str(rounds), "--pages", str(pages),
+        sys.executable, str(driver), "--mode", mode, "--rounds", "1", "--pages", str(pages),
         "--seed", str(seed), "--fsize", str(FILE_BYTES * pages), "--gap", str(LONG_GAP_S if mode == "two" else GAP_S),
         "--start", start, "--records", f"{me} --records {{dir}}", "--acked", f"{me} --acked {{dir}}",
         "--audit", f"{me} --audit {{dir}}",
     ]  # fmt: skip
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    rows = [line for line in done.stdout.splitlines() if line.startswith('{"') and '"term_slow"' in line]
+    return json.loads(rows[0]) if rows else None
+
+
+def drill(driver: Path, mode: str, rounds: int, pages: int, seed: int, kept: KeptRuns | None) -> bool:
+    """Run one mode and return whether nothing went wrong."""
     begun, rows, bad = time.monotonic(), list[dict[str, Any]](), 0
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
-            if line.startswith('{"') and '"term_slow"' in line:
-                rows.append(json.loads(line))
-                wrong = faults(mode, rows[-1])
-                bad += bool(wrong)
-                print(f"{mode} {len(rows)}/{rounds}: {', '.join(wrong) or 'sound'} {line.strip()}", flush=True)
+    for number in range(1, rounds + 1):
+        name = f"{mode} {seed + number - 1} {pages}"
+        line = kept.row(name) if kept is not None else None
+        row = json.loads(str(line["row"])) if line is not None else runs(driver, mode, seed + number - 1, pages)
+        if row is None:
+            print(f"{mode} {number}/{rounds}: the driver ended without a result", flush=True)
+            continue
+        rows.append(row)
+        wrong = faults(mode, row)
+        bad += bool(wrong)
+        if kept is not None and line is None and not wrong:
+            kept.keep(name, {"row": json.dumps(row)})
+        before = " (kept)" if line is not None else ""
+        print(f"{mode} {number}/{rounds}{before}: {', '.join(wrong) or 'sound'} {json.dumps(row)}", flush=True)
     extra = sum(row["extra_records"] for row in rows)
     refused = sum(row["resume_refused"] for row in rows)
     good = len(rows) == rounds and not bad
@@ -127,6 +144,14 @@ def drill(driver: Path, mode: str, rounds: int, pages: int, seed: int) -> bool:
     return good
 
 
+def kept_in(file: Path) -> KeptRuns:
+    """Return the rounds that the code which runs has passed already."""
+    import evercrawl
+
+    parts = sorted(part.name for part in Path(evercrawl.__file__).parent.iterdir() if part.name not in NOT_DRILLED)
+    return KeptRuns(file, fingerprint(parts))
+
+
 def main() -> int:
     """Run the drills, or one of the commands that the driver calls."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -134,6 +159,7 @@ def main() -> int:
     parser.add_argument("--modes", default="kill,tail,two,term,full,middle")
     parser.add_argument("--full", action="store_true", help="every mode as often as a release wants it")
     parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--resume", type=Path, metavar="FILE", help="where rounds are kept")
     parser.add_argument("--jobs", type=int, default=1, help="modes at once")
     parser.add_argument("--pages", type=int, default=800)
     parser.add_argument("--seed", type=int, default=1)
@@ -147,9 +173,10 @@ def main() -> int:
     if args.driver is None:
         parser.error("--driver names the driver")
     rounds = FULL if args.full else dict.fromkeys(args.modes.split(","), args.rounds)
+    kept = None if args.resume is None else kept_in(args.resume)
     with ThreadPoolExecutor(args.jobs) as pool:
-        drills = [pool.submit(drill, args.driver, mode, n, args.pages, args.seed) for mode, n in rounds.items()]
-    return 0 if all(done.result() for done in drills) else 1
+        drills = [pool.submit(drill, args.driver, mode, n, args.pages, args.seed, kept) for mode, n in rounds.items()]
+        return 0 if all(done.result() for done in drills) else 1
 
 
 if __name__ == "__main__":

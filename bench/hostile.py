@@ -20,7 +20,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-ALONE_MIB, TOGETHER_MIB = 512, 1024
+ALONE_MIB, TOGETHER_MIB = 512, 512
 UNREACHED = "nothing was reached"  # an end of its own, with an exit code of its own
 ENDING_S = 6.0  # of the contract's seconds, kept for starting and ending
 

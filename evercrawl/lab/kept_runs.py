@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, TextIO
 
@@ -90,14 +90,21 @@ class KeptRuns:
 
     def _trouble(self, error: OSError) -> StoreError:
         why = error.strerror or error
-        return StoreError(f"cannot keep runs in {self._path}: {why}; name another folder with --out")
+        return StoreError(f"cannot keep runs in {self._path}: {why}; name another place for them")
 
 
-def fingerprint() -> str:
-    """Return what stands for the code that decides what comes of a run: a digest of its files."""
+def fingerprint(parts: Sequence[str] = _PARTS) -> str:
+    """Return what stands for the code that decides what comes of a run: a digest of its files.
+
+    Parameters
+    ----------
+    parts
+        The packages of evercrawl, and its modules with their `.py`, that decide.
+    """
     root, digest = Path(evercrawl.__file__).parent, hashlib.sha256()
-    for part in _PARTS:
-        for file in sorted((root / part).rglob("*.py")):
+    for part in parts:
+        place = root / part
+        for file in [place] if place.is_file() else sorted(place.rglob("*.py")):
             digest.update(file.relative_to(root).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
     return digest.hexdigest()
 

@@ -7,6 +7,7 @@ import pytest
 from evercrawl.cli import main as cli
 from evercrawl.simulate import simulation
 from evercrawl.simulate.checkers.base import Checker
+from evercrawl.simulate.result import Result
 
 
 class Displeased(Checker):
@@ -43,6 +44,29 @@ def test_as_json_in_processes_it_is_the_same(capsys):
     assert one[2]["worlds"] == 2
     assert one[2]["broken"] == []
     assert all(line["speed"] > 0 for line in one[:2])
+
+
+def test_what_was_interrupted_goes_on_where_it_was(capsys, tmp_path, monkeypatch):
+    kept, seeds = tmp_path / "worlds.jsonl", list[int]()
+    assert cli.main(["simulate", "--seed", "3", "--worlds", "1", "--resume", str(kept)]) == 0
+    one = json.loads(kept.read_text().splitlines()[1])
+    monkeypatch.setattr("evercrawl.simulate.processes.simulate", lambda seed: seeds.append(seed) or Result(seed))
+    words = ["simulate", "--seed", "3", "--worlds", "3", "--resume", str(kept), "--jobs", "1", "--json"]
+    capsys.readouterr()
+    assert cli.main(words) == 0
+    end = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert seeds == [4, 5]
+    assert (end["worlds"], end["kept"], end["virtual_s"]) == (3, 1, one["row"]["virtual_s"])
+    assert cli.main([word for word in words if word != "--json"]) == 0
+    assert "3 of the worlds were kept of earlier runs" in capsys.readouterr().out
+    assert seeds == [4, 5]
+
+
+@pytest.mark.usefixtures("displeased")
+def test_a_world_with_a_broken_promise_is_lived_again(capsys, tmp_path):
+    words = ["simulate", "--seed", "5", "--resume", str(tmp_path / "worlds"), "--jobs", "1"]
+    assert [cli.main(words), cli.main(words)] == [1, 1]
+    assert capsys.readouterr().out.count("BROKEN nothing: ") >= 2
 
 
 @pytest.mark.usefixtures("displeased")

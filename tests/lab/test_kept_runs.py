@@ -81,6 +81,10 @@ def test_the_fingerprint_is_that_of_the_code(tmp_path, monkeypatch):
     assert fingerprint() == before
     (tmp_path / "lab" / "one.py").write_text("a = 2\n")
     assert fingerprint() != before
+    (tmp_path / "errors.py").write_text("b = 1\n")
+    of_two = fingerprint(("lab", "errors.py"))
+    (tmp_path / "errors.py").write_text("b = 2\n")
+    assert fingerprint(("lab", "errors.py")) != of_two
 
 
 @pytest.mark.parametrize("torn", ['{"run": "b", "ro', '{"run": "b"}', "7", "\x00\x00"])
@@ -99,7 +103,7 @@ def test_a_line_that_was_never_finished_is_left_out(tmp_path, torn):
 
 def test_where_nothing_can_be_kept_it_is_said(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(StoreError, match=r"cannot keep runs in .* another folder with --out"):
+    with pytest.raises(StoreError, match=r"cannot keep runs in .* another place for them"):
         KeptRuns(tmp_path / "file" / "runs", "code")
 
 

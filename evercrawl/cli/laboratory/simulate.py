@@ -6,9 +6,12 @@ import argparse
 import os
 import secrets
 import sys
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from itertools import count
-from typing import TYPE_CHECKING, Final, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from evercrawl.cli import arguments, warm
 from evercrawl.cli.show.json_line import json_line
@@ -17,14 +20,18 @@ from evercrawl.cli.show.words import span
 from evercrawl.config import values
 
 if TYPE_CHECKING:
+    from evercrawl.lab.base import Row
+    from evercrawl.lab.kept_runs import KeptRuns
     from evercrawl.simulate.result import Result
 
+_FACES: Final = frozenset({"cli", "integrations", "lab", "library", "serve"})  # decide nothing in a world
+_KEPT: Final = ("hash", "lines", "virtual_s", "real_s", "lives", "visits", "requests", "revisited")
 _SAID_MOST: Final = 5  # broken promises of one world that are spelled out
 _MORE = (
     "A seed draws a web, its changes and faults, the settings, and how each run of the crawl ends: stopped, killed, "
     "by power loss, or because the disk is full. Checkers watch every visit. The same seed gives the same hash. "
     "Examples: `evercrawl lab simulate --seed 7`, `evercrawl lab simulate --seed 1 --worlds 50`, `evercrawl lab "
-    "simulate --until-failure`."
+    "simulate --until-failure`, `evercrawl lab simulate --seed 1 --worlds 1000 --resume worlds.jsonl`."
 )
 
 
@@ -35,6 +42,9 @@ def add(verbs: arguments.Verbs) -> None:
     parser.add_argument("--worlds", metavar="N", help="number of worlds, with consecutive seeds (default: 1)")
     parser.add_argument("--until-failure", action="store_true", help="continue until a promise is broken")
     parser.add_argument("--jobs", metavar="N", help="number of processes (default: one per core)")
+    parser.add_argument(
+        "--resume", metavar="FILE", help="keep each world's result in FILE, and leave out those that it holds already"
+    )
     parser.add_argument("--verbose", action="store_true", help="print the log of each world, one world at a time")
     arguments.add_json(parser)
 
@@ -48,12 +58,19 @@ def run(args: argparse.Namespace) -> int:
     seeds = count(first) if args.until_failure else range(first, first + worlds)
     jobs = min(jobs, worlds) if not args.until_failure else jobs
     results: list[Result] = []
-    for result in _lived(seeds, jobs, verbose=args.verbose):
-        results.append(result)
-        _tell(result, as_json=args.json)
-        if result.broken and args.until_failure:
-            break
-    return _sum_up(results, as_json=args.json)
+    lived = 0
+    with ExitStack() as stack:
+        kept = None if args.resume is None else stack.enter_context(_kept(Path(args.resume)))
+        left = seeds if kept is None else _left(seeds, kept, results)
+        for result in _lived(left, jobs, verbose=args.verbose):
+            results.append(result)
+            lived += 1
+            if kept is not None and not result.broken:
+                kept.keep(str(result.seed), _as_row(result))
+            _tell(result, as_json=args.json)
+            if result.broken and args.until_failure:
+                break
+    return _sum_up(results, len(results) - lived, as_json=args.json)
 
 
 def _lived(seeds: Iterable[int], jobs: int, *, verbose: bool) -> Iterable[Result]:
@@ -63,6 +80,39 @@ def _lived(seeds: Iterable[int], jobs: int, *, verbose: bool) -> Iterable[Result
     if verbose:
         return (simulate(seed, watch=lambda line: print(line, file=sys.stderr)) for seed in seeds)
     return simulate_many(seeds, jobs)
+
+
+def _kept(file: Path) -> KeptRuns:
+    """Return the worlds that the code which runs has lived already."""
+    import evercrawl
+    from evercrawl.lab.kept_runs import KeptRuns, fingerprint
+
+    parts = sorted(part.name for part in Path(evercrawl.__file__).parent.iterdir() if part.name not in _FACES)
+    return KeptRuns(file, fingerprint(parts))
+
+
+def _left(seeds: Iterable[int], kept: KeptRuns, there: list[Result]) -> Iterator[int]:
+    """Yield the seeds of which nothing is kept, and add what is kept of the others to `there`."""
+    for seed in seeds:
+        row = kept.row(str(seed))
+        if row is None:
+            yield seed
+        else:
+            there.append(_as_result(seed, row))
+
+
+def _as_row(result: Result) -> Row:
+    """Return what is kept of a world in which every promise held."""
+    told = {name: getattr(result, name) for name in _KEPT}
+    return {**told, "faults": result.faults.total()}
+
+
+def _as_result(seed: int, row: Row) -> Result:
+    """Return a world as it was kept; its faults are of no kind any more."""
+    from evercrawl.simulate.result import Result
+
+    told: dict[str, Any] = {name: row[name] for name in _KEPT}
+    return Result(seed, **told, faults=Counter(kept=int(row["faults"])))
 
 
 def _tell(result: Result, *, as_json: bool) -> None:
@@ -83,19 +133,20 @@ def _tell(result: Result, *, as_json: bool) -> None:
         print(f"  repeat it with: evercrawl lab simulate --seed {result.seed} --verbose", flush=True)
 
 
-def _sum_up(results: list[Result], *, as_json: bool) -> int:
+def _sum_up(results: list[Result], kept: int, *, as_json: bool) -> int:
     from evercrawl.simulate.surroundings.clock import SimulationError
 
     broken = [result.seed for result in results if result.broken]
     lived_s, took_s = sum(result.virtual_s for result in results), sum(result.real_s for result in results)
     if as_json:
-        end = {"worlds": len(results), "broken": broken, "virtual_s": lived_s, "real_s": took_s}
+        end = {"worlds": len(results), "kept": kept, "broken": broken, "virtual_s": lived_s, "real_s": took_s}
         print(json_line("end", end), flush=True)
     elif len(results) > 1:
         print(
             f"{many(len(results), 'worlds')}, {span(lived_s)} in {span(took_s)} of work "
             f"({lived_s / max(took_s, 1e-9):,.0f} x real time), {many(sum(r.visits for r in results), 'visits')}, "
             f"{many(sum(r.faults.total() for r in results), 'faults')}, {len(broken)} with a broken promise"
+            + (f"; {kept:,} of the worlds were kept of earlier runs" if kept else "")
         )
     if broken:
         some = ", ".join(map(str, broken[:20]))
