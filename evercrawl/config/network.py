@@ -8,6 +8,7 @@ from evercrawl.config.values import ValueKind, each
 
 _AGENT = re.compile(r"[A-Za-z_-]+(/[!-~]+)?( [ -~]+)?")
 _CONTACT = re.compile(r"(https?://|mailto:)[!-'*-~]+|[!-'*-?A-~]+@[!-'*-?A-~]+")
+_SIZED = re.compile(r"(.+?)(:\d[\w.]*)")
 _SITE = re.compile(r"[^\s/:@.]+(\.[^\s/:@.]+)*")
 PROXY = re.compile(r"(https?|socks4a?|socks5h?)://[!-~]+")
 _WEBHOOK = re.compile(rf"https?://[!-~]+|{REFERENCE}")
@@ -114,6 +115,18 @@ def strategy() -> ValueKind:
     return ValueKind("NAME", "the name of a strategy, or package.module:Class", _strategy)
 
 
+def window() -> ValueKind:
+    """Return the kind of windows: a strategy's name, with a size behind it or none.
+
+    Examples
+    --------
+    >>> window().read("two-windows"), window().read("interpolation:90d"), window().read("variable:8")
+    ('two_windows', 'interpolation:90d', 'variable:8')
+    """
+    form = "the name of a window, with a size or none, such as variable:8, interpolation:4, fixed:8v or exponential:90d"
+    return ValueKind("NAME[:SIZE]", form, _window)
+
+
 def agent() -> ValueKind:
     """Return the kind of User-Agent texts; the name at the start is the product token that robots.txt speaks to.
 
@@ -195,6 +208,12 @@ def _strategy(raw: object) -> str:
     if not re.fullmatch(r"[A-Za-z][\w-]*|[\w.-]+:\w+", value):
         raise ValueError
     return value if ":" in value else value.replace("-", "_")
+
+
+def _window(raw: object) -> str:
+    value = _text(raw)
+    name, size = found.groups() if (found := _SIZED.fullmatch(value)) else (value, "")
+    return _strategy(name) + (size or "")
 
 
 def _agent(raw: object) -> str:

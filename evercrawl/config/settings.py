@@ -143,8 +143,9 @@ class Config:
     discovery: float = _strategy(0.5, values.share(),
         "priority of unread pages over pages already read: 0.5 = by worth, 0 = only when nothing else is due, "
         "1 = before all others")
-    window: str = _strategy(values.AUTO, network.strategy(),
-        "part of a page's history that counts, for importance with windows (aopic); auto = unchanged, or the default")
+    window: str = _strategy(values.AUTO, network.window(),
+        "part of a page's history that counts, for importance with windows (aopic), with a size or none: variable:8 "
+        "measures, interpolation:4 in G, fixed:8v visits a page, exponential:90d; auto = unchanged, or the default")
     newcomers: str = _strategy("pooled", values.choice("pooled", "paper", "floor", "alone"),
         "importance for the part of its window before its discovery (aopic): what unread pages earn (pooled), "
         "the mean of recent pages (paper), what the virtual page gives (floor), or its own history only (alone)")

@@ -44,7 +44,7 @@ def assemble(
     ConfigError
         There is no such policy, or it does not take the options that the settings give it.
     """
-    scheme = importance or scheme_of(memory.partition.scheme)
+    scheme = importance or scheme_of(memory.partition.scheme, memory.partition.state)
     assert scheme.handout == memory.partition.state.accounts.handout, "the crawl was begun with another kind of scheme"
     return Crawl(config, memory, outside, watch, policy or policy_of(config.policy, config.policy_options), scheme)
 

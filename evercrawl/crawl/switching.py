@@ -154,6 +154,7 @@ def _visits_again(
             own = event.flags & HAS_LINKS
             if own:
                 held[index] = pointer
+            cashier.renew(event.at)
             if number < begun:
                 pass
             elif event.outcome in READ:

@@ -93,7 +93,7 @@ class View:
         self.state = partition.state
         self.config = config
         self.now = max(now, partition.state.last_at())  # the machine's clock may be behind, the crawl's is not
-        self.scheme = scheme_of(partition.scheme)
+        self.scheme = scheme_of(partition.scheme, partition.state)
         self.priors = priors_of(self.state)
         self.in_bytes = counts_bytes(config)
         self._gathered = (self.state, self.scheme, self.priors, AnnouncedDates(self.state.accounts))

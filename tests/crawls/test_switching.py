@@ -25,7 +25,8 @@ SETTINGS = {"latency_s": lambda _: 0.1, "delay_s": 0.2, "refresh_after_s": 20.0}
 MANY = Limits(seconds=250)
 PUSH = stored("push", 0.1)
 OTHERS = {"push": PUSH, "uniform": stored("uniform", 0.1)} | {
-    name: stored("aopic", 0.1, name) for name in ("unbounded", "two_windows", "variable")
+    name: stored("aopic", 0.1, name)
+    for name in ("unbounded", "two_windows", "variable", "variable:6", "interpolation:6v", "exponential:2m")
 }
 
 
@@ -72,7 +73,8 @@ def test_a_crawl_that_was_switched_thinks_what_one_does_that_was_begun_so(run, n
     run(run.World(WEB), SEEDS, MANY, scheme=goal, **SETTINGS)
     begun = importance(run)
     assert len(switched) == len(begun)
-    if name == "unbounded":  # it never forgets that at the beginning seeds had all the cash, as nobody else was known
+    if name in ("unbounded", "interpolation:6v", "exponential:2m"):
+        # late, or never, it forgets that at the beginning seeds had all the cash, as nobody else was known
         assert np.abs(switched - begun)[len(SEEDS) :].sum() < 0.1
     else:
         assert np.abs(switched - begun).sum() < 0.06  # of 1
@@ -108,6 +110,33 @@ def test_nothing_is_done_where_all_is_as_it_should_be(run):
     run(run.World(WEB), SEEDS, Limits(seconds=20), scheme=PUSH, **SETTINGS)
     ran = run(run.World(WEB), [], Limits(seconds=0), switch=wanted(Config(), PUSH), **SETTINGS)
     assert not any(isinstance(event, Switched) for event in ran.events)
+
+
+@pytest.mark.parametrize("window", ["variable:6", "interpolation:3", "fixed:6v", "exponential:60s"])
+def test_the_size_of_a_window_is_kept_through_restarts(run, window):
+    goal = stored("aopic", 0.1, window)
+    lengths = list[float]()
+    for seconds in (60, 30, 30):
+        ran = run(run.World(WEB), SEEDS, Limits(seconds=seconds), scheme=goal, switch=goal, **SETTINGS)
+        partition = run.restored()
+        assert partition.scheme.window == window
+        lengths.append(View(partition, Config(), run.now).scheme.window.length)
+        partition.close()
+    assert not any(isinstance(event, Switched) for event in ran.events)
+    laws(run)
+    if window in ("fixed:6v", "exponential:60s"):  # cash moves at an even pace in this web
+        assert lengths[2] == pytest.approx(lengths[1], rel=0.5)
+    else:
+        assert lengths == [lengths[0]] * 3
+
+
+def test_another_size_is_another_scheme(run):
+    small, large = (stored("aopic", 0.1, f"interpolation:{size}") for size in (1, 40))
+    run(run.World(WEB), SEEDS, MANY, scheme=small, **SETTINGS)
+    before = importance(run)
+    ran = run(run.World(WEB), [], Limits(seconds=0), switch=large, **SETTINGS)
+    assert any(isinstance(event, Switched) for event in ran.events)
+    assert np.abs(importance(run) - before).sum() > 0.01
 
 
 def test_an_old_crawl_keeps_its_window_and_learns_what_it_has_to_keep(run):

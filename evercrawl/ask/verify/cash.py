@@ -43,7 +43,7 @@ def check_cash(partition: Partition, folded: State, upto: int, found: Findings) 
         found.blame(f"cash: {owed:.3g} of {there:g} is too much (below 0: has gone)")
     found.measure("cash in all", abs(owed) / there)
     _members(folded, found)
-    scheme = scheme_of(folded.scheme)
+    scheme = scheme_of(folded.scheme, folded)
     if isinstance(scheme, Push):
         _pages(partition, folded, upto, scheme, found)
     elif accounts.handout:

@@ -155,10 +155,10 @@ def limited(args: argparse.Namespace) -> Limits:
 
 def _strategies_exist(config: Config, options_from: str) -> None:
     from evercrawl import catalog, importance
-    from evercrawl.importance import windows
     from evercrawl.model.policy.policies import policy_of
+    from evercrawl.model.policy.window_sizes import window_of
 
     policy_of(config.policy, config.policy_options, options_from)
     catalog.pick(importance, importance.Importance, config.importance)  # type: ignore[type-abstract]
     if config.window != values.AUTO:
-        catalog.pick(windows, windows.Window, config.window)  # type: ignore[type-abstract]
+        window_of(config.window)

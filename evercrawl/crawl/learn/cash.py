@@ -2,7 +2,9 @@
 
 from typing import Final, NamedTuple
 
+from evercrawl.importance.aopic import AOPIC
 from evercrawl.importance.base import Account, Importance, Links, Transfer
+from evercrawl.model.policy.schemes import length_of
 from evercrawl.model.stored.reading import Reading
 from evercrawl.model.web.outlinks import Outlinks
 from evercrawl.store.cash import transfers
@@ -57,6 +59,7 @@ class Cashier:
         self._scheme = scheme
         self._nothing = (0.0,) * scheme.width  # what is kept of a page that was never read
         self._unaudited = 0
+        self._length = length_of(state.scheme, scheme.window, state) if isinstance(scheme, AOPIC) else None
 
     def settle(self, reading: Reading, outcome: Outcome, flags: int, alias: int, links: Outlinks) -> Settlement:
         """Return what cash a visit moves.
@@ -69,6 +72,7 @@ class Cashier:
             Of the event that is about to be written; `links` are its own where it has any.
         """
         before = reading.before
+        self.renew(reading.exchange.at)
         assert outcome in READ or not flags & HAS_LINKS, "what is held of a page is not given up for a failed visit"
         gone = outcome == Outcome.GONE == before.outcome  # one 404 may be a mistake
         if outcome not in READ and not gone:
@@ -82,6 +86,11 @@ class Cashier:
             return Settlement(change, b"", 0)
         needed = before.event if moved.takes_back or not flags & HAS_LINKS else 0
         return Settlement(change, transfers.pack(moved), needed, transfers.pack_numbers(transfer.kept), joined)
+
+    def renew(self, at: float) -> None:
+        """Let a window whose size is in visits or time be as long as that comes to at an instant."""
+        if self._length is not None:
+            self._length.renew(at)
 
     def passed(self, slot: int, held: Visit | None, *, gone: bool = False) -> Passing:
         """Return what a page passes on without a visit; nothing at all where it has nothing.

@@ -1,7 +1,8 @@
 """What of a page's history still counts: the windows of Adaptive OPIC, one a file."""
 
 from evercrawl.importance.base import Past
-from evercrawl.importance.windows.base import TURN, Pasts, Window
+from evercrawl.importance.windows._elastic import Elastic
+from evercrawl.importance.windows.base import FEWEST, TURN, Pasts, Window
 from evercrawl.importance.windows.exponential import Exponential
 from evercrawl.importance.windows.fixed import Fixed
 from evercrawl.importance.windows.improved import Improved
@@ -11,7 +12,9 @@ from evercrawl.importance.windows.unbounded import Unbounded
 from evercrawl.importance.windows.variable import Variable
 
 __all__ = [
+    "FEWEST",
     "TURN",
+    "Elastic",
     "Exponential",
     "Fixed",
     "Improved",

@@ -1,5 +1,7 @@
 """What windows share that keep one sum, which fades: what is missing of the window fades too, and is kept beside it."""
 
+from typing import Any
+
 from evercrawl.importance.base import Account, Past
 from evercrawl.importance.windows.base import Window, both, earned
 
@@ -15,6 +17,10 @@ class Fading(Window):
     def begun(self, now: float) -> Past:
         """Begin with nothing of the window."""
         return Past(0, now, (1,))
+
+    def scaled(self, history: Any, kept: tuple[Any, ...], factor: float) -> dict[str, Any]:
+        """Return the sum of cash times a factor."""
+        return {"history": history * factor, "kept": kept}
 
     def _joined(self, page: Account, other: Account, now: float) -> Past:
         """Add the histories, both faded until now."""

@@ -8,7 +8,7 @@ a guess fills the gap, as `evercrawl.importance.newcomers` makes one for all new
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -21,6 +21,9 @@ TURN: Final = 2.3
 Regular visits find a page with twice the cash that it has on average, and all cash is 1. Where pages are many and few
 of them are ever read, a turn is that of the pages that hold the cash.
 """
+
+FEWEST: Final = 2
+"""The fewest measures of a window that counts them: one has no beginning."""
 
 LEAST: Final = 2.0**-10
 """The least part of a window that an estimate is made from: what came in no time at all says nothing of a rate."""
@@ -36,10 +39,23 @@ class Window(ABC):
         page of which nobody noted when it became known is taken to have been there for T before its first visit.
     """
 
+    counts: ClassVar[Literal["cash", "measures", "nothing"]] = "cash"
+    """What its size is a number of: units of all the cash there is (G-time), measures, or it has none."""
+
     exact: ClassVar[bool] = True
     """Whether a steady inflow is estimated as what it is, whenever the visits are; else up to one interval too high."""
 
     def __init__(self, length: float = 8.0) -> None:
+        assert length > 0, "a window without length holds nothing"
+        self.length = length
+
+    @classmethod
+    def sized(cls, size: float) -> Self:
+        """Return a window of a size, in the unit that it `counts`."""
+        return cls(size)
+
+    def resize(self, length: float) -> None:
+        """Set T, in G-time, from now on; what is kept of pages by then is taken for that of a window of this length."""
         assert length > 0, "a window without length holds nothing"
         self.length = length
 
@@ -96,6 +112,13 @@ class Window(ABC):
         if not now or not (other.history or other.cash):  # nothing counts before the clock has moved
             return Past(page.history, page.mark, page.kept)
         return self._joined(page, other, now)
+
+    def scaled(self, history: Any, kept: tuple[Any, ...], factor: float) -> dict[str, Any]:
+        """Return `history` and `kept`, numbers or columns, with what is held in units of the length times a factor.
+
+        Windows that keep measures hold nothing so; nor do those that have no end.
+        """
+        return {"history": history, "kept": kept}
 
     @abstractmethod
     def _joined(self, page: Account, other: Account, now: float) -> Past:

@@ -1,6 +1,6 @@
 """Two smooth windows, a short and a long one: the long one counts until the two disagree."""
 
-from typing import Final
+from typing import Any, Final, Self
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from evercrawl.types import Floats
 
 _THRESHOLD: Final = 0.3  # of |ln(short / long)|: chance alone seldom puts them further apart
 _STEEPNESS: Final = 24.0
+_TIMES: Final = 8.0  # as long as the short window is the long one
 
 
 class TwoWindows(Window):
@@ -49,10 +50,20 @@ class TwoWindows(Window):
     array([0.0353])
     """
 
-    def __init__(self, length: float = 8 * TURN, short: float = TURN) -> None:
+    def __init__(self, length: float = _TIMES * TURN, short: float = TURN) -> None:
         super().__init__(length)
         assert short < length, "the short window is the shorter one"
         self.short = short
+
+    @classmethod
+    def sized(cls, size: float) -> Self:
+        """Return two windows, of which the long one has that length, and the short one an eighth of it."""
+        return cls(size, size / _TIMES)
+
+    def resize(self, length: float) -> None:
+        """Set the length of the long window, and that of the short one in proportion."""
+        self.short *= length / self.length
+        super().resize(length)
 
     @property
     def width(self) -> int:
@@ -70,6 +81,10 @@ class TwoWindows(Window):
         short, short_missing = added(before.history, missing[0], came, elapsed / self.short)
         long, long_missing = added(history, missing[1], came, elapsed / self.length)
         return Past(short, now, (long, short_missing, long_missing))
+
+    def scaled(self, history: Any, kept: tuple[Any, ...], factor: float) -> dict[str, Any]:
+        """Return the sums of cash of both windows times a factor."""
+        return {"history": history * factor, "kept": (kept[0] * factor, *kept[1:]) if kept else kept}
 
     def _joined(self, page: Account, other: Account, now: float) -> Past:
         """Add the histories of either window."""

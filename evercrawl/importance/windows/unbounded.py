@@ -1,5 +1,7 @@
 """No window: everything counts, as in OPIC."""
 
+from typing import ClassVar, Literal
+
 import numpy as np
 
 from evercrawl.importance.base import Account, Past
@@ -22,6 +24,8 @@ class Unbounded(Window):
     ----------
     Abiteboul, Preda, Cobena (2003). Adaptive On-Line Page Importance Computation, section 3.
     """
+
+    counts: ClassVar[Literal["cash", "measures", "nothing"]] = "nothing"
 
     def add(self, page: Account, now: float) -> Past:
         """Add the cash, what was put in included: so sum H = G."""

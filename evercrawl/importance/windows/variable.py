@@ -1,9 +1,11 @@
 """The window that is as long as the last few visits to the page are apart."""
 
+from typing import ClassVar, Literal, Self
+
 import numpy as np
 
 from evercrawl.importance.windows._measures import HeldMeasures, MeasureWindow, without_oldest
-from evercrawl.importance.windows.base import LEAST, Pasts, weighed
+from evercrawl.importance.windows.base import FEWEST, LEAST, Pasts, weighed
 from evercrawl.types import Floats
 
 
@@ -38,9 +40,16 @@ class Variable(MeasureWindow):
     Abiteboul, Preda, Cobena (2003). Adaptive On-Line Page Importance Computation, section 4.
     """
 
+    counts: ClassVar[Literal["cash", "measures", "nothing"]] = "measures"
+
     def __init__(self, measures: int = 4, length: float = 8.0) -> None:
-        assert measures > 1, "one measure has no beginning"
+        assert measures >= FEWEST, "one measure has no beginning"
         super().__init__(length, measures - 1)
+
+    @classmethod
+    def sized(cls, size: float) -> Self:
+        """Return a window of so many measures."""
+        return cls(int(size))
 
     def hold(self, held: HeldMeasures, now: float) -> HeldMeasures:
         """Hold k - 1, and the clock at the one before."""

@@ -8,12 +8,13 @@ from msgspec.structs import replace
 from evercrawl import catalog, importance
 from evercrawl.config import Config
 from evercrawl.config.values import AUTO
-from evercrawl.importance import windows
 from evercrawl.importance.base import Importance
 from evercrawl.importance.windows import Window
+from evercrawl.model.policy.window_sizes import WindowLength, split, window_of
 from evercrawl.parse.sites import site
 from evercrawl.store.partition import Partition
 from evercrawl.store.scheme import Scheme
+from evercrawl.store.state import State
 
 LASTING: Final = ("importance", "window", "internal", "trusted", "suspects")
 """Settings that say how importance is learned."""
@@ -43,24 +44,15 @@ def kind_of(name: str) -> type[Importance]:
     return catalog.pick(importance, importance.Importance, name)  # type: ignore[type-abstract]
 
 
-def window_of(name: str) -> type[Window]:
-    """Return the window that is called `name`.
-
-    Raises
-    ------
-    ConfigError
-        There is none; the message lists those there are.
-
-    Examples
-    --------
-    >>> window_of("unbounded").__name__
-    'Unbounded'
-    """
-    return catalog.pick(windows, windows.Window, name)  # type: ignore[type-abstract]
-
-
-def scheme_of(begun: Scheme) -> Importance:
+def scheme_of(begun: Scheme, state: State | None = None) -> Importance:
     """Return what judges importance in a crawl that learns it so.
+
+    Parameters
+    ----------
+    begun
+        How importance is learned.
+    state
+        The crawl at an instant: a window whose size is in visits or time is as long as that comes to there.
 
     Examples
     --------
@@ -70,8 +62,15 @@ def scheme_of(begun: Scheme) -> Importance:
     kind = kind_of(begun.name)
     if not _has_windows(kind):
         return kind(internal=begun.internal)
-    window = window_of(begun.window or FIRST_WINDOW)()
+    window = window_of(begun.window or FIRST_WINDOW)
+    if state is not None:
+        length_of(begun, window, state).renew(state.last_at())
     return kind(internal=begun.internal, window=window)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+
+
+def length_of(begun: Scheme, window: Window, state: State) -> WindowLength:
+    """Return what keeps a window as long as its size comes to while a crawl goes on."""
+    return WindowLength(window, split(begun.window)[1], state)
 
 
 def stored(name: str, internal: float = 1.0, window: str = AUTO, trusted: tuple[str, ...] = ()) -> Scheme:

@@ -36,7 +36,7 @@ class Beliefs(NamedTuple):
 def beliefs(partition: Partition, urls: Sequence[str]) -> Beliefs:
     """Return what a crawl believes of these URLs."""
     state, begun = partition.state, partition.scheme
-    scheme = scheme_of(begun)
+    scheme = scheme_of(begun, state)
     notices = AnnouncedDates(state.accounts)
     columns = Columns(state, scheme, Changes(state, notices).priors, notices, in_bytes=False)
     slots = state.find(urls)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from evercrawl.config import Config, Focus
+from evercrawl.config import Config, Focus, values
 from evercrawl.errors import ConfigError
 from evercrawl.model.policy import policies
 from evercrawl.model.worth.weights import WEIGHTS
@@ -67,7 +67,15 @@ def _drawn(draw: random.Random, config: Config) -> dict[str, Any]:
         "workers": draw.choice(["0", "2"]),
         "lookups": draw.choice([64, 64, 3, 1]),
         "robots_bytes": draw.choice([256 << 20, 1 << 20]),
+        "window": _sized(draw, config.window),
     }
+
+
+def _sized(draw: random.Random, window: str) -> str:
+    """Return a window with a size, or with its usual one."""
+    if window in (values.AUTO, "unbounded"):
+        return window
+    return window + draw.choice(["", "", ":4", ":8v", *([] if window == "variable" else [":2h"])])
 
 
 def options(draw: random.Random, policy: str) -> tuple[str, ...]:
