@@ -106,10 +106,21 @@ max_depth = 2
 | `max_depth` | as the crawl | maximum number of links between a seed and a page; 0 = unlimited |
 | `include` | as the crawl | crawl only its URLs that match one of these, in place of the crawl's `include` |
 | `exclude` | `[]` | never crawl its URLs that match one of these, nor what the crawl's `exclude` matches |
+| `headers` | `[]` | fields that each request to it has, such as `["Accept-Language: de", "X-Key: env:KEY"]` |
+| `cookies` | `false` | keep its cookies, through restarts, and send them back |
+| `user`, `password` | none | basic authentication; the password as `env:NAME` or `file:PATH` |
+| `bearer` | none | token of an `Authorization: Bearer` field, as `env:NAME` or `file:PATH` |
+| `certificate`, `certificate_key` | none | PEM files of a client certificate and its key, which may be in one file |
+| `certificate_password` | none | password of that key, as `env:NAME` or `file:PATH` |
+| `login` | none | URL of a page with a login form; cookies are kept |
+| `login_fields` | none | how its form is filled in: `["user=me", "password=env:SITE_PASSWORD"]` |
+| `logged_out` | none | regular expression found in pages shown to those who are not logged in |
+| `secrets_over_http` | `false` | send all these over unencrypted connections too |
 
 A longer `Crawl-delay` in robots.txt counts more than a section. Outside its hours nothing of a site is requested, not
 even robots.txt; what is under way when they end is finished. With `--until-idle` a crawl does not wait for hours that
-are more than 30 s away. `evercrawl why URL` names the section that keeps a page waiting or out.
+are more than 30 s away. Headers, cookies and logins are described in [SESSIONS.md](SESSIONS.md); they are read at the
+start of a run. `evercrawl why URL` names the section that keeps a page waiting or out.
 """
 
 _TARGETS: Final = f"""

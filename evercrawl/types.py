@@ -59,6 +59,8 @@ class Request(msgspec.Struct, frozen=True):
         Whether the asker undoes the codings of a body that came whole, where and when it likes.
     head
         Whether the head of the answer is all that is asked for (HEAD, in place of GET).
+    post
+        What is posted (POST, in place of GET); None where nothing is.
     """
 
     url: str
@@ -69,11 +71,12 @@ class Request(msgspec.Struct, frozen=True):
     deadline_s: float = 30.0
     packed: bool = False
     head: bool = False
+    post: bytes | None = None
 
     @property
     def method(self) -> str:
         """The method as HTTP names it."""
-        return "HEAD" if self.head else "GET"
+        return "POST" if self.post is not None else "HEAD" if self.head else "GET"
 
 
 class Exchange(msgspec.Struct):

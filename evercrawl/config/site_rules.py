@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final, cast
 
-from evercrawl.config import network, values
+from evercrawl.config import network, session_keys, values
 from evercrawl.config.hours import Hours
 from evercrawl.config.values import ValueKind
 from evercrawl.errors import ConfigError
@@ -33,6 +33,16 @@ class SiteRules:
         Links between a seed and a page, at most, in place of the crawl's; 0 = unlimited, `UNSET` where it names none.
     include, exclude
         Expressions: the first in place of the crawl's, the second beside them.
+    headers, cookies
+        Lines that each request to it has; whether its cookies are kept and sent.
+    user, password, bearer
+        What the Authorization header says; passwords and tokens by reference.
+    certificate, certificate_key, certificate_password
+        PEM files of a client certificate and its key, and where the key's password is.
+    login, login_fields, logged_out
+        Page with a login form, what is filled in, and an expression that is found on pages shown to who is logged out.
+    secrets_over_http
+        Whether its secrets are sent unencrypted too.
 
     Raises
     ------
@@ -52,6 +62,18 @@ class SiteRules:
     max_depth: int = UNSET
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    headers: tuple[str, ...] = ()
+    cookies: bool = False
+    user: str = ""
+    password: str = ""
+    bearer: str = ""
+    certificate: str = ""
+    certificate_key: str = ""
+    certificate_password: str = ""
+    login: str = ""
+    login_fields: tuple[str, ...] = ()
+    logged_out: str = ""
+    secrets_over_http: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", _value("the name", NAME, self.name))
@@ -59,11 +81,22 @@ class SiteRules:
             raw = getattr(self, name)
             if raw != _DEFAULTS[name]:
                 object.__setattr__(self, name, _value(name, kind, raw))
+        session_keys.check(self.name, {name: getattr(self, name) for name in session_keys.KINDS})
 
     def rest_s(self, usual_s: float) -> float:
         """Return how long one of its hosts rests between two visits, where others rest for `usual_s`."""
         delay_s = self.delay_s if self.delay_s != UNSET else usual_s
         return max(delay_s, 1.0 / self.rate_per_s) if self.rate_per_s else delay_s
+
+    @property
+    def keeps_cookies(self) -> bool:
+        """Whether its cookies are kept and sent: where it says so, and where one logs in."""
+        return self.cookies or bool(self.login)
+
+    @property
+    def has_session(self) -> bool:
+        """Whether it names any key by which its site knows who asks."""
+        return bool(self.headers or self.user or self.bearer or self.certificate or self.keeps_cookies)
 
     def given(self) -> dict[str, object]:
         """Return what it names, by name."""
@@ -151,9 +184,10 @@ def _section(name: str, table: object, source: Callable[[str, str], str]) -> Sit
         _value("the name", NAME, name)
         for at, value in given.items():
             _value(at, KINDS[at], value)
+        at = ""
+        return SiteRules(name, **given)
     except ConfigError as error:
         raise ConfigError(f"{source(name, at)}: {error}") from error
-    return SiteRules(name, **given)
 
 
 def _nearest(key: str) -> str:
@@ -168,7 +202,12 @@ def _value(name: str, kind: ValueKind, raw: object) -> values.Value:
         return kind.read(raw)
     except ValueError as error:
         why = f": {error}" if str(error) else ""
-        raise ConfigError(f"{name} must be {kind.form}, not {raw!r}{why}") from error
+        raise ConfigError(f"{name} must be {kind.form}, {_not(name, raw)}{why}") from error
+
+
+def _not(name: str, raw: object) -> str:
+    """Return what was given; not where it may be a secret that somebody wrote down."""
+    return "which this is not" if name in session_keys.KINDS else f"not {raw!r}"
 
 
 def _name(raw: object) -> str:
@@ -192,6 +231,7 @@ KINDS: Final = {
     "max_depth": values.whole(),
     "include": network.patterns(),
     "exclude": network.patterns(),
+    **session_keys.KINDS,
 }
 _DEFAULTS: Final = {field.name: field.default for field in fields(SiteRules)}
 assert ["name", *KINDS] == list(_DEFAULTS)

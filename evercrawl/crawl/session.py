@@ -29,6 +29,7 @@ from evercrawl.crawl.memory import Memory
 from evercrawl.crawl.memory_room import MemoryRoom, container_limit_bytes, resident_bytes
 from evercrawl.crawl.orders.live import LiveLine
 from evercrawl.crawl.ports import Network, Outside
+from evercrawl.crawl.sessions.assembling import Certificates, certificates, credentials_of, with_sessions
 from evercrawl.crawl.timekeeping import go_on
 from evercrawl.crawl.visit.parsers import Inline, Parsers
 from evercrawl.crawl.workers.workers import Workers
@@ -204,7 +205,15 @@ async def _run(
     if partition.birth.format < FORMAT:
         message = _OLDER.format(directory=partition.directory)
         watch(Progress(at=clock.now(), known=partition.state.known.count, message=message))
-    network, names = reach(clock) if reach is not None else _reach(config, clock, guard)
+    credentials = credentials_of(config)
+    network, names = (
+        reach(clock) if reach is not None else _reach(config, clock, guard, certificates(credentials, config))
+    )
+
+    def say(sentence: str) -> None:
+        watch(Progress(at=clock.now(), known=partition.state.known.count, message=sentence))
+
+    network = with_sessions(network, credentials, config, clock, partition.disk, say)
     threads = ThreadPoolExecutor(1, "index")
 
     async def committing(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -310,7 +319,7 @@ def _proxy(config: Config) -> str:
     return found
 
 
-def _reach(config: Config, clock: Clock, guard: Guard) -> Reached:
+def _reach(config: Config, clock: Clock, guard: Guard, certificate: Certificates | None) -> Reached:
     """Return the real network, and names as they are looked up in it."""
     network = CurlNetwork(
         clock,
@@ -321,6 +330,7 @@ def _reach(config: Config, clock: Clock, guard: Guard) -> Reached:
         max_connections=config.connections,
         kept_idle=spare_connections(config.connections),
         http2=config.http2,
+        certificate=certificate,
     )
     return network, [DnsResolver(server) for server in config.dns.split(",") if server] or [
         SystemResolver(config.lookups)

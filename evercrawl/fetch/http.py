@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from evercrawl.fetch.asking import ACCEPT, ACCEPT_ENCODING, Asker, Asking
 from evercrawl.fetch.curl_loop import CurlLoop, Ended
-from evercrawl.fetch.transfer import CurlTransfer, HeldBytes, Settings
+from evercrawl.fetch.transfer import ClientCertificate, CurlTransfer, HeldBytes, Settings
 from evercrawl.fetch.trust import trusted_certificates
 from evercrawl.types import SILENT, Exchange, Request, Silence
 
@@ -55,6 +55,8 @@ class CurlNetwork:
         Whether HTTP/2 is offered over TLS.
     max_held_bytes
         Bodies under way that hold more than this together are cut, the large ones among them.
+    certificate
+        Host -> the client certificate that it is shown, if any.
 
     Raises
     ------
@@ -76,6 +78,7 @@ class CurlNetwork:
         kept_idle: int = 0,
         http2: bool = True,
         max_held_bytes: int = MAX_HELD_BYTES,
+        certificate: Callable[[str], ClientCertificate | None] | None = None,
     ) -> None:
         user_agent = f"{agent} (+{contact})" if contact else agent
         self._asker = Asker([("User-Agent", user_agent), ("Accept", ACCEPT), ("Accept-Encoding", ACCEPT_ENCODING)])
@@ -83,7 +86,8 @@ class CurlNetwork:
         self._judge = judge
         self._verify_tls = verify_tls
         self._held = HeldBytes(max_held_bytes, max_connections)
-        self._settings = Settings(None if proxy else judge, proxy, ca_file or trusted_certificates(), http2, self._held)
+        trusted = ca_file or trusted_certificates()
+        self._settings = Settings(None if proxy else judge, proxy, trusted, http2, self._held, certificate)
         self._curls = CurlLoop(self._end, max_connections=max_connections, kept_idle=kept_idle)
         self._idle: list[CurlTransfer] = []
         self._busy: dict[pycurl.Curl, CurlTransfer] = {}
@@ -163,7 +167,7 @@ class CurlNetwork:
                 exchange.error, exchange.detail = SILENT, "next to nothing came while too many were waited for"
                 self._held.size_bytes += len(exchange.wire)
                 self._ended.append(exchange)
-                self._idle.append(transfer)
+                self._put_back(transfer)
         if self._ended:
             self.wake()
 
@@ -214,9 +218,16 @@ class CurlNetwork:
             self._held.size_bytes += len(exchange.wire)
             self._ended.append(exchange)
             self._fault, transfer.fault = transfer.fault or self._fault, None
-            self._idle.append(transfer)
+            self._put_back(transfer)
         if self._ended:
             self.wake()
+
+    def _put_back(self, transfer: CurlTransfer) -> None:
+        """Keep a handle for other exchanges, unless it shows a certificate that is not for all."""
+        if transfer.identified:
+            transfer.curl.close()
+        else:
+            self._idle.append(transfer)
 
     @staticmethod
     def _settled(transfer: CurlTransfer, code: int, words: str, now: float) -> Exchange:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evercrawl.fetch.asking import Asking
     from evercrawl.types import Exchange
 
-__all__ = ["CurlTransfer", "HeldBytes", "Settings"]
+__all__ = ["ClientCertificate", "CurlTransfer", "HeldBytes", "Settings"]
 
 CONNECT_TIMEOUT_S = 10.0
 
@@ -54,6 +54,26 @@ class HeldBytes:
         return self.size_bytes > self._most_bytes and taken_bytes > self._share_bytes
 
 
+class ClientCertificate(NamedTuple):
+    """A certificate by which a server knows us: PEM files, and the password of the key.
+
+    Attributes
+    ----------
+    file, key_file
+        Certificate, with its chain; and its key, "" where that is in the same file.
+    password
+        Of the key, "" for none.
+    """
+
+    file: str
+    key_file: str = ""
+    password: str = ""
+
+    def __repr__(self) -> str:
+        """Return which one it is, without the password."""
+        return f"ClientCertificate({self.file!r})"
+
+
 class Settings(NamedTuple):
     """What the transfers of one network have in common.
 
@@ -67,6 +87,8 @@ class Settings(NamedTuple):
         Whether HTTP/2 is offered over TLS.
     held
         What all of them hold together.
+    certificate
+        Host -> the client certificate that it asks for, if any; None where there is none for anybody.
     """
 
     judge: Callable[[str], str] | None
@@ -74,6 +96,7 @@ class Settings(NamedTuple):
     ca_file: str
     http2: bool
     held: HeldBytes
+    certificate: Callable[[str], ClientCertificate | None] | None = None
 
     @property
     def absolute_form(self) -> bool:
@@ -109,6 +132,8 @@ class CurlTransfer:
         Header lines as they came, those of interim answers and trailers among them.
     fault
         What the judge raised, if it did.
+    identified
+        It shows a client certificate, which cannot be taken from it: it is for one exchange.
     """
 
     exchange: Exchange
@@ -131,7 +156,8 @@ class CurlTransfer:
         self._offers_2 = False
         self._address = ""  # where it was told to connect last
         self._fresh = False
-        self._bodiless = False
+        self._bodiless = self._posted = False
+        self.identified = False
         self._heard_at, self._heard_bytes = 0.0, 0
         self._set_up()
 
@@ -171,6 +197,11 @@ class CurlTransfer:
         if exchange.request.head != self._bodiless:
             put(_NOBODY, 1 if exchange.request.head else 0)
             self._bodiless = exchange.request.head
+        if exchange.request.post is not None or self._posted:
+            self._post(exchange.request.post)
+        certificate_of = self._settings.certificate
+        if certificate_of is not None and asking.scheme == "https" and (own := certificate_of(asking.host)) is not None:
+            self._identify(own)
         offers_2 = self._settings.http2 and asking.scheme == "https"
         if offers_2 != self._offers_2:
             put(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2TLS if offers_2 else pycurl.CURL_HTTP_VERSION_1_1)
@@ -181,6 +212,24 @@ class CurlTransfer:
             put(_CONNECT_TO, [f"::[{address}]:" if ":" in address else f"::{address}:"] if address else [])
             self._address = address
         self.again(exchange.request.deadline_s)
+
+    def _post(self, body: bytes | None) -> None:
+        """Have the handle post a body, or nothing any more."""
+        put, self._posted = self.curl.setopt, body is not None
+        if body is None:
+            put(pycurl.HTTPGET, 1)
+            self._bodiless = False
+        else:
+            put(pycurl.POST, 1)
+            put(pycurl.POSTFIELDS, body)
+
+    def _identify(self, certificate: ClientCertificate) -> None:
+        """Have the handle show a certificate, for good; connections are shared by those alone who show the same."""
+        self.identified = True
+        names = (pycurl.SSLCERT, pycurl.SSLKEY, pycurl.KEYPASSWD)
+        for option, value in zip(names, certificate, strict=True):
+            if value:
+                self.curl.setopt(option, value)
 
     def again(self, deadline_s: float, *, unverified: bool = False, fresh: bool = False) -> None:
         """Set the handle up for another try at the same exchange, with `deadline_s` seconds left."""

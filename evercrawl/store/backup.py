@@ -40,7 +40,7 @@ _BLOCKS: Final = (f"{KIND}-", f"{LEARNED}-")
 _MANIFESTS: Final = (SNAPSHOT, LESSONS)
 _JOURNAL: Final = "journal-"
 _GROWING: Final = ("known.bin", "urls.log", "urls.idx", "usage.jsonl", "orders.jsonl")
-_LEFT_OUT: Final = ("search/", "derived/", LOCK, SOCKET, "questions.sock", BACKUP_FILE)
+_LEFT_OUT: Final = ("search/", "derived/", LOCK, SOCKET, "questions.sock", BACKUP_FILE, "cookies.json")
 _PIECE: Final = 4 << 20
 _TAIL: Final = 64 << 10  # of what is there already, compared with the original: where a crash cut that, they differ
 

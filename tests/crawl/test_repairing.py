@@ -40,7 +40,7 @@ def whole(tmp_path_factory) -> Path:
     crawl.stop()
     reindex(crawl.directory)
     (crawl.directory / "usage.jsonl").write_text('{"at": 1.0, "query": "a"}\n')
-    for name in ("policy.json", "memory.json", "quarantine.json"):
+    for name in ("policy.json", "memory.json", "quarantine.json", "cookies.json"):
         (crawl.directory / name).write_text("{}")
     found = verify(crawl.directory)
     assert found.fine, found.wrong
@@ -83,7 +83,7 @@ def pages(directory: Path) -> int:
 KINDS = [
     "archive/*00000.warc.gz", "archive/*00001.warc.gz", "archive/*00000.cdxj", "archive/indexed.json", "snapshot-*",
     "blocks-*", "known.bin", "urls.log", "urls.idx", "crawl.json", "crawl-copy.json", "crawl.key", "crawl.toml",
-    "policy.json", "memory.json", "quarantine.json", "search/pages/meta.json", "journal-*",
+    "policy.json", "memory.json", "quarantine.json", "cookies.json", "search/pages/meta.json", "journal-*",
 ]  # fmt: skip
 HARM = {
     "first bits": lambda path: flip(path, 0.0),

@@ -3,9 +3,13 @@
 
 import asyncio
 import gzip
+import ssl
 
 import pytest
 from answers import CA, HI, outcome
+from loopback import CERTIFICATES
+
+from evercrawl.fetch.transfer import ClientCertificate
 
 
 def https(fetcher, site, host="site.test", times=1, **options):
@@ -114,3 +118,26 @@ def test_http_2_is_offered_only_by_wish(fetcher):
     site = fetcher.Site({"/": HI}, pem="site.pem", alpn=("h2", "http/1.1"))
     (exchange,) = https(fetcher, site, ca_file=CA, http2=False)
     assert (exchange.body, exchange.http_version) == (b"hi", "1.1")
+
+
+def test_a_host_is_shown_the_certificate_that_is_meant_for_it(fetcher):
+    own = ClientCertificate(str(CERTIFICATES / "site.pem"))
+
+    async def work(site, network):
+        hosts = ("site.test", "site.test", "127.0.0.1", "site.test")
+        return [await fetcher.one(network, site.url("/", host), ("127.0.0.1",)) for host in hosts]
+
+    class Asking(fetcher.Site):
+        def context(self):
+            context = super().context()
+            context.verify_mode = ssl.CERT_REQUIRED
+            context.load_verify_locations(CERTIFICATES / "site.pem")
+            return context
+
+    site = Asking({"/": HI}, pem="site.pem")
+    shown = fetcher.with_site(
+        site, work, ca_file=CA, verify_tls=False, certificate=lambda host: own if host == "site.test" else None
+    )
+    assert [exchange.body for exchange in shown] == [b"hi", b"hi", b"", b"hi"]
+    assert shown[2].error
+    assert "password" not in repr(ClientCertificate("a", "b", "password"))

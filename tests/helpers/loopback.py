@@ -30,14 +30,17 @@ class Server:
         self._tasks: set[asyncio.Task[Any]] = set()
 
     async def __aenter__(self) -> Self:
-        context = None
-        if self.pem:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(CERTIFICATES / self.pem)  # a whole path stays as it is
-            context.set_alpn_protocols(list(self.alpn))
+        context = self.context() if self.pem else None
         self.server = await asyncio.start_server(self._accept, self.address, self.port, ssl=context)
         self.port = self.server.sockets[0].getsockname()[1]
         return self
+
+    def context(self) -> ssl.SSLContext:
+        """Return how it speaks TLS."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(CERTIFICATES / self.pem)  # a whole path stays as it is
+        context.set_alpn_protocols(list(self.alpn))
+        return context
 
     async def __aexit__(self, *_: object) -> None:
         self.server.close()

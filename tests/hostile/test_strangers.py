@@ -145,6 +145,7 @@ def told(ask, directory):
 JSON = (
     "crawl.json", "crawl-copy.json", "lock", "archive/indexed.json", "quarantine.json", "skipped.json", "memory.json",
     "policy.json", "webhooks.json", "backup.json", "orders.jsonl", "usage.jsonl", "search/mark.json", "popularity.bin",
+    "cookies.json",
 )  # fmt: skip
 
 

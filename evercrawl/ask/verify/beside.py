@@ -24,7 +24,7 @@ from evercrawl.store.repair.damage import Part
 
 _AGAIN: Final = "remove it, and the next run makes it again"
 _DATABASES: Final = ("robots.sqlite", "sitemaps.sqlite", "soft404.sqlite")
-_JSON: Final = ("policy.json", "memory.json", "quarantine.json")
+_JSON: Final = ("policy.json", "memory.json", "quarantine.json", "cookies.json")
 
 
 def inspect_beside(directory: Path, disk: Disk, found: Findings) -> None:

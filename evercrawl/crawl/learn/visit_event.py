@@ -140,7 +140,17 @@ class VisitEvents:
                 original = NO_SLOT
             if original not in (NO_SLOT, reading.slot):
                 by_chance = self._near.by_chance(original, reading.host.number, reading.size_bytes)
-        return Knowledge(original, by_chance, leads.most_hops, leads.partial)
+        circle = bool(reading.redirect) and "set-cookie" in reading.exchange.headers and self._circle(reading, leads)
+        return Knowledge(original, by_chance, leads.most_hops, leads.partial, circle)
+
+    def _circle(self, reading: Reading, leads: Leads) -> bool:
+        """Whether a page that redirects led here, by one redirect or several, and this one leads back to it."""
+        target = int(leads.slots[0])
+        index = self._state.record_of(target) if target != NO_SLOT else None
+        if index is None or int(self._state.records.rows["outcome"][index]) != Outcome.REDIRECT:
+            return False
+        known = self._state.known
+        return int(known.row(reading.slot)["hops"]) > int(known.row(target)["hops"])
 
     def _alias(self, reading: Reading, verdict: Verdict, knowledge: Knowledge, slots: Slots) -> int:
         """Return the slot of the page that this one only leads to: a redirect's target, its original, its canonical."""

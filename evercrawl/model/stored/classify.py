@@ -12,6 +12,10 @@ from evercrawl.store.journal.events import CHANGED, HAS_LINKS, KEEP, NOINDEX, PA
 from evercrawl.types import NO_SLOT, Outcome
 
 _GONE: Final = (404, 410)
+_WALL: Final = (
+    "cookie_wall: it sets a cookie and redirects until it gets that back; to keep this site's cookies, write "
+    "cookies = true in its section of crawl.toml"
+)
 _SHOWN_CHARS: Final = 200  # of a place that cannot be fetched
 
 
@@ -28,12 +32,15 @@ class Knowledge(msgspec.Struct, frozen=True):
         How many redirects are followed in a row, where this one would be one more; None where it may be followed.
     partial
         Whether the budgets kept some of its links out.
+    circle
+        Whether it redirects to a page that redirects here.
     """
 
     original: int = NO_SLOT
     by_chance: bool = False
     most_hops: int | None = None
     partial: bool = False
+    circle: bool = False
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -124,6 +131,10 @@ def _redirect(reading: Reading, knowledge: Knowledge, flags: int) -> Verdict:
     if not reading.redirect:
         location = reading.exchange.headers.get("location", "")[:_SHOWN_CHARS]
         return Verdict(Outcome.ERROR, flags, f"redirect: to {location!r}, which cannot be fetched")
+    if "set-cookie" in reading.exchange.headers and (
+        knowledge.circle or knowledge.most_hops is not None or reading.redirect == reading.exchange.request.url
+    ):
+        return Verdict(Outcome.ERROR, flags, _WALL)
     if knowledge.most_hops is not None:
         return Verdict(Outcome.ERROR, flags, f"redirect: more than {knowledge.most_hops} in a row")
     # The content that was held, if any, is not this URL's any more.

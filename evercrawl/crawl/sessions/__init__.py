@@ -1,0 +1,1 @@
+"""Sites that know who asks: headers, cookies, passwords, tokens, certificates and logins."""

@@ -1,0 +1,43 @@
+"""The cookies of a crawl, kept through restarts in a file that its owner alone can read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from evercrawl.decoding import json_of
+from evercrawl.fetch.cookies import Cookie, CookieJar
+from evercrawl.parse.sites import registrable
+
+if TYPE_CHECKING:
+    from evercrawl.store.disk.disk import Disk
+
+COOKIE_FILE: Final = "cookies.json"
+VERSION: Final = 1
+
+
+class _Kept(msgspec.Struct):
+    version: int
+    cookies: list[Cookie]
+
+
+def read_cookies(disk: Disk, say: Callable[[str], None] = lambda _: None) -> CookieJar:
+    """Return the cookies of a crawl directory; none, which is said, where the file is damaged."""
+    data = disk.read(COOKIE_FILE, 0, disk.size(COOKIE_FILE))
+    if not data:
+        return CookieJar(registrable)
+    try:
+        kept = json_of(data, _Kept)
+        if kept.version != VERSION:
+            raise msgspec.ValidationError(f"version {kept.version}")
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        say(f"{COOKIE_FILE} cannot be read, so that no cookie is left: sites are logged in to again")
+        return CookieJar(registrable)
+    return CookieJar(registrable, kept.cookies)
+
+
+def write_cookies(disk: Disk, jar: CookieJar) -> None:
+    """Write the cookies into a crawl directory, for its owner alone."""
+    disk.replace(COOKIE_FILE, [msgspec.json.encode({"version": VERSION, "cookies": list(jar)})], private=True)

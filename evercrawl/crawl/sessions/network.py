@@ -1,0 +1,394 @@
+"""A network on which some sites know who asks: their requests get what their sections say, and cookies are kept."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from evercrawl.config.site_rules import Sites
+from evercrawl.crawl.sessions.credentials import Credentials
+from evercrawl.crawl.sessions.login import LoginError, log_in
+from evercrawl.crawl.sessions.redacting import LEFT_OUT, redacted, set_cookies
+from evercrawl.errors import StoreError
+from evercrawl.fetch.answer import unwrap
+from evercrawl.model.rules.robots import RobotsTag
+from evercrawl.model.stored.reading import REDIRECTS
+from evercrawl.parse.urls import hostname, normalise, path_query
+from evercrawl.types import Exchange, Request, Silence
+
+if TYPE_CHECKING:
+    from evercrawl.clock import Clock
+    from evercrawl.config import SiteRules
+    from evercrawl.crawl.ports import Network
+    from evercrawl.fetch.cookies import CookieJar
+    from evercrawl.schedule.frontier.hosts import Host
+
+AGAIN_S: Final = 60.0
+"""After a login that failed the next one waits so long, twice as long each time."""
+AGAIN_MOST_S: Final = 3600.0
+SAVE_S: Final = 60.0
+"""Changed cookies are written this often at most, and at the end; those of a login at once."""
+NO_LOGIN: Final = "login"
+"""Error of a page that was not asked for because nobody could log in."""
+COOKIE_WALL: Final = "cookie_wall"
+"""Error of a page that sets cookies and redirects to itself."""
+_SET_COOKIE: Final = frozenset({"set-cookie"})
+_LOOKED_BYTES: Final = 1 << 20  # of a page in which `logged_out` is looked for
+
+
+@dataclass(eq=False, slots=True)
+class Session:
+    """What one section comes to in a run.
+
+    Attributes
+    ----------
+    credentials
+        Its secrets.
+    logged_in, under_way
+        Whether somebody is logged in, as far as is known; whether that is being done.
+    why, again_at, failures
+        Why the last login failed, when the next may be tried, and how many failed in a row.
+    waiting
+        Requests that wait for a login.
+    refused
+        Whether it was said that its user or token is not taken.
+    """
+
+    credentials: Credentials
+    logged_in: bool = False
+    under_way: bool = False
+    why: str = ""
+    again_at: float = 0.0
+    failures: int = 0
+    waiting: list[_Asked] = field(default_factory=list["_Asked"])
+    refused: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class _Asked:
+    """A request of the crawl, as it was given, and what was done about it so far; the tag of the one that is made."""
+
+    request: Request
+    addresses: Sequence[str]
+    session: Session
+    logged_in_again: bool = False
+    with_cookies: bool = False
+
+    @property
+    def host(self) -> Host | None:
+        """Whose turn it is, where that is known."""
+        return getattr(self.request.tag, "host", None)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Step:
+    """Says that an exchange is one of a login, and who waits for it."""
+
+    answered: asyncio.Future[Exchange]
+
+
+class SessionNetwork:
+    """Adds to requests what the sections of their sites say, and takes from answers what is a secret.
+
+    Parameters
+    ----------
+    inner
+        Who asks.
+    credentials
+        Those of the sections that name a session.
+    sections
+        All of them: of several that mean a host, the one with the longest name counts.
+    clock, delay_s
+        Time; rest of a host whose section names none.
+    jar, save
+        The cookies; called when they are to be written.
+    say
+        Called with a sentence for people.
+    deadline_s
+        Bound on one exchange of a login.
+    """
+
+    def __init__(
+        self,
+        inner: Network,
+        credentials: Sequence[Credentials],
+        sections: Sequence[SiteRules],
+        clock: Clock,
+        *,
+        jar: CookieJar,
+        save: Callable[[], None],
+        say: Callable[[str], None],
+        delay_s: float,
+        deadline_s: float,
+    ) -> None:
+        self._inner, self._clock, self._jar, self._save, self._say = inner, clock, jar, save, say
+        self._sites, self._delay_s, self._deadline_s = Sites(sections), delay_s, deadline_s
+        self._sessions = {one.rules.name: Session(one) for one in credentials}
+        for session in self._sessions.values():
+            login = session.credentials.rules.login
+            session.logged_in = bool(login) and jar.holds(hostname(login))
+        self._ended: list[Exchange] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._paused = 0  # requests that wait here
+        self._fault: BaseException | None = None
+        self._saved, self._saved_at = jar.version, clock.now()
+
+    @property
+    def in_flight(self) -> int:
+        """Exchanges under way, or waiting for a login."""
+        return self._inner.in_flight + self._paused + len(self._ended)
+
+    @property
+    def idle_s(self) -> float:
+        """How long `finished` has waited so far with nothing to do."""
+        return self._inner.idle_s
+
+    def start(self, request: Request, addresses: Sequence[str] = ()) -> None:
+        """Begin an exchange, once somebody is logged in where that is asked for."""
+        session = self._session_of(hostname(request.url))
+        if session is None:
+            self._inner.start(request, addresses)
+        elif isinstance(request.tag, RobotsTag) or not session.credentials.rules.login or session.logged_in:
+            self._begin(_Asked(request, addresses, session))
+        else:
+            self._await_login(_Asked(request, addresses, session))
+
+    async def finished(self, timeout_s: float) -> list[Exchange]:
+        """Return the exchanges that have ended; those of logins are not among them."""
+        if self._fault is not None:
+            raise self._fault
+        if not self._ended:
+            for exchange in await self._inner.finished(timeout_s):
+                tag = exchange.request.tag
+                if isinstance(tag, _Step):
+                    if not tag.answered.done():
+                        tag.answered.set_result(exchange)
+                elif isinstance(tag, _Asked):
+                    self._take(exchange, tag)
+                else:
+                    self._ended.append(exchange)
+        ended, self._ended = self._ended, []
+        if self._jar.version != self._saved and self._clock.now() >= self._saved_at + SAVE_S:
+            self._write()
+        return ended
+
+    def silent(self, over_s: float) -> list[Silence]:
+        """Return the exchanges under way whose far ends say next to nothing."""
+        return self._inner.silent(over_s)
+
+    def hang_up(self, silences: Sequence[Silence]) -> None:
+        """End these exchanges."""
+        self._inner.hang_up(silences)
+
+    def wake(self) -> None:
+        """Make the `finished` that waits return now."""
+        self._inner.wake()
+
+    async def close(self) -> None:
+        """Abandon what is under way, and write the cookies."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._jar.version != self._saved:
+            self._write()
+        await self._inner.close()
+
+    def _session_of(self, host: str) -> Session | None:
+        """Return the session of the section that means a host, which is the one with the longest name."""
+        rules = self._sites.of(host)
+        return self._sessions.get(rules.name) if rules is not None else None
+
+    def _write(self) -> None:
+        with contextlib.suppress(StoreError):  # they hold in this process all the same
+            self._save()
+        self._saved, self._saved_at = self._jar.version, self._clock.now()
+
+    # What is asked
+
+    def _begin(self, asked: _Asked) -> None:
+        request, credentials = asked.request, asked.session.credentials
+        headers = (*request.headers, *self._fields(request.url, credentials))
+        self._inner.start(msgspec.structs.replace(request, tag=asked, headers=headers), asked.addresses)
+
+    def _fields(self, url: str, credentials: Credentials) -> tuple[tuple[str, str], ...]:
+        """Return the header fields that the section of a site adds."""
+        https = url.startswith("https:")
+        fields = credentials.fields(https)
+        if credentials.cookies and credentials.lets(https):
+            cookies = self._jar.header(hostname(url), path_query(url), https, self._clock.now())
+            fields += (("Cookie", cookies),) if cookies else ()
+        return fields
+
+    async def _rest(self, asked: _Asked) -> None:
+        """Wait as long as a host rests between two exchanges."""
+        rest_s = asked.session.credentials.rules.rest_s(self._delay_s)
+        await self._clock.sleep(max(rest_s, asked.host.delay_s if asked.host is not None else 0.0))
+
+    # What is answered
+
+    def _take(self, exchange: Exchange, asked: _Asked) -> None:
+        """Take in what came of a request of the crawl: hand it over, or ask once more, logged in or with cookies."""
+        session = asked.session
+        exchange.request = asked.request
+        new_cookies = self._take_cookies(exchange, session)
+        self._redact(exchange, session)
+        if not asked.logged_in_again and self._logged_out(exchange, session):
+            if session.logged_in:
+                self._say(f"{session.credentials.rules.name}: the login has expired; logging in again")
+            session.logged_in, asked.logged_in_again = session.under_way, True
+            self._await_login(asked)
+            return
+        to_itself = _to_itself(exchange)
+        if to_itself and new_cookies and not asked.with_cookies:
+            asked.with_cookies = True
+            self._later(asked)
+            return
+        if to_itself and asked.with_cookies:
+            exchange.error, exchange.detail = COOKIE_WALL, "it redirects to itself whatever cookies it is sent"
+            exchange.status = 0
+        if exchange.status == 401 and not session.refused and session.credentials.secret:
+            session.refused = True
+            self._say(f"{session.credentials.rules.name}: {exchange.request.url} takes no such user, token or header")
+        self._ended.append(exchange)
+
+    def _take_cookies(self, exchange: Exchange, session: Session) -> bool:
+        """Keep the cookies that an answer sets; return whether one of them is new."""
+        url = exchange.request.url
+        if not session.credentials.cookies or "set-cookie" not in exchange.headers:
+            return False
+        lines, https = set_cookies(exchange.head), url.startswith("https:")
+        return self._jar.set_from(hostname(url), path_query(url), https, lines, self._clock.now())
+
+    @staticmethod
+    def _redact(exchange: Exchange, session: Session) -> None:
+        """Leave out of an exchange what nobody else may see."""
+        exchange.sent = redacted(exchange.sent, session.credentials.secret_names)
+        if session.credentials.cookies and "set-cookie" in exchange.headers:
+            exchange.head = redacted(exchange.head, _SET_COOKIE)
+            exchange.headers = exchange.headers | {"set-cookie": LEFT_OUT}
+
+    @staticmethod
+    def _logged_out(exchange: Exchange, session: Session) -> bool:
+        """Whether an answer is what somebody gets who is not logged in."""
+        rules = session.credentials.rules
+        if not rules.login or isinstance(exchange.request.tag, RobotsTag):
+            return False
+        if exchange.status in REDIRECTS:
+            target = normalise(exchange.headers.get("location", ""), exchange.request.url) or ""
+            return _place(target) == _place(rules.login) != _place(exchange.request.url)
+        if exchange.status == 401:
+            return True
+        return bool(rules.logged_out) and exchange.status > 0 and _shows(exchange, rules.logged_out)
+
+    # Logging in
+
+    def _await_login(self, asked: _Asked) -> None:
+        session, now = asked.session, self._clock.now()
+        if session.logged_in:  # somebody else's page found it expired, and it is renewed already
+            self._later(asked)
+            return
+        if now < session.again_at:
+            self._give_up(asked)
+            return
+        session.waiting.append(asked)
+        self._paused += 1
+        if not session.under_way:
+            session.under_way = True
+            self._spawn(self._log_in(session, asked))
+
+    async def _log_in(self, session: Session, first: _Asked) -> None:
+        """Log in, and let those go on who wait for it."""
+        name = session.credentials.rules.name
+
+        async def ask(request: Request) -> Exchange:
+            return await self._exchange(request, session, first)
+
+        try:
+            await log_in(session.credentials, ask, self._deadline_s)
+        except LoginError as error:
+            session.failures += 1
+            session.why = f"nobody could log in at {session.credentials.rules.login}: {error}"
+            wait_s = min(AGAIN_S * 2.0 ** (session.failures - 1), AGAIN_MOST_S)
+            session.again_at = self._clock.now() + wait_s
+            self._say(f"{name}: {session.why}; it is tried again in {wait_s:.0f} s")
+        else:
+            session.logged_in, session.failures, session.why = True, 0, ""
+            self._say(f"{name}: logged in")
+            self._write()
+        finally:
+            session.under_way = False
+        waiting, session.waiting = session.waiting, []
+        self._paused -= len(waiting)
+        for asked in waiting:
+            if session.logged_in:
+                self._later(asked)
+            else:
+                self._give_up(asked)
+        self._inner.wake()
+
+    async def _exchange(self, request: Request, session: Session, first: _Asked) -> Exchange:
+        """Make one exchange of a login, after a rest; its answer stays here."""
+        await self._rest(first)
+        answered = asyncio.get_running_loop().create_future()
+        same = hostname(request.url) == hostname(first.request.url)
+        headers = (*request.headers, *self._fields(request.url, session.credentials))
+        made = msgspec.structs.replace(request, tag=_Step(answered), headers=headers)
+        self._inner.start(made, first.addresses if same else ())
+        exchange: Exchange = await answered
+        self._take_cookies(exchange, session)
+        return exchange
+
+    def _later(self, asked: _Asked) -> None:
+        """Make a request once its host has rested."""
+
+        async def begin() -> None:
+            try:
+                await self._rest(asked)
+            finally:
+                self._paused -= 1
+            self._begin(asked)
+
+        self._paused += 1
+        self._spawn(begin())
+
+    def _give_up(self, asked: _Asked) -> None:
+        exchange = Exchange(asked.request, self._clock.now(), error=NO_LOGIN, detail=asked.session.why)
+        self._ended.append(exchange)
+        self._inner.wake()
+
+    def _spawn(self, work: Coroutine[object, object, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            self._fault = task.exception()
+            self._inner.wake()
+
+
+def _to_itself(exchange: Exchange) -> bool:
+    """Whether an answer redirects to its own address."""
+    if exchange.status not in REDIRECTS:
+        return False
+    return normalise(exchange.headers.get("location", ""), exchange.request.url) == exchange.request.url
+
+
+def _place(url: str) -> str:
+    """Return a URL without its query."""
+    return url.partition("?")[0]
+
+
+def _shows(exchange: Exchange, expression: str) -> bool:
+    """Whether an expression is found in a page."""
+    page = msgspec.structs.replace(exchange)
+    if page.packed:
+        unwrap(page)
+    return re.search(expression, page.body[:_LOOKED_BYTES].decode("utf-8", "replace")) is not None
