@@ -31,6 +31,7 @@ from served import Asker, Child, crawling, percentiles, serving, visits
 
 from evercrawl.ask.orders.give import awaited, give
 from evercrawl.model.stored.reader import opened
+from evercrawl.serve.sequences import SEQUENCE, sequence_of
 from evercrawl.store.orders import CrawlOrder
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ async def lags(directory: Path, link: str, seconds: float) -> list[float]:
     found, at, until = list[float](), 0, time.perf_counter() + seconds
     while time.perf_counter() < until:
         _, headers, _ = await asker.get("/api/v1/visits?limit=1")
-        reached, now = int(headers["evercrawl-sequence"]), time.perf_counter()
+        reached, now = sequence_of(headers[SEQUENCE], partition.birth.id), time.perf_counter()
         while at < len(written) and written[at][0] <= reached:
             found.append(now - written[at][1])
             at += 1

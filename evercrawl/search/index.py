@@ -7,7 +7,8 @@ One thread at a time writes. Whoever reads, in this process or in another, sees 
 """
 
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -172,11 +173,17 @@ class Index:
 
         Another process's newer commits count from the next question on.
         """
+        with self.looked_up() as lookup:
+            return lookup.search(query, most)
+
+    @contextmanager
+    def looked_up(self) -> Generator[Lookup]:
+        """Give the newest state that there is, to be asked."""
         self.refresh()
         with told(self.directory, "read"):
             if self._lookup is None:
                 self._lookup = Lookup(self._pages, self._anchors)
-            return self._lookup.search(query, most)
+            yield self._lookup
 
     def refresh(self) -> bool:
         """See what another process has committed since; return whether there was anything."""

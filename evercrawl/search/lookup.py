@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from evercrawl.search.forms import Forms, Words
 from evercrawl.search.query import Query
-from evercrawl.search.schema import ADDRESS, ANCHOR, BODY, HOST, KEY, LANGUAGE, SITE, SLOT, TITLE
+from evercrawl.search.schema import ADDRESS, ANCHOR, BODY, HOST, KEY, LANGUAGE, SITE, SLOT, TITLE, words_of
+from evercrawl.search.spelling import Spelling
 from evercrawl.types import Floats, Slots
 
 MOST: Final = 200
@@ -63,12 +64,18 @@ class Lookup:
     ----------
     pages, anchors
         As they were last loaded.
+
+    Attributes
+    ----------
+    spelling
+        The words that there are.
     """
 
     def __init__(self, pages: tantivy.Index, anchors: tantivy.Index) -> None:
         self._pages, self._anchors = pages.searcher(), anchors.searcher()
         self._schema, self._anchor_schema = pages.schema, anchors.schema
         self._forms = Forms(self._pages)
+        self.spelling = Spelling(self._pages, self._anchors, self._forms)
 
     def search(self, query: Query, most: int = MOST) -> QueryCandidates:
         """Return the best `most` pages by their own words and the best `most` by the words of links to them."""
@@ -90,6 +97,28 @@ class Lookup:
         return QueryCandidates(
             slots, _column(text, slots), _column(anchor, slots), _column(phrase, slots), forms, whole=whole
         )  # fmt: skip
+
+    def languages(self, slots: Sequence[int]) -> dict[str, int]:
+        """Return how many of some pages are in each language, by the primary part of its tag."""
+        if not slots:
+            return {}
+        found = self._pages.terms_with_prefix(LANGUAGE, "", self._any_of(slots))
+        return {tag: count for tag, count in found if count and "-" not in tag}
+
+    def suggestions(self, text: str, most: int) -> list[str]:
+        """Return questions that begin as `text` does: its last word ended in other ways, with which some page answers.
+
+        Where the word before it is known to the index, only pages that have it count.
+        """
+        before, _, begun = text.rpartition(" ")
+        words = words_of(begun)
+        if len(words) != 1 or not begun[-1:].isalnum() or not begun.isalnum():
+            return []
+        clauses = [
+            (_SHOULD, tantivy.Query.term_query(self._schema, f, w)) for w in words_of(before)[-1:] for f in _FOUND
+        ]
+        within = tantivy.Query.boolean_query(clauses) if clauses else None
+        return [f"{before} {word}".strip() for word in self.spelling.completions(words[0], within, most)]
 
     def _words(self, forms: Words) -> tantivy.Query:
         """Return: the more of the words the better, in the title more than in the body."""
@@ -165,6 +194,7 @@ class Lookup:
         return self._scores(self._all([(_MUST, self._any_of(slots)), (_MUST, together)]), len(slots))
 
 
+_FOUND: Final = TITLE, BODY
 _NO_SLOTS: Final = np.zeros(0, np.uint32)
 _NONE: Final = np.zeros(0)
 

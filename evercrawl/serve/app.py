@@ -27,6 +27,7 @@ from evercrawl.serve.pages import shell
 from evercrawl.serve.problems import HANDLERS
 from evercrawl.serve.questions import QuestionLine
 from evercrawl.serve.replica import CrawlReplica
+from evercrawl.serve.sequences import SequencedAnswers
 from evercrawl.serve.tickets import TicketOffice
 
 _PACKED_BYTES: Final = 2000
@@ -85,7 +86,14 @@ def app(
             Route("/", search_page.page(static)),
             *(Route(path, shell.page(name, static)) for name, path in shell.PAGES.items() if name != "search"),
             Route(f"/static/{static.digest}/{{name:path}}", static.file),
-            Mount("/api/v1", routes=_API, middleware=[Middleware(GZipMiddleware, _PACKED_BYTES, _PACKED_LEVEL)]),
+            Mount(
+                "/api/v1",
+                routes=_API,
+                middleware=[
+                    Middleware(GZipMiddleware, _PACKED_BYTES, _PACKED_LEVEL),
+                    Middleware(SequencedAnswers),
+                ],
+            ),
             Route("/go/{ticket}", clicks.go),
             Route(PATH, assistants),
             Route("/openapi.json", openapi),

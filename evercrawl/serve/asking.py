@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
 from evercrawl.ask.instants import dated
+from evercrawl.config import values
 from evercrawl.serve.problems import RequestError
+from evercrawl.serve.sequences import SEQUENCE
 
 T = TypeVar("T", bound=str)
 
-SEQUENCE = "evercrawl-sequence"
+MOST_S: Final = 1e9
+"""Of a duration."""
 
 
 class Parameters:
@@ -75,6 +78,19 @@ class Parameters:
             raise RequestError(400, f"{name} must be a number from {least} to {most}")
         return value
 
+    def duration(self, name: str) -> float | None:
+        """Return a duration, s; None where none is given."""
+        raw, kind = self._values.get(name), values.duration()
+        if not raw:
+            return None
+        try:
+            found = cast("float", kind.read(raw[:40]))
+        except ValueError:
+            found = math.nan
+        if not 0.0 <= found <= MOST_S:
+            raise RequestError(400, f"{name} must be {kind.form}")
+        return found
+
     def choice(self, name: str, choices: Sequence[T]) -> T:
         """Return one of some texts; the first by default."""
         value = self._values.get(name, choices[0])
@@ -84,12 +100,12 @@ class Parameters:
         raise RequestError(400, f"{name} must be one of {', '.join(choices)}")
 
 
-def answer(fields: Mapping[str, object], sequence: int, status: int = 200, **headers: str) -> Response:
+def answer(fields: Mapping[str, object], token: str, status: int = 200, **headers: str) -> Response:
     """Return a JSON response; instants as everywhere, and how much of the journal it rests on."""
     return Response(
         msgspec.json.encode(dated(fields), enc_hook=_plainly),
         status,
-        {SEQUENCE: str(sequence)} | headers,
+        {SEQUENCE: token} | headers,
         "application/json",
     )
 

@@ -33,7 +33,7 @@ ASKED: Final = "/mcp"
 """The path at which questions come by POST: who may read may ask, and the token decides what else is possible."""
 TICKETED: Final = frozenset({"/api/v1/retrievals", "/api/v1/clicks"})
 """Paths to which whoever was shown an answer tells what became of it: a ticket stands for the token."""
-_SEARCH: Final = ("/api/v1/search", "/static/", "/search")
+_SEARCH: Final = ("/api/v1/search", "/api/v1/suggest", "/static/", "/search")
 HEADERS: Final = {
     "content-security-policy": (
         "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"

@@ -24,10 +24,11 @@ class Live:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._queues: set[asyncio.Queue[bytes | None]] = set()
         self._pending = False
+        self._upto = -1
         self._gather: Any = None
 
     def begin(self, gather: Any) -> None:
-        """Take the running loop; `gather` returns the fields of one event, asked in a thread."""
+        """Take the running loop; `gather` returns the fields of an event after another, in a thread."""
         self._loop, self._gather = asyncio.get_running_loop(), gather
 
     def told(self, events: int) -> None:
@@ -40,12 +41,18 @@ class Live:
         """Whether nobody else may listen."""
         return len(self._queues) >= LISTENERS
 
-    async def stream(self) -> AsyncIterator[bytes]:
-        """Yield the events as bytes, with a heartbeat where nothing happens."""
+    async def stream(self, after: int = -1) -> AsyncIterator[bytes]:
+        """Yield the events as bytes, with a heartbeat where nothing happens.
+
+        Parameters
+        ----------
+        after
+            How many events of the journal a stream that broke off had come to: the first event has what came since.
+        """
         queue: asyncio.Queue[bytes | None] = asyncio.Queue(_BEHIND)
         self._queues.add(queue)
         try:
-            yield await self._event()
+            yield (await self._event(after))[0]
             while True:
                 try:
                     data = await asyncio.wait_for(queue.get(), HEARTBEAT_S)
@@ -71,7 +78,7 @@ class Live:
         self._pending = False
         if not self._queues:
             return
-        data = await self._event()
+        data, self._upto = await self._event(self._upto)
         for queue in list(self._queues):
             try:
                 queue.put_nowait(data)
@@ -84,7 +91,8 @@ class Live:
         queue.put_nowait(None)
         self._queues.discard(queue)
 
-    async def _event(self) -> bytes:
-        fields = await asyncio.to_thread(self._gather)
-        sequence = fields["sequence"]
-        return b"id: %d\nevent: state\ndata: %b\n\n" % (sequence, msgspec.json.encode(dated(fields)))
+    async def _event(self, after: int) -> tuple[bytes, int]:
+        """Return an event with the visits after one, and up to which it reaches."""
+        fields = await asyncio.to_thread(self._gather, after)
+        data = msgspec.json.encode(dated(fields))
+        return b"id: %b\nevent: state\ndata: %b\n\n" % (fields["token"].encode(), data), fields["sequence"]

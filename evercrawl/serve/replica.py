@@ -23,6 +23,7 @@ from evercrawl.model.stored.follow import Follower
 from evercrawl.model.stored.reader import opened
 from evercrawl.model.view import View, settings
 from evercrawl.search.index import FOLDER
+from evercrawl.serve import sequences
 from evercrawl.serve.sharing import SharedLock
 from evercrawl.store.disk.lock import holder
 from evercrawl.store.journal.events import CHANGED, Event
@@ -93,7 +94,9 @@ class CrawlReplica:
         self._prepared = threading.Event()
         self._kept: dict[str, tuple[View, float, object]] = {}
         self._rare: dict[str, tuple[float, object]] = {}
+        self._slow: dict[str, tuple[float, object]] = {}
         self._making: dict[str, threading.Lock] = {}
+        self._turned_at = time.monotonic()
         self._stop, self._hurry = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="replica", daemon=True)
 
@@ -118,6 +121,16 @@ class CrawlReplica:
     def sequence(self) -> int:
         """How many events have been taken in."""
         return self._follower.sequence
+
+    @property
+    def crawl(self) -> str:
+        """The id of the crawl."""
+        return self._follower.partition.birth.id
+
+    @property
+    def token(self) -> str:
+        """What says on how much of the crawl an answer given now rests."""
+        return sequences.written(self.crawl, self.sequence)
 
     def catch_up(self) -> None:
         """Return once what the journal holds now was taken in; a write that is not whole yet is not waited for long."""
@@ -217,7 +230,7 @@ class CrawlReplica:
             return [
                 (number, {
                     "sequence": number, "at": visit.at, "url": state.urls.get(visit.slot),
-                    "outcome": Outcome(visit.outcome).label,
+                    "outcome": Outcome(visit.outcome).label, "first": visit.visits == 1,
                     "changed": bool(visit.flags & CHANGED), "bytes": visit.wire_bytes, "error": visit.error,
                 })
                 for number, visit in self._follower.recent if number > after
@@ -240,6 +253,22 @@ class CrawlReplica:
                     self._rare.clear()
                 kept = self._rare[name] = (time.monotonic(), make(view))
             return kept[1]  # type: ignore[return-value]
+
+    def slowly(self, name: str, make: Callable[[View], T]) -> T:
+        """Return what `make` gave of late, made anew so seldom that a twentieth of the time goes into it at most."""
+        kept = self._slow.get(name)
+        if kept is None or time.monotonic() > kept[0]:
+            began = time.monotonic()
+            with self.reading() as view, self._making.setdefault(name, threading.Lock()):
+                made = make(view)
+            now = time.monotonic()
+            kept = self._slow[name] = (now + max(VIEW_EVERY_S, (now - began) / _SHARE), made)
+        return kept[1]  # type: ignore[return-value]
+
+    @property
+    def lag_s(self) -> float:
+        """How long ago all that the journal held was taken in."""
+        return max(time.monotonic() - self._turned_at - EVERY_S, 0.0)
 
     @property
     def view(self) -> View:
@@ -282,6 +311,7 @@ class CrawlReplica:
                     self._lessons.settle()
             taken += count
             if not count:
+                self._turned_at = time.monotonic()
                 break
         due = self._viewed_at + max(VIEW_EVERY_S, self._took_s / _SHARE)
         if self._follower.sequence != self._viewed and time.monotonic() >= due:
@@ -300,6 +330,7 @@ class CrawlReplica:
         if self._follower.openings != self._openings:
             self._openings = self._follower.openings
             self._rare.clear()
+            self._slow.clear()
             self._forget()
 
     def _hear(self, event: Event) -> None:

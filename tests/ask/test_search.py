@@ -213,3 +213,19 @@ def test_of_a_long_page_the_beginning_is_shown(made, squeeze):
     assert green.snippet[slice(*green.snippet_marks[0])] == "Green"
     assert pagoda.snippet.startswith("Green tea. filler")
     search.close()
+
+
+def test_what_the_pages_that_answer_have_in_common_is_counted(search):
+    counted = search.ask("tea", counted=True).facets
+    assert counted.pages == 3
+    assert counted.sites == {"example.org": 2, "other.example": 1}
+    assert counted.languages == {"en": 2, "de": 1}
+    assert all(0 < pages < 3 for of in (counted.fetched_within_s, counted.fresh) for pages in of.values())
+    assert search.ask("tea").facets is None
+    assert search.ask("nothing-here", counted=True).facets.pages == 0
+
+
+def test_a_mistyped_word_is_told(search):
+    assert search.ask("cofee").instead == "coffee"
+    assert search.ask("coffee").instead == ""
+    assert search.suggest("cof") == ["coffee"]

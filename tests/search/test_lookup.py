@@ -126,3 +126,32 @@ def test_forms_follow_what_is_in_the_index(index):
     index.put([page(9, "Kettle")])
     index.commit(1)
     assert found(index, "kettles") == [9]
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("hsah", "hash"), ("rotatoins of tabels", "rotations of tables"), ("loafs hash", ""), ("ahsh", "hash"),
+        ("bred", "bread"), ("tree -hsah", ""), ('"hsah tabel"', ""), ("site:hsah.example", ""), ("12345", ""),
+        ("xylophone", ""), ("taböes", "tables"), ("", ""),
+    ],
+)  # fmt: skip
+def test_words_that_no_page_has_are_taken_for_the_nearest_that_some_have(index, typed, meant):
+    with index.looked_up() as lookup:
+        assert lookup.spelling.instead(typed) == meant
+
+
+@pytest.mark.parametrize(
+    ("begun", "ends"),
+    [("has", ["hash"]), ("hash ta", ["hash tables", "hash table"]), ("der ti", ["der tisch"]),
+     ("bread ro", ["bread rotate"]), ("hash ", []), ("", []), ("site:a", []), ("xy", [])],
+)  # fmt: skip
+def test_what_is_begun_is_ended_with_words_that_find_something(index, begun, ends):
+    with index.looked_up() as lookup:
+        assert lookup.suggestions(begun, 5) == ends
+
+
+def test_languages_of_some_pages_are_counted_by_their_primary_part(index):
+    with index.looked_up() as lookup:
+        assert lookup.languages([1, 2, 4]) == {"en": 2, "de": 1}
+        assert lookup.languages([]) == {}

@@ -152,8 +152,10 @@ def test_a_page_tells_how_it_is_used_and_what_is_new_of_that(client, crawl):
 def test_the_description_names_every_path_and_parameter(client):
     paths = client.get("/openapi.json").json()["paths"]
     assert set(paths) == {f"/api/v1/{name}" for name in [*RESOURCES, "retrievals", "clicks"]}
-    assert [each["name"] for each in paths["/api/v1/search"]["get"]["parameters"]] == [
-        "q", "site", "language", "fresh", "limit", "skip",
+    *own, common = paths["/api/v1/search"]["get"]["parameters"]
+    assert common == {"$ref": "#/components/parameters/at_least"}
+    assert [each["name"] for each in own] == [
+        "q", "site", "language", "fresh", "fetched_within", "limit", "skip", "facets",
     ]  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from typing import Final, Protocol
 import msgspec
 import numpy as np
 
+from evercrawl.ask.search.facets import SearchFacets, facets
 from evercrawl.ask.search.hits import Hit, hits
 from evercrawl.clock import SystemClock
 from evercrawl.model.standing import Standing
@@ -17,7 +18,7 @@ from evercrawl.search import ranking
 from evercrawl.search.forms import Words
 from evercrawl.search.index import FOLDER, Index
 from evercrawl.search.lookup import MOST, QueryCandidates
-from evercrawl.search.query import Query, parse
+from evercrawl.search.query import MOST_CHARS, Query, parse
 from evercrawl.store.records.records import FINDABLE
 from evercrawl.store.table.known import TICKS_PER_S
 from evercrawl.types import Floats, Slots
@@ -59,11 +60,17 @@ class SearchAnswer:
         Whether there are more after these.
     took_s
         Seconds that it took.
+    instead
+        The question with words of the index in place of those that no page has; "" where pages have all of them.
+    facets
+        By how much each filter would narrow the answer; None where that was not asked for.
     """
 
     hits: tuple[Hit, ...]
     more: bool
     took_s: float
+    instead: str = ""
+    facets: SearchFacets | None = None
 
 
 class ViewSource(Protocol):
@@ -138,7 +145,9 @@ class Search:
             self._views.close()
             raise
 
-    def ask(self, words: str, narrow: Narrow | None = None, *, limit: int = 10, skip: int = 0) -> SearchAnswer:
+    def ask(
+        self, words: str, narrow: Narrow | None = None, *, limit: int = 10, skip: int = 0, counted: bool = False
+    ) -> SearchAnswer:
         """Return the pages that answer best.
 
         Parameters
@@ -149,6 +158,8 @@ class Search:
             Which pages are wanted at all.
         limit, skip
             How many hits, and how many before them are left out.
+        counted
+            Whether to count what the pages that answer have in common.
 
         Raises
         ------
@@ -160,8 +171,22 @@ class Search:
         narrow = narrow or Narrow()
         slots, score, forms = self._ranked(_query(words, narrow), narrow, skip + limit)
         chosen = slice(skip, skip + limit)
-        found = hits(self.view, slots[chosen], score[chosen], forms, skip + 1)
-        return SearchAnswer(tuple(found), len(slots) > skip + limit, time.perf_counter() - began_s)
+        found = tuple(hits(self.view, slots[chosen], score[chosen], forms, skip + 1))
+        with self._index.looked_up() as lookup:
+            instead = lookup.spelling.instead(words[:MOST_CHARS])
+            common = facets(self.view, slots, lookup.languages(slots.tolist())) if counted else None
+        return SearchAnswer(found, len(slots) > skip + limit, time.perf_counter() - began_s, instead, common)
+
+    def suggest(self, text: str, most: int = 8) -> list[str]:
+        """Return questions that begin as `text` does, and find something; the likeliest first.
+
+        Raises
+        ------
+        StoreError
+            The index is damaged.
+        """
+        with self._index.looked_up() as lookup:
+            return lookup.suggestions(text[:MOST_CHARS], most)
 
     def close(self) -> None:
         """Give back what is open."""

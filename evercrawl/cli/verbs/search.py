@@ -99,12 +99,13 @@ def _narrow(args: argparse.Namespace) -> Narrow:
 
 
 def _lines(answer: SearchAnswer, words: str) -> list[str]:
+    meant = [plain(f"did you mean: {answer.instead}")] if answer.instead else []
     if not answer.hits:
-        return [plain(f"nothing was found for {words}")]
+        return [plain(f"nothing was found for {words}"), *meant]
     now, terminal = time.time(), sys.stdout.isatty()
     width = min(shutil.get_terminal_size().columns, _WIDEST) if terminal else _WIDEST
     lines = [line for hit in answer.hits for line in (*shown(hit, now, width, terminal=terminal), "")]
-    return [*lines, _rest(answer)]
+    return [*meant, *lines, _rest(answer)]
 
 
 def _rest(answer: SearchAnswer) -> str:

@@ -33,7 +33,7 @@ def status(parts: ServerParts, request: Request) -> Response:
     Parameters(request)
     found = parts.replica.once("status", lambda view: _state(parts, view))
     running = {"running": holder(parts.replica.directory) is not None, "trouble": parts.replica.trouble}
-    return answer({**found, **running}, parts.replica.sequence)
+    return answer({**found, **running}, parts.replica.token)
 
 
 @on_replica
@@ -41,7 +41,7 @@ def following(parts: ServerParts, request: Request) -> Response:
     """Answer with the pages that fall due next, and when."""
     most = Parameters(request, "limit").whole("limit", 20, 1, 1000)
     found = parts.replica.once(f"next {most}", lambda view: upcoming(view, most), NEXT_S)
-    return answer({"pages": [asdict(each) for each in found]}, parts.replica.sequence)
+    return answer({"pages": [asdict(each) for each in found]}, parts.replica.token)
 
 
 @on_replica
@@ -50,7 +50,7 @@ def waits(parts: ServerParts, request: Request) -> Response:
     Parameters(request)
     with parts.replica.reading() as view:
         found = _waits(view)
-    return answer({"hosts": found}, parts.replica.sequence)
+    return answer({"hosts": found}, parts.replica.token)
 
 
 async def progress(request: Request) -> Response:
@@ -58,7 +58,7 @@ async def progress(request: Request) -> Response:
     Parameters(request)
     parts: ServerParts = request.app.state.context
     told = await run_in_threadpool(parts.progress)
-    return answer({"progress": told}, parts.replica.sequence)
+    return answer({"progress": told}, parts.replica.token)
 
 
 @on_replica
@@ -66,7 +66,7 @@ def recent(parts: ServerParts, request: Request) -> Response:
     """Answer with the last visits, the newest first."""
     most = Parameters(request, "limit").whole("limit", 20, 1, 256)
     found = [fields for _, fields in parts.replica.recent()][::-1][:most]
-    return answer({"visits": found}, parts.replica.sequence)
+    return answer({"visits": found}, parts.replica.token)
 
 
 def _state(parts: ServerParts, view: View) -> dict[str, Any]:

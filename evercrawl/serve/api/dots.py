@@ -24,7 +24,7 @@ def pages_map(parts: ServerParts, request: Request) -> Response:
     """Answer with up to 5,000 pages: site, importance, and P(fresh) now with the rate at which it fades."""
     most = Parameters(request, "limit").whole("limit", DOTS, 1, DOTS)
     found = parts.replica.rarely(f"map {most}", lambda view: _dots(view, most), MAP_S)
-    return answer(found, parts.replica.sequence)
+    return answer(found, parts.replica.token)
 
 
 def _dots(view: View, most: int) -> dict[str, Any]:

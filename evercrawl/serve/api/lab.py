@@ -83,7 +83,7 @@ def trace(parts: ServerParts, request: Request) -> Response:
         raise RequestError(400, f"every must be {least} or more for {count} pages and {settings.steps} steps, or 0")
     found = traced(count, web.links, TraceSettings(**settings._asdict(), every=every))
     fields = {"about": web.about, "names": web.names, "links": web.links, "every": every}
-    return answer(fields | _fields(found), parts.replica.sequence)
+    return answer(fields | _fields(found), parts.replica.token)
 
 
 class _Asked(NamedTuple):

@@ -19,7 +19,7 @@ def pages(parts: ServerParts, request: Request) -> Response:
     """Answer with the most important pages."""
     most = Parameters(request, "limit").whole("limit", 50, 1, 5000)
     found = parts.replica.once(f"top pages {most}", lambda view: [asdict(each) for each in top_pages(view, most)])
-    return answer({"pages": found}, parts.replica.sequence)
+    return answer({"pages": found}, parts.replica.token)
 
 
 async def sites(request: Request) -> Response:
@@ -30,10 +30,10 @@ async def sites(request: Request) -> Response:
     if parts.replica.is_long:
         told = await parts.heavy.ask(sequence, "top", str(most), "--sites")
         if told is None:
-            return answer({"pending": True, "sites": []}, sequence, 202)
+            return answer({"pending": True, "sites": []}, parts.replica.token, 202)
         found = [{name: value for name, value in row.items() if name != "event"} for row in told["rows"]]
     else:
         found = await run_in_threadpool(
             parts.replica.once, f"top sites {most}", lambda view: [asdict(each) for each in top_sites(view, most)]
         )
-    return answer({"pending": False, "sites": found}, sequence)
+    return answer({"pending": False, "sites": found}, parts.replica.token)

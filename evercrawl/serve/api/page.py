@@ -11,9 +11,10 @@ from starlette.responses import Response
 
 from evercrawl.ask.content import NotHeldError, content
 from evercrawl.ask.why.why import why
-from evercrawl.serve.asking import SEQUENCE, Parameters, answer
+from evercrawl.serve.asking import Parameters, answer
 from evercrawl.serve.context import ServerParts, on_replica, wanted_url
 from evercrawl.serve.problems import RequestError
+from evercrawl.serve.sequences import SEQUENCE
 
 SANDBOX = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """What an archived page may do in a browser: nothing."""
@@ -29,7 +30,7 @@ def explained(parts: ServerParts, request: Request) -> Response:
     url = wanted_url(Parameters(request, "url").text("url", most=8000))
     with parts.replica.derived() as (view, derived):
         found, use = why(view, url, derived=derived), parts.use.of(view, url)
-    return answer(asdict(found) | {"use": asdict(use)}, parts.replica.sequence)
+    return answer(asdict(found) | {"use": asdict(use)}, parts.replica.token)
 
 
 @on_replica
@@ -45,7 +46,7 @@ def stored(parts: ServerParts, request: Request) -> Response:
         raise RequestError(403, "a stored copy is to be looked at, not to be run as a part of a page")
     headers = {
         "content-security-policy": SANDBOX,
-        SEQUENCE: str(parts.replica.sequence),
+        SEQUENCE: parts.replica.token,
         "content-disposition": "inline" if found.mime.startswith(("text/", "application/xhtml")) else "attachment",
     }
     return Response(found.body, 200, headers, _served_type(found.content_type))

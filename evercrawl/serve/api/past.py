@@ -40,7 +40,7 @@ def changed(parts: ServerParts, request: Request) -> Response:
         texts = VersionTexts(view.partition, derived.runs)
         diffs = [diff_of(texts, each) if with_diff and i < _DIFFS else None for i, each in enumerate(found.changes)]
     rows = [asdict(change) | {"diff": _diff(diff)} for change, diff in zip(found.changes, diffs, strict=True)]
-    return answer({"changes": rows, "pages": found.pages, "noise": found.noise}, parts.replica.sequence)
+    return answer({"changes": rows, "pages": found.pages, "noise": found.noise}, parts.replica.token)
 
 
 @on_replica
@@ -57,7 +57,7 @@ def versions(parts: ServerParts, request: Request) -> Response:
         diff = texts.diff(brought[0], brought[1]) if len(brought) == 2 else None
     rows = [asdict(each) | {"outcome": each.outcome.label, "digest": f"{each.digest:x}"} for each in found.versions]
     away = {"away_at": found.away_at, "away_status": found.away_status, "visits": found.visits}
-    return answer({"url": url, "versions": rows, "diff": _diff(diff), **away}, parts.replica.sequence)
+    return answer({"url": url, "versions": rows, "diff": _diff(diff), **away}, parts.replica.token)
 
 
 @on_replica
@@ -73,7 +73,7 @@ def linking(parts: ServerParts, request: Request) -> Response:
         sources = inlinks(view.state, derived.runs, slot).source
         best = sorted(sources.tolist(), key=lambda each: -float(view.importance[each]))[:most]
         rows = [{"url": view.state.urls.get(each), "importance": float(view.importance[each])} for each in best]
-    return answer({"url": url, "count": len(sources), "pages": rows}, parts.replica.sequence)
+    return answer({"url": url, "count": len(sources), "pages": rows}, parts.replica.token)
 
 
 @on_replica
@@ -86,7 +86,7 @@ def minutes(parts: ServerParts, request: Request) -> Response:
         found = derived.minutes(since, now + 60.0)
     columns = {name: values.tolist() for name, values in found.items()}
     rows = [dict(zip(columns, each, strict=True)) for each in zip(*columns.values(), strict=True)]
-    return answer({"minutes": [{"at": row.pop("minute") * 60, **row} for row in rows]}, parts.replica.sequence)
+    return answer({"minutes": [{"at": row.pop("minute") * 60, **row} for row in rows]}, parts.replica.token)
 
 
 def _diff(diff: WordDiff | None) -> dict[str, Any] | None:

@@ -16,5 +16,5 @@ async def planned(request: Request) -> Response:
     sequence = parts.replica.sequence
     found = await parts.heavy.ask(sequence, "plan", *([f"--site={site}"] if site else []))
     if found is None:
-        return answer({"pending": True}, sequence, 202)
-    return answer({"pending": False} | found, sequence)
+        return answer({"pending": True}, parts.replica.token, 202)
+    return answer({"pending": False} | found, parts.replica.token)

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from evercrawl import __version__
 from evercrawl.serve.api import clicks, crawl, dots, events, lab, listed, page, past, plan, search, steering
+from evercrawl.serve.sequences import AT_LEAST, SEQUENCE
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -48,7 +49,15 @@ _TICKETED: Final = {
     "clicks": ("Tell that a page of an answer was opened, by its ticket.", "OpenedHit"),
 }
 _ORDER: Final = msgspec.json.schema(steering.OrderRequest)["$defs"]["OrderRequest"]
-_COMPONENTS: Final = {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}}
+_COMPONENTS: Final = {
+    "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+    "parameters": {
+        AT_LEAST: {
+            "name": AT_LEAST, "in": "query", "required": False, "schema": {"type": "string", "maxLength": 200},
+            "description": f"{SEQUENCE} of another answer: this one waits until it rests on as much",
+        }
+    },
+}  # fmt: skip
 
 RESOURCES: Final[dict[str, Resource]] = {
     "status": Resource(crawl.status, "The state of the crawl.", {}),
@@ -60,9 +69,16 @@ RESOURCES: Final[dict[str, Resource]] = {
             "site": {"type": "string", "maxLength": 253, "default": ""},
             "language": {"type": "string", "maxLength": 35, "default": ""},
             "fresh": {"type": "number", "minimum": 0, "maximum": 1, "default": 0},
+            "fetched_within": {"type": "string", "description": "1h, 7d and the like", "default": ""},
             "limit": _whole(10, 1, search.MOST),
             "skip": _whole(0, 0, 10_000),
+            "facets": _whole(0, 0, 1),
         },
+    ),
+    "suggest": Resource(
+        search.suggest,
+        "Questions that begin as what somebody types.",
+        {"q": {"type": "string", "maxLength": 500, "default": ""}, "limit": _whole(8, 1, 20)},
     ),
     "pages": Resource(listed.pages, "The most important pages.", {"limit": _whole(50, 1, 5000)}),
     "sites": Resource(listed.sites, "The most important sites.", {"limit": _whole(100, 1, 5000)}),
@@ -113,9 +129,11 @@ def description() -> dict[str, Any]:
                 "parameters": [
                     {"name": each, "in": "query", "required": "default" not in schema, "schema": schema}
                     for each, schema in resource.parameters.items()
-                ],
+                ]
+                + [{"$ref": f"#/components/parameters/{AT_LEAST}"}],
                 "responses": {
                     "200": {"description": "the answer", "content": {resource.media: {"schema": {}}}},
+                    "304": {"description": "still what If-None-Match names"},
                     **dict.fromkeys(("400", "401", "404", "421", "429", "503"), problem),
                 },
             }

@@ -1,4 +1,4 @@
-"""The search."""
+"""The search, and what its box suggests."""
 
 from __future__ import annotations
 
@@ -7,38 +7,75 @@ from dataclasses import asdict
 from starlette.requests import Request
 from starlette.responses import Response
 
+from evercrawl.ask.search.facets import SearchFacets
 from evercrawl.ask.search.search import Narrow, SearchAnswer
 from evercrawl.serve.asking import Parameters, answer
 from evercrawl.serve.context import ServerParts, on_replica
 from evercrawl.serve.problems import RequestError
 
-NAMES = ("q", "site", "language", "fresh", "limit", "skip")
+NAMES = ("q", "site", "language", "fresh", "fetched_within", "limit", "skip")
 MOST = 100
 
 
 @on_replica
 def search(parts: ServerParts, request: Request) -> Response:
     """Answer with the pages that are about some words."""
-    given = Parameters(request, *NAMES)
+    given = Parameters(request, *NAMES, "facets")
     words = given.text("q", most=500).strip()
     if not words:
         raise RequestError(400, "q, the words to look for, is missing")
-    found = asked(parts, given, words)
+    found = asked(parts, given, words, counted=bool(given.whole("facets", 0, 0, 1)))
     hits = [asdict(hit) for hit in found.hits]
     fields: dict[str, object] = {"hits": hits, "more": found.more, "took_s": round(found.took_s, 6)}
+    fields["instead"] = found.instead or None
+    if found.facets is not None:
+        fields["facets"] = written(found.facets)
     if parts.recorder is not None:
         shown = parts.tickets.answer(words, given.whole("skip", 0, 0, 10_000), [hit.url for hit in found.hits])
         for hit, ticket in zip(hits, parts.tickets.hits(shown), strict=True):
             hit["ticket"] = ticket
         fields["ticket"] = parts.tickets.written(shown)
-    return answer(fields, parts.replica.sequence)
+    return answer(fields, parts.replica.token)
 
 
-def asked(parts: ServerParts, given: Parameters, words: str) -> SearchAnswer:
-    """Return what the search finds."""
+@on_replica
+def suggest(parts: ServerParts, request: Request) -> Response:
+    """Answer with questions that begin as what somebody types."""
+    given = Parameters(request, "q", "limit")
+    text, most = given.text("q", most=500), given.whole("limit", 8, 1, 20)
+    with parts.replica.searching() as search:
+        found = search.suggest(text.lstrip(), most)
+    return answer({"suggestions": found}, parts.replica.token)
+
+
+def asked(parts: ServerParts, given: Parameters, words: str, *, counted: bool = False) -> SearchAnswer:
+    """Return what the search finds; `counted` as of `Search.ask`."""
     narrow = Narrow(
-        site=given.text("site", most=253), language=given.text("language", most=35), fresh=given.share("fresh", 0.0)
-    )
+        site=given.text("site", most=253), language=given.text("language", most=35), fresh=given.share("fresh", 0.0),
+        fetched_within_s=given.duration("fetched_within"),
+    )  # fmt: skip
     limit, skip = given.whole("limit", 10, 1, MOST), given.whole("skip", 0, 0, 10_000)
     with parts.replica.searching() as search:
-        return search.ask(words, narrow, limit=limit, skip=skip)
+        return search.ask(words, narrow, limit=limit, skip=skip, counted=counted)
+
+
+def written(found: SearchFacets) -> dict[str, object]:
+    """Return facets as JSON has them: by the parameter that narrows, each value with its pages."""
+    groups = (
+        ("site", found.sites), ("language", found.languages),
+        ("fetched_within", {lasting(age_s): count for age_s, count in found.fetched_within_s.items()}),
+        ("fresh", found.fresh),
+    )  # fmt: skip
+    counted = {name: [{"value": value, "pages": pages} for value, pages in of.items()] for name, of in groups}
+    return {"pages": found.pages, **counted}
+
+
+def lasting(seconds: float) -> str:
+    """Return a duration as the parameter takes it.
+
+    Examples
+    --------
+    >>> lasting(3600.0), lasting(7 * 86400.0)
+    ('1h', '7d')
+    """
+    return f"{seconds / 86_400:.0f}d" if seconds >= 86_400 else f"{seconds / 3_600:.0f}h"

@@ -66,7 +66,7 @@ def told(parts: ServerParts, request: Request) -> Response:
         "rules": [{"rule": rule, "since": since} for rule, since in found.rules.items()],
         "trouble": found.trouble,
     }
-    return answer(fields, parts.replica.sequence)
+    return answer(fields, parts.replica.token)
 
 
 async def tell(request: Request) -> Response:
@@ -85,7 +85,7 @@ async def tell(request: Request) -> Response:
     order = checked(given)
     found = await run_in_threadpool(_given, parts, order, min(max(given.wait_s, 0.0), MOST_WAIT_S))
     status = {"waits": 202, "refused": 409}.get(found.state, 200)
-    return answer(asdict(found) | {"do": order.do}, parts.replica.sequence, status)
+    return answer(asdict(found) | {"do": order.do}, parts.replica.token, status)
 
 
 def checked(given: OrderRequest) -> CrawlOrder:

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final, cast
+from urllib.parse import urlencode
 
+import numpy as np
 from markupsafe import Markup, escape
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from evercrawl.ask.instants import iso
+from evercrawl.ask.search.facets import SearchFacets
+from evercrawl.ask.search.search import SearchAnswer
+from evercrawl.change.gamma import rate
 from evercrawl.errors import EvercrawlError
-from evercrawl.serve.api.search import NAMES, asked
+from evercrawl.serve.api.search import MOST, NAMES, asked, written
 from evercrawl.serve.asking import Parameters
 from evercrawl.serve.clicks import entered
 from evercrawl.serve.context import ServerParts
 from evercrawl.serve.pages.shell import Static, rendered
 from evercrawl.serve.tickets import AnswerTicket
 
+_TITLES: Final = {"site": "Site", "language": "Language", "fetched_within": "Seen within", "fresh": "Still so"}
 _LOCKED = "Searching from another machine needs the link with the token, or a server started with --public search."
 
 
@@ -45,17 +52,60 @@ def _html(static: Static, request: Request) -> tuple[str, AnswerTicket | None]:
         trouble = _LOCKED
     elif words:
         try:
-            found = asked(parts, given, words)
+            found = asked(parts, given, words, counted=True)
         except EvercrawlError as error:
             trouble = str(error)
     shown = None
     if found is not None and parts.recorder is not None:
         shown = parts.tickets.answer(words, skip, [hit.url for hit in found.hits])
+    narrowed = {name: given.text(name) for name in NAMES if name not in ("q", "skip") and given.text(name)}
     html = rendered(
         "search", static, request, found=found, trouble=trouble, skip=skip, marked=marked, iso=iso, ago=ago,
+        narrowed=narrowed, groups=_groups(found.facets) if found and found.facets else [], named=_named,
+        here=lambda **other: _address(words, narrowed, other), rates=_rates(parts, found) if found else [],
+        limit=given.whole("limit", 10, 1, MOST),
         retrieval=parts.tickets.written(shown) if shown else "", tickets=parts.tickets.hits(shown) if shown else [],
     )  # fmt: skip
     return html, shown
+
+
+def _groups(counted: SearchFacets) -> list[tuple[str, str, list[tuple[str, str, int]]]]:
+    """Return by what an answer can be narrowed: parameter and title; values with their names and pages."""
+    found = [
+        (name, title, [(str(each["value"]), _named(name, str(each["value"])), each["pages"]) for each in values])
+        for name, title in _TITLES.items()
+        if (values := cast("list[dict[str, Any]]", written(counted)[name]))
+    ]
+    return [each for each in found if len(each[2]) > 1 or each[0] in ("fetched_within", "fresh")]
+
+
+def _named(name: str, value: str) -> str:
+    """Return what a filter is called.
+
+    Examples
+    --------
+    >>> _named("fresh", "0.9"), _named("fetched_within", "1h"), _named("site", "a.example")
+    ('90 % or more', 'the last 1h', 'a.example')
+    """
+    if name == "fresh":
+        return f"{100 * float(value):.0f} % or more"
+    return f"the last {value}" if name == "fetched_within" else value
+
+
+def _address(words: str, narrowed: dict[str, str], other: dict[str, Any]) -> str:
+    """Return the address of the same question with other parameters; None leaves one out."""
+    given = {"q": words, **narrowed, **other}
+    return "/?" + urlencode({name: value for name, value in given.items() if value not in (None, "", 0)})
+
+
+def _rates(parts: ServerParts, found: SearchAnswer) -> list[float]:
+    """Return the rate at which each hit is believed to change, so that what is shown of it can fade: 1/s."""
+    with parts.replica.reading() as view:
+        slots = np.array([view.state.find_one(hit.url) for hit in found.hits], np.uint32)
+        if not len(slots) or (slots >= view.state.known.count).any():
+            return [0.0] * len(slots)
+        pages = view.columns(slots)
+        return [float(f"{each:.4g}") for each in rate(pages.shape, pages.scale_s)]
 
 
 def marked(text: str, marks: Sequence[tuple[int, int]]) -> Markup:

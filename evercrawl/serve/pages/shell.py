@@ -39,6 +39,11 @@ _TITLES: Final = {
     "lab": "Lab",
     "controls": "Controls",
 }
+KEYS: Final = {
+    "s": "search", "d": "dashboard", "i": "sites", "p": "waits", "c": "changes", "b": "plan", "l": "lab",
+    "o": "controls",
+}  # fmt: skip
+"""Key after `g` -> the page that it leads to."""
 _TEMPLATES: Final = Environment(loader=PackageLoader("evercrawl.serve"), autoescape=select_autoescape(default=True))
 _FOREVER: Final = "public, max-age=31536000, immutable"
 _LEAST_BYTES: Final = 500  # below that packing gains nothing
@@ -89,6 +94,8 @@ def rendered(name: str, static: Static, request: Request, **more: Any) -> str:
         name=name,
         title=_TITLES[name],
         titles=_TITLES,
+        keys=KEYS,
+        keyed={page: key for key, page in KEYS.items()},
         pages=PAGES,
         static=f"/static/{static.digest}",
         version=__version__,

@@ -42,9 +42,10 @@ export const order = (order) => ask("orders", { method: "POST", body: JSON.strin
  * @param {(trouble: string) => void} broken
  */
 export async function listen(told, broken) {
+  let last = "";
   for (let wait = 500; ; wait = Math.min(wait * 2, 15000)) {
     try {
-      const answer = await fetch("/api/v1/events", { headers: credentials() });
+      const answer = await fetch("/api/v1/events", { headers: { ...credentials(), ...(last ? { "last-event-id": last } : {}) } });
       if (!answer.ok || !answer.body) throw new Error((await answer.json()).detail);
       const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
       let text = "";
@@ -55,8 +56,10 @@ export async function listen(told, broken) {
         const parts = text.split("\n\n");
         text = parts.pop() ?? "";
         for (const part of parts) {
-          const line = part.split("\n").find((each) => each.startsWith("data: "));
-          if (line) told(JSON.parse(line.slice(6)));
+          for (const line of part.split("\n")) {
+            if (line.startsWith("id: ")) last = line.slice(4);
+            if (line.startsWith("data: ")) told(JSON.parse(line.slice(6)));
+          }
         }
         wait = 500;
       }
