@@ -11,8 +11,12 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
+import numpy as np
+
+from evercrawl.ask.appointments import AppointmentBook
+from evercrawl.ask.rank.site_states import of_site
 from evercrawl.ask.search.search import Search
 from evercrawl.config import Config
 from evercrawl.errors import EvercrawlError, NotReadyError
@@ -26,7 +30,7 @@ from evercrawl.search.index import FOLDER
 from evercrawl.serve import sequences
 from evercrawl.serve.sharing import SharedLock
 from evercrawl.store.disk.lock import holder
-from evercrawl.store.journal.events import CHANGED, Event
+from evercrawl.store.journal.events import CHANGED, Event, Visit
 from evercrawl.store.journal.segment import segments
 from evercrawl.store.partition import Partition
 from evercrawl.types import Outcome
@@ -43,6 +47,8 @@ _CATCH_UP_S: Final = 0.5
 _POLL_S: Final = 0.002
 _PATIENCE_S: Final = 2.0  # with derived files that are being made
 _NICE: Final = 10
+_DRAWN: Final = 128  # pages whose next visits are announced with each view
+_HORIZON_S: Final = 3600.0
 _SHARE: Final = 0.05  # of the time goes into new views at most
 
 
@@ -80,6 +86,7 @@ class CrawlReplica:
         self.behind_s = 0.0
         self._told = told
         self._lock = SharedLock()
+        self._book, self._booking, self._random = AppointmentBook(), threading.Lock(), np.random.default_rng()
         self._follower = Follower(directory, self._hear)
         self._openings = self._follower.openings
         self._lessons: Lessons | None = None
@@ -223,17 +230,21 @@ class CrawlReplica:
             self._derived.close()
             self._derived = None
 
-    def recent(self, after: int = -1) -> list[tuple[int, dict[str, object]]]:
-        """Return the last visits, the oldest first: number of the event, and the visit as fields."""
+    def recent(self, after: int = -1, site: str = "") -> list[tuple[int, dict[str, object]]]:
+        """Return the last visits, the oldest first: number of the event, and the visit as fields; of a site alone."""
         with self._lock.reading():
             state = self._follower.partition.state
+            kept = [(number, visit) for number, visit in self._follower.recent if number > after]
+            if site:
+                here = of_site(state, np.array([visit.host for _, visit in kept], np.uint32), site)
+                kept = [each for each, wanted in zip(kept, here.tolist(), strict=True) if wanted]
             return [
                 (number, {
                     "sequence": number, "at": visit.at, "url": state.urls.get(visit.slot),
                     "outcome": Outcome(visit.outcome).label, "first": visit.visits == 1,
                     "changed": bool(visit.flags & CHANGED), "bytes": visit.wire_bytes, "error": visit.error,
                 })
-                for number, visit in self._follower.recent if number > after
+                for number, visit in kept
             ]  # fmt: skip
 
     def once(self, name: str, make: Callable[[View], T], lasts_s: float = math.inf) -> T:
@@ -327,16 +338,52 @@ class CrawlReplica:
         self._view, self._viewed, self._viewed_at = view, self._follower.sequence, time.monotonic()
         self._kept.clear()
         self._keep_lessons(view)
+        self._announce(view)
         if self._follower.openings != self._openings:
             self._openings = self._follower.openings
             self._rare.clear()
             self._slow.clear()
             self._forget()
 
+    def appointment(self, view: View, slot: int) -> dict[str, Any]:
+        """Return what is told of the next visit of a page, with the interval in which it is to come."""
+        due_at = float(view.due_at(view.candidates(np.array([slot], np.uint32)))[0])
+        with self._booking:
+            shown = self._book.shown()
+            if not math.isfinite(due_at):
+                return {"due_at": None, "low_at": None, "high_at": None, **shown}
+            self._book.announce(slot, view.now, due_at)
+            due_at, low, high = self._book.interval(view.now, due_at)
+        known = not math.isnan(low)
+        return {"due_at": due_at, "low_at": low if known else None, "high_at": high if known else None, **shown}
+
+    def appointments(self) -> dict[str, float | int | None]:
+        """Return how well what was told of visits was kept."""
+        with self._booking:
+            return self._book.shown()
+
+    def _announce(self, view: View) -> None:
+        """Announce visits of some pages that are drawn at random, so that intervals are learned."""
+        rows = view.state.records.rows
+        count = view.state.records.count
+        if not count or self._follower.partition.state is not view.state:
+            return
+        drawn = np.unique(self._random.integers(0, count, _DRAWN))
+        slots = rows["slot"][drawn].astype(np.uint32)
+        now = time.time()
+        due_at = view.due_at(view.candidates(slots))
+        with self._booking:
+            for slot, due in zip(slots.tolist(), due_at.tolist(), strict=True):
+                if math.isfinite(due) and now < due <= now + _HORIZON_S and not self._book.waiting(slot):
+                    self._book.announce(slot, now, due)
+
     def _hear(self, event: Event) -> None:
         """Have the policy learn of an event: reading all since the last snapshot for each view would take seconds."""
         if self._lessons is not None:
             self._lessons.follow(event)
+        if isinstance(event, Visit):
+            with self._booking:
+                self._book.came(event.slot, event.at)
 
     def _keep_lessons(self, view: View) -> None:
         self._lessons = view.lessons if view.lessons is not None and view.lessons.recalled else None

@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from evercrawl.ask.rank.site_states import of_site
 from evercrawl.model.view import View
 from evercrawl.types import Floats
 
@@ -37,12 +38,15 @@ class UpcomingPage:
     importance: float
 
 
-def upcoming(view: View, most: int) -> list[UpcomingPage]:
+def upcoming(view: View, most: int, site: str = "") -> list[UpcomingPage]:
     """Return the `most` visited pages that fall due first, by when they do; unread pages are not among them.
+
+    With the name of a site its pages alone are told.
 
     What is overdue waits for its host or for the pace; it comes first. All visited pages are passed.
     """
     rows = view.state.records.rows[: view.state.records.count]
+    rows = rows[of_site(view.state, rows["host"], site)] if site else rows
     slots = np.sort(rows["slot"]).astype(np.uint32)
     first, at = np.zeros(0, np.uint32), np.zeros(0)
     for start in range(0, len(slots), _PIECE):

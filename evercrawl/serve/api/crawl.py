@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -10,6 +12,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
+from evercrawl.ask.changes.past import slot_of
+from evercrawl.ask.content import NotHeldError
+from evercrawl.ask.instants import iso
 from evercrawl.ask.measured import measured
 from evercrawl.ask.rank.upcoming import upcoming
 from evercrawl.ask.status import state_of
@@ -18,8 +23,12 @@ from evercrawl.model.rules.robots_file import ROBOTS_FILE, unreachable
 from evercrawl.model.rules.waits import silent_until
 from evercrawl.model.view import View
 from evercrawl.serve.asking import Parameters, answer
-from evercrawl.serve.context import ServerParts, on_replica
+from evercrawl.serve.context import ServerParts, on_replica, wanted_url
+from evercrawl.serve.problems import RequestError
+from evercrawl.serve.sequences import SEQUENCE
 from evercrawl.store.disk.lock import holder
+from evercrawl.store.journal.events import CHANGED
+from evercrawl.types import Outcome
 
 NEXT_S: Final = 5.0
 """How long the list of those who are next may stand; all visited pages are passed for it."""
@@ -39,8 +48,9 @@ def status(parts: ServerParts, request: Request) -> Response:
 @on_replica
 def following(parts: ServerParts, request: Request) -> Response:
     """Answer with the pages that fall due next, and when."""
-    most = Parameters(request, "limit").whole("limit", 20, 1, 1000)
-    found = parts.replica.once(f"next {most}", lambda view: upcoming(view, most), NEXT_S)
+    given = Parameters(request, "limit", "site")
+    most, site = given.whole("limit", 20, 1, 1000), given.text("site", most=253).strip().lower()
+    found = parts.replica.once(f"next {most} {site}", lambda view: upcoming(view, most, site), NEXT_S)
     return answer({"pages": [asdict(each) for each in found]}, parts.replica.token)
 
 
@@ -63,10 +73,81 @@ async def progress(request: Request) -> Response:
 
 @on_replica
 def recent(parts: ServerParts, request: Request) -> Response:
-    """Answer with the last visits, the newest first."""
-    most = Parameters(request, "limit").whole("limit", 20, 1, 256)
-    found = [fields for _, fields in parts.replica.recent()][::-1][:most]
+    """Answer with the last visits, the newest first: of the crawl, of a site or of one page."""
+    given = Parameters(request, "limit", "site", "url")
+    most, site, url = given.whole("limit", 20, 1, 256), given.text("site", most=253).strip().lower(), given.text("url")
+    if url:
+        found = visits_of(parts, wanted_url(url), most)
+    else:
+        found = [fields for _, fields in parts.replica.recent(site=site)][::-1][:most]
     return answer({"visits": found}, parts.replica.token)
+
+
+def visits_of(parts: ServerParts, url: str, most: int) -> list[dict[str, Any]]:
+    """Return the last visits to a page."""
+    with parts.replica.derived() as (view, derived):
+        try:
+            visits = derived.runs.of_page(slot_of(view.partition, url))[-most:]
+        except NotHeldError as error:
+            raise RequestError(404, str(error)) from error
+        columns = {name: derived.runs.take(name, visits).tolist() for name in _COLUMNS}
+    rows = [dict(zip(_COLUMNS, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return [visit_fields(row) for row in rows][::-1]
+
+
+_COLUMNS: Final = ("at", "outcome", "status", "flags", "size", "wire")
+
+
+def visit_fields(row: dict[str, Any]) -> dict[str, Any]:
+    """Return what is told of a visit of the derived files."""
+    return {
+        "at": row["at"], "outcome": Outcome(row["outcome"]).label, "status": row["status"],
+        "changed": bool(row["flags"] & CHANGED), "bytes": row["wire"], "size_bytes": row["size"],
+    }  # fmt: skip
+
+
+@on_replica
+def requested(parts: ServerParts, request: Request) -> Response:
+    """Answer with what a host was asked for of late, as a table for whoever runs it: comma-separated values."""
+    given = Parameters(request, "host", "limit")
+    host, most = given.text("host", most=253).strip().lower(), given.whole("limit", 10_000, 1, 100_000)
+    with parts.replica.derived() as (view, derived):
+        number = view.state.hosts.find(host)
+        if number is None:
+            raise RequestError(404, f"the crawl knows no host {host[:100]!r}; a host is named as in its URLs")
+        rows = list[list[Any]]()
+        for stop in range(derived.runs.visits, 0, -_PIECE):
+            slots = derived.runs.slice("slot", max(stop - _PIECE, 0), stop)
+            here = np.flatnonzero(view.state.known.rows()["host"][slots] == number)[::-1][: most - len(rows)]
+            visits = (max(stop - _PIECE, 0) + here).astype(np.int64)
+            columns = [derived.runs.take(name, visits).tolist() for name in ("at", "outcome", "status", "wire")]
+            urls = view.state.urls.get_many(slots[here].tolist())
+            rows += [
+                [iso(at), url, Outcome(outcome).label, status, wire]
+                for (at, outcome, status, wire), url in zip(zip(*columns, strict=True), urls, strict=True)
+            ]
+            if len(rows) >= most:
+                break
+    out = io.StringIO()
+    table = csv.writer(out)
+    table.writerow(["at", "url", "outcome", "status", "bytes"])
+    table.writerows([[_harmless(each) for each in row] for row in rows])
+    headers = {SEQUENCE: parts.replica.token, "content-disposition": 'attachment; filename="requests.csv"'}
+    return Response(out.getvalue(), 200, headers, "text/csv; charset=utf-8")
+
+
+_PIECE: Final = 1 << 16
+
+
+def _harmless(cell: Any) -> Any:
+    """Return a cell that no table program takes for a formula.
+
+    Examples
+    --------
+    >>> _harmless("=1+1"), _harmless(200)
+    ("'=1+1", 200)
+    """
+    return f"'{cell}" if isinstance(cell, str) and cell[:1] in "=+-@\t\r" else cell
 
 
 def _state(parts: ServerParts, view: View) -> dict[str, Any]:
@@ -84,26 +165,36 @@ def _waits(view: View) -> list[dict[str, Any]]:
     away = {number: (until, "errors in a row, or its own wish") for number, until in state.away.items()}
     silent = {number: (until, "it said nothing while too many were waited for")
               for number, until in silent_until(state).items()}  # fmt: skip
-    found = [
-        {"host": state.hosts[number], "why": why, "until": until, "pages": _unread(view, number)}
-        for number, (until, why) in (silent | away).items()
-        if until > view.now
-    ]
     sites = Sites(view.config.sites)
-    shut = [
-        {"host": host, "why": "crawl.toml has it asked at other hours", "until": until, "pages": _unread(view, number)}
+    shut = {
+        number: (until, "crawl.toml has it asked at other hours")
         for number, host in (enumerate(state.hosts) if view.config.sites else ())
         if (until := sites.opens_at(host, view.now)) > view.now
+    }
+    left = {number: told for number, told in (shut | silent | away).items() if told[0] > view.now}
+    seen = _seen(view, sorted(left))
+    found = [
+        {"host": state.hosts[number], "why": why, "since": seen[number][1], "until": until, "pages": seen[number][0]}
+        for number, (until, why) in left.items()
     ]
+    left_until = {state.hosts[number]: until for number, (until, _) in left.items()}
     closed = [
-        {"host": origin, "why": f"robots.txt could not be fetched: {why}", "until": None, "pages": None}
+        {"host": origin, "why": f"robots.txt could not be fetched: {why}", "since": None, "until": None, "pages": None}
         for origin, why in unreachable(view.partition.directory / ROBOTS_FILE).items()
     ]
-    return sorted(found + shut, key=lambda each: float(each["until"])) + closed  # type: ignore[arg-type]
+    return sorted(found, key=lambda each: left_until[str(each["host"])]) + closed
 
 
-def _unread(view: View, number: int) -> int:
-    """Return how many known pages of a host were never visited."""
+def _seen(view: View, numbers: list[int]) -> dict[int, tuple[int, float | None]]:
+    """Return of some hosts how many known pages were never visited, and when one was visited last."""
+    if not numbers:
+        return {}
     rows = view.state.records.rows[: view.state.records.count]
-    known = int(view.state.known.pages_of_hosts(len(view.state.hosts))[number])
-    return max(known - int(np.count_nonzero(rows["host"] == number)), 0)
+    rows = rows[np.isin(rows["host"], numbers)]
+    known = view.state.known.pages_of_hosts(len(view.state.hosts))
+    found = dict[int, tuple[int, float | None]]()
+    for number in numbers:
+        visited = rows["visited"][rows["host"] == number]
+        last = view.state.instant(int(visited.max())) if len(visited) else None
+        found[number] = max(int(known[number]) - len(visited), 0), last
+    return found

@@ -8,6 +8,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
+from evercrawl.ask.rank.site_states import site_states
 from evercrawl.ask.rank.top import top_pages
 from evercrawl.ask.rank.top_sites import top_sites
 from evercrawl.serve.asking import Parameters, answer
@@ -36,4 +37,6 @@ async def sites(request: Request) -> Response:
         found = await run_in_threadpool(
             parts.replica.once, f"top sites {most}", lambda view: [asdict(each) for each in top_sites(view, most)]
         )
+    states = await run_in_threadpool(parts.replica.slowly, "sites", site_states)
+    found = [each | (asdict(states[each["site"]]) if each["site"] in states else {}) for each in found]
     return answer({"pending": False, "sites": found}, parts.replica.token)

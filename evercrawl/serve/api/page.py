@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import asdict
 from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from evercrawl.ask.changes.past import content_at
+from evercrawl.ask.changes.question import moment
 from evercrawl.ask.content import NotHeldError, content
+from evercrawl.ask.why.crossing import value_curve
 from evercrawl.ask.why.why import why
 from evercrawl.serve.asking import Parameters, answer
 from evercrawl.serve.context import ServerParts, on_replica, wanted_url
@@ -30,18 +34,35 @@ def explained(parts: ServerParts, request: Request) -> Response:
     url = wanted_url(Parameters(request, "url").text("url", most=8000))
     with parts.replica.derived() as (view, derived):
         found, use = why(view, url, derived=derived), parts.use.of(view, url)
-    return answer(asdict(found) | {"use": asdict(use)}, parts.replica.token)
+        told = None
+        if found.worth is not None and found.history is not None:
+            told = parts.replica.appointment(view, view.state.find_one(url))
+    return answer(asdict(found) | {"use": asdict(use), "appointment": told}, parts.replica.token)
+
+
+@on_replica
+def rising(parts: ServerParts, request: Request) -> Response:
+    """Answer with the worth of a visit over time, from the last one until it crosses the price."""
+    url = wanted_url(Parameters(request, "url").text("url", most=8000))
+    with parts.replica.reading() as view:
+        found = value_curve(view, url)
+    return answer(asdict(found), parts.replica.token)
 
 
 @on_replica
 def stored(parts: ServerParts, request: Request) -> Response:
-    """Answer with the newest stored body of a page, which a browser shows in a sandbox."""
-    url = wanted_url(Parameters(request, "url").text("url", most=8000))
-    with parts.replica.reading() as view:
-        try:
-            found = content(view.partition, url, view.config, view.now)
-        except NotHeldError as error:
-            raise RequestError(404, str(error)) from error
+    """Answer with the newest stored body of a page, or the one of an instant, which a browser shows in a sandbox."""
+    given = Parameters(request, "url", "at")
+    url, at = wanted_url(given.text("url", most=8000)), given.text("at", most=40)
+    try:
+        if at:
+            with parts.replica.derived() as (view, derived):
+                found = content_at(view.partition, derived, url, moment(at, time.time(), "at"))
+        else:
+            with parts.replica.reading() as view:
+                found = content(view.partition, url, view.config, view.now)
+    except NotHeldError as error:
+        raise RequestError(404, str(error)) from error
     if request.headers.get("sec-fetch-dest", "document") not in _SHOWN_IN:
         raise RequestError(403, "a stored copy is to be looked at, not to be run as a part of a page")
     headers = {

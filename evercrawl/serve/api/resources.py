@@ -42,6 +42,7 @@ def _whole(default: int, least: int, most: int) -> dict[str, Any]:
 
 
 _URL: Final[dict[str, Any]] = {"type": "string", "description": "an http or https URL", "maxLength": 8000}
+_SITE: Final[dict[str, Any]] = {"type": "string", "maxLength": 253, "default": ""}
 _SINCE: Final[dict[str, Any]] = {"type": "string", "description": "2h, 7d, yesterday, 2026-05-01 or a full instant"}
 
 _TICKETED: Final = {
@@ -66,7 +67,7 @@ RESOURCES: Final[dict[str, Resource]] = {
         "Pages that are about some words, the best first.",
         {
             "q": {"type": "string", "maxLength": 500},
-            "site": {"type": "string", "maxLength": 253, "default": ""},
+            "site": _SITE,
             "language": {"type": "string", "maxLength": 35, "default": ""},
             "fresh": {"type": "number", "minimum": 0, "maximum": 1, "default": 0},
             "fetched_within": {"type": "string", "description": "1h, 7d and the like", "default": ""},
@@ -82,8 +83,20 @@ RESOURCES: Final[dict[str, Resource]] = {
     ),
     "pages": Resource(listed.pages, "The most important pages.", {"limit": _whole(50, 1, 5000)}),
     "sites": Resource(listed.sites, "The most important sites.", {"limit": _whole(100, 1, 5000)}),
-    "next": Resource(crawl.following, "Visited pages that fall due next.", {"limit": _whole(20, 1, 1000)}),
-    "visits": Resource(crawl.recent, "The last visits, the newest first.", {"limit": _whole(20, 1, 256)}),
+    "next": Resource(
+        crawl.following, "Visited pages that fall due next.", {"limit": _whole(20, 1, 1000), "site": _SITE}
+    ),
+    "visits": Resource(
+        crawl.recent,
+        "The last visits, the newest first: of the crawl, a site or a page.",
+        {"limit": _whole(20, 1, 256), "site": _SITE, "url": _URL | {"default": ""}},
+    ),
+    "requests": Resource(
+        crawl.requested,
+        "What a host was asked for, the newest first, as comma-separated values.",
+        {"host": {"type": "string", "maxLength": 253}, "limit": _whole(10_000, 1, 100_000)},
+        "text/csv",
+    ),
     "progress": Resource(crawl.progress, "What the running crawl says of itself.", {}),
     "waits": Resource(crawl.waits, "Hosts that are left alone, why, and until when.", {}),
     "changes": Resource(
@@ -91,7 +104,7 @@ RESOURCES: Final[dict[str, Resource]] = {
         "What changed, the most important first; the words of the first few with diff=1.",
         {
             "since": _SINCE | {"default": "1d"},
-            "site": {"type": "string", "maxLength": 253, "default": ""},
+            "site": _SITE,
             "pattern": {"type": "string", "maxLength": 1000, "default": ""},
             "limit": _whole(50, 1, 1000),
             "all": _whole(0, 0, 1),
@@ -99,10 +112,15 @@ RESOURCES: Final[dict[str, Resource]] = {
         },
     ),
     "why": Resource(page.explained, "All that decides when a page is visited.", {"url": _URL}),
+    "rise": Resource(page.rising, "The worth of a visit over time, until it crosses the price.", {"url": _URL}),
     "versions": Resource(past.versions, "The versions of a page, the newest first.", {"url": _URL}),
     "inlinks": Resource(past.linking, "The pages that link to a page.", {"url": _URL, "limit": _whole(100, 1, 1000)}),
-    "content": Resource(page.stored, "The stored copy of a page.", {"url": _URL}, "*/*"),
-    "map": Resource(dots.pages_map, "The most important pages, for a picture.", {"limit": _whole(5000, 1, 5000)}),
+    "content": Resource(
+        page.stored, "The stored copy of a page; of an instant.", {"url": _URL, "at": _SINCE | {"default": ""}}, "*/*"
+    ),
+    "map": Resource(
+        dots.pages_map, "The most important pages, for a picture.", {"limit": _whole(5000, 1, 5000), "site": _SITE}
+    ),
     "minutes": Resource(past.minutes, "Visits, changes and errors by minute.", {"since": _SINCE | {"default": "1h"}}),
     "orders": Resource(
         steering.told, "The last orders and what became of them; POST gives one.", {"limit": _whole(50, 1, 1000)}

@@ -1,0 +1,63 @@
+"""How the worth of a visit rises from one visit of a page to the next, until it crosses the price."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from evercrawl.ask.rank.top import known
+from evercrawl.model.view import View
+from evercrawl.schedule.abilities import Priced
+from evercrawl.types import NO_SLOT
+
+POINTS: Final = 48
+_BEYOND: Final = 1.25  # times as far as the crossing is from the last visit
+_LEAST_S: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class ValuePoint:
+    """What a visit is worth at an instant, in the unit of the price; None where that is not known."""
+
+    at: float
+    value: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ValueCurve:
+    """The worth of a visit to one page over time.
+
+    Attributes
+    ----------
+    points
+        From the last visit on; empty of a page without a visit, and where the policy has no price.
+    price
+        What a visit has to be worth; None where nothing was learned of it yet.
+    due_at
+        When the worth crosses the price; None for never, or not known.
+    """
+
+    points: tuple[ValuePoint, ...]
+    price: float | None
+    due_at: float | None
+
+
+def value_curve(view: View, url: str) -> ValueCurve:
+    """Return how the worth of a visit to `url`, normalised, rises as things are now."""
+    slot = view.state.find_one(url)
+    policy = view.believing
+    if slot == NO_SLOT or not isinstance(policy, Priced):
+        return ValueCurve((), None, None)
+    pages = view.candidates(np.array([slot], np.uint32))
+    begun, due_at = float(pages.visited_at[0]), float(view.due_at(pages)[0])
+    if not np.isfinite(begun):
+        return ValueCurve((), known(view.price), None)
+    ends = due_at if np.isfinite(due_at) else view.now
+    length = max(_BEYOND * (ends - begun), 1.1 * (view.now - begun), _LEAST_S)
+    points = [
+        ValuePoint(at, known(policy.value(pages, view.context._replace(now=at))[0]))
+        for at in np.linspace(begun, begun + length, POINTS).tolist()
+    ]
+    return ValueCurve(tuple(points), known(view.price), due_at if np.isfinite(due_at) else None)
