@@ -151,6 +151,17 @@ class Config:
         "the mean of recent pages (paper), what the virtual page gives (floor), or its own history only (alone)")
     internal: str = _strategy(values.AUTO, values.part(),
         "weight of a link within a site; links between sites have 1; auto = unchanged, or 0.1, or 1 for a single site")
+    tax: str = _strategy(values.AUTO, values.part(),
+        "part of a page's importance that goes to the virtual page, not along its links; auto = unchanged, or 0.15")
+    convention: str = _strategy(values.AUTO, values.choice(values.AUTO, "tax", "link"),
+        "how pages lead to the virtual page: tax = each gives it the tax; link = it is one more link of each; auto = "
+        "unchanged, or tax")
+    virtual_page: str = _strategy(values.AUTO, values.choice(values.AUTO, "sites", "pages"),
+        "what the virtual page gives its cash to, in equal parts (aopic): sites, and inside to their pages; or pages, "
+        "as published; auto = unchanged, or sites")
+    virtual_spends: str = _strategy(values.AUTO, values.choice(values.AUTO, "at-once", "in-turn"),
+        "when the virtual page gives its cash away (aopic): at-once, or in-turn, like other pages; auto = unchanged, "
+        "or at-once")
     trusted: tuple[str, ...] = _strategy((), network.sites(),
         "sites that are the source of importance, in equal parts; empty = all sites")
     suspects: str = _strategy("report", values.choice("report", "cap"),

@@ -122,6 +122,12 @@ def in_words(scheme: Scheme) -> str:
     """
     more = [f"window {scheme.window}"] if scheme.window else []
     more += [f"internal links {scheme.internal:g}"]
+    if scheme.convention == "link":
+        more += ["virtual page one more link"]
+    elif scheme.tax != Scheme().tax:
+        more += [f"tax {scheme.tax:g}"]
+    more += [f"virtual page to {scheme.virtual}"] if scheme.virtual != "sites" else []
+    more += ["virtual page in its turn"] if scheme.in_turn else []
     more += [f"trusted sites {len(scheme.trusted)}"] if scheme.trusted else []
     more += [f"distrusted sites {len(scheme.distrusted)}"] if scheme.distrusted else []
     return f"{scheme.name} ({', '.join(more)})"

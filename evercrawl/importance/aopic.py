@@ -1,6 +1,6 @@
 """AOPIC: cash moved along the links of the visit, from a virtual page that spends at once; a window of the history."""
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -21,7 +21,7 @@ class AOPIC(Importance):
 
     Parameters
     ----------
-    tax, internal
+    tax, internal, convention
         As in every scheme.
     window
         What of the history counts; by default two windows, of about one and eight visits a page, since nobody knows
@@ -44,8 +44,14 @@ class AOPIC(Importance):
 
     handout: ClassVar[bool] = True
 
-    def __init__(self, tax: float = 0.15, internal: float = 1.0, window: Window | None = None) -> None:
-        super().__init__(tax, internal)
+    def __init__(
+        self,
+        tax: float = 0.15,
+        internal: float = 1.0,
+        window: Window | None = None,
+        convention: Literal["tax", "link"] = "tax",
+    ) -> None:
+        super().__init__(tax, internal, convention)
         self.window = window or TwoWindows()
 
     @property

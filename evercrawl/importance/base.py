@@ -9,7 +9,7 @@ exactly; that is why a plain 0 stands where 0.0 would turn a fraction into a flo
 
 import sys
 from abc import ABC, abstractmethod
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 from evercrawl.types import Floats
 
@@ -117,6 +117,8 @@ class Importance(ABC):
     internal
         Weight of a link within a site; a link to another site has weight 1. What a weight below 1 holds back goes to
         the virtual page, and is not given to the other links instead.
+    convention
+        `tax`, or `link`: each page has the virtual page as one more link, and nothing is taxed.
     """
 
     handout: ClassVar[bool] = False
@@ -131,9 +133,10 @@ class Importance(ABC):
         """How many numbers it keeps of a page beside history and mark."""
         return 0
 
-    def __init__(self, tax: float = 0.15, internal: float = 1.0) -> None:
+    def __init__(self, tax: float = 0.15, internal: float = 1.0, convention: Literal["tax", "link"] = "tax") -> None:
         self.tax = tax
         self.internal = internal
+        self.convention = convention
 
     @abstractmethod
     def visit(self, page: Account, held: Links | None, links: Links, total: float, *, same: bool) -> Transfer:
@@ -221,7 +224,7 @@ class Importance(ABC):
             return 0 * value, value
         if not links.out:
             return 0 * value, 0 * value
-        share = (1 - self.tax) * value / links.out
+        share = value / (links.out + 1) if self.convention == "link" else (1 - self.tax) * value / links.out
         return share * self.internal, share
 
 

@@ -25,6 +25,7 @@ from evercrawl.store.journal.events import (
     Switched,
     Visit,
 )
+from evercrawl.store.scheme import spending
 from evercrawl.store.table.table import ROOT
 from evercrawl.store.visit_fold import count_announcements, count_dates, fold_record
 
@@ -99,7 +100,7 @@ def _passed(state: State, event: Passed, place: Place) -> None:
 def _switched(state: State, event: Switched, _: Place) -> None:
     trusted = [event.scheme.trusts(site) for site in state.sites]
     state.become(event.scheme)
-    state.cashbook.begin_anew(handout=event.scheme.handout, trusted=trusted)
+    state.cashbook.begin_anew(trusted=trusted, **spending(event.scheme))
     state.notes.pop("price", None)  # it was in another unit
 
 

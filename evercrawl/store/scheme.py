@@ -28,6 +28,14 @@ class Scheme(msgspec.Struct, frozen=True):
         Sites that have a source, in order; all where none is named.
     distrusted
         Sites that have none in any case, in order.
+    tax
+        The part of a page's cash that goes to the virtual page rather than along its links.
+    convention
+        `tax`, or `link`: the virtual page is one more link of each page instead, and nothing is taxed.
+    virtual
+        Where the virtual page spends: `sites` get equal parts, or `pages` do.
+    in_turn
+        Whether it spends in its turn, like other pages, rather than at once; see `Accounts`.
 
     Examples
     --------
@@ -44,6 +52,10 @@ class Scheme(msgspec.Struct, frozen=True):
     width: int = 0
     trusted: tuple[str, ...] = ()
     distrusted: tuple[str, ...] = ()
+    tax: float = 0.15
+    convention: str = "tax"
+    virtual: str = "sites"
+    in_turn: bool = False
 
     def trusts(self, site: str) -> bool:
         """Whether a site is given anything by the virtual page, or has a source where that does not spend.
@@ -54,3 +66,12 @@ class Scheme(msgspec.Struct, frozen=True):
         False
         """
         return NETWORK not in site and (not self.trusted or site in self.trusted) and site not in self.distrusted
+
+
+def spending(scheme: Scheme) -> dict[str, bool]:
+    """Return how the virtual page spends, as arguments of `Accounts`.
+
+    >>> spending(Scheme("aopic", handout=True, virtual="pages"))
+    {'handout': True, 'pages': True, 'in_turn': False}
+    """
+    return {"handout": scheme.handout, "pages": scheme.virtual == "pages", "in_turn": scheme.in_turn}

@@ -18,7 +18,7 @@ from evercrawl.store.cash.spread import ELSEWHERE, IN_CELL, in_cells, thinner
 from evercrawl.store.forgotten import Forgotten
 from evercrawl.store.originals import Originals
 from evercrawl.store.records.records import FINDABLE, Records
-from evercrawl.store.scheme import NETWORK, Scheme
+from evercrawl.store.scheme import NETWORK, Scheme, spending
 from evercrawl.store.steering import Steered
 from evercrawl.store.table import folders
 from evercrawl.store.table.known import TICKS_PER_S, KnownLog
@@ -137,7 +137,7 @@ class State:
         self.changed_hosts = ChangedBlocks(_HOSTS, _HOSTS_A_BLOCK)
         self.new_hosts, self.new_sites = (ChangedBlocks(_HOSTS, _NAMES_A_BLOCK) for _ in range(2))
         self._coming: dict[str, int] = {}  # hosts that have a number, and are not admitted yet
-        self.accounts = Accounts(handout=self.scheme.handout)
+        self.accounts = Accounts(**spending(self.scheme))
         self.changed_born = ChangedBlocks(len(self.table.cash), _BIRTHS_A_BLOCK)
         self.born: NDArray[np.float32] = self._births()
         self.lost: dict[int, int] = {}
@@ -300,7 +300,7 @@ class State:
     def become(self, scheme: Scheme) -> None:
         """Learn importance so from now on, whatever has been kept of pages beside history and mark."""
         self.scheme = scheme
-        self.accounts.handout = scheme.handout
+        self.accounts.spends(**spending(scheme))
         self.records.keep(scheme.width)
         self.born = self._births()
 

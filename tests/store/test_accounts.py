@@ -33,12 +33,13 @@ def test_what_was_given_before_is_not_a_newcomers():
     assert accounts.leave(site) == 1.0
 
 
+@pytest.mark.parametrize(("pages", "in_turn"), [(False, False), (True, False), (True, True), (False, True)])
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.floats(0.0, 1.0)), max_size=60))
-def test_nothing_is_made_or_lost(steps):
+def test_nothing_is_made_or_lost(pages, in_turn, steps):
     """Cells and shares and what the virtual page has are always one."""
-    accounts = Accounts(handout=True)
-    for _ in range(4):
-        accounts.add_site()
+    accounts = Accounts(handout=True, pages=pages, in_turn=in_turn)
+    for site in range(4):
+        accounts.add_site(trusted=site != 2)
     members: list[list[float]] = [[], [], [], []]  # the cells of each site's members
     for site, what, amount in steps:
         cells = members[site]
@@ -55,6 +56,33 @@ def test_nothing_is_made_or_lost(steps):
         assert sum(map(sum, members)) + accounts.held() == pytest.approx(1.0, abs=1e-9)
         shares = [accounts.share(i) for i in range(4)]
         assert accounts.shares().tolist() == pytest.approx(shares)
+        assert shares[2] == 0.0
+        fixed = float(accounts.fixed_shares(np.arange(1, dtype=np.uint32)).sum())
+        assert sum(map(sum, members)) + accounts.owed(fixed) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_as_published_every_page_is_given_as_much():
+    accounts = Accounts(handout=True, pages=True)
+    large, small = accounts.add_site(), accounts.add_site()
+    for site in (large, large, large, small):
+        accounts.join(site)
+    accounts.spend()
+    assert (accounts.share(large), accounts.share(small)) == (0.25, 0.25)
+    assert accounts.join(small) == 0.25  # which it was not there to be given
+
+
+def test_in_its_turn_the_virtual_page_waits_until_it_has_what_a_page_has():
+    accounts = Accounts(handout=True, pages=True, in_turn=True)
+    site = accounts.add_site()
+    for _ in range(3):
+        accounts.join(site)
+    accounts.spend()
+    accounts.virtual = 0.2
+    accounts.spend()
+    assert accounts.virtual == 0.2
+    accounts.virtual = 0.25
+    accounts.spend()
+    assert accounts.virtual == 0.0
 
 
 def test_it_becomes_what_was_saved():

@@ -1,13 +1,14 @@
 """The scheme of importance of a crawl: what the settings ask for, what the store has to know of it, and who judges."""
 
 import inspect
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
 from evercrawl import catalog, importance
 from evercrawl.config import Config
 from evercrawl.config.values import AUTO
+from evercrawl.errors import ConfigError
 from evercrawl.importance.base import Importance
 from evercrawl.importance.windows import Window
 from evercrawl.model.policy.window_sizes import WindowLength, split, window_of
@@ -16,7 +17,9 @@ from evercrawl.store.partition import Partition
 from evercrawl.store.scheme import Scheme
 from evercrawl.store.state import State
 
-LASTING: Final = ("importance", "window", "internal", "trusted", "suspects")
+LASTING: Final = (
+    "importance", "window", "internal", "trusted", "suspects", "tax", "convention", "virtual_page", "virtual_spends",
+)  # fmt: skip
 """Settings that say how importance is learned."""
 INTERNAL: Final = 0.1
 """Weight of a link within a site, in a crawl of several."""
@@ -61,11 +64,11 @@ def scheme_of(begun: Scheme, state: State | None = None) -> Importance:
     """
     kind = kind_of(begun.name)
     if not _has_windows(kind):
-        return kind(internal=begun.internal)
+        return kind(begun.tax, begun.internal, convention=begun.convention)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     window = window_of(begun.window or FIRST_WINDOW)
     if state is not None:
         length_of(begun, window, state).renew(state.last_at())
-    return kind(internal=begun.internal, window=window)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+    return kind(begun.tax, begun.internal, window=window, convention=begun.convention)  # type: ignore[call-arg,arg-type]  # pyright: ignore[reportCallIssue, reportArgumentType]
 
 
 def length_of(begun: Scheme, window: Window, state: State) -> WindowLength:
@@ -90,8 +93,8 @@ def stored(name: str, internal: float = 1.0, window: str = AUTO, trusted: tuple[
 
     Examples
     --------
-    >>> stored("push", 0.1)
-    Scheme(name='push', handout=False, internal=0.1, window='', width=0, trusted=(), distrusted=())
+    >>> stored("push", 0.1) == Scheme("push", internal=0.1)
+    True
     >>> stored("aopic", window="unbounded").window
     'unbounded'
     """
@@ -132,11 +135,28 @@ def wanted(config: Config, now: Scheme | None = None, *, alone: bool = False) ->
     trusted = tuple(sorted({site(name) for name in config.trusted}))
     usual = now.internal if now is not None else 1.0 if alone else INTERNAL
     internal = usual if config.internal == AUTO else float(config.internal)
+    virtual = _virtual(config, now or Scheme())
+    if virtual["virtual"] == "pages" and not kind_of(config.importance).handout:
+        raise ConfigError(
+            f"virtual_page = pages needs cash that goes round; {config.importance} has a source a site instead: add "
+            "--importance aopic"
+        )
     asked = config.window
     if now is not None and now.name == config.importance and asked in (AUTO, now.window or FIRST_WINDOW):
         as_it_is = stored(now.name, internal, now.window or FIRST_WINDOW, trusted)
+        as_it_is = replace(as_it_is, **virtual)
         return replace(as_it_is, window=now.window) if as_it_is.width == now.width else as_it_is
-    return stored(config.importance, internal, asked, trusted)
+    return replace(stored(config.importance, internal, asked, trusted), **virtual)
+
+
+def _virtual(config: Config, now: Scheme) -> dict[str, Any]:
+    """Return what the settings say of the virtual page; what they leave open is as it is."""
+    return {
+        "tax": now.tax if config.tax == AUTO else float(config.tax),
+        "convention": now.convention if config.convention == AUTO else config.convention,
+        "virtual": now.virtual if config.virtual_page == AUTO else config.virtual_page,
+        "in_turn": now.in_turn if config.virtual_spends == AUTO else config.virtual_spends == "in-turn",
+    }
 
 
 def _has_windows(kind: type[Importance]) -> bool:

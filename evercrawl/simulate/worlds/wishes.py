@@ -68,6 +68,10 @@ def _drawn(draw: random.Random, config: Config) -> dict[str, Any]:
         "lookups": draw.choice([64, 64, 3, 1]),
         "robots_bytes": draw.choice([256 << 20, 1 << 20]),
         "window": _sized(draw, config.window),
+        "tax": draw.choice(["auto", "auto", "0.05", "0.3"]),
+        "convention": draw.choice(["auto", "tax", "link"]),
+        "virtual_page": draw.choice(["sites", "pages"]) if config.importance == "aopic" else "sites",
+        "virtual_spends": draw.choice(["auto", "at-once", "in-turn"]),
     }
 
 

@@ -7,6 +7,10 @@ how much each of them was given, and one counter for all how much each site was.
 Where the virtual page spends nothing (push) there is a constant source of 1 a site instead, and the share of a member
 is its part of that; the cells then hold what came along links less what was passed on.
 
+As published the virtual page leads to every page alike (`pages`): then one counter says what each member was given, and
+a site gets the more the more pages it has. And it is a page among others, which keeps what it gets until its turn comes
+(`in_turn`). Both are options; a site with many URLs, or a calendar without end, gains by the first.
+
 Where some sites are trusted and others not, only the trusted are given anything, again in equal parts: TrustRank as a
 biased virtual page. So no site ever has more than one part, whatever it links to itself.
 
@@ -55,7 +59,7 @@ class SavedAccounts(NamedTuple):
     virtual, total
         As in `Accounts`.
     each, active
-        What each trusted site with members was given so far, and how many there are.
+        What each trusted site with members, or each member of one, was given so far, and how many of them there are.
     known
         Sites known; their rows are saved as a column.
     """
@@ -74,6 +78,10 @@ class Accounts:
     ----------
     handout
         Whether the virtual page spends; then there is cash of 1 in all, and at first it is the virtual page's.
+    pages
+        Where it spends: whether every member is given as much, rather than every site.
+    in_turn
+        Whether it spends only when it holds as much as a page would if all cash were spread evenly; else at once.
 
     Attributes
     ----------
@@ -110,8 +118,8 @@ class Accounts:
     (1.0, 0.0, 1.0)
     """
 
-    def __init__(self, *, handout: bool) -> None:
-        self.handout = handout
+    def __init__(self, *, handout: bool, pages: bool = False, in_turn: bool = False) -> None:
+        self.spends(handout=handout, pages=pages, in_turn=in_turn)
         self.virtual = 1.0 if handout else 0.0
         self.total = 0.0
         self.sites: NDArray[Any] = reserve(SITE, _SITES)
@@ -121,32 +129,37 @@ class Accounts:
         self.changed = ChangedBlocks(len(self.sites), SITE_BITS)
         self.then: BlocksThen | None = None
         self.count = 0
-        self._active = 0  # trusted sites with members
+        self._active = 0  # trusted sites with members, or members of trusted sites
         self._each = 0.0  # what each of them was given so far
+
+    def spends(self, *, handout: bool, pages: bool = False, in_turn: bool = False) -> None:
+        """Say how the virtual page spends; who changes that in a crawl that goes on has to `begin` anew."""
+        self.handout, self.pages, self.in_turn = handout, handout and pages, in_turn
 
     @property
     def nbytes(self) -> int:
         """Bytes of memory in use."""
         return self.count * SITE.itemsize
 
-    def begin(self, *, handout: bool, trusted: Sequence[bool]) -> None:
+    def begin(self, *, handout: bool, trusted: Sequence[bool], pages: bool = False, in_turn: bool = False) -> None:
         """Begin anew with the cash; members and what is known of dates and announcements stay.
 
         Parameters
         ----------
-        handout
-            Whether the virtual page spends from now on.
+        handout, pages, in_turn
+            How the virtual page spends from now on.
         trusted
             Of each site, whether it is given anything from now on.
         """
-        self.handout = handout
+        self.spends(handout=handout, pages=pages, in_turn=in_turn)
         self.virtual, self.total, self._each = 1.0 if handout else 0.0, 0.0, 0.0
         assert self.then is None, "no snapshot is written meanwhile"
         self.changed.note_rows(0, self.count)
         rows = self.sites[: self.count]
         rows["given"] = rows["settled"] = 0.0
         rows["trusted"] = trusted
-        self._active = int(np.count_nonzero((rows["members"] > 0) & (rows["trusted"] > 0)))
+        members = rows["members"][rows["trusted"] > 0]
+        self._active = int(members.sum() if self.pages else np.count_nonzero(members))
 
     def add_site(self, *, trusted: bool = True) -> int:
         """Return the index of a new site, without members."""
@@ -171,10 +184,10 @@ class Accounts:
         self._touch(site)
         self._settle(site)
         members = int(self._members[site])
-        if not members:
+        if self.pages or not members:
             self._active += int(self._trusted[site])
         self._members[site] = members + 1
-        return float(self._given[site])
+        return self._given_to(site)
 
     def leave(self, site: int) -> float:
         """Count one member less; return its share so far, which its cell has to be raised by."""
@@ -183,13 +196,13 @@ class Accounts:
         members = int(self._members[site])
         assert members, "a page leaves that was no member"
         self._members[site] = members - 1
-        if members == 1:
+        if self.pages or members == 1:
             self._active -= int(self._trusted[site])
-        return float(self._given[site])
+        return self._given_to(site)
 
     def spend(self) -> None:
         """Give the virtual page's cash away, where it is of the kind that does."""
-        if self.handout and self._active:
+        if self.handout and self._active and (not self.in_turn or self.virtual >= 1 / (1 + self._active)):
             self._each += self.virtual / self._active
             self.virtual = 0.0
 
@@ -200,13 +213,16 @@ class Accounts:
             return 0.0
         if not self.handout:
             return 1.0 / members
+        if self.pages:
+            return self._each
         return float(self._given[site] + (self._each - self._settled[site]) / members)
 
     def shares(self, sites: Slots | None = None) -> Floats:
         """Return `share` for many sites, shape (n,); for all that there are where none are named."""
         rows = self.sites[: self.count] if sites is None else self.sites.take(sites)
         members = np.maximum(rows["members"], 1)
-        given = rows["given"] + (self._each - rows["settled"]) / members if self.handout else 1.0 / members
+        given: Any = rows["given"] + (self._each - rows["settled"]) / members if self.handout else 1.0 / members
+        given = self._each if self.pages else given
         return np.where((rows["members"] > 0) & (rows["trusted"] > 0), given, 0.0)
 
     def held(self) -> float:
@@ -218,8 +234,10 @@ class Accounts:
     def fixed_shares(self, blocks: Slots) -> Floats:
         """Return what the shares of all members add up to but for what was given of late, a sum for each block.
 
-        With as many times what each site was given as there are sites that are given something, it is all of it.
+        With as many times what each was given as there are sites, or members, that are given something, it is all.
         """
+        if self.pages:
+            return np.zeros(len(blocks))
         rows = self.sites[: len(self.sites) >> SITE_BITS << SITE_BITS].reshape(-1, 1 << SITE_BITS)[blocks]
         fixed = rows["members"] * rows["given"] - rows["settled"]
         sums: Floats = np.where((rows["members"] > 0) & (rows["trusted"] > 0), fixed, 0.0).sum(axis=1)
@@ -243,8 +261,12 @@ class Accounts:
         self.virtual, self.total, self._each, self._active = saved.virtual, saved.total, saved.each, saved.active
         self.count = saved.known
 
+    def _given_to(self, site: int) -> float:
+        """Return what each member of a site was given so far."""
+        return self._each * float(self._trusted[site]) if self.pages else float(self._given[site])
+
     def _settle(self, site: int) -> None:
-        if not self.handout:
+        if not self.handout or self.pages:
             return
         if self._members[site] and self._trusted[site]:
             self._given[site] += (self._each - self._settled[site]) / self._members[site]

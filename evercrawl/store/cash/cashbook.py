@@ -114,12 +114,12 @@ class Cashbook:
             self._accounts.virtual -= self._pay(slot, -given, number) + given
         self._accounts.spend()
 
-    def begin_anew(self, *, handout: bool, trusted: list[bool]) -> None:
+    def begin_anew(self, *, handout: bool, trusted: list[bool], pages: bool = False, in_turn: bool = False) -> None:
         """Begin anew with cash and history; a snapshot has all its cells from before, for none is written meanwhile.
 
         Parameters
         ----------
-        handout, trusted
+        handout, trusted, pages, in_turn
             See `Accounts.begin`.
         """
         rows = self._records.rows[: self._records.count]
@@ -127,7 +127,7 @@ class Cashbook:
         self._records.changed.note_rows(0, self._records.count)
         self._table.cash[: self._known.count] = 0.0
         self._table.changed_cash.note_rows(0, self._known.count)
-        self._accounts.begin(handout=handout, trusted=trusted)
+        self._accounts.begin(handout=handout, trusted=trusted, pages=pages, in_turn=in_turn)
         self._accounts.spend()
 
     def owed(self) -> float:
