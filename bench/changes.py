@@ -1,10 +1,11 @@
 """What changed among a million visits, and what was seen of one page: how long the questions take, against their goals.
 
-    python bench/changes.py [--visits 1_000_000] [--dir DIR]
+    python bench/changes.py [--visits 1_000_000] [--texts] [--dir DIR]
 
 A crawl is made up visit by visit, with the journal and the state of a real one: a fifth of the visits read a page for
 the first time, each page has 25 links, a third of the later visits find a change. With --dir it is kept and used again.
-Archived answers are left out, so no words are compared.
+With --texts each version is archived with its words, and half of the pages change by a clock alone, so that changes
+have to be told from noise; without, no words are compared.
 """
 
 from __future__ import annotations
@@ -34,10 +35,12 @@ from evercrawl.model.stored.derived.derived import FOLDER, Derived
 from evercrawl.model.stored.reader import opened
 from evercrawl.model.view import View
 from evercrawl.parse.sites import site, site_rules
+from evercrawl.store.archive.pointer import Pointer
+from evercrawl.store.archive.warc import ArchiveEntry
 from evercrawl.store.journal.codec import encode_slots
 from evercrawl.store.journal.events import CHANGED, HAS_LINKS, KEEP, UNCHANGED, Discovery, Found, Visit
 from evercrawl.store.partition import Partition
-from evercrawl.types import Outcome
+from evercrawl.types import Exchange, Outcome, Request
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,15 +54,16 @@ BATCH: Final = 512
 BEGAN_AT: Final = 1_700_000_000.0
 DAYS: Final = 30
 PAGES_ASKED: Final = 50
+_TEXT: Final = " ".join(f"a sentence of a page that says thing {number} of many things." for number in range(40))
 
 
 class Made:
     """A crawl that is made up; every page is visited as often as any other."""
 
-    def __init__(self, folder: Path, visits: int) -> None:
+    def __init__(self, folder: Path, visits: int, *, texts: bool = False) -> None:
         self.partition = Partition(folder, os.urandom, now=BEGAN_AT, site=site, site_rules=site_rules())
         save(Config(), folder)
-        self._draw, self._visits = np.random.default_rng(1), visits
+        self._draw, self._visits, self._texts = np.random.default_rng(1), visits, texts
         self._pages = visits // VISITS_OF_A_PAGE
 
     def make(self) -> None:
@@ -87,6 +91,7 @@ class Made:
                 digest=digest, simhash=int(simhashes[slot]) if flags & HAS_LINKS else 0,
                 words=digest & 0xFFFFFFFF if flags & HAS_LINKS else 0, misses=int(gone), mime="text/html",
                 targets=targets if flags & HAS_LINKS and not gone else b"", out=LINKS, title=f"Page {slot}",
+                archive=self._archived(slot, number) if self._texts and flags & HAS_LINKS and not gone else None,
             )  # fmt: skip
             self.partition.remember(event)
             if number % BATCH == BATCH - 1:
@@ -94,6 +99,29 @@ class Made:
                 self.partition.journal.write(self.partition.journal.seal())
         self._commit()
         assert state.visits == self._visits
+
+    def _archived(self, slot: int, number: int) -> Pointer:
+        """Archive a version: of every other page a clock changes alone, of the rest a sentence."""
+        what = (
+            f"{number // 3600 % 24:02d}:{number // 60 % 60:02d}" if slot % 2 else f"word{number} and word{number + 1}"
+        )
+        body = f"<html><title>Page {slot}</title><p>{_TEXT} now {what} is said here {_TEXT}</html>".encode()
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+        url = f"https://www.site{slot % HOSTS}.example/folder-{slot % 7}/page-{slot}.html"
+        sent = f"GET /folder-{slot % 7}/page-{slot}.html HTTP/1.1\r\n\r\n".encode()
+        exchange = Exchange(
+            Request(url),
+            BEGAN_AT + number,
+            0.1,
+            200,
+            sent,
+            head,
+            body,
+            body,
+            {"content-type": "text/html"},
+            "192.0.2.1",
+        )
+        return self.partition.archive.append([ArchiveEntry(exchange)])[0]
 
     def _find(self) -> None:
         state, new = self.partition.state, list[str]()
@@ -119,10 +147,11 @@ class Made:
         self.partition.close()
 
 
-def made(folder: Path, visits: int) -> None:
+def made(folder: Path, visits: int, *, texts: bool) -> None:
     """Make the crawl, in a process of its own."""
     if not (folder / "crawl.json").exists():
-        subprocess.run([sys.executable, __file__, "--make", str(folder), "--visits", str(visits)], check=True)
+        flags = ["--make", str(folder), "--visits", str(visits), *(["--texts"] if texts else [])]
+        subprocess.run([sys.executable, __file__, *flags], check=True)
 
 
 def timed(work: Callable[[], T]) -> tuple[T, float]:
@@ -141,6 +170,10 @@ def measured(folder: Path, visits: int) -> list[Figure]:
     view = View(crawl, Config(), 0.0)
     month, month_s = timed(lambda: changes(view, derived.runs, ChangeQuestion(), derived.events))
     day, day_s = timed(lambda: changes(view, derived.runs, ChangeQuestion(since=view.now - 86_400), derived.events))
+    again, month_again_s = timed(lambda: changes(view, derived.runs, ChangeQuestion(), derived.events))
+    every, every_s = timed(
+        lambda: changes(view, derived.runs, ChangeQuestion(site="site7.example", limit=None), derived.events)
+    )
     slots = np.random.default_rng(2).integers(0, visits // VISITS_OF_A_PAGE, PAGES_ASKED).tolist()
     versions, linking = list[float](), list[float]()
     for slot in slots:
@@ -159,6 +192,13 @@ def measured(folder: Path, visits: int) -> list[Figure]:
         Figure("find them current, CPU", again_s * 1e3, "ms"),
         Figure(f"changes of {DAYS} days, {month.total:,} pages, CPU", month_s, "s", at_most=1.0),
         Figure(f"changes of a day, {day.total:,} pages, CPU", day_s, "s", at_most=1.0),
+        Figure(
+            f"the same again, {again.noise:,} noise, {again.unjudged} not compared yet, CPU",
+            month_again_s,
+            "s",
+            at_most=1.0,
+        ),
+        Figure(f"all {every.total:,} of a site, {every.noise:,} noise, CPU", every_s, "s"),
         Figure("evercrawl changes, the whole command, wall", wall_s, "s"),
         Figure(f"versions of a page, longest of {PAGES_ASKED}, CPU", max(versions) * 1e3, "ms", at_most=50),
         Figure(f"in-links of a page, longest of {PAGES_ASKED}, CPU", max(linking) * 1e3, "ms", at_most=50),
@@ -170,16 +210,17 @@ def main() -> int:
     """Print all figures; return 1 when a goal is missed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--visits", type=int, default=1_000_000)
+    parser.add_argument("--texts", action="store_true")
     parser.add_argument("--dir", type=Path)
     parser.add_argument("--make", type=Path)
     options = parser.parse_args()
     if options.make:
-        Made(options.make, options.visits).make()
+        Made(options.make, options.visits, texts=options.texts).make()
         return 0
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.dir or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        made(folder, options.visits)
+        made(folder, options.visits, texts=options.texts)
         figures = measured(folder, options.visits)
     print(*figures, sep="\n")
     return 0 if all(figure.ratio is None or figure.ratio >= 1 for figure in figures) else 1

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections import deque
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from evercrawl.ask.instants import dated
+from evercrawl.cli.delivering import told_of, webhook_of
+from evercrawl.cli.feed import FeedFile, words_of
 from evercrawl.cli.running import obey_from_now
 from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.meter import Meter
@@ -41,7 +42,7 @@ def run(args: argparse.Namespace, directory: Path, question: ChangeQuestion) -> 
     with Meter(sys.stderr, line_every_s=1.0) as meter:
         following = FollowedCrawl(directory, tell=meter)
     try:
-        feed = _Feed(Path(args.atom), following, question) if args.atom else None
+        feed = FeedFile(Path(args.atom), following, question) if args.atom else None
         if args.follow:
             _follow(args, directory, following, question, feed)
         elif feed is not None:
@@ -52,7 +53,7 @@ def run(args: argparse.Namespace, directory: Path, question: ChangeQuestion) -> 
 
 
 def _follow(
-    args: argparse.Namespace, directory: Path, following: FollowedCrawl, question: ChangeQuestion, feed: _Feed | None
+    args: argparse.Namespace, directory: Path, following: FollowedCrawl, question: ChangeQuestion, feed: FeedFile | None
 ) -> None:
     began = question if question.after or question.since else replace(question, after=following.sequence)
     hook, cursors = _hook(args, directory, following, began)
@@ -69,7 +70,7 @@ def _follow(
             more = hook is not None and hook.turn(following.crawl.birth.id, following.part)
             if hook is not None and hook.error != said:
                 said = hook.error
-                print(fit(f"evercrawl: {_trouble(said)}", sys.stderr), file=sys.stderr, flush=True)
+                print(fit(f"evercrawl: {told_of(said)}", sys.stderr), file=sys.stderr, flush=True)
             if not found.changes and not more and at == following.sequence:
                 time.sleep(EVERY_S)
                 following.turn()
@@ -78,18 +79,10 @@ def _follow(
             cursors.close()
 
 
-def _trouble(error: str) -> str:
-    return (
-        f"the webhook did not take a delivery ({error}); it is sent again" if error else "the webhook takes deliveries"
-    )
-
-
 def _hook(
     args: argparse.Namespace, directory: Path, following: FollowedCrawl, question: ChangeQuestion
 ) -> tuple[Webhook | None, Cursors | None]:
     """Return what delivers, from where it ended the last time."""
-    from evercrawl.ask.changes.webhooks import Webhook
-    from evercrawl.fetch.webhook import post
     from evercrawl.model.view import settings
     from evercrawl.store.cursors import Cursors
 
@@ -102,14 +95,8 @@ def _hook(
     if not secret:
         print(f"evercrawl: deliveries to {masked(url)} are not signed; name a --webhook-secret", file=sys.stderr)
     cursors = Cursors(directory)
-    known = cursors.get(url)
-    if known is None and not question.since:
-        cursors.put(url, question.after)
-    elif known is not None:
-        question = replace(question, after=known, since=float("-inf"))
-    carry = partial(post, private=config.webhook_private)
     describe = partial(_described, args, following)
-    return Webhook(url, secret, question, cursors, carry, time.time, describe), cursors
+    return webhook_of(config, (url, secret), question, cursors, describe), cursors
 
 
 def _described(args: argparse.Namespace, following: FollowedCrawl, change: PageChange) -> dict[str, Any]:
@@ -131,41 +118,4 @@ def _print(args: argparse.Namespace, following: FollowedCrawl, change: PageChang
 
 
 def _diff(args: argparse.Namespace, following: FollowedCrawl, change: PageChange) -> WordDiff | None:
-    return _words(following, change) if args.diff else None
-
-
-def _words(following: FollowedCrawl, change: PageChange) -> WordDiff | None:
-    from evercrawl.ask.changes.texts import VersionTexts, diff_of
-
-    return diff_of(VersionTexts(following.crawl, following.derived.runs), change)
-
-
-class _Feed:
-    """An Atom feed in a file, with the latest changes."""
-
-    def __init__(self, path: Path, following: FollowedCrawl, question: ChangeQuestion) -> None:
-        from evercrawl.ask.changes.atom import ENTRIES
-        from evercrawl.ask.changes.streaming import latest
-
-        self._path, self._following, self._question = path, following, question
-        most = min(question.limit or ENTRIES, ENTRIES)
-        found = latest(following.view, following.derived.runs, replace(question, limit=most), following.sequence)
-        self.entries = deque(((change, _words(following, change)) for change in found), maxlen=most)
-        self._known = following.sequence
-        self._write()
-
-    def add(self, changes: tuple[PageChange, ...]) -> None:
-        """Put changes before those that are there."""
-        new = [change for change in changes if change.sequence > self._known]
-        self.entries.extendleft((change, _words(self._following, change)) for change in new)
-        if new:
-            self._known = new[-1].sequence
-            self._write()
-
-    def _write(self) -> None:
-        from evercrawl.ask.changes.atom import atom
-        from evercrawl.store.disk.whole import atomic_file
-
-        made = atom(list(self.entries), self._following.crawl.birth.id, self._question, time.time())
-        with atomic_file(self._path) as temporary:
-            temporary.write_bytes(made)
+    return words_of(following, change) if args.diff else None

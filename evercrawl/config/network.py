@@ -10,6 +10,9 @@ _AGENT = re.compile(r"[A-Za-z_-]+(/[!-~]+)?( [ -~]+)?")
 _CONTACT = re.compile(r"(https?://|mailto:)[!-'*-~]+|[!-'*-?A-~]+@[!-'*-?A-~]+")
 _SIZED = re.compile(r"(.+?)(:\d[\w.]*)")
 _SITE = re.compile(r"[^\s/:@.]+(\.[^\s/:@.]+)*")
+_HOST = re.compile(r"[\w-]+(\.[\w-]+)+|localhost")
+ALL = "all"
+"""Stands for every page of a crawl."""
 PROXY = re.compile(r"(https?|socks4a?|socks5h?)://[!-~]+")
 _WEBHOOK = re.compile(rf"https?://[!-~]+|{REFERENCE}")
 _PROXY = re.compile(rf"{PROXY.pattern}|{REFERENCE}")
@@ -85,6 +88,30 @@ def webhook() -> ValueKind:
     )
 
 
+def pages() -> ValueKind:
+    """Return the kind of words that say which pages are meant, or nothing; see `meant`.
+
+    Examples
+    --------
+    >>> pages().read("Shop.Example.org"), pages().read("/news/")
+    ('shop.example.org', '/news/')
+    """
+    return ValueKind("PAGES", "all, a site or host such as example.org, or an expression found in URLs", _pages)
+
+
+def meant(word: str) -> tuple[str, str]:
+    """Return site and expression that a word means, "" for what it does not name.
+
+    Examples
+    --------
+    >>> meant("all"), meant("example.org"), meant("/news/")
+    (('', ''), ('example.org', ''), ('', '/news/'))
+    """
+    if word in ("", ALL):
+        return "", ""
+    return (word, "") if _HOST.fullmatch(word) else ("", word)
+
+
 def reference() -> ValueKind:
     """Return the kind of references to a secret, or nothing.
 
@@ -143,6 +170,15 @@ def _text(raw: object) -> str:
     if not isinstance(raw, str):
         raise ValueError
     return raw.strip()
+
+
+def _pages(raw: object) -> str:
+    if not isinstance(raw, str):
+        raise ValueError
+    word = raw.strip()
+    if word.lower() == ALL or _HOST.fullmatch(word):
+        return word.lower()
+    return str(pattern().read(word)) if word else ""
 
 
 def _pattern(raw: object) -> str:

@@ -60,9 +60,20 @@ def _flag(name: str) -> str:
     return f"--{re.sub('(_per_s|_s|_bytes)$', '', name).replace('_', '-')}"
 
 
-_pace, _scope, _identity, _limits, _strategy, _network, _machine, _store, _webhook = (
+_pace, _scope, _identity, _limits, _strategy, _network, _machine, _store, _webhook, _feeds = (
     partial(_setting, section)
-    for section in ("pace", "scope", "identity", "limits", "strategy", "network", "machine", "store", "webhook")
+    for section in (
+        "pace",
+        "scope",
+        "identity",
+        "limits",
+        "strategy",
+        "network",
+        "machine",
+        "store",
+        "webhook",
+        "feeds",
+    )
 )
 
 
@@ -197,11 +208,19 @@ class Config:
         "size at which an archive file is closed and the next one opened")
 
     webhook_url: str = _webhook("", network.webhook(),
-        "where `evercrawl changes --follow` delivers changes; env:NAME or file:PATH if the URL holds a secret")
+        "where a running crawl, or else `evercrawl changes --follow`, delivers changes; env:NAME or file:PATH if the "
+        "URL holds a secret")
     webhook_secret: str = _webhook("", network.reference(),
         "what signs deliveries: env:NAME or file:PATH; empty = they are not signed")
     webhook_private: bool = _webhook(True, values.switch(),
         "deliver also to addresses of private networks and of this machine")
+    webhook_pages: str = _webhook("", network.pages(),
+        "changes of which pages a running crawl delivers: all, a site or host, or an expression found in URLs; "
+        "empty = all")
+
+    feeds: tuple[str, ...] = _feeds((), values.each(network.pages(), "a list such as all, example.org or /news/"),
+        "Atom feeds that a running crawl keeps in the folder feeds of its directory, one for each entry: all, a site "
+        "or host, or an expression found in URLs")
     # fmt: on
 
     focus: tuple[focusing.Focus, ...] = ()

@@ -30,6 +30,8 @@ from evercrawl.store.forgotten import Forgotten, ForgottenHost
 from evercrawl.store.journal.events import Discovery, Event, Found, Obeyed, Visit
 from evercrawl.store.journal.frame import Press
 from evercrawl.store.journal.segment import HEADER_BYTES, frames, segments
+from evercrawl.store.orders import FILE as ORDERS
+from evercrawl.store.orders import words_masked
 from evercrawl.store.partition import Partition, is_crawl
 from evercrawl.store.repair.archive import filler
 from evercrawl.store.repair.kept import FOLDER as DAMAGED_FOLDER
@@ -39,7 +41,7 @@ from evercrawl.types import NO_SLOT, Keys, Slots
 PURPOSE: Final = "evercrawl forget"
 _HOST: Final = re.compile(r"[\w.-]+|\[[0-9a-fA-F:.]+\]")
 _URL: Final = re.compile(rb"https?://[^\s\"'<>\\]+")
-_MASKED: Final = ("orders.jsonl", "usage.jsonl", "signals.jsonl", "quarantine.json", "skipped.json")
+_MASKED: Final = (ORDERS, "usage.jsonl", "signals.jsonl", "quarantine.json", "skipped.json")
 _PIECE: Final = 1 << 14
 _EVERY: Final = 256
 
@@ -140,14 +142,16 @@ def finish(directory: Path) -> bool:
     """
     if not is_crawl(directory):
         raise ConfigError(f"there is no crawl in {directory}; name its directory with --dir")
-    begun = (directory / forgetting.PLAN).exists()
+    begun = forgetting.begun(directory)
     if begun:
-        _opened(directory).close()
+        opened_to_forget(directory).close()
         _made_again(directory, search=True)
     return begun
 
 
-def forget(directory: Path, wanted: Sequence[str], watch: Watch = lambda what, done, total: None) -> Forgot:
+def forget(
+    directory: Path, wanted: Sequence[str], watch: Watch = lambda what, done, total: None, *, order: str = ""
+) -> Forgot:
     """Forget pages and hosts of the crawl in `directory`, in which no crawl may run.
 
     Parameters
@@ -158,6 +162,9 @@ def forget(directory: Path, wanted: Sequence[str], watch: Watch = lambda what, d
         URLs, hosts and expressions; see `targets`.
     watch
         Told now and then what is being done, how much of it, and of how much.
+    order
+        Id of the order that asks for it, whose words are written over with the rest; "" where none does. The search
+        index is then left to the crawl, which fills it while it runs.
 
     Raises
     ------
@@ -169,12 +176,12 @@ def forget(directory: Path, wanted: Sequence[str], watch: Watch = lambda what, d
     """
     if not is_crawl(directory):
         raise ConfigError(f"there is no crawl in {directory}; name its directory with --dir")
-    partition = _opened(directory)
+    partition = opened_to_forget(directory)
     try:
-        searchable = (directory / SEARCH_FOLDER).is_dir()
+        searchable = (directory / SEARCH_FOLDER).is_dir() and not order
         meant = targets(partition, wanted)
         table = _table(partition, meant)
-        work = _Work(partition, table, meant, watch)
+        work = _Work(partition, table, meant, watch, order)
         plan = work.plan()
         result = Forgot(
             len(meant.slots), len(meant.hosts), len(plan.blanks), sum(each.size for each in plan.blanks),
@@ -185,11 +192,13 @@ def forget(directory: Path, wanted: Sequence[str], watch: Watch = lambda what, d
         forgetting.carry_out(directory, partition.disk)
     finally:
         partition.close()
-    _made_again(directory, search=searchable, watch=watch)
+    if not order:  # a crawl that goes on makes it again by itself
+        _made_again(directory, search=searchable, watch=watch)
     return result
 
 
-def _opened(directory: Path) -> Partition:
+def opened_to_forget(directory: Path) -> Partition:
+    """Open a crawl directory to change it, with its lock."""
     now = SystemClock().now()
     partition = Partition(
         directory, os.urandom, now=now, software=f"evercrawl/{__version__}", site=found_site,
@@ -252,9 +261,11 @@ def _table(partition: Partition, meant: ForgetTargets) -> Forgotten:
 class _Work:
     """Works out what is to be overwritten."""
 
-    def __init__(self, partition: Partition, table: Forgotten, meant: ForgetTargets, watch: Watch) -> None:
+    def __init__(
+        self, partition: Partition, table: Forgotten, meant: ForgetTargets, watch: Watch, order: str = ""
+    ) -> None:
         self._partition, self._disk, self._hasher = partition, partition.disk, partition.hasher
-        self._table, self._watch = table, watch
+        self._table, self._watch, self._order = table, watch, order
         self._hosts = [host.encode() for host in meant.hosts]
         self._slots = np.sort(meant.slots)
         self._new = Forgotten(meant.slots, meant.keys, {})
@@ -346,6 +357,8 @@ class _Work:
     def _mask(self, name: str) -> None:
         data = self._disk.read(name, 0, self._disk.size(name))
         masked = self.masked(data) if data else None
+        if self._order and name == ORDERS:
+            masked = words_masked(data if masked is None else masked, self._order)
         if masked is not None:
             self._patches.append(Patch(name, 0, masked))
 

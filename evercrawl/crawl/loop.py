@@ -28,6 +28,7 @@ from evercrawl.progress import Limits, Progress, Summary
 from evercrawl.schedule.abilities import Learns, Tunable, notes_of, price_of
 from evercrawl.schedule.base import Policy
 from evercrawl.schedule.frontier.hosts import Host
+from evercrawl.store.orders import FORGET
 from evercrawl.types import Exchange
 
 REPORT_S: Final = 0.5
@@ -385,7 +386,9 @@ class Crawl:
 
     def _over(self, now: float) -> bool:
         if not self._reason:
-            if now >= self._until:
+            if self.obeying.to_forget:
+                self._reason = FORGET
+            elif now >= self._until:
                 self._reason = "seconds"
             elif now >= self._short_at + MEMORY_WAIT_S:
                 self._reason = "memory"

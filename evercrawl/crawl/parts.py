@@ -344,6 +344,7 @@ class Parts:
             outside.amend,
             outside.offload,
             outside.network.wake,
+            forgets=outside.forgets,
         )
         self.hearing = Hearing(outside.signals, self.learner.admit_listing)
 

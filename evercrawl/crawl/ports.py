@@ -94,6 +94,8 @@ class Outside:
         Changes the file of settings because of an order; None where there is none.
     signals
         Where publishers say what has changed; None where nobody can.
+    forgets
+        Whether a run that ends because an order asks to forget something is followed by that, and by another run.
     """
 
     network: Network
@@ -109,3 +111,4 @@ class Outside:
     orders: OrderSource | None = None
     amend: Callable[[Change], None] | None = None
     signals: SignalSource | None = None
+    forgets: bool = False

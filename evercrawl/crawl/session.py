@@ -27,6 +27,7 @@ from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.measuring import MemoryMeasuring
 from evercrawl.crawl.memory import Memory
 from evercrawl.crawl.memory_room import MemoryRoom, container_limit_bytes, resident_bytes
+from evercrawl.crawl.orders.forgets import obey_forgets
 from evercrawl.crawl.orders.live import LiveLine
 from evercrawl.crawl.ports import Network, Outside
 from evercrawl.crawl.sessions.assembling import Certificates, certificates, credentials_of, with_sessions
@@ -49,7 +50,7 @@ from evercrawl.search.index import FOLDER, Index, erase
 from evercrawl.search.trouble import IndexBusyError
 from evercrawl.store.disk.lock import Lock, lock_for_crawl
 from evercrawl.store.disk.trouble import in_words
-from evercrawl.store.orders import OrderFile
+from evercrawl.store.orders import FORGET, OrderFile
 from evercrawl.store.partition import FORMAT, Partition, Scheme, is_crawl
 from evercrawl.store.quarantine import Quarantine
 from evercrawl.store.signals import SignalFile
@@ -166,6 +167,11 @@ async def crawl(
             watch(Progress(at=clock.now(), message=again, alert="set_aside"))
             lock, lost = lock_for_crawl(directory), []
         else:
+            if summary.reason == FORGET and not (stop is not None and stop.is_set()):
+                visits += summary.visits
+                await _in_thread(obey_forgets, directory, lambda said: watch(Progress(at=clock.now(), message=said)))
+                lock, lost = lock_for_crawl(directory), []
+                continue
             return replace(summary, visits=summary.visits + visits, elapsed_s=clock.now() - begun_at)
 
 
@@ -255,6 +261,7 @@ async def _run(
             orders,
             amend,
             signals,
+            forgets=not only,
         )
         one = assemble(config, memory, outside, watch, policy=policy)
         stack.callback(one.close)

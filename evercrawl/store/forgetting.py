@@ -99,6 +99,11 @@ def unfinished(disk: Disk) -> bool:
     return disk.size(PLAN) > 0
 
 
+def begun(directory: Path) -> bool:
+    """Whether something is being forgotten in a crawl directory."""
+    return (directory / PLAN).exists()
+
+
 def carry_out(directory: Path, disk: Disk) -> None:
     """Do what the plan says, if there is one; the caller holds the lock.
 

@@ -19,6 +19,8 @@ from evercrawl.store.journal.events import Discovery
 from evercrawl.types import Keys, Slots
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from evercrawl.arrays.hasher import Hasher
     from evercrawl.store.disk.disk import Disk
 
@@ -179,6 +181,15 @@ def load(disk: Disk) -> Forgotten:
     if there:
         raise StoreError(f"{FILES[0]} and {FILES[1]} are damaged; put one of them back from a copy of the directory")
     return Forgotten.nothing()
+
+
+def stamp(directory: Path) -> tuple[int, int]:
+    """Return what tells whether a crawl was told to forget something since: whoever holds its texts opens it anew."""
+    try:
+        about = (directory / FILES[0]).stat()
+    except OSError:
+        return 0, 0
+    return about.st_mtime_ns, about.st_ino
 
 
 def is_nowhere(url: str | None) -> bool:

@@ -24,6 +24,9 @@ from evercrawl.errors import ConfigError
 from evercrawl.store.disk.trouble import in_words
 
 FILE: Final = "orders.jsonl"
+FORGET: Final = "forget"
+MASK: Final = "~"
+"""Stands in the place of each byte that was forgotten."""
 LINE_BYTES: Final = 1 << 16
 """A line that is longer is no order."""
 PIECE_BYTES: Final = 4 * LINE_BYTES
@@ -41,10 +44,10 @@ class CrawlOrder(msgspec.Struct, frozen=True, omit_defaults=True):
     id, at, by
         A name of its own, when it was given (s since the epoch, by the giver's clock), and who gave it.
     do
-        What is to be done: "seed", "check", "pause", "resume", "exclude", "include", "boost" or "set". A crawl refuses
-        what it does not know.
+        What is to be done: "seed", "check", "pause", "resume", "exclude", "include", "boost", "set" or `FORGET`. A
+        crawl refuses what it does not know.
     urls
-        Of a seed or a check.
+        Of a seed or a check; of `FORGET` also hosts and expressions.
     pattern, lift
         Of a rule or a boost, and whether that rule or boost is to go.
     factor, lasts_s
@@ -233,6 +236,29 @@ def _read(line: bytes, upto: int) -> OrderLine:
     if not order.id or len(order.id) > 64:
         return OrderLine(upto, None, "an order without an id of 1 to 64 characters")
     return OrderLine(upto, order)
+
+
+def words_masked(data: bytes, name: str) -> bytes:
+    r"""Return the lines of a file with the words of one order written over, each line as long as before.
+
+    >>> words_masked(b'{"do":"forget", "id":"1","urls":["/a/"]}\n', "1")
+    b'{"do":"forget","id":"1","urls":["~~~"]} \n'
+    """
+    lines = data.split(b"\n")
+    for number, line in enumerate(lines):
+        order = _read(line, 0).order if msgspec.json.encode(name) in line else None
+        if order is not None and order.id == name:
+            masks = tuple(MASK * (len(msgspec.json.encode(word)) - 2) for word in order.urls)
+            masked = msgspec.json.encode(msgspec.structs.replace(order, urls=masks))
+            if len(masked) > len(line):  # as where somebody left out fields that we write
+                masked = msgspec.json.encode(CrawlOrder(order.do, id=order.id, urls=(MASK,)))
+            lines[number] = masked.ljust(len(line))[: len(line)]
+    return b"\n".join(lines)
+
+
+def is_masked(order: CrawlOrder) -> bool:
+    """Whether the words of an order were written over, as those of one to forget are when it is carried out."""
+    return bool(order.urls) and all(word and not word.strip(MASK) for word in order.urls)
 
 
 def ends_with(source: OrderSource, upto: int, last: str) -> bool:

@@ -161,6 +161,8 @@ class Partition:
         Sentences on what opening had to mend; empty after a clean stop.
     new
         Whether there was no crawl before.
+    forgotten_stamp
+        As `forgotten.stamp` was when it was opened.
     skipped
         Events of the journal that are set aside; none unless it was opened `forgiving`.
     """
@@ -185,6 +187,7 @@ class Partition:
         forgiving: bool = False,
     ) -> None:
         self.directory = directory
+        self.forgotten_stamp = forgotten.stamp(directory)
         self._forgiving, self._lost_end = forgiving, False
         self.random = random
         self._site, self._site_rules = site, site_rules

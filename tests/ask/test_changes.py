@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from evercrawl.ask.changes import listing, noise_book
 from evercrawl.ask.changes.listing import changes
 from evercrawl.ask.changes.page_change import ChangeList
 from evercrawl.ask.changes.past import content_at, page_history
@@ -240,6 +241,26 @@ def test_noise_is_left_out_and_an_edit_beside_it_is_not(made, ask, kind):
         assert told(ask(since=made.now - 5)) == {"/": "changed"}
     made.visit(f"{SITE}/", made.page("A new title", text=edited))
     assert told(ask(since=made.now - 5)) == {"/": "changed"}
+
+
+def test_what_was_judged_is_kept_and_the_rest_is_judged_as_time_allows(made, ask, monkeypatch):
+    made.seed(f"{SITE}/")
+    for step in range(8):
+        made.visit(f"{SITE}/", made.page("Home", text=f"{TEXT} {footer(step)}"))
+    monkeypatch.setattr(listing, "JUDGED_S", -1.0)
+    found = ask(since=made.now - 5)
+    assert (told(found), found.noise, found.unjudged) == ({"/": "changed"}, 0, 1)
+    assert ask(since=made.now - 5, limit=None).noise == 1  # which is exact, whatever it takes
+
+    def unread(*_: object) -> None:
+        raise AssertionError("it was judged before")
+
+    monkeypatch.setattr(VersionTexts, "words", unread)
+    assert ask(since=made.now - 5).noise == 1
+    crawl = ask.open()
+    assert crawl.stream(after=crawl.derived.events - 1) == []
+    (made.directory / "derived" / noise_book.FILE).write_bytes(b"\x01" * 100)  # what is damaged counts for nothing
+    assert ask(since=made.now - 5).unjudged == 1
 
 
 def test_a_change_among_noise_is_told_though_the_last_one_is_noise(made, ask):

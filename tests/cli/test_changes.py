@@ -52,7 +52,7 @@ def test_json_says_the_same_and_where_to_go_on(directory, capsys):
     (changed,) = (row for row in rows if row["kind"] == "changed")
     assert changed["at"].startswith("2023-11-14T22:14")
     assert {"op": "came", "words": "few"} in changed["diff"]["pieces"]
-    assert end == {"event": "end", "sequence": 6, "pages": {"changed": 1, "vanished": 1}, "noise": 0}
+    assert end == {"event": "end", "sequence": 6, "pages": {"changed": 1, "vanished": 1}, "noise": 0, "unjudged": 0}
     assert main(asked(directory, "--json", "--after", str(end["sequence"]))) == 0
     assert json.loads(capsys.readouterr().out)["pages"] == {}
 

@@ -1,7 +1,12 @@
 """evercrawl forget, as people use it."""
 
 import json
+import subprocess
+import sys
+import time
+from pathlib import Path
 
+from evercrawl.ask.orders.give import listens
 from evercrawl.cli.main import main
 
 
@@ -45,3 +50,23 @@ def test_the_next_backup_into_the_same_directory_forgets_too(crawled, site, tmp_
     assert "1 forgotten URL" in capsys.readouterr().out
     for path in ("journal-0000000000000000.log", "forgotten.bin"):
         assert (tmp_path / "copy" / path).read_bytes() == (tmp_path / "crawl" / path).read_bytes()
+
+
+def test_a_running_crawl_forgets_and_goes_on(crawled, site, capsys):
+    url, flags = f"{site.seeds[0]}p/2", ["--delay", "0.05", "--allow-net", "127.0.0.0/8", "--quiet"]
+    command = [sys.executable, "-m", "evercrawl", "crawl", "--dir", crawled, *flags]
+    with subprocess.Popen(command) as running:
+        until = time.monotonic() + 60
+        while not listens(Path(crawled)) and time.monotonic() < until:
+            time.sleep(0.05)
+        assert main(["forget", url, "--dir", crawled, "--yes", "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert (told["do"], told["state"]) == ("forget", "done")
+        assert "forgot 1 pages" in told["result"]
+        while not listens(Path(crawled)) and time.monotonic() < until:  # it goes on
+            time.sleep(0.05)
+        assert running.poll() is None
+        running.terminate()
+        assert running.wait(30) == 0
+    assert main(["verify", "--dir", crawled]) == 0
+    assert "1 forgotten URL" in capsys.readouterr().out

@@ -14,6 +14,7 @@ from evercrawl.model.stored.derived.derived import Derived
 from evercrawl.model.stored.reader import Tell, opened
 from evercrawl.model.view import View, settings
 from evercrawl.store.folding import replay
+from evercrawl.store.forgotten import stamp
 from evercrawl.store.journal.segment import segments
 from evercrawl.store.partition import Partition
 
@@ -65,6 +66,9 @@ class FollowedCrawl:
             The crawl's directory is damaged.
         """
         before = self.sequence
+        if stamp(self._directory) != self.crawl.forgotten_stamp:
+            self._reopen()
+            return
         try:
             ended = segments(self.crawl.disk)[-1].end
             for pointer, number, event in self.crawl.journal.replay(self.crawl.journal.position, follow=True):
@@ -96,8 +100,10 @@ class FollowedCrawl:
         self.crawl.close()
 
     def _reopen(self) -> None:
-        self.close()
-        self._open(None)
+        before = self.crawl, self.derived
+        self._open(None)  # where that fails, as while something is being forgotten, the next turn tries again
+        before[1].close()
+        before[0].close()
 
     def _open(self, tell: Tell | None) -> None:
         self.crawl = opened(self._directory)

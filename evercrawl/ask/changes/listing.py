@@ -1,12 +1,15 @@
 """Which pages changed: one entry for each, the most important first; or what single visits found."""
 
+import math
 import re
+import time
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evercrawl.ask.changes.noise_book import UNKNOWN, change_keys
 from evercrawl.ask.changes.noises import Noises
 from evercrawl.ask.changes.page_change import KINDS, ChangeList, PageChange
 from evercrawl.ask.changes.question import ChangeQuestion
@@ -21,6 +24,9 @@ from evercrawl.types import Floats, Ints
 _TOLD_EVERY: Final = 16
 LEAST_EXTENT: Final = 0.02
 """What the smallest change counts beside one of the whole page."""
+JUDGED_S: Final = 0.5
+"""Time in which changes that were never judged are compared with those before, unless all are asked for."""
+_AHEAD: Final = 4096
 _URLS: Final = 4096
 
 
@@ -71,19 +77,65 @@ def changes(view: View, runs: Runs, question: ChangeQuestion, upto: int, tell: T
     pages = {KINDS[ChangeKind(kind)]: count for kind, count in zip(kinds.tolist(), counts.tolist(), strict=True)}
     weight = view.importance[found.slot] * np.maximum(told.extent, LEAST_EXTENT)
     order = np.lexsort((-found.last, -weight))
-    noises, chosen, noise = Noises(view.partition, runs), list[PageChange](), 0
+    judge = _Judge(view, runs, question, found, told)
+    chosen, noise = list[PageChange](), 0
     wanted = min(question.limit or len(order), len(order))
     for number, place in enumerate(order.tolist(), 1):
         if tell is not None and number % _TOLD_EVERY == 0:
             tell("changed pages compared with their versions before", len(chosen), wanted)
         if question.limit is not None and len(chosen) >= question.limit:
             break
-        change = _change(view, runs, found, told, place, noises)
-        if change.noise and not question.all:
+        is_noise = judge.is_noise(place, order[number - 1 : number - 1 + _AHEAD])
+        if is_noise and not question.all:
             noise += 1
         else:
-            chosen.append(change)
-    return ChangeList(tuple(chosen), pages, noise, upto)
+            chosen.append(_change(view, runs, found, told, place, judge.noises, noise=is_noise))
+    judge.noises.book.save()
+    return ChangeList(tuple(chosen), pages, noise, upto, judge.unjudged)
+
+
+class _Judge:
+    """Tells which changes are noise: of those that were judged before many at once, of others as time allows.
+
+    Attributes
+    ----------
+    unjudged
+        How many were taken for content because the time was over.
+    """
+
+    def __init__(
+        self, view: View, runs: Runs, question: ChangeQuestion, found: FoundChanges, told: ToldChanges
+    ) -> None:
+        self.noises, self.unjudged = Noises(view.partition, runs), 0
+        self._runs, self._found, self._told = runs, found, told
+        self._known = np.full(len(told.kind), UNKNOWN, np.uint8)
+        self._looked = np.zeros(len(told.kind), np.bool_)
+        self._last = math.isinf(question.until)  # so that no later version of a page is known
+        self._until = math.inf if question.limit is None else time.perf_counter() + JUDGED_S
+
+    def is_noise(self, place: int, ahead: Ints) -> bool:
+        """Whether a change is noise; `ahead` are this one and those that may be asked for next."""
+        told = self._told
+        if told.kind[place] != ChangeKind.CHANGED or NONE in (told.version[place], told.before[place]):
+            return False
+        if not self._looked[place] and self._last:
+            self._look(ahead)
+        if self._known[place] != UNKNOWN:
+            return bool(self._known[place])
+        slot, version, before = int(self._found.slot[place]), int(told.version[place]), int(told.before[place])
+        if time.perf_counter() > self._until:
+            self.unjudged += 1
+            return False
+        return self.noises.is_noise(slot, version, before)
+
+    def _look(self, ahead: Ints) -> None:
+        """See what is known of several changes."""
+        told = self._told
+        both = (told.kind[ahead] == ChangeKind.CHANGED) & (told.version[ahead] != NONE) & (told.before[ahead] != NONE)
+        places = ahead[both]
+        keys = change_keys(self._runs, self._found.slot[places], told.version[places], told.before[places])
+        self._known[places] = self.noises.book.known_many(keys, 0)
+        self._looked[ahead] = True
 
 
 def told_one_by_one(view: View, runs: Runs, visits: Ints, noises: Noises) -> Iterator[PageChange]:
@@ -91,7 +143,11 @@ def told_one_by_one(view: View, runs: Runs, visits: Ints, noises: Noises) -> Ite
     found = FoundChanges(visits, visits, np.ones(len(visits), np.int64), runs.take("slot", visits).astype(np.int64))
     told = _told(runs, found)
     for place in range(len(visits)):
-        yield _change(view, runs, found, told, place, noises)
+        version, before = int(told.version[place]), int(told.before[place])
+        both = told.kind[place] == ChangeKind.CHANGED and NONE not in (version, before)
+        noise = bool(both) and noises.is_noise(int(found.slot[place]), version, before)
+        yield _change(view, runs, found, told, place, noises, noise=noise)
+    noises.book.save()
 
 
 def _grouped(runs: Runs, visits: Ints) -> FoundChanges:
@@ -133,7 +189,9 @@ def _matching(view: View, slots: Ints, expression: re.Pattern[str]) -> Ints:
     return np.array(found, np.int64)
 
 
-def _change(view: View, runs: Runs, found: FoundChanges, told: ToldChanges, place: int, noises: Noises) -> PageChange:
+def _change(
+    view: View, runs: Runs, found: FoundChanges, told: ToldChanges, place: int, noises: Noises, *, noise: bool
+) -> PageChange:
     """Return one change as it is told."""
     visit, slot = int(found.last[place]), int(found.slot[place])
     version, before = (None if which[place] == NONE else int(which[place]) for which in (told.version, told.before))
@@ -142,8 +200,6 @@ def _change(view: View, runs: Runs, found: FoundChanges, told: ToldChanges, plac
     titled = None if source is None else noises.texts.event(source)
     one = np.array([visit])
     before_at = float(runs.take("at", np.array([before]))[0]) if before is not None else None
-    both = kind == ChangeKind.CHANGED and version is not None and before is not None
-    noise = both and noises.is_noise(slot, version or 0, before or 0)
     return PageChange(
         int(runs.take("number", one)[0]) + 1, view.state.urls.get(slot), titled.title if titled else "", KINDS[kind],
         float(runs.take("at", one)[0]), before_at if kind != ChangeKind.FIRST else None, float(told.extent[place]),

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+import numpy as np
+
+from evercrawl.ask.changes.noise_book import NoiseBook, change_keys
 from evercrawl.ask.changes.texts import VersionTexts
 from evercrawl.ask.changes.versions import version_visits
 from evercrawl.change.habits import ENOUGH, Noise, Touch, noise, touches
@@ -43,21 +46,34 @@ class Noises:
     ----------
     texts
         The words of versions.
+    book
+        What was found before.
     """
 
     def __init__(self, partition: Partition, runs: Runs) -> None:
         self.texts, self._runs = VersionTexts(partition, runs), runs
+        self.book = NoiseBook(partition.directory)
 
     def is_noise(self, slot: int, version: int, before: int) -> bool:
-        """Whether a change from one version to another is noise."""
-        found = self.judged(slot, version, before)
-        return found is not None and found.noise
+        """Whether a change from one version to another is noise; what is found is kept for the next time."""
+        steps = self._steps(slot, version, before)
+        if len(steps) < ENOUGH:
+            return False
+        later = sum(step[1] > version for step in steps)
+        (key,) = change_keys(self._runs, np.array([slot]), np.array([version]), np.array([before])).tolist()
+        known = self.book.known(key, later)
+        if known is None:
+            found = self._judged(steps, version, before)
+            known = found is not None and found.noise
+            self.book.put(key, later, known)
+        return known
 
     def judged(self, slot: int, version: int, before: int) -> Noise | None:
         """Return what of a change is noise; None where that cannot be told, as few versions or no texts are there."""
         steps = self._steps(slot, version, before)
-        if len(steps) < ENOUGH:
-            return None
+        return self._judged(steps, version, before) if len(steps) >= ENOUGH else None
+
+    def _judged(self, steps: Sequence[tuple[int, int]], version: int, before: int) -> Noise | None:
         change = self._touches(before, version)
         if not change:
             return None

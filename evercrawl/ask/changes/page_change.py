@@ -77,12 +77,15 @@ class ChangeList:
         How many changes were left out as noise on the way to the last of `changes`.
     upto
         Sequence of the last event that was looked at.
+    unjudged
+        How many of `changes` may be noise: there was no time to compare them with the changes before.
     """
 
     changes: tuple[PageChange, ...]
     pages: dict[str, int] = field(default_factory=dict[str, int])
     noise: int = 0
     upto: int = 0
+    unjudged: int = 0
 
     @property
     def total(self) -> int:

@@ -117,6 +117,11 @@ class Webhook:
         """Return the sequence up to which all changes were delivered."""
         return self._sequence
 
+    @property
+    def waits(self) -> bool:
+        """Whether a delivery is under way, or is to be made again."""
+        return self._sending is not None or self.failed > 0
+
     def turn(self, crawl: str, part: Callable[[ChangeQuestion, int], StreamPart], wait_s: float = 0.1) -> bool:
         """Deliver some changes if it is time to; return whether there may be more to deliver at once.
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from evercrawl.errors import ConfigError
+from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import PURPOSE, holder
 from evercrawl.store.journal.events import Obeyed
@@ -22,6 +22,8 @@ from evercrawl.store.steering import BEGUN
 
 PING_S: Final = 2.0
 POLL_S: Final = 0.1
+GAP_S: Final = 3.0
+"""A crawl that opens its directory again, as where it was told to forget something, is away for less than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,19 +86,24 @@ def listens(directory: Path) -> bool:
 def awaited(directory: Path, given: Given, wait_s: float, tell: Callable[[str], None] = lambda _: None) -> OrderAnswer:
     """Return what becomes of an order within so many seconds; `tell` hears what it waits for."""
     until, position, told = time.monotonic() + wait_s, given.position, ""
+    seen_at = time.monotonic()
     while True:
         left = until - time.monotonic()
         answer = ask(directory, {"ask": "order", "id": given.id, "wait_s": min(max(left, 0.0), 1.0)}, PING_S)
         if answer is not None and "state" in answer:
             found = OrderAnswer(given.id, str(answer["state"]), str(answer["result"]))
         else:
-            found, position = _in_journal(directory, given.id, position)
+            try:
+                found, position = _in_journal(directory, given.id, position)
+            except StoreError:  # it is being written over, because something is forgotten
+                found = OrderAnswer(given.id, "waits", "")
         if found.state not in ("waits", BEGUN):
             return found
         if found.result and found.result != told:
             told = found.result
             tell(told)
-        if left <= 0.0 or runs(directory) is None:
+        seen_at = time.monotonic() if holder(directory) is not None else seen_at
+        if left <= 0.0 or time.monotonic() - seen_at > GAP_S:
             return OrderAnswer(given.id, "waits", told)
         time.sleep(POLL_S if answer is None else 0.0)
 

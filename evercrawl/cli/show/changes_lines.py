@@ -47,7 +47,12 @@ def summary(found: ChangeList) -> str:
     left_out = f"; {found.noise:,} left out, as only times, counters or the like changed (--all)" if found.noise else ""
     more = found.total - len(found.changes) - found.noise
     further = f"; {more:,} less important ones are not shown (--limit)" if more > 0 else ""
-    return f"pages: {counts}{left_out}{further}"
+    unsure = (
+        f"; {found.unjudged:,} may be times or counters alone, as there was no time to compare them: ask again"
+        if found.unjudged
+        else ""
+    )
+    return f"pages: {counts}{left_out}{further}{unsure}"
 
 
 def change_object(change: PageChange, diff: WordDiff | None = None, *, with_diff: bool = False) -> dict[str, Any]:

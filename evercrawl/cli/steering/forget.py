@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import TYPE_CHECKING, cast
 
 from evercrawl.cli import arguments, where
 from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.meter import Meter
 from evercrawl.cli.show.plain import fit, many
+from evercrawl.config import values
 from evercrawl.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _MORE = (
     "It goes from journal, archive, search index, derived files and caches; a hash under the crawl's secret "
     "stays, so that it is never requested again, whoever links to it. This cannot be undone. A WHAT is a complete URL, "
-    "the name of a host, or an expression that is found in URLs that are known now (Python syntax). Stop the crawl "
-    "first. What was begun is ended by the next start of the crawl or by --finish, also after a kill; `evercrawl "
-    "verify` proves that nothing is left. Places that it cannot reach are named. Examples: `evercrawl forget "
-    "https://example.org/private`, `evercrawl forget shop.example.org --yes`, `evercrawl forget '/users/[0-9]+/' "
-    "--yes --json`."
+    "the name of a host, or an expression that is found in URLs that are known now (Python syntax). A running crawl "
+    "takes it as an order: it requests nothing meanwhile, and goes on by itself. What was begun is ended by the next "
+    "start of the crawl or by --finish, also after a kill; `evercrawl verify` proves that nothing is left. Places that "
+    "it cannot reach are named. Examples: `evercrawl forget https://example.org/private`, `evercrawl forget "
+    "shop.example.org --yes`, `evercrawl forget '/users/[0-9]+/' --yes --json`."
 )
 
 
@@ -27,6 +32,12 @@ def add(verbs: arguments.Verbs) -> None:
     parser = arguments.add_verb(verbs, "forget", "forget pages or hosts for good", run, _MORE)
     parser.add_argument("what", metavar="WHAT", nargs="*", help="a URL, a host, or an expression found in URLs")
     parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument(
+        "--wait",
+        metavar="TIME",
+        default="1h",
+        help="how long to wait for a running crawl to have done it (default: 1h)",
+    )
     parser.add_argument("--finish", action="store_true", help="only end what was begun and stopped on the way")
     arguments.add_directory(parser)
     arguments.add_json(parser)
@@ -34,21 +45,21 @@ def add(verbs: arguments.Verbs) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Ask, forget, and say what was forgotten and what is beyond reach."""
-    from evercrawl.crawl.forgetting import finish, forget, looked_up
+    from evercrawl.crawl.forgetting import finish, forget
 
     directory = where.directory(args)
     if bool(args.what) == args.finish:
         raise ConfigError("name what to forget: a URL, a host or an expression; or give --finish alone")
+    from evercrawl.ask.orders.give import listens
+
+    if listens(directory) and not args.finish:
+        return _ordered(args, directory)
     ended = finish(directory)
     if args.finish:
         what = "what was begun is forgotten" if ended else "nothing was begun, so nothing is to be ended"
         print(json_line("forgotten", {"finished": ended}) if args.json else what)
         return 0
-    meant = looked_up(directory, args.what)
-    asked = (
-        f"{many(len(meant.slots), 'pages')} and {many(len(meant.hosts), 'hosts')} in {directory} are forgotten for good"
-    )
-    if not args.yes and not _agreed(args, asked):
+    if not _agreed(args, directory):
         return 1
     with Meter(sys.stderr) as meter:
         forgot = forget(directory, args.what, meter)
@@ -64,7 +75,36 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _agreed(args: argparse.Namespace, asked: str) -> bool:
+def _ordered(args: argparse.Namespace, directory: Path) -> int:
+    """Have a running crawl forget, and say what came of it."""
+    from evercrawl.ask.orders.give import awaited, give
+    from evercrawl.store.orders import FORGET, CrawlOrder
+
+    wait_s = cast("float", arguments.value(values.duration(), args.wait, "--wait"))
+    if not _agreed(args, directory):
+        return 1
+    given = give(directory, CrawlOrder(FORGET, urls=tuple(args.what)))
+    answer = awaited(directory, given, wait_s, lambda said: None)
+    result = answer.result or "the crawl has it as an order, and carries it out now or when it starts next"
+    if args.json:
+        print(json_line("order", {"id": given.id, "do": FORGET, "state": answer.state, "result": result}))
+    else:
+        done, _, beyond = result.partition("; not reached: ")
+        print(fit(done, sys.stdout))
+        for sentence in beyond.split("; ") if beyond else ():
+            print(fit(f"not reached: {sentence}", sys.stdout))
+    return 0 if answer.state == "done" else 1
+
+
+def _agreed(args: argparse.Namespace, directory: Path) -> bool:
+    from evercrawl.crawl.forgetting import looked_up
+
+    meant = looked_up(directory, args.what)
+    if args.yes:
+        return True
+    asked = (
+        f"{many(len(meant.slots), 'pages')} and {many(len(meant.hosts), 'hosts')} in {directory} are forgotten for good"
+    )
     if args.json or not sys.stdin.isatty():
         raise ConfigError(f"{asked}; nothing was changed: give --yes to have it done")
     print(fit(f"{asked}. This cannot be undone. Type yes to go on: ", sys.stdout), end="", flush=True)

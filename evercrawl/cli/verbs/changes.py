@@ -140,7 +140,7 @@ def _asked(
 
 def _end(found: ChangeList) -> dict[str, object]:
     """Return the last object, from which a later question can go on."""
-    return {"sequence": found.upto, "pages": found.pages, "noise": found.noise}
+    return {"sequence": found.upto, "pages": found.pages, "noise": found.noise, "unjudged": found.unjudged}
 
 
 def _print(found: ChangeList, diffs: list[WordDiff | None], *, shown: bool) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from evercrawl.cli import arguments, running, seeds, warm, where
+from evercrawl.cli.delivered import delivered
 from evercrawl.cli.reaching import Reaching, tried
 from evercrawl.cli.served import add_serve, beside
 from evercrawl.cli.show import live
@@ -85,7 +86,8 @@ def run(args: argparse.Namespace) -> int:
     with (
         live.watcher(as_json=args.json, quiet=args.quiet) as shown,
         beside(args, directory, shown) as served,
-        Watching(args, directory, served) as watch,
+        delivered(config, directory, served) as told,
+        Watching(args, directory, told) as watch,
     ):
         return crawl(directory, config, given.urls, limits, watch, notes, watch.heard)
 

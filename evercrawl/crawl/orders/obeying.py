@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from evercrawl.crawl.orders.deed import Deed, refused
 from evercrawl.errors import ConfigError, NoRoomError, StoreError
 from evercrawl.store.journal.events import Obeyed
-from evercrawl.store.orders import OrderLine, ends_with, lines_from
+from evercrawl.store.orders import FORGET, OrderLine, ends_with, lines_from
 from evercrawl.store.steering import BEGUN
 
 if TYPE_CHECKING:
@@ -58,11 +58,15 @@ class Obeying:
         Changes crawl.toml, None where there is none; and where that is done.
     wake
         Called when that has ended, so that somebody calls `turn`.
+    forgets
+        Whether somebody carries out orders to forget when the run has ended; else they are refused.
 
     Attributes
     ----------
     trouble
         Why orders are not read, "" where they are.
+    to_forget
+        Whether the next order is to forget something, for which the run has to end; it is obeyed when it has.
     """
 
     def __init__(
@@ -77,7 +81,10 @@ class Obeying:
         amend: Callable[[Change], None] | None,
         offload: Offload,
         wake: Callable[[], None],
+        *,
+        forgets: bool,
     ) -> None:
+        self._forgets, self.to_forget = forgets, False
         self._partition, self._steered = partition, partition.state.steered
         self._source, self._deeds, self._checks, self._boosts = source, deeds, checks, boosts
         self._frontier, self._journal, self._amend, self._offload = frontier, journal, amend, offload
@@ -117,6 +124,8 @@ class Obeying:
             return math.inf  # whoever ends it wakes the crawl
         if self._lines:
             return -math.inf
+        if self.to_forget:
+            return math.inf
         reads_at = self._looked_at + LOOK_S if self._source is not None else math.inf
         return min(reads_at, self._boosts.ends_at)
 
@@ -133,6 +142,8 @@ class Obeying:
         if self._amending is not None and self._amending.task.done():
             self._amended(now)
             news = True
+        if self.to_forget:
+            return news
         if not self._lines and self._amending is None and now - self._looked_at >= LOOK_S:
             self._looked_at = now
             self._read(self._source)
@@ -171,6 +182,10 @@ class Obeying:
                     obeyed += 1
             elif order.id in self._steered.results:
                 continue  # it was obeyed before: the file was put back, or the order copied
+            elif order.do == FORGET and self._forgets:
+                self._lines.clear()  # those behind it are read again when the crawl goes on
+                self.to_forget = True
+                break
             elif (first := self._deeds.change_of(order)) is not None and first.change is not None and self._amend:
                 self._begin(line, first.change)
             else:

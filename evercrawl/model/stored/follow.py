@@ -11,6 +11,7 @@ from typing import Final
 from evercrawl.errors import EvercrawlError
 from evercrawl.model.stored.reader import opened
 from evercrawl.store import folding
+from evercrawl.store.forgotten import stamp
 from evercrawl.store.journal.events import Event, Switched, Visit
 from evercrawl.store.journal.segment import segments
 from evercrawl.store.partition import Partition, crawl_id
@@ -117,10 +118,10 @@ class Follower:
     def replaced(self) -> bool:
         """Whether the directory has to be opened anew.
 
-        Another crawl is there now, the journal ends before what was read, importance is learned in another way, or
-        following failed.
+        Another crawl is there now, something was forgotten, the journal ends before what was read, importance is learned
+        in another way, or following failed.
         """
-        if self._lost:
+        if self._lost or stamp(self.directory) != self.partition.forgotten_stamp:
             return True
         try:
             end = segments(self.partition.disk)[-1].end

@@ -40,7 +40,8 @@ def changed(parts: ServerParts, request: Request) -> Response:
         texts = VersionTexts(view.partition, derived.runs)
         diffs = [diff_of(texts, each) if with_diff and i < _DIFFS else None for i, each in enumerate(found.changes)]
     rows = [asdict(change) | {"diff": _diff(diff)} for change, diff in zip(found.changes, diffs, strict=True)]
-    return answer({"changes": rows, "pages": found.pages, "noise": found.noise}, parts.replica.token)
+    told = {"changes": rows, "pages": found.pages, "noise": found.noise, "unjudged": found.unjudged}
+    return answer(told, parts.replica.token)
 
 
 @on_replica

@@ -29,9 +29,11 @@ NOT_DRAWN: Final = {
     "proxy": "there is no network",
     "verify_tls": "there are no certificates",
     "http2": "there is no network",
-    "webhook_url": "no part of a crawl delivers changes",
+    "webhook_url": "a process beside the crawl delivers changes",
     "webhook_secret": "as `webhook_url`",
     "webhook_private": "as `webhook_url`",
+    "webhook_pages": "as `webhook_url`",
+    "feeds": "a process beside the crawl writes them",
 }
 """Settings that no world draws, and why."""
 _FACTORS: Final = (0.5, 2.0)
