@@ -118,8 +118,8 @@ class Follower:
     def replaced(self) -> bool:
         """Whether the directory has to be opened anew.
 
-        Another crawl is there now, something was forgotten, the journal ends before what was read, importance is learned
-        in another way, or following failed.
+        Another crawl is there now, something was forgotten, the journal ends before what was read, importance is
+        learned in another way, or following failed.
         """
         if self._lost or stamp(self.directory) != self.partition.forgotten_stamp:
             return True
