@@ -85,8 +85,8 @@ _SITES: Final = f"""
 
 A section per site says what holds for that host and all hosts below it (`www.example.org`). If several sections mean a
 host, the one with the longest name applies. Sections stand in `crawl.toml` or in the file given with `--config`, where
-they replace those of `crawl.toml`; there can be up to {MOST_SITES:,}. They are read when the crawl starts, and then
-hold for known pages too.
+they replace those of `crawl.toml`; there can be up to {MOST_SITES:,}. A running crawl
+reads them again when `crawl.toml` is saved, and from then on they hold for known pages too.
 
 ```toml
 [site."example.org"]
@@ -106,6 +106,7 @@ max_depth = 2
 | `max_depth` | as the crawl | maximum number of links between a seed and a page; 0 = unlimited |
 | `include` | as the crawl | crawl only its URLs that match one of these, in place of the crawl's `include` |
 | `exclude` | `[]` | never crawl its URLs that match one of these, nor what the crawl's `exclude` matches |
+| `scope` | as the crawl | which of its hosts belong: `hosts` of seeds, the seeds' registrable `domains`, or `any` |
 | `headers` | `[]` | fields that each request to it has, such as `["Accept-Language: de", "X-Key: env:KEY"]` |
 | `cookies` | `false` | keep its cookies, through restarts, and send them back |
 | `user`, `password` | none | basic authentication; the password as `env:NAME` or `file:PATH` |

@@ -33,6 +33,9 @@ class SiteRules:
         Links between a seed and a page, at most, in place of the crawl's; 0 = unlimited, `UNSET` where it names none.
     include, exclude
         Expressions: the first in place of the crawl's, the second beside them.
+    scope
+        Which of its hosts belong, in place of the crawl's: those of seeds ("hosts"), of their registrable domains
+        ("domains") or all of them ("any"); "" where it names none.
     headers, cookies
         Lines that each request to it has; whether its cookies are kept and sent.
     user, password, bearer
@@ -62,6 +65,7 @@ class SiteRules:
     max_depth: int = UNSET
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    scope: str = ""
     headers: tuple[str, ...] = ()
     cookies: bool = False
     user: str = ""
@@ -231,6 +235,7 @@ KINDS: Final = {
     "max_depth": values.whole(),
     "include": network.patterns(),
     "exclude": network.patterns(),
+    "scope": values.choice("hosts", "domains", "any"),
     **session_keys.KINDS,
 }
 _DEFAULTS: Final = {field.name: field.default for field in fields(SiteRules)}

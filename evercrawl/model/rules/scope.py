@@ -47,10 +47,13 @@ class Scope:
         self._exclude = [re.compile(pattern) for pattern in config.exclude]
         self._max_depth = config.max_depth
         self._max_pages = config.max_pages_per_host
-        sections = [rules for rules in config.sites if rules.max_depth != UNSET or rules.include or rules.exclude]
+        sections = [
+            rules for rules in config.sites if rules.max_depth != UNSET or rules.include or rules.exclude or rules.scope
+        ]
         self._bounds = {rules.name: _Bounds(rules) for rules in sections}
         self._sites = Sites(config.sites if sections else ())
-        self._inside = self._roots if self._kind != "domains" else {site(root) for root in self._roots}
+        self._domains = {site(root) for root in self._roots}
+        self._scoped = any(rules.scope for rules in sections)
         self._forget()
 
     def _forget(self) -> None:
@@ -66,8 +69,7 @@ class Scope:
         """Let the host of a seed (and, with scope "domains", its registrable domain) belong."""
         if host not in self._roots:
             self._roots.add(host)
-            if self._kind == "domains":
-                self._inside.add(site(host))
+            self._domains.add(site(host))
             self._forget()
 
     def rules(self) -> tuple[str, ...]:
@@ -100,8 +102,8 @@ class Scope:
                 return own.depth_rule()
         elif self._max_depth and depth > self._max_depth:
             return f"max_depth = {self._max_depth}"
-        if self._kind != "any" and not self.holds(hostname(url)):
-            return f"scope = {self._kind!r}"
+        if (self._kind != "any" or self._scoped) and not self.holds(hostname(url)):
+            return own.scope_rule() if own is not None and own.scope else f"scope = {self._kind!r}"
         include = own.include if own is not None and own.include else self._include
         if include and not seed and not _matches(include, url):
             return own.include_rule() if own is not None and own.include else self._include_rule()
@@ -150,14 +152,19 @@ class Scope:
 
     def holds(self, host: str) -> bool:
         """Whether a host belongs, whatever its pages are."""
-        if self._kind == "any":
+        if self._kind == "any" and not self._scoped:
             return True
         answer = self._asked.get(host)
         if answer is None:
             if len(self._asked) == _ASKED:
                 self._asked.clear()
-            answer = self._asked[host] = (site(host) if self._kind == "domains" else host) in self._inside
+            answer = self._asked[host] = self._inside(host)
         return answer
+
+    def _inside(self, host: str) -> bool:
+        rules = self._sites.of(host) if self._scoped else None
+        kind = rules.scope if rules is not None and rules.scope else self._kind
+        return kind == "any" or (site(host) in self._domains if kind == "domains" else host in self._roots)
 
     def bars(self, url: str) -> bool:
         """Whether a URL is out by its host or its text alone, at whatever depth it is found."""
@@ -201,17 +208,21 @@ class _Bounds:
 
     def __init__(self, rules: SiteRules) -> None:
         self._name = f'[site."{rules.name}"]'
-        self.max_depth = rules.max_depth
+        self.max_depth, self.scope = rules.max_depth, rules.scope
         self.include = [re.compile(pattern) for pattern in rules.include]
         self._exclude = [re.compile(pattern) for pattern in rules.exclude]
 
     def rules(self) -> list[str]:
         depth = [self.depth_rule()] if self.max_depth > 0 else []
         include = [self.include_rule()] if self.include else []
-        return [*depth, *include, *(f"{self._name} {_exclude_rule(pattern)}" for pattern in self._exclude)]
+        scope = [self.scope_rule()] if self.scope in ("hosts", "domains") else []
+        return [*scope, *depth, *include, *(f"{self._name} {_exclude_rule(pattern)}" for pattern in self._exclude)]
 
     def depth_rule(self) -> str:
         return f"{self._name} max_depth = {self.max_depth}"
+
+    def scope_rule(self) -> str:
+        return f"{self._name} scope = {self.scope!r}"
 
     def include_rule(self) -> str:
         return f"{self._name} include = {[pattern.pattern for pattern in self.include]}"
