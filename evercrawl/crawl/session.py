@@ -123,7 +123,7 @@ async def crawl(
     new = not is_crawl(directory)
     if new and not seeds:
         raise ConfigError(f"there is no crawl in {directory}; name a seed: evercrawl crawl URL --dir {directory}")
-    scheme = _scheme(config, seeds)
+    scheme = scheme_at_first(config, seeds)
     lock = lock or lock_for_crawl(directory)
     unsaved = not (directory / FILE_NAME).is_file()
     if new or unsaved:  # before anything makes this a crawl, which would go on without its settings
@@ -229,10 +229,10 @@ async def _run(
         watch(Progress(at=clock.now(), message=sentence, alert="set_aside"))
 
     def readers(text: bool, hasher: Hasher) -> Parsers:
-        return _parsers(config, network, hasher, text=text)
+        return parsers_of(config, network, hasher, text=text)
 
     async with contextlib.AsyncExitStack() as stack:
-        index = _index(partition, clock, watch) if config.index else None
+        index = open_index(partition, clock, watch) if config.index else None
         if index is not None:
             stack.callback(index.close)
         stack.callback(threads.shutdown)
@@ -312,7 +312,7 @@ async def _switched(
     return await switching.switch(partition, goal, clock, _in_thread, say, lambda: stop is not None and stop.is_set())
 
 
-def _scheme(config: Config, seeds: Sequence[str]) -> Scheme:
+def scheme_at_first(config: Config, seeds: Sequence[str]) -> Scheme:
     """Return how a new crawl learns importance: links within a site weigh less, unless there is one site only."""
     alone = config.scope != "any" and len({site(hostname(url)) for url in seeds}) == 1
     return wanted(config, alone=alone)
@@ -344,7 +344,7 @@ def _reach(config: Config, clock: Clock, guard: Guard, certificate: Certificates
     ]
 
 
-def _parsers(config: Config, network: Network, hasher: Hasher, *, text: bool) -> Parsers:
+def parsers_of(config: Config, network: Network, hasher: Hasher, *, text: bool) -> Parsers:
     """Return who reads bodies: as many other processes as there are cores to spare, if nobody says otherwise."""
     count = len(os.sched_getaffinity(0)) - 1 if config.workers == AUTO else int(config.workers)
     if not count:
@@ -353,7 +353,7 @@ def _parsers(config: Config, network: Network, hasher: Hasher, *, text: bool) ->
     return Workers(count, config.product_token, hasher, text=text, longest_bytes=longest_bytes, wake=network.wake)
 
 
-def _index(partition: Partition, clock: Clock, watch: Callable[[Progress], None]) -> Index:
+def open_index(partition: Partition, clock: Clock, watch: Callable[[Progress], None]) -> Index:
     """Open the search index, and say what was wrong: a damaged one is made anew, and then filled from the archive."""
     directory = partition.directory / FOLDER
     try:

@@ -23,7 +23,7 @@ from evercrawl.model.policy.lessons import Lessons
 from evercrawl.model.rules.budgets import Budgets
 from evercrawl.model.rules.scope import Scope
 from evercrawl.model.stored.reading import Reading
-from evercrawl.model.stored.remembered import VisitListener
+from evercrawl.model.stored.remembered import Remembered, VisitListener
 from evercrawl.model.web.known_graph import KnownGraph
 from evercrawl.model.web.mirrors import Mirrors
 from evercrawl.model.web.near import NearDuplicates
@@ -169,12 +169,20 @@ class Learner:
             if reading.content is not None and reading.content.forms:
                 self._budgets.searched(reading.host.number, reading.content.forms)
         for reading, pointer, leads in zip(readings, pointers, self._admission.leads(readings), strict=True):
-            visit = self._events.of(reading, pointer, leads)
-            self._partition.remember(visit.event, reading.before.held)
-            for listener in self._listeners:
-                listener.learned(visit)
+            self._remember(self._events.of(reading, pointer, leads))
         for ended in self._ended:
             ended(len(readings))
+
+    def remember(self, visit: Remembered) -> None:
+        """Remember and queue one visit whose event is made already: of another program, which has no answer to it."""
+        self._remember(visit)
+        for ended in self._ended:
+            ended(1)
+
+    def _remember(self, visit: Remembered) -> None:
+        self._partition.remember(visit.event, visit.reading.before.held)
+        for listener in self._listeners:
+            listener.learned(visit)
 
 
 def learner_of(

@@ -1,0 +1,83 @@
+"""Files of other programs, compressed or not: read from front to back, and again at a place."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import os
+import shutil
+import tempfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from isal import isal_zlib
+
+from evercrawl.errors import ConfigError, StoreError
+from evercrawl.store.archive.member import GZIP_MAGIC
+from evercrawl.store.disk.trouble import in_words
+
+_HEAD: Final = 1 << 16
+_PIECE: Final = 1 << 20
+
+
+def head_of(path: Path) -> bytes:
+    """Return the beginning of what a file holds, 64 KiB or less, inflated where it is compressed."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD)
+    except OSError as error:
+        raise in_words(error, "read", path) from error
+    if not head.startswith(GZIP_MAGIC):
+        return head
+    try:
+        return isal_zlib.decompressobj(31).decompress(head, _HEAD)  # of the first member
+    except isal_zlib.error as error:
+        raise ConfigError(f"{path} is no whole gzip file: {error}") from error
+
+
+def plain(path: Path, beside: Path | None = None) -> BinaryIO:
+    """Return a file as one that can be read at any place; one that is compressed as a whole is inflated beside.
+
+    What is inflated has no name, so it is gone with the process.
+    """
+    try:
+        with path.open("rb") as file:
+            packed = file.read(2) == GZIP_MAGIC
+        if not packed:
+            return path.open("rb")
+        made: BinaryIO = tempfile.TemporaryFile(dir=beside)  # noqa: SIM115 - the caller's
+        # of a file that is cut, what came before is there; the end of it is a record in pieces
+        with gzip.open(path) as unpacked, contextlib.suppress(EOFError, gzip.BadGzipFile, zlib.error):
+            shutil.copyfileobj(unpacked, made, _PIECE)
+        made.seek(0)
+        return made
+    except OSError as error:
+        raise in_words(error, "read", path) from error
+
+
+def lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a file, their ends included, and where each begins."""
+    place = 0
+    file.seek(0)
+    for line in file:
+        yield place, line
+        place += len(line)
+
+
+def read_at(file: BinaryIO, place: int, length: int) -> bytes:
+    """Return so many bytes from a place.
+
+    Raises
+    ------
+    StoreError
+        The file has changed: they are not there any more.
+    """
+    data = os.pread(file.fileno(), length, place)
+    while len(data) < length:
+        more = os.pread(file.fileno(), length - len(data), place + len(data))
+        if not more:
+            raise StoreError("a file ended before what had been found in it; do not change it while it is imported")
+        data += more
+    return data

@@ -1,0 +1,71 @@
+"""Nutch's crawl database as text: what `nutch readdb CRAWLDB -dump FOLDER` writes.
+
+A page's fetch time is when it is to be fetched next; an interval before that it was. Where the database says when the
+page was last modified, it was seen unchanged from then until its last fetch.
+
+References
+----------
+Nutch, `CrawlDbReader` and `CrawlDatum.toString`, version 7 of the datum.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import ClassVar, Final
+
+from evercrawl.crawl.importing import files
+from evercrawl.crawl.importing.captures import PastCapture, UnusableError
+from evercrawl.crawl.importing.dates import instant
+from evercrawl.crawl.importing.forms.lines import NothingHereError, TextSource, address, dated
+
+LINE: Final = re.compile(rb"[a-zA-Z][a-zA-Z0-9+.-]*:\S*\tVersion: \d+")
+_STATUS: Final = re.compile(r"(\d+) \((\w+)\)")
+_STATUSES: Final = {"db_fetched": 200, "db_notmodified": 200, "db_duplicate": 200, "db_gone": 404}
+
+
+class NutchSource(TextSource):
+    """One part of a dump."""
+
+    form: ClassVar[str] = "Nutch dump"
+
+    def records(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the entries: a line with the URL, and the lines up to the next."""
+        start, lines = 0, list[bytes]()
+        for place, line in files.lines(self._file):
+            if LINE.match(line):
+                if lines:
+                    yield start, b"".join(lines)
+                start, lines = place, []
+            lines.append(line)
+        if lines:
+            yield start, b"".join(lines)
+
+    def captures(self, record: str) -> list[PastCapture]:
+        """Return what an entry says."""
+        if not record.strip():
+            raise NothingHereError
+        text, tab, _ = record.partition("\t")
+        facts = dict(_fact(line) for line in record.partition("\n")[2].splitlines() if ": " in line)
+        found = _STATUS.fullmatch(facts.get("Status", ""))
+        if not tab or found is None:
+            raise UnusableError("an entry without URL or status")
+        if not text.startswith(("http:", "https:")):
+            raise NothingHereError("not http or https")
+        url, status = address(text), _STATUSES.get(found[2], 0)
+        if not status:
+            return [PastCapture(url)]  # unfetched, or a redirect whose target has an entry of its own
+        at = dated(instant(facts.get("Fetch time", "")), facts.get("Fetch time", ""))
+        at -= float(facts.get("Retry interval", "0").split()[0])
+        digest = facts.get("Signature", "null")
+        digest = "" if digest == "null" else digest
+        last = PastCapture(url, dated(at, "fetch time less interval"), status=status, digest=digest)
+        modified_at = instant(facts.get("Modified time", ""))
+        if digest and 0.0 < modified_at < at:
+            return [PastCapture(url, modified_at, status=status, digest=digest), last]
+        return [last]
+
+
+def _fact(line: str) -> tuple[str, str]:
+    name, _, value = line.partition(": ")
+    return name.strip(), value.strip()

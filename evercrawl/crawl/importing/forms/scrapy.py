@@ -1,0 +1,157 @@
+"""What Scrapy keeps: the requests that wait in a job directory (JOBDIR), and the answers in its cache (HTTPCACHE_DIR).
+
+Of a job's requests that were made there are only fingerprints, which no URL can be made from: they are counted.
+
+References
+----------
+Scrapy, "Jobs: pausing and resuming crawls", and `FilesystemCacheStorage`; queuelib, `LifoDiskQueue`, `FifoDiskQueue`.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from evercrawl.crawl.importing.captures import LeftOut, PastCapture, Spot, Unusable, UnusableError
+from evercrawl.crawl.importing.forms import pickled
+from evercrawl.crawl.importing.forms.answers import answer
+from evercrawl.crawl.importing.forms.lines import address, dated
+from evercrawl.crawl.importing.forms.warc import is_document
+
+QUEUE: Final = "requests.queue"
+SEEN: Final = "requests.seen"
+META: Final = "pickled_meta"
+_LENGTH: Final = struct.Struct(">L")
+_MOST_BYTES: Final = 64 << 20
+
+
+class ScrapyJobSource:
+    """A job directory: the URLs that wait."""
+
+    form: ClassVar[str] = "Scrapy job"
+
+    def __init__(self, path: Path) -> None:
+        self.name, self.read_bytes = str(path), 0
+        self._files = sorted(file for file in (path / QUEUE).rglob("*") if file.is_file() and file.suffix != ".json")
+        self._seen = path / SEEN
+        self.size_bytes = sum(file.stat().st_size for file in self._files)
+
+    def scan(self) -> Iterator[Spot | Unusable | LeftOut]:
+        """Yield the requests, and how many were made."""
+        waiting = 0
+        for number, file in enumerate(self._files):
+            data = file.read_bytes()
+            places = _stacked(data) if not file.name.startswith("q") else _queued(data, file)
+            for place, length in places:
+                try:
+                    url = _url_of(data[place : place + length])
+                except UnusableError as error:
+                    yield Unusable(f"{file}, byte {place}", str(error))
+                else:
+                    waiting += 1
+                    yield Spot(math.nan, False, url, place, length, number)
+            self.read_bytes += len(data)
+        if self._seen.is_file():
+            with self._seen.open("rb") as lines:
+                made = sum(1 for _ in lines) - waiting
+            for _ in range(max(made, 0)):
+                yield LeftOut("a fingerprint of a request that was made: Scrapy keeps no URL of it")
+
+    def load(self, place: int, length: int, part: int) -> PastCapture:
+        """Return a request."""
+        with self._files[part].open("rb") as file:
+            file.seek(place)
+            return PastCapture(_url_of(file.read(length)))
+
+    def close(self) -> None:
+        """Hold nothing."""
+
+
+class ScrapyCacheSource:
+    """A cache of answers, as files."""
+
+    form: ClassVar[str] = "Scrapy cache"
+
+    def __init__(self, path: Path) -> None:
+        self.name, self.read_bytes = str(path), 0
+        self._folders = sorted(meta.parent for meta in path.rglob(META))
+        self.size_bytes = len(self._folders)
+
+    def scan(self) -> Iterator[Spot | Unusable | LeftOut]:
+        """Yield the answers."""
+        for place, folder in enumerate(self._folders):
+            self.read_bytes += 1
+            try:
+                capture = self.load(place, 0, 0)
+            except UnusableError as error:
+                yield Unusable(str(folder), str(error))
+                continue
+            kind = capture.exchange.headers.get("content-type", "") if capture.exchange is not None else ""
+            if is_document(kind, capture.url):
+                yield Spot(capture.at, True, capture.url, place, 0)
+            else:
+                yield LeftOut("not a document")
+
+    def load(self, place: int, length: int, part: int) -> PastCapture:
+        """Return an answer."""
+        folder = self._folders[place]
+        meta: dict[Any, Any] = pickled.read(_read(folder / META))
+        url, at, status = address(str(meta.get("response_url", ""))), meta.get("timestamp"), meta.get("status")
+        if not isinstance(at, (int, float)) or not isinstance(status, int):
+            raise UnusableError("its pickled_meta has no timestamp or no status")
+        fields = _read(folder / "response_headers").strip()
+        head = f"HTTP/1.1 {status}\r\n".encode() + (fields + b"\r\n" if fields else b"") + b"\r\n"
+        exchange = answer(url, dated(float(at), str(at)), head, _read(folder / "response_body"))
+        return PastCapture(url, exchange.at, exchange, status)
+
+    def close(self) -> None:
+        """Hold nothing."""
+
+
+def _read(path: Path) -> bytes:
+    try:
+        data = path.read_bytes()
+        return gzip.decompress(data) if data.startswith(b"\x1f\x8b") and path.name != "response_body" else data
+    except (OSError, EOFError) as error:
+        raise UnusableError(f"{path.name} cannot be read: {error}") from error
+
+
+def _url_of(data: bytes) -> str:
+    """Return the URL that a request asks for, as Scrapy pickles them."""
+    request = pickled.read(data)
+    if str(request.get("method", "GET")) != "GET":
+        raise UnusableError(f"a request by {request.get('method')}: only GET can be repeated")
+    return address(str(request.get("url", "")))
+
+
+def _stacked(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield place and length of the items of a `LifoDiskQueue`: each has its length behind it."""
+    end, found = len(data), list[tuple[int, int]]()
+    while end > _LENGTH.size:
+        (length,) = _LENGTH.unpack_from(data, end - _LENGTH.size)
+        end -= _LENGTH.size + length
+        if end < _LENGTH.size or length > _MOST_BYTES:
+            break
+        found.append((end, length))
+    yield from reversed(found)
+
+
+def _queued(data: bytes, file: Path) -> Iterator[tuple[int, int]]:
+    """Yield place and length of the items of a chunk of a `FifoDiskQueue`, without those that were taken out."""
+    place = 0
+    try:
+        number, _, offset = json.loads((file.parent / "info.json").read_text())["tail"]
+        place = offset if int(file.name[1:]) == number else 0
+    except (OSError, ValueError, KeyError, TypeError):
+        pass  # it was killed: what was taken out may be tried again
+    while place + _LENGTH.size <= len(data):
+        (length,) = _LENGTH.unpack_from(data, place)
+        if length > _MOST_BYTES or place + _LENGTH.size + length > len(data):
+            return
+        yield place + _LENGTH.size, length
+        place += _LENGTH.size + length

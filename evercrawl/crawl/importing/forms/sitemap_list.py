@@ -1,0 +1,56 @@
+"""A sitemap or a feed: URLs, and when each last changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar, Final
+
+from evercrawl.change.dates import w3c_date
+from evercrawl.crawl.importing import files
+from evercrawl.crawl.importing.captures import NOT_DATED, LeftOut, PastCapture, Spot, Unusable
+from evercrawl.parse.sitemap import SitemapReader
+
+_MOST_URLS: Final = 10_000_000
+_MOST_BYTES: Final = 1 << 30
+
+
+class SitemapSource:
+    """A sitemap that is a file here; what it lists is taken for what its site says.
+
+    Parameters
+    ----------
+    path
+        The file.
+    """
+
+    form: ClassVar[str] = "sitemap"
+
+    def __init__(self, path: Path) -> None:
+        with files.plain(path) as file:
+            data = file.read(_MOST_BYTES)
+        self.name, self.size_bytes, self.read_bytes = str(path), len(data), 0
+        reader = SitemapReader(data, "http://localhost/", "", _MOST_URLS, _MOST_BYTES)
+        while reader.step():
+            pass
+        self._sitemap = reader.sitemap
+
+    def scan(self) -> Iterator[Spot | Unusable | LeftOut]:
+        """Yield what is listed."""
+        for place, entry in enumerate(self._sitemap.pages):
+            yield Spot(NOT_DATED, False, entry.url, place, 0)
+        for _ in self._sitemap.children:
+            yield LeftOut("a further sitemap: import its file too")
+        self.read_bytes = self.size_bytes
+        if self._sitemap.trouble:
+            yield Unusable(self.name, self._sitemap.trouble)
+
+    def load(self, place: int, length: int, part: int) -> PastCapture:
+        """Return an entry."""
+        entry = self._sitemap.pages[place]
+        changed = w3c_date(entry.dated) if entry.dated else None
+        return PastCapture(entry.url, changed_at=NOT_DATED if changed is None else changed)
+
+    def close(self) -> None:
+        """Give back what is held."""
+        self._sitemap.pages.clear()

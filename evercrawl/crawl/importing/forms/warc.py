@@ -1,0 +1,290 @@
+"""WARC files: of Heritrix, wget, warcio, Browsertrix, Common Crawl and evercrawl itself.
+
+Answers are taken in byte for byte. Some writers undo the codings of a body and leave the fields that speak of them;
+such fields are then renamed, as Common Crawl does. A record that says that its content is that of an earlier one
+(`revisit`) gets the content from there, if that is in one of the files.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO, ClassVar, Final
+
+from isal import isal_zlib
+
+from evercrawl.crawl.importing import files
+from evercrawl.crawl.importing.captures import LeftOut, PastCapture, Spot, Unusable, UnusableError
+from evercrawl.crawl.importing.dates import instant
+from evercrawl.crawl.importing.forms.answers import exchange_of
+from evercrawl.errors import StoreError
+from evercrawl.parse.urls import normalise
+from evercrawl.store.archive.member import GZIP_MAGIC, unpack
+from evercrawl.store.archive.warc_read import WarcRecord, parse
+
+BEGIN: Final = b"WARC/"
+_MEMBER: Final = b"\x1f\x8b\x08"
+_PEEK: Final = 1 << 20
+_PIECE: Final = 1 << 16
+_MOST_BYTES: Final = 1 << 30
+_KINDS: Final = {"response", "revisit", "resource"}
+_OTHER: Final = re.compile(r"(?:image|audio|video|font)/|text/css|(?:application|text)/(?:x-)?(?:java|ecma)script"
+                           r"|application/(?:font|vnd\.ms-fontobject|wasm|octet-stream|x-font)", re.I)  # fmt: skip
+_SAME: Final = "identical-payload-digest"
+
+
+def is_document(mime: str, url: str) -> bool:
+    """Whether something of that type is a page, as a crawl keeps them, not what pages are made of.
+
+    >>> is_document("text/html; charset=utf-8", "http://a/"), is_document("image/png", "http://a/"), is_document("", "http://a/")
+    (True, False, True)
+    """
+    return not _OTHER.match(mime) and not url.partition("?")[0].endswith("/robots.txt")
+
+
+class WarcSource:
+    """One WARC file.
+
+    Parameters
+    ----------
+    path
+        The file: plain, or compressed record by record; one compressed as a whole is inflated first.
+    originals
+        Where contents are, by digest: shared by the files of one import.
+    everything
+        Whether images, styles and the like are taken in too.
+    """
+
+    form: ClassVar[str] = "WARC"
+
+    def __init__(self, path: Path, originals: RevisitContents, *, everything: bool = False) -> None:
+        self.name, self.read_bytes = str(path), 0
+        self._originals, self._everything = originals, everything
+        self._file: BinaryIO = path.open("rb")
+        self._packed = self._file.read(2) == GZIP_MAGIC
+        if self._packed and _as_a_whole(self._file.fileno()):
+            self._file.close()
+            self._file, self._packed = files.plain(path), False
+        self._file.seek(0, 2)
+        self.size_bytes = self._file.tell()
+        self._number = originals.add(self)
+
+    def scan(self) -> Iterator[Spot | Unusable | LeftOut]:
+        """Yield the records that hold answers."""
+        if not self.size_bytes:
+            return
+        with mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            at = 0
+            while at < self.size_bytes:
+                try:
+                    length, record = self._record(data, at)
+                except StoreError as error:
+                    yield Unusable(f"{self.name}, byte {at}", str(error))
+                    at = self._next(data, at + 1)
+                    continue
+                if length:
+                    yield from self._judged(record, at, length)
+                at += length or self.size_bytes
+                self.read_bytes = at
+
+    def load(self, place: int, length: int, part: int) -> PastCapture:
+        """Return the answer in a record."""
+        return self.capture(self.record_at(place, length))
+
+    def record_at(self, place: int, length: int) -> WarcRecord:
+        """Return the record at a place.
+
+        Raises
+        ------
+        UnusableError
+            It is damaged.
+        """
+        data = files.read_at(self._file, place, length)
+        try:
+            return parse(unpack(data) if self._packed else data)
+        except StoreError as error:
+            raise UnusableError(str(error)) from error
+
+    def capture(self, record: WarcRecord) -> PastCapture:
+        """Return what a record says."""
+        url, at = self._about(record)
+        if record.kind != "revisit":
+            exchange = exchange_of(record, url, at)
+        elif (original := self._originals.find(record)) is not None:
+            exchange = exchange_of(record, url, at, original)
+        elif record.fields.get("warc-profile", "").endswith(_SAME):
+            return PastCapture(
+                url, at, status=200, digest=record.fields.get("warc-payload-digest", "").rpartition(":")[2]
+            )
+        else:
+            return PastCapture(url, at, status=304)
+        return PastCapture(url, at, exchange, exchange.status)
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._file.close()
+
+    def _record(self, data: mmap.mmap, at: int) -> tuple[int, WarcRecord]:
+        """Return how many bytes of the file a record takes, and the record."""
+        if not self._packed:
+            while data[at : at + 1] in (b"\r", b"\n"):  # some writers put an empty line too many between two
+                at += 1
+            head = data[at : at + _PEEK]
+            if not head:
+                return 0, WarcRecord({}, b"", 0)
+            record = parse(head)
+            if record.size_bytes > len(head):
+                record = parse(data[at : at + record.size_bytes])
+            return record.size_bytes, _whole(record)
+        inflate, read, parts, size = isal_zlib.decompressobj(31), at, list[bytes](), 0
+        while not inflate.eof:
+            piece = data[read : read + _PIECE]
+            if not piece:
+                raise StoreError("the file ends inside a record")
+            try:
+                parts.append(inflate.decompress(piece, _MOST_BYTES))
+            except isal_zlib.error as error:
+                raise StoreError(f"an archive record is damaged: {error}") from error
+            size, read = size + len(parts[-1]), read + len(piece)
+            if size >= _MOST_BYTES:
+                raise StoreError("an archive record is larger than a gibibyte")
+        return read - len(inflate.unused_data) - at, _whole(parse(b"".join(parts)))
+
+    def _next(self, data: mmap.mmap, at: int) -> int:
+        """Return where the next record may begin, after one that is damaged."""
+        found = data.find(_MEMBER if self._packed else b"\n" + BEGIN, at)
+        return self.size_bytes if found < 0 else found + (not self._packed)
+
+    def _judged(self, record: WarcRecord, at: int, length: int) -> Iterator[Spot | Unusable | LeftOut]:
+        if record.kind not in _KINDS:
+            return  # requests and the like belong to an answer, or to the file
+        try:
+            url, made_at = self._about(record)
+        except UnusableError as error:
+            yield Unusable(f"{self.name}, byte {at}", str(error))
+            return
+        if not record.url.startswith(("http:", "https:")):
+            yield LeftOut("not http or https")
+        elif not self._everything and not is_document(_mime(record), url):
+            yield LeftOut("not a document")
+        else:
+            if record.kind == "response":
+                self._originals.note(record, self._number, at, length)
+            yield Spot(made_at, record.kind != "revisit" or self._originals.has(record), url, at, length)
+
+    @staticmethod
+    def _about(record: WarcRecord) -> tuple[str, float]:
+        """Return URL and instant of a record.
+
+        Raises
+        ------
+        UnusableError
+            One of them is none.
+        """
+        date, url = record.fields.get("warc-date", ""), normalise(record.url)
+        if url is None and record.url.startswith(("http:", "https:")):
+            raise UnusableError(f"{record.url[:200]!r} is no http or https URL")
+        at = instant(date)
+        if at != at:
+            raise UnusableError(f"WARC-Date {date[:60]!r} is no date")
+        return url or record.url, at
+
+
+class RevisitContents:
+    """Where the contents of the files of one import are, by the digests that their records state."""
+
+    def __init__(self) -> None:
+        self._sources: list[WarcSource] = []
+        self._places: dict[bytes, tuple[int, int, int]] = {}
+
+    def add(self, source: WarcSource) -> int:
+        """Take in a file; return its number."""
+        self._sources.append(source)
+        return len(self._sources) - 1
+
+    def note(self, record: WarcRecord, number: int, place: int, length: int) -> None:
+        """Note where a content is."""
+        if digest := record.fields.get("warc-payload-digest", ""):
+            self._places.setdefault(_key(digest), (number, place, length))
+
+    def has(self, record: WarcRecord) -> bool:
+        """Whether the content of a record is known by now."""
+        return _key(record.fields.get("warc-payload-digest", "")) in self._places
+
+    def find(self, record: WarcRecord) -> WarcRecord | None:
+        """Return the record that has the content of a revisit; None where none of the files has."""
+        found = self._places.get(_key(record.fields.get("warc-payload-digest", "")))
+        if found is None:
+            return None
+        number, place, length = found
+        return self._sources[number].record_at(place, length)
+
+
+class WarcFiles:
+    """WARC files that indexes name, looked for in some folders.
+
+    Parameters
+    ----------
+    folders
+        Where.
+    """
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self._folders, self._found = folders, dict[str, WarcSource | None]()
+
+    def find(self, name: str) -> WarcSource | None:
+        """Return a file that an index names; None where it is not there."""
+        if not name:
+            return None
+        if name not in self._found:
+            last = name.rpartition("/")[2]
+            path = next((folder / last for folder in self._folders if (folder / last).is_file()), None)
+            self._found[name] = WarcSource(path, RevisitContents()) if path is not None else None
+        return self._found[name]
+
+    @staticmethod
+    def load(source: WarcSource, offset: int, length: int) -> PastCapture:
+        """Return the answer at a place of a file."""
+        return source.load(offset, length, 0)
+
+    def close(self) -> None:
+        """Give the files back."""
+        for source in self._found.values():
+            if source is not None:
+                source.close()
+
+
+def _whole(record: WarcRecord) -> WarcRecord:
+    if record.damaged:
+        raise StoreError(record.problems[0])
+    return record
+
+
+def _key(digest: str) -> bytes:
+    return digest.rpartition(":")[2].encode()[:40]
+
+
+def _mime(record: WarcRecord) -> str:
+    """Return the Content-Type of what a record holds; of an answer it stands in the answer's head."""
+    if record.kind == "resource":
+        return record.fields.get("content-type", "")
+    found = _TYPE.search(record.block, 0, _PIECE)
+    end = record.block.find(b"\r\n\r\n", 0, _PIECE)
+    return found[1].decode("latin-1").strip() if found is not None and (end < 0 or found.start() <= end) else ""
+
+
+_TYPE: Final = re.compile(rb"\n[Cc][Oo][Nn][Tt][Ee][Nn][Tt]-[Tt][Yy][Pp][Ee]:([^\r\n]*)")
+
+
+def _as_a_whole(fd: int) -> bool:
+    """Whether a gzip file is one member with several records in it."""
+    inflate = isal_zlib.decompressobj(31)
+    try:
+        data = inflate.decompress(os.pread(fd, _PEEK, 0), _PEEK)
+        record = parse(data)
+    except (isal_zlib.error, StoreError):
+        return False
+    return record.size_bytes < len(data) and data[record.size_bytes : record.size_bytes + len(BEGIN)] == BEGIN

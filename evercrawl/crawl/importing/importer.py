@@ -1,0 +1,314 @@
+"""The work itself: captures, first come first, become visits as if the crawl had made them then.
+
+Each goes the way of a visit: read, judged, archived, learned from, journalled, indexed. A page's captures have to be
+later than its last visit, so what was imported before is known by that alone: a second import changes nothing, and one
+that was killed goes on where the journal ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+import numpy as np
+
+from evercrawl.crawl.importing.captures import PastCapture, UnusableError
+from evercrawl.crawl.importing.history import Histories
+from evercrawl.crawl.learn.learning import LISTED_DEPTH
+from evercrawl.crawl.visit.recall import recall
+from evercrawl.errors import ApplyError, NoRoomError
+from evercrawl.fetch.answer import cut_words
+from evercrawl.model.stored.reading import Before, Reading, fetched, understand
+from evercrawl.store.journal.events import Visit
+from evercrawl.types import NO_SLOT, Outcome, Slots
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from evercrawl.clock import Clock
+    from evercrawl.config import Config
+    from evercrawl.crawl.importing.captures import Source
+    from evercrawl.crawl.importing.planning import CapturePlace, Plan
+    from evercrawl.crawl.parts import Parts
+    from evercrawl.store.partition import Partition
+    from evercrawl.store.quarantine import Quarantine
+
+TOGETHER: Final = 64
+"""Captures that are looked up and made known at once."""
+LEARNED: Final = 16
+_WAIT_S: Final = 0.001
+_NOTES_S: Final = 5.0
+NEWER: Final = "the crawl has the page's content: a history alone adds nothing"
+NO_LINKS: Final = "a redirect or an error without its answer"
+_WITHOUT: Final = (Outcome.REFUSED, Outcome.GONE)
+
+
+@dataclass(slots=True)
+class ImportTally:
+    """What became of captures.
+
+    Attributes
+    ----------
+    pages, histories, made_known, known
+        Contents that were taken in; visits without content; URLs that are known now; and what was known already.
+    outside, left_out
+        Why captures do not belong to the crawl, or are of no use to it -> how many.
+    """
+
+    pages: int = 0
+    histories: int = 0
+    made_known: int = 0
+    known: int = 0
+    outside: Counter[str] = field(default_factory=Counter[str])
+    left_out: Counter[str] = field(default_factory=Counter[str])
+
+
+class Importer:
+    """Takes captures into one crawl.
+
+    Parameters
+    ----------
+    partition, parts, config, clock, quarantine
+        The open crawl, its parts, its settings, the time, and URLs on which our own code failed.
+    sources, plan
+        Where captures are read, and their order.
+    tally
+        Counts what became of the captures; it goes on where the crawl had to be opened again.
+
+    Attributes
+    ----------
+    done
+        Captures that were looked at in this run.
+    """
+
+    def __init__(
+        self,
+        partition: Partition,
+        parts: Parts,
+        config: Config,
+        clock: Clock,
+        quarantine: Quarantine,
+        sources: list[Source],
+        plan: Plan,
+        tally: ImportTally,
+    ) -> None:
+        self._partition, self._state, self._parts = partition, partition.state, parts
+        self._config, self._clock, self._quarantine = config, clock, quarantine
+        self._sources, self._plan, self._tally = sources, plan, tally
+        self._histories = Histories(parts.choosing.changes, partition.hasher)
+        self._frontier = parts.choosing.frontier
+        self._underway: dict[int, PastCapture] = {}
+        self._readings: list[Reading] = []
+        self._early = _early_visits(partition) if plan.dated and plan.first_at < self._state.epoch else {}
+        self._noted_at = clock.now()
+        self.done = 0
+
+    async def run(self, watch: Callable[[int, int], None], ends: Callable[[], bool]) -> bool:
+        """Take in all captures; return False where it was asked to end before.
+
+        Raises
+        ------
+        NoRoomError
+            The disk is full; what was acknowledged is safe, and the next import goes on from there.
+        ApplyError
+            Memory is no longer what the journal says: the crawl is to be opened again.
+        """
+        batch, total, whole = list["CapturePlace"](), len(self._plan), True
+        for place in self._plan.places():
+            batch.append(place)
+            if len(batch) == TOGETHER:
+                await self._take(batch)
+                batch = []
+                watch(self.done, total)
+                if ends():
+                    whole = False
+                    break
+        await self._take(batch)
+        await self._drain()
+        self._note()
+        await self._parts.storing.finish()
+        if self._parts.indexing is not None:
+            await self._parts.indexing.finish()
+        watch(self.done, total)
+        return whole
+
+    async def _take(self, batch: list[CapturePlace]) -> None:
+        captures = [capture for place in batch if (capture := self._load(place)) is not None]
+        self.done += len(batch)
+        slots = self._slots(captures)
+        for capture, slot in zip(captures, slots.tolist(), strict=True):
+            if slot == NO_SLOT:
+                continue  # it was counted why
+            if math.isnan(capture.at):
+                continue
+            if slot in self._underway:
+                await self._drain()
+            self._visit(capture, slot)
+            if len(self._underway) >= TOGETHER or self._parts.parsers.behind:
+                await self._learn_some()
+        await self._learn_some()
+
+    def _load(self, place: CapturePlace) -> PastCapture | None:
+        source = self._sources[place.source]
+        try:
+            capture = source.load(place.place, place.length, place.part)
+        except UnusableError as error:
+            self._plan.blame(f"{source.name}, byte {place.place}: {error}")
+            return None
+        return None if self._quarantine.holds(capture.url) else capture
+
+    # URLs
+
+    def _slots(self, captures: list[PastCapture]) -> Slots:
+        """Return the slots of captures, shape (n,): what belongs and is new is made known; NO_SLOT for the rest."""
+        urls = [capture.url for capture in captures]
+        slots = self._state.find(urls)
+        new = np.flatnonzero(slots == NO_SLOT).tolist()
+        inside = list[int]()
+        for i in new:
+            if why := self._parts.scope.excluded_by(urls[i], LISTED_DEPTH):
+                self._tally.outside[why] += 1
+            else:
+                inside.append(i)
+        listed = {urls[i]: captures[i] for i in inside}
+        for i, slot in enumerate(slots.tolist()):
+            if slot != NO_SLOT and math.isnan(captures[i].at):
+                self._tally.known += 1
+                listed[urls[i]] = captures[i]
+        if not listed:
+            return slots
+        at = min((capture.at for capture in listed.values() if not math.isnan(capture.at)), default=self._clock.now())
+        dates = [None if math.isnan(capture.changed_at) else capture.changed_at for capture in listed.values()]
+        self._parts.learner.admit_listing(list(listed), dates, at)
+        self._parts.storing.changed()
+        slots[inside] = self._state.find([urls[i] for i in inside])
+        for i in inside:
+            if slots[i] == NO_SLOT:
+                self._tally.outside["budget"] += 1
+            elif math.isnan(captures[i].at):
+                self._tally.made_known += 1
+        return slots
+
+    # Visits
+
+    def _visit(self, capture: PastCapture, slot: int) -> None:
+        before = self._before(slot)
+        body = capture.exchange is not None
+        if self._is_known(capture, before, body=body):
+            self._histories.note(slot, capture)
+            self._tally.known += 1
+            return
+        if not body:
+            self._history(capture, slot, before)
+            return
+        exchange, host = capture.exchange, self._frontier.hosts[int(self._state.known.row(slot)["host"])]
+        assert exchange is not None
+        most = self._config.body_max_bytes
+        exchange.request = type(exchange.request)(capture.url, None, (), most, most, 0.0, packed=True)
+        if len(exchange.wire) > most:
+            exchange.wire, exchange.truncated, exchange.detail = exchange.wire[:most], True, cut_words(most)
+        self._underway[slot] = capture
+        self._parts.parsers.submit(fetched(exchange, host, slot, before))
+
+    def _before(self, slot: int) -> Before:
+        """Return what is known of a page; of a visit before the crawl began, the true instant, where it is known."""
+        before = recall(self._partition, slot)
+        if before.visited_at is not None and before.visited_at <= self._state.epoch and slot in self._early:
+            at = self._early[slot]
+            return msgspec.structs.replace(before, visited_at=at, seen_at=min(before.seen_at, at))
+        return before
+
+    def _is_known(self, capture: PastCapture, before: Before, *, body: bool) -> bool:
+        """Whether a capture is of the past: its page was visited then or later, and its content is held or not here."""
+        last = before.visited_at
+        if last is None:
+            return False
+        if not body:
+            return math.floor(capture.at) <= math.floor(last)
+        ticks, epoch = self._state.ticks, self._state.epoch
+        past = ticks(capture.at) <= ticks(last) if last > epoch else capture.at <= last
+        return past and (before.event != 0 or before.outcome not in _WITHOUT or capture.at == last)
+
+    def _history(self, capture: PastCapture, slot: int, before: Before) -> None:
+        if before.digest or before.event:
+            self._tally.left_out[NEWER] += 1
+            return
+        if capture.status not in (0, 304, 404, 410) and not 200 <= capture.status < 300:
+            self._tally.left_out[NO_LINKS] += 1
+            return
+        host = self._frontier.hosts[int(self._state.known.row(slot)["host"])]
+        visit = self._histories.of(slot, host, before, capture)
+        self._apply([capture.url], partial(self._parts.learner.remember, visit))
+        self._ahead(slot, capture.at)
+        self._tally.histories += 1
+
+    async def _drain(self) -> None:
+        """Learn from all that is under way."""
+        await self._parts.parsers.settle()
+        while self._underway or self._readings:
+            await self._learn_some()
+
+    async def _learn_some(self) -> None:
+        """Learn from what was read, and store it."""
+        parts = self._parts
+        for answer in parts.parsers.done():
+            self._readings.append(understand(answer))
+        while self._readings:
+            batch, self._readings = self._readings[:LEARNED], self._readings[LEARNED:]
+            urls = [reading.exchange.request.url for reading in batch]
+            for part in self._quarantine.apart(urls):
+                some = batch[part.start : part.stop]
+                self._apply(urls[part.start : part.stop], partial(parts.learner.learn, some))
+                for reading in some:
+                    self._ahead(reading.slot, reading.exchange.at)
+                    del self._underway[reading.slot]
+            self._tally.pages += len(batch)
+        await self._store()
+
+    def _apply(self, urls: list[str], work: Callable[[], None]) -> None:
+        try:
+            work()
+        except NoRoomError:
+            raise
+        except Exception as error:
+            why = self._quarantine.applying(urls, error, self._clock.now())
+            raise ApplyError(why) from error
+        self._quarantine.applied(urls)
+        self._parts.storing.changed()
+
+    async def _store(self) -> None:
+        parts, now = self._parts, self._clock.now()
+        if now >= self._noted_at + _NOTES_S:
+            self._noted_at = now
+            self._note()
+        if parts.choosing.lessons is not None and parts.choosing.lessons.due(now):
+            parts.choosing.lessons.flush()
+        parts.storing.turn(now)
+        if parts.storing.full:
+            await parts.storing.settle()  # which says why
+        if parts.indexing is not None:
+            parts.indexing.turn(now)
+            while parts.indexing.behind:
+                await asyncio.sleep(_WAIT_S)
+                parts.indexing.turn(self._clock.now())
+        await asyncio.sleep(0)
+
+    def _note(self) -> None:
+        """Keep what was learned of all pages at once for the next run."""
+        self._state.notes.update(self._parts.choosing.changes.notes())
+
+    def _ahead(self, slot: int, at: float) -> None:
+        if at < self._state.epoch:
+            self._early[slot] = at
+
+
+def _early_visits(partition: Partition) -> dict[int, float]:
+    """Return the instants of the last visits from before the crawl began, of which records have but its beginning."""
+    visits: Iterable[Visit] = (event for _, _, event in partition.journal.replay() if isinstance(event, Visit))
+    return {event.slot: event.at for event in visits if event.at < partition.state.epoch}

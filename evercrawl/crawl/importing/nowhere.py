@@ -1,0 +1,42 @@
+"""A network with nobody in it: an import asks nobody for anything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evercrawl.types import Exchange, Request, Silence
+
+
+class Nowhere:
+    """Takes no request, and has no answers."""
+
+    @property
+    def in_flight(self) -> int:
+        """Return 0."""
+        return 0
+
+    @property
+    def idle_s(self) -> float:
+        """Return 0."""
+        return 0.0
+
+    def start(self, request: Request, addresses: Sequence[str] = ()) -> None:
+        """Never be called."""
+        raise AssertionError("an import makes no requests")
+
+    async def finished(self, timeout_s: float) -> list[Exchange]:
+        """Return no answers."""
+        return []
+
+    def silent(self, over_s: float) -> list[Silence]:
+        """Return nobody."""
+        return []
+
+    def hang_up(self, silences: Sequence[Silence]) -> None:
+        """Do nothing."""
+
+    def wake(self) -> None:
+        """Do nothing."""
+
+    async def close(self) -> None:
+        """Do nothing."""

@@ -1,0 +1,108 @@
+"""Which form a file or folder has, and the source that reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from evercrawl.crawl.importing import files
+from evercrawl.crawl.importing.captures import Source
+from evercrawl.crawl.importing.forms import cdx, crawl_log, nutch, warc
+from evercrawl.crawl.importing.forms.cdx import CdxSource
+from evercrawl.crawl.importing.forms.crawl_log import CrawlLogSource
+from evercrawl.crawl.importing.forms.nutch import NutchSource
+from evercrawl.crawl.importing.forms.scrapy import META, QUEUE, SEEN, ScrapyCacheSource, ScrapyJobSource
+from evercrawl.crawl.importing.forms.sitemap_list import SitemapSource
+from evercrawl.crawl.importing.forms.table import TableSource
+from evercrawl.crawl.importing.forms.warc import RevisitContents, WarcSource
+from evercrawl.errors import ConfigError
+
+FORMS: Final = ("warc", "cdxj", "scrapy", "scrapy-cache", "nutch", "heritrix", "sitemap", "csv")
+"""Names by which people may say what a file is."""
+_INSIDE: Final = ("*.warc", "*.warc.gz", "part-*", "*.cdxj", "*.cdx")
+
+
+def sources(paths: Sequence[Path], form: str = "", *, everything: bool = False) -> list[Source]:
+    """Return what reads some files and folders, in their order.
+
+    Parameters
+    ----------
+    paths
+        Files, job directories of Scrapy, or folders with WARC files or the parts of a dump in them.
+    form
+        One of `FORMS`, where the files are not to be asked.
+    everything
+        Whether images, styles and the like are taken in too.
+
+    Raises
+    ------
+    ConfigError
+        One of them does not exist, or is nothing that can be imported.
+    """
+    originals, found = RevisitContents(), list[Source]()
+    makers: dict[str, Callable[[Path], Source]] = {
+        "warc": partial(WarcSource, originals=originals, everything=everything),
+        "cdxj": CdxSource,
+        "scrapy": ScrapyJobSource,
+        "scrapy-cache": ScrapyCacheSource,
+        "nutch": NutchSource,
+        "heritrix": CrawlLogSource,
+        "sitemap": SitemapSource,
+        "csv": TableSource,
+    }
+    try:
+        for path in paths:
+            for one in _within(path):
+                found.append(makers[form or form_of(one)](one))
+    except BaseException:
+        for source in found:
+            source.close()
+        raise
+    return found
+
+
+def form_of(path: Path) -> str:
+    """Return which of `FORMS` a file or folder has.
+
+    Raises
+    ------
+    ConfigError
+        None of them.
+    """
+    if path.is_dir():
+        return "scrapy" if (path / QUEUE).is_dir() or (path / SEEN).is_file() else "scrapy-cache"
+    head = files.head_of(path)
+    line = next((line for line in head.splitlines() if line.strip() and not line.startswith((b"!", b"#"))), b"")
+    line = line.removeprefix(b"\xef\xbb\xbf")
+    if head.startswith(warc.BEGIN):
+        return "warc"
+    if line.startswith((b" CDX ", b"CDX ")) or cdx.CDXJ_LINE.match(line) or cdx.CDX_LINE.match(line):
+        return "cdxj"
+    if nutch.LINE.match(line):
+        return "nutch"
+    if crawl_log.LINE.match(line):
+        return "heritrix"
+    if line.lstrip().startswith(b"<"):
+        return "sitemap"
+    if line and b"\0" not in head:
+        return "csv"
+    what = "is empty" if not head else "is nothing that can be imported"
+    raise ConfigError(f"{path} {what}; say what it is with --form {{{','.join(FORMS)}}}, or leave it out")
+
+
+def _within(path: Path) -> list[Path]:
+    """Return what is to be read of a path: itself, or the files in a folder."""
+    if not path.exists():
+        raise ConfigError(f"{path} does not exist; name files to import")
+    if not path.is_dir() or (path / QUEUE).is_dir() or (path / SEEN).is_file():
+        return [path]
+    inside = sorted({file for pattern in _INSIDE for file in path.glob(pattern) if file.is_file()})
+    if inside:
+        return inside
+    if next(path.rglob(META), None) is not None:
+        return [path]
+    raise ConfigError(
+        f"{path} holds nothing that can be imported: no WARC files, no job or cache of Scrapy, no parts of a Nutch dump"
+    )

@@ -1,0 +1,143 @@
+"""What there is to import, in the order of time: found by reading all files once, with some 30 bytes a capture."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evercrawl.crawl.importing.captures import LeftOut, Source, Spot, Unusable
+from evercrawl.parse.urls import hostname
+
+SHOWN: Final = 20
+"""Bad records of which people are told one by one."""
+_TOLD: Final = 512  # records between two words on the progress
+
+
+class CapturePlace(NamedTuple):
+    """Where a capture stands: number of its source, and what its `load` takes."""
+
+    source: int
+    place: int
+    length: int
+    part: int
+
+
+class Plan:
+    """All captures of some sources, by time.
+
+    Parameters
+    ----------
+    sources
+        What is imported.
+    now
+        No capture can be later than that, in seconds since the epoch.
+    wanted
+        Whether the host of a URL may be one that the crawl begins with; None where it has begun.
+
+    Attributes
+    ----------
+    dated, urls
+        Captures that were made at a known instant, and URLs that are known alone.
+    left_out
+        Why records are of no use to a crawl -> how many.
+    bad, troubles
+        How many records cannot be read, and what is wrong with the first ones.
+    roots
+        Host -> its shortest URL, by which a new crawl takes the host for its own.
+    """
+
+    def __init__(self, sources: Sequence[Source], now: float, wanted: Callable[[str], bool] | None = None) -> None:
+        self._sources, self._now, self._wanted = sources, now, wanted
+        self._at, self._body = array("d"), array("b")
+        self._source, self._part = array("H"), array("B")
+        self._place, self._length = array("Q"), array("Q")
+        self.left_out, self.bad, self.troubles = Counter[str](), 0, list[str]()
+        self.roots: dict[str, str] = {}
+        self.urls = self.dated = 0
+
+    def read(self, watch: Callable[[int, int], None], ends: Callable[[], bool]) -> bool:
+        """Read all sources once; return False where it was asked to end before.
+
+        Parameters
+        ----------
+        watch
+            Told how many bytes are read, and of how many.
+        ends
+            Whether to end.
+        """
+        total, before = sum(source.size_bytes for source in self._sources), 0
+        for number, source in enumerate(self._sources):
+            for count, found in enumerate(source.scan()):
+                self._take(number, found)
+                if count % _TOLD == 0:
+                    watch(before + source.read_bytes, total)
+                    if ends():
+                        return False
+            before += source.size_bytes
+        watch(total, total)
+        return True
+
+    @property
+    def first_at(self) -> float:
+        """Return the instant of the first capture; nan where none has one."""
+        return float(np.nanmin(self._instants)) if self.dated else math.nan
+
+    @property
+    def last_at(self) -> float:
+        """Return the instant of the last capture; nan where none has one."""
+        return float(np.nanmax(self._instants)) if self.dated else math.nan
+
+    @property
+    def _instants(self) -> NDArray[Any]:
+        return np.frombuffer(self._at, np.float64)
+
+    def __len__(self) -> int:
+        return len(self._at)
+
+    def places(self) -> Iterator[CapturePlace]:
+        """Yield where the captures stand, first come first, URLs alone at the end.
+
+        What has no body comes behind what has one in the same second: an index tells seconds, and a file more.
+        """
+        at, body = self._instants, np.frombuffer(self._body, np.int8) != 0
+        order = np.argsort(np.where(body | np.isnan(at), at, np.floor(at) + 0.999_999), kind="stable")
+        for i in order.tolist():
+            yield CapturePlace(self._source[i], self._place[i], self._length[i], self._part[i])
+
+    def _take(self, number: int, found: Spot | Unusable | LeftOut) -> None:
+        if isinstance(found, LeftOut):
+            self.left_out[found.why] += 1
+            return
+        if isinstance(found, Unusable):
+            self.blame(f"{found.where}: {found.why}")
+            return
+        if found.at > self._now:
+            self.blame(f"{self._sources[number].name}: {found.url} is dated later than now")
+            return
+        if math.isnan(found.at):
+            self.urls += 1
+        else:
+            self.dated += 1
+        self._at.append(found.at)
+        self._body.append(found.has_body)
+        self._source.append(number)
+        self._place.append(found.place)
+        self._length.append(found.length)
+        self._part.append(found.part)
+        if self._wanted is not None:
+            host = hostname(found.url)
+            held = self.roots.get(host)
+            if (held is None or (len(found.url), found.url) < (len(held), held)) and self._wanted(found.url):
+                self.roots[host] = found.url
+
+    def blame(self, trouble: str) -> None:
+        """Count a record that cannot be taken in."""
+        self.bad += 1
+        if len(self.troubles) < SHOWN:
+            self.troubles.append(trouble)

@@ -1,0 +1,255 @@
+"""One import: a crawl directory is opened, or made, and what other programs gathered is taken in."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+from evercrawl import __version__
+from evercrawl.clock import SystemClock
+from evercrawl.config import FILE_NAME, Config, save
+from evercrawl.crawl.collecting import sparing_survivors
+from evercrawl.crawl.heaps import share_areas
+from evercrawl.crawl.importing.captures import Source
+from evercrawl.crawl.importing.importer import Importer, ImportTally
+from evercrawl.crawl.importing.nowhere import Nowhere
+from evercrawl.crawl.importing.planning import Plan
+from evercrawl.crawl.memory import Memory
+from evercrawl.crawl.parts import Parts
+from evercrawl.crawl.ports import Outside
+from evercrawl.crawl.session import open_index, parsers_of, scheme_at_first
+from evercrawl.crawl.timekeeping import resume
+from evercrawl.errors import ApplyError, ConfigError, StoreError
+from evercrawl.fetch.guard import Guard
+from evercrawl.model.policy.policies import policy_of
+from evercrawl.model.policy.schemes import scheme_of
+from evercrawl.model.rules.scope import Scope
+from evercrawl.parse.sites import found_site, site_rules
+from evercrawl.progress import Progress
+from evercrawl.store.disk.lock import Lock
+from evercrawl.store.disk.trouble import in_words
+from evercrawl.store.partition import Partition, is_crawl
+from evercrawl.store.quarantine import Quarantine
+
+HISTORY_S: Final = 4 * 365.25 * 86_400.0
+"""How long before its making a new crawl may begin: records reach eight and a half years, and it has to go on."""
+MOST_FAULTS: Final = 100
+PURPOSE: Final = "importing"
+
+
+@dataclass(slots=True)
+class Imported:
+    """What an import came to.
+
+    Attributes
+    ----------
+    captures, urls
+        What the sources hold: captures with a date, and URLs alone.
+    first_at, last_at
+        Of the captures, in seconds since the epoch; nan where there is none.
+    pages, histories, made_known
+        Captures whose content was taken in; that count as visits without content; URLs that are known now and have no
+        date.
+    known
+        What the crawl knew already.
+    outside
+        By which setting captures do not belong to the crawl -> how many; `budget` for the bounds of unread pages.
+    left_out
+        Why records are of no use -> how many.
+    bad, troubles
+        How many records cannot be read; what is wrong with the first of them.
+    whole
+        False where it was asked to end before it was done.
+    elapsed_s
+        How long it took.
+    """
+
+    captures: int = 0
+    urls: int = 0
+    first_at: float = math.nan
+    last_at: float = math.nan
+    pages: int = 0
+    histories: int = 0
+    made_known: int = 0
+    known: int = 0
+    outside: dict[str, int] = field(default_factory=dict[str, int])
+    left_out: dict[str, int] = field(default_factory=dict[str, int])
+    bad: int = 0
+    troubles: list[str] = field(default_factory=list[str])
+    whole: bool = True
+    elapsed_s: float = 0.0
+
+
+async def imported(
+    directory: Path,
+    config: Config,
+    sources: list[Source],
+    watch: Callable[[str, int, int], None] = lambda what, done, total: None,
+    stop: asyncio.Event | None = None,
+    *,
+    dry_run: bool = False,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Imported:
+    """Take what `sources` hold into the crawl in `directory`, which is made where there is none.
+
+    Parameters
+    ----------
+    directory, config
+        The crawl, and its settings; written to `crawl.toml` where it is new.
+    sources
+        What is taken in, as one: of several files the captures are sorted by time.
+    watch
+        Told now and then what is being done, how much of it, and of how much.
+    stop
+        Ends it when it is set; what was taken in stays, and the same import goes on from there.
+    dry_run
+        Only read the sources, and say what is in them.
+    tell
+        Told of what people should hear.
+
+    Raises
+    ------
+    ConfigError
+        Nothing in the sources has a place in a crawl.
+    StoreError
+        A crawl runs there, or the disk fails.
+    """
+    clock = SystemClock()
+    began, new = clock.now(), not is_crawl(directory)
+
+    def ends() -> bool:
+        return stop is not None and stop.is_set()
+
+    begins = Scope(replace(config, scope="any"), lambda _: 0)
+    plan = Plan(sources, began, (lambda url: not begins.excluded_by(url, 0)) if new else None)
+    read = await asyncio.to_thread(plan.read, lambda done, total: watch("reading", done, total), ends)
+    tally = ImportTally()
+    if read and not dry_run and len(plan):
+        await _taken(directory, config, clock, sources, plan, tally, watch, ends, tell)
+        read = not ends()
+    return Imported(
+        plan.dated, plan.urls, plan.first_at, plan.last_at, tally.pages, tally.histories, tally.made_known,
+        tally.known, dict(tally.outside), dict(plan.left_out + tally.left_out), plan.bad, plan.troubles, read,
+        clock.now() - began,
+    )  # fmt: skip
+
+
+async def _taken(
+    directory: Path,
+    config: Config,
+    clock: SystemClock,
+    sources: list[Source],
+    plan: Plan,
+    tally: ImportTally,
+    watch: Callable[[str, int, int], None],
+    ends: Callable[[], bool],
+    tell: Callable[[str], None],
+) -> None:
+    new = not is_crawl(directory)
+    if new and not plan.roots:
+        raise ConfigError("nothing of what is there may be in a crawl by its settings; see --include and --exclude")
+    share_areas()
+    _settle(directory, config)
+    for _ in range(MOST_FAULTS):
+        try:
+            await _once(directory, config, clock, sources, plan, tally, watch, ends, tell)
+        except ApplyError as fault:
+            tell(f"the crawl is opened again from its journal: {fault}")
+        else:
+            return
+    raise StoreError("the import came upon too many faults of evercrawl itself; see the file quarantine.log")
+
+
+def _settle(directory: Path, config: Config) -> None:
+    """Make the directory and its settings, where there are none."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        if not (directory / FILE_NAME).is_file():
+            save(config, directory)
+    except OSError as error:
+        raise in_words(error, "write", directory / FILE_NAME) from error
+
+
+async def _once(
+    directory: Path,
+    config: Config,
+    clock: SystemClock,
+    sources: list[Source],
+    plan: Plan,
+    tally: ImportTally,
+    watch: Callable[[str, int, int], None],
+    ends: Callable[[], bool],
+    tell: Callable[[str], None],
+) -> None:
+    roots = sorted(plan.roots.values())
+    now = clock.now()
+    begins_at = now
+    if not is_crawl(directory) and plan.dated:
+        begins_at = max(math.floor(plan.first_at) - 1.0, now - HISTORY_S)
+    partition = Partition(
+        directory, os.urandom, now=begins_at, software=f"evercrawl/{__version__}", agent=config.user_agent,
+        segment_bytes=config.segment_bytes, lock=Lock.take(directory, PURPOSE, now), site=found_site,
+        site_rules=site_rules(), scheme=scheme_at_first(config, roots), forgiving=True,
+    )  # fmt: skip
+    with contextlib.closing(partition), sparing_survivors():
+        for repair in partition.repairs:
+            tell(repair)
+        await _within(partition, config, clock, roots if not partition.state.known.count else [], sources, plan, tally,
+                      watch, ends, tell)  # fmt: skip
+
+
+async def _within(
+    partition: Partition,
+    config: Config,
+    clock: SystemClock,
+    roots: Sequence[str],
+    sources: list[Source],
+    plan: Plan,
+    tally: ImportTally,
+    watch: Callable[[str, int, int], None],
+    ends: Callable[[], bool],
+    tell: Callable[[str], None],
+) -> None:
+    network, threads = Nowhere(), ThreadPoolExecutor(1, "index")
+
+    async def offload(function: Callable[..., Any], *arguments: Any) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(None, function, *arguments)
+
+    async def committing(function: Callable[..., Any], *arguments: Any) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(threads, function, *arguments)
+
+    def say(progress: Progress) -> None:
+        tell(progress.message)
+
+    async with contextlib.AsyncExitStack() as stack:
+        index = open_index(partition, clock, say) if config.index else None
+        if index is not None:
+            stack.callback(index.close)
+        stack.callback(threads.shutdown)
+        quarantine = Quarantine(partition.disk, tell)
+        memory = Memory.beside(partition, config, partition.directory, index, quarantine)
+        stack.callback(memory.close)
+        outside = Outside(
+            network, [], clock, offload, Guard(), committing,
+            lambda text, hasher: parsers_of(config, network, hasher, text=text),
+        )  # fmt: skip
+        policy = policy_of(config.policy, config.policy_options)
+        parts = Parts(config, memory, outside, policy, scheme_of(partition.scheme), lambda host, why: None)
+        stack.callback(parts.parsers.close)
+        resume(partition, parts.choosing.frontier, parts.scope, clock.now(), config.delay_s)
+        partition.state.known.release()
+        if roots and parts.learner.seed(roots, min(plan.first_at, clock.now()) if plan.dated else clock.now()):
+            await parts.storing.commit()
+        importer = Importer(partition, parts, config, clock, quarantine, sources, plan, tally)
+        try:
+            await importer.run(lambda done, total: watch("importing", done, total), ends)
+        except BaseException:
+            await parts.storing.abandon()
+            raise
