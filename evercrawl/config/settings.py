@@ -206,6 +206,12 @@ class Config:
         "maximum size of the robots.txt files kept on disk, a 64th of it for one site; others are requested again")
     segment_bytes: int = _store(1 << 30, values.size(1 << 10),
         "size at which an archive file is closed and the next one opened")
+    keep_days: float = _store(0.0, values.number(),
+        "keep older versions of pages for so many days in the archive, the newest for good; 0 = for good")
+    keep_bytes: int = _store(0, values.size(),
+        "remove the oldest versions when the archive takes more room on the disk; the newest of each page stays; "
+        "0 = unlimited", "--keep-bytes")
+    keep_versions: int = _store(0, values.whole(), "keep so many versions of a page in the archive; 0 = all")
 
     webhook_url: str = _webhook("", network.webhook(),
         "where a running crawl, or else `evercrawl changes --follow`, delivers changes; env:NAME or file:PATH if the "

@@ -99,9 +99,9 @@ class Crawl:
         self._until = float("inf")
         resume(self.partition, self.frontier, parts.scope, self._clock.now(), config.delay_s)
 
-    def stop(self) -> None:
+    def stop(self, reason: str = "stopped") -> None:
         """End the run cleanly: no new exchanges, a moment for those under way, everything stored."""
-        self._reason = self._reason or "stopped"
+        self._reason = self._reason or reason
 
     def progress(self) -> Progress:
         """Return the crawl at this instant."""

@@ -23,6 +23,8 @@ from evercrawl.crawl.adjusting import keep_adjusted
 from evercrawl.crawl.assemble import assemble, only_named
 from evercrawl.crawl.collecting import sparing_survivors
 from evercrawl.crawl.heaps import share_areas
+from evercrawl.crawl.keeping import due, keep_less
+from evercrawl.crawl.keeping import wanted as wanted_less
 from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.measuring import MemoryMeasuring
 from evercrawl.crawl.memory import Memory
@@ -68,6 +70,9 @@ _NOBODY_TRUSTED: Final = (
 )
 MOST_FRUITLESS: Final = 100
 """Times in a row that a crawl is opened again after a fault of its own without a visit in between."""
+KEEP: Final = "keep"
+"""Why a run ends that goes on once old versions are removed."""
+_LOOK_S: Final = 60.0
 _OPEN: Final = "{} holds a password and could be read by others; now only you can read it"
 _SETTINGS_LOST: Final = "{} was lost and is written anew with this run's settings; edit it if the crawl had others"
 
@@ -154,7 +159,14 @@ async def crawl(
                 watch(Progress(at=clock.now(), known=partition.state.known.count, message=repair))
             return await _run(partition, config, clock, seeds, left, watch, stop, only, reach, heard)
 
+    def tell(sentence: str) -> None:
+        watch(Progress(at=clock.now(), message=sentence))
+
     begun_at, visits, fruitless = clock.now(), 0, 0
+    if not only and not new and due(directory, config, clock.now()):
+        lock.release()
+        await _in_thread(_kept_less, directory, config, tell)
+        lock = lock_for_crawl(directory)
     while True:
         left = _left(limits, visits, clock.now() - begun_at)
         try:
@@ -167,9 +179,12 @@ async def crawl(
             watch(Progress(at=clock.now(), message=again, alert="set_aside"))
             lock, lost = lock_for_crawl(directory), []
         else:
-            if summary.reason == FORGET and not (stop is not None and stop.is_set()):
+            if summary.reason in (FORGET, KEEP) and not (stop is not None and stop.is_set()):
                 visits += summary.visits
-                await _in_thread(obey_forgets, directory, lambda said: watch(Progress(at=clock.now(), message=said)))
+                if summary.reason == FORGET:
+                    await _in_thread(obey_forgets, directory, tell)
+                else:
+                    await _in_thread(_kept_less, directory, config, tell)
                 lock, lost = lock_for_crawl(directory), []
                 continue
             return replace(summary, visits=summary.visits + visits, elapsed_s=clock.now() - begun_at)
@@ -268,6 +283,8 @@ async def _run(
         stack.push_async_callback(network.close)
         beside = [asyncio.ensure_future(_stop_when(stop, one, network))] if stop is not None else []
         beside.append(asyncio.ensure_future(keep_adjusted(partition, config, policy, clock, watch, one.tuning)))
+        if not only and wanted_less(config):
+            beside.append(asyncio.ensure_future(_stop_to_keep_less(one, network, partition.directory, config, clock)))
         measuring = MemoryMeasuring(one, clock)
         beside.append(asyncio.ensure_future(measuring.keep()))
         if not only:
@@ -369,6 +386,35 @@ def open_index(partition: Partition, clock: Clock, watch: Callable[[Progress], N
 
 async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
     return await asyncio.get_running_loop().run_in_executor(None, function, *arguments)
+
+
+def _kept_less(directory: Path, config: Config, tell: Callable[[str], None]) -> None:
+    """Remove old versions from the archive, and say so; that it is not possible is no reason to end."""
+    try:
+        found = keep_less(directory, config)
+    except NoRoomError as error:
+        tell(f"old versions were not removed from the archive: {error}")
+        return
+    if found.records:
+        tell(
+            f"{found.records} records with {found.removed_bytes} bytes left the archive, as the settings keep them no "
+            f"longer; it takes {found.disk_bytes} bytes of the disk"
+        )
+    elif config.keep_bytes and found.disk_bytes > config.keep_bytes:
+        tell(
+            f"the archive takes {found.disk_bytes} bytes of the disk, and keep_bytes is {config.keep_bytes}: the "
+            "newest version of each page is never removed; allow more, or crawl fewer pages"
+        )
+
+
+async def _stop_to_keep_less(one: Crawl, network: Network, directory: Path, config: Config, clock: Clock) -> None:
+    """End the run when it is time to remove old versions; the crawl goes on afterwards."""
+    while True:
+        await asyncio.sleep(_LOOK_S)
+        if await _in_thread(due, directory, config, clock.now()):
+            break
+    one.stop(KEEP)
+    network.wake()
 
 
 async def _stop_when(stop: asyncio.Event, one: Crawl, network: Network) -> None:

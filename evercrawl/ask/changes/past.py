@@ -4,8 +4,10 @@ import numpy as np
 
 from evercrawl.ask.changes.versions import PageHistory, PageVersion, history
 from evercrawl.ask.content import NotHeldError, StoredPage
+from evercrawl.errors import StoreError
 from evercrawl.model.stored.answers import answer_of, exchange_of, instant
 from evercrawl.model.stored.derived.derived import Derived
+from evercrawl.store.archive.archive import REMOVED
 from evercrawl.store.journal.events import Visit
 from evercrawl.store.partition import Partition
 from evercrawl.types import NO_SLOT
@@ -56,7 +58,12 @@ def content_at(partition: Partition, derived: Derived, url: str, at: float) -> S
     event = partition.journal.read(int(derived.runs.take("pointer", np.array([version.visit]))[0]))
     if not isinstance(event, Visit) or event.archive is None:
         raise NotHeldError(f"the content that {url} had at {instant(at)} is not in the archive.", url)
-    held = exchange_of(event, answer_of(partition, event))
+    try:
+        held = exchange_of(event, answer_of(partition, event))
+    except StoreError as error:
+        if REMOVED not in str(error):
+            raise
+        raise NotHeldError(f"{url} had other content at {instant(at)}: {REMOVED}.", url) from error
     return StoredPage(
         url, url, version.outcome, version.status, event.title, event.mime, event.language, version.seen_at,
         version.at, event.visits, event.changes, held.headers, held.body, tuple(_notes(url, seen, version)), url,

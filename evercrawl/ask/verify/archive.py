@@ -19,6 +19,7 @@ from evercrawl.store.archive.warc import EntryKind, iso_date, payload_digest
 from evercrawl.store.archive.warc_read import parse, walk
 from evercrawl.store.disk.disk import Disk
 from evercrawl.store.journal.events import Visit
+from evercrawl.store.keeping import read_plan
 from evercrawl.store.partition import Partition
 from evercrawl.store.repair.damage import ArchiveSpan, Part
 from evercrawl.store.state import State
@@ -60,6 +61,11 @@ class ArchiveCheck:
         self._running, self._clean = running, clean
         self._segment, self._at = 0, 0  # checked up to there
         self._given_up: list[tuple[int, int]] = []  # spans of lost records in this segment
+        self._unnamed = set[tuple[int, int]]()  # where such records began
+        going = read_plan(partition.disk)
+        self._begins = {span.archive: span.start for span in going.spans} if going is not None else {}
+        if going is not None:
+            found.mends.append("old versions were leaving the archive when that was stopped; the next start ends it")
         self._captures: list[Capture] = []
         self._behind = 0  # indexes
         self._sound = True  # nothing is wrong in this segment so far
@@ -69,7 +75,8 @@ class ArchiveCheck:
         assert event.archive is not None
         segment, offset, length = event.archive
         if self._lost.get(event.archive, -1) > number:
-            self._given_up.append((offset, offset + length))
+            self._given_up.append((self._begins.get(event.archive, offset), offset + length))
+            self._unnamed.add((segment, offset))
             return
         while self._segment < segment:
             self._end_segment()
@@ -136,7 +143,7 @@ class ArchiveCheck:
                     return at
                 self._found.count("archive records")
                 self._remembered(one.record.url, at)
-                if one.record.kind in _ANSWERS:
+                if one.record.kind in _ANSWERS and (self._segment, at) not in self._unnamed:
                     blame(f"the record of {one.record.url} at byte {at} is named by no event")
                 at += one.length
         except StoreError:

@@ -18,6 +18,9 @@ from evercrawl.store.disk.disk import Disk
 FOLDER: Final = "archive/"
 COVERED: Final = FOLDER + "indexed.json"
 SEGMENT_BYTES: Final = 1 << 30
+REMOVED: Final = "the archive keeps this version no longer, as the settings keep_days, keep_bytes or keep_versions say"
+_LOOKED: Final = 32
+_HEAD: Final = 5  # of a stored block of deflate
 
 
 class Archive:
@@ -246,6 +249,8 @@ class Archive:
     def _record(self, pointer: Pointer) -> WarcRecord:
         name = self.name(pointer.segment)
         data = self._disk.read(name, pointer.offset, pointer.length)
+        if data and data.count(0, 0, _LOOKED) >= min(len(data), _LOOKED) - _HEAD:
+            raise StoreError(f"{name}, byte {pointer.offset}: {REMOVED}")
         try:
             return parse(unpack(data))
         except StoreError as error:

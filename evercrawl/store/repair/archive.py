@@ -56,7 +56,7 @@ def pieces(data: bytes) -> Iterator[ArchivePiece]:
         at = later if later >= 0 else len(data)
 
 
-def filler(size_bytes: int, at: float, noise: bytes, what: str) -> bytes:
+def filler(size_bytes: int, at: float, noise: bytes, what: str, *, fill: bytes = b" ") -> bytes:
     """Return a record of exactly so many bytes; b"" where that is too few.
 
     Parameters
@@ -67,6 +67,8 @@ def filler(size_bytes: int, at: float, noise: bytes, what: str) -> bytes:
         The record's date, in seconds since the epoch, and 16 random bytes for its name.
     what
         What it says.
+    fill
+        The byte that stands behind that.
 
     Examples
     --------
@@ -83,7 +85,7 @@ def filler(size_bytes: int, at: float, noise: bytes, what: str) -> bytes:
     length = room - len(head) - width - 2 * len(_END)
     if length < 0:
         return b""
-    text = b"%b%0*d%b%b%b" % (head, width, length, _END, what.encode()[:length].ljust(length), _END)
+    text = b"%b%0*d%b%b%b" % (head, width, length, _END, what.encode()[:length].ljust(length, fill), _END)
     parts = [_HEADER]
     for number in range(blocks):
         part = text[number * _STORED : (number + 1) * _STORED]

@@ -1,0 +1,232 @@
+"""Old versions leave the archive: by their age, by how many a page has, and by how much room all take.
+
+The newest content of each page always stays, and so does the record of its last visit, with whatever has the body of
+either. It is done between two runs of a crawl, which goes on by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from array import array
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evercrawl import __version__
+from evercrawl.clock import SystemClock
+from evercrawl.model.stored.derived.kinds import brings_version
+from evercrawl.parse.sites import found_site, site_rules
+from evercrawl.store import keeping
+from evercrawl.store.archive.archive import FOLDER
+from evercrawl.store.archive.pointer import Pointer
+from evercrawl.store.archive.warc import ID_BYTES
+from evercrawl.store.archive.warc_read import walk
+from evercrawl.store.disk.lock import Lock
+from evercrawl.store.journal.events import Lost, Visit
+from evercrawl.store.partition import PURPOSE, Partition
+
+if TYPE_CHECKING:
+    from evercrawl.config import Config
+    from evercrawl.types import Flags, Ints
+
+STAMP: Final = f"{FOLDER}kept.json"
+"""When this was done last, by its time of change."""
+EVERY_S: Final = 86_400.0
+FULL_S: Final = 3_600.0
+"""How often it is done where the archive takes more room than it may."""
+WHY: Final = "the crawl keeps no older versions of this page"
+_DAY_S: Final = 86_400.0
+_CODES: Final = {"slot": "I", "host": "I", "at": "d", "outcome": "B", "flags": "I", "segment": "I", "offset": "Q",
+                 "length": "I", "pointer": "Q", "content": "Q"}  # fmt: skip
+
+
+class KeptLess(NamedTuple):
+    """What became of it: records that went, their bytes, and the bytes on the disk then, which may be too many."""
+
+    records: int
+    removed_bytes: int
+    disk_bytes: int
+
+
+def wanted(config: Config) -> bool:
+    """Whether settings bound what is kept."""
+    return bool(config.keep_days or config.keep_bytes or config.keep_versions)
+
+
+def due(directory: Path, config: Config, now: float) -> bool:
+    """Whether it is time to look what is to go."""
+    if not wanted(config):
+        return False
+    try:
+        passed_s = now - (directory / STAMP).stat().st_mtime
+    except OSError:
+        return True
+    full = bool(config.keep_bytes) and passed_s > FULL_S and on_disk(directory) > 1.05 * config.keep_bytes
+    return full or not 0.0 <= passed_s < EVERY_S
+
+
+def on_disk(directory: Path) -> int:
+    """Return how many bytes of the disk the archive takes."""
+    total = 0
+    with contextlib.suppress(OSError):
+        for path in (directory / FOLDER).glob("*.warc.gz"):
+            total += path.stat().st_blocks * 512
+    return total
+
+
+def keep_less(directory: Path, config: Config, now: float | None = None) -> KeptLess:
+    """Remove from the archive what the settings keep no longer; no crawl may run in the directory.
+
+    Raises
+    ------
+    StoreError
+        The directory is damaged or in use, or the disk fails. The next call goes on.
+    """
+    now = SystemClock().now() if now is None else now
+    partition = Partition(
+        directory, os.urandom, now=now, software=f"evercrawl/{__version__}", site=found_site,
+        site_rules=site_rules(), lock=Lock.take(directory, PURPOSE, now), forgiving=True,
+    )  # fmt: skip
+    try:
+        disk, archive = partition.disk, partition.archive
+        visits, lost = _gathered(partition)
+        if (before := keeping.read_plan(disk)) is not None:
+            keeping.overwrite(directory, disk, archive, before, lost)
+        room = max(on_disk(directory) - config.keep_bytes, 0) if config.keep_bytes else 0
+        going = _going(visits, config, now, room)
+        spans = _spans(partition, visits, going)
+        removed = 0
+        if spans:
+            plan = keeping.write_plan(disk, spans, now, os.urandom(ID_BYTES))
+            for span in spans:
+                partition.remember(Lost(span.slot, span.host, now, span.archive, WHY, current=False))
+            _stored(partition)  # with a snapshot, so that no start has to read the journal for them
+            removed = keeping.overwrite(directory, disk, archive, plan, [span.archive for span in spans])
+        partition.index_archive()
+        disk.replace(STAMP, [b"{}\n"])
+        return KeptLess(len(spans), removed, on_disk(directory))
+    finally:
+        partition.close()
+
+
+def _stored(partition: Partition) -> None:
+    async def commit() -> None:
+        partition.flush()
+        partition.archive.sync()
+        partition.journal.write(partition.journal.seal())
+
+    async def offload(function: Callable[..., Any], *arguments: Any) -> Any:
+        return function(*arguments)
+
+    asyncio.run(partition.snapshot(commit, offload))
+
+
+def _gathered(partition: Partition) -> tuple[dict[str, NDArray[Any]], set[Pointer]]:
+    """Return columns of all visits whose records are there, in order, and the records that are not."""
+    columns = {name: array(code) for name, code in _CODES.items()}
+    lost = set[Pointer]()
+    for pointer, _, event in partition.journal.replay(follow=True):
+        if isinstance(event, Lost):
+            lost.add(Pointer(*event.archive))
+        elif isinstance(event, Visit) and event.archive is not None:
+            row = (
+                event.slot, event.host, event.at, event.outcome, event.flags, *event.archive, pointer, event.content
+            )  # fmt: skip
+            for column, value in zip(columns.values(), row, strict=True):
+                column.append(value)
+    found = {name: np.array(column) for name, column in columns.items()}
+    if lost:
+        where = zip(*(found[name].tolist() for name in ("segment", "offset", "length")), strict=True)
+        there = np.array([Pointer(*one) not in lost for one in where], np.bool_)
+        found = {name: column[there] for name, column in found.items()}
+    return found, lost
+
+
+def _going(visits: dict[str, NDArray[Any]], config: Config, now: float, room: int) -> Ints:
+    """Return which visits' records go, in the order of the journal."""
+    age = np.arange(len(visits["slot"]))
+    order = np.lexsort((age, visits["slot"]))
+    slots = visits["slot"][order].astype(np.int64)
+    last = np.flatnonzero(np.diff(slots, append=np.int64(-1)))  # of each page
+    starts = np.concatenate(([0], last[:-1] + 1)).astype(np.int64)
+    brings = brings_version(visits["outcome"][order], visits["flags"][order])
+    upto = np.cumsum(brings)
+    total = np.repeat(upto[last] if len(last) else upto[:0], np.diff(starts, append=len(order)))
+    newer = total - upto  # versions of the page that came after each visit
+    stays = np.zeros(len(order), np.bool_)
+    stays[last] = True
+    stays |= brings & (newer == 0)
+    going = np.zeros(len(order), np.bool_)
+    if config.keep_versions:
+        going |= newer >= config.keep_versions
+    if config.keep_days:
+        going |= visits["at"][order] < now - config.keep_days * _DAY_S
+    stays = _with_bodies(visits, order, stays)
+    going &= ~stays
+    chosen = np.zeros(len(order), np.bool_)
+    chosen[order] = going
+    if room:
+        free = np.zeros(len(order), np.bool_)
+        free[order] = ~stays & ~going
+        room -= int(visits["length"][chosen].sum())
+        oldest = np.flatnonzero(free)
+        chosen[oldest[np.cumsum(visits["length"][oldest]) - visits["length"][oldest] < room]] = True
+    chosen[_bodies(visits, ~chosen)] = False  # what stays may refer to it
+    if len(chosen):
+        chosen[-1] = False  # by which a start knows where the archive ends
+    return np.flatnonzero(chosen)
+
+
+def _with_bodies(visits: dict[str, NDArray[Any]], order: Ints, stays: Flags) -> Flags:
+    """Return what stays with the visits that have the bodies of it."""
+    found = np.zeros(len(order), np.bool_)
+    found[order] = stays
+    found[_bodies(visits, found)] = True
+    whole: Flags = found[order]
+    return whole
+
+
+def _bodies(visits: dict[str, NDArray[Any]], which: Flags) -> Ints:
+    """Return the visits whose records have the bodies of some, which are revisits."""
+    wanted = np.unique(visits["content"][which])
+    wanted = wanted[wanted != 0]
+    place = np.searchsorted(visits["pointer"], wanted)
+    place = place[place < len(visits["pointer"])]
+    return place[np.isin(visits["pointer"][place], wanted)]
+
+
+def _spans(partition: Partition, visits: dict[str, NDArray[Any]], going: Ints) -> list[keeping.RemovedSpan]:
+    """Return what goes: of each visit its answer, and the request that stands before it."""
+    spans = list[keeping.RemovedSpan]()
+    for visit in going.tolist():
+        segment, offset, length = (int(visits[name][visit]) for name in ("segment", "offset", "length"))
+        before = 0
+        if visit and int(visits["segment"][visit - 1]) == segment:
+            before = int(visits["offset"][visit - 1]) + int(visits["length"][visit - 1])
+        start = _request(partition, segment, before, offset)
+        pointer = Pointer(segment, offset, length)
+        spans.append(keeping.RemovedSpan(int(visits["slot"][visit]), int(visits["host"][visit]), start, pointer))
+    return spans
+
+
+def _request(partition: Partition, segment: int, before: int, offset: int) -> int:
+    """Return where the request of an answer begins, which stands right before it."""
+    name = partition.archive.name(segment)
+    data = partition.disk.read(name, before, offset - before)
+
+    class _Part:
+        def read(self, _: str, at: int, size: int) -> bytes:
+            return data[at : at + size]
+
+        def size(self, _: str) -> int:
+            return len(data)
+
+    begins = offset
+    for one in walk(_Part(), name):  # type: ignore[arg-type]
+        begins = before + one.offset if one.record.kind == "request" else offset
+    return begins

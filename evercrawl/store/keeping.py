@@ -1,0 +1,137 @@
+"""Records of the archive that are kept no longer: overwritten where they are, and their blocks given back to the disk.
+
+What is to go is written down first. Then the journal says that these records are gone, and only then are they
+overwritten; so whatever a kill leaves, the journal names no record that is damaged, and the next start ends it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+import xxhash
+
+from evercrawl.decoding import msgpack_of
+from evercrawl.store.archive.cdxj import index_name
+from evercrawl.store.archive.pointer import Pointer
+from evercrawl.store.disk.plain import place_of
+from evercrawl.store.repair.archive import filler
+from evercrawl.store.repair.kept import patch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from evercrawl.store.archive.archive import Archive
+    from evercrawl.store.disk.disk import Disk
+
+PLAN: Final = "keep.plan"
+_VERSION: Final = 1
+_GONE: Final = "records were here that the crawl was told not to keep any longer"
+_BLOCK: Final = 4096
+_MOST: Final = 4 << 20
+_PUNCH: Final = 0x03  # FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE
+_LIBC: Final = ctypes.CDLL(None, use_errno=True)
+
+
+class RemovedSpan(msgspec.Struct, array_like=True, frozen=True):
+    """A visit whose records go: its page and host, where they begin, and the pointer to its answer."""
+
+    slot: int
+    host: int
+    start: int
+    archive: Pointer
+
+
+class KeepPlan(msgspec.Struct, array_like=True, frozen=True):
+    """All that is to go."""
+
+    version: int
+    at: float
+    noise: bytes
+    spans: list[RemovedSpan]
+
+
+def write_plan(disk: Disk, spans: list[RemovedSpan], at: float, noise: bytes) -> KeepPlan:
+    """Write down what is to go, and return it; nothing is changed yet."""
+    plan = KeepPlan(_VERSION, at, noise, spans)
+    data = msgspec.msgpack.encode(plan)
+    disk.replace(PLAN, [xxhash.xxh3_64_digest(data), data], private=True)
+    return plan
+
+
+def read_plan(disk: Disk) -> KeepPlan | None:
+    """Return what was to go and may be there still; None where nothing was. A damaged plan is none."""
+    data = disk.read(PLAN, 0, disk.size(PLAN))
+    if not data or xxhash.xxh3_64_digest(data[8:]) != data[:8]:
+        return None
+    try:
+        plan = msgpack_of(data[8:], KeepPlan)
+    except msgspec.MsgspecError:
+        return None
+    return plan if plan.version == _VERSION else None
+
+
+def overwrite(directory: Path, disk: Disk, archive: Archive, plan: KeepPlan, gone: Iterable[Pointer]) -> int:
+    """Overwrite what the journal says is gone, and remove the plan; return how many bytes went.
+
+    Raises
+    ------
+    StoreError
+        The disk fails; the next start goes on.
+    """
+    count, touched, lost = 0, set[int](), set(gone)
+    for segment, start, end in _joined(span for span in plan.spans if span.archive in lost):
+        name = archive.name(segment)
+        if end > disk.size(name):
+            continue
+        data = filler(end - start, plan.at, plan.noise, _GONE, fill=b"\0")
+        if not data:
+            continue
+        patch(directory, name, start, data, sync=False)
+        touched.add(segment)
+        count += end - start
+    for segment in touched:
+        disk.sync(archive.name(segment))
+        archive.forget_index(segment)
+        disk.remove(index_name(archive.name(segment)))
+    for segment, start, end in _joined(span for span in plan.spans if span.archive in lost):
+        _punch(directory, archive.name(segment), start, end)
+    disk.remove(PLAN)
+    return count
+
+
+def _joined(spans: Iterable[RemovedSpan]) -> list[tuple[int, int, int]]:
+    """Return segment, start and end of stretches without a record that stays, each of a few MiB at most."""
+    found = list[tuple[int, int, int]]()
+    for span in sorted(spans, key=lambda one: (one.archive.segment, one.start)):
+        segment, end = span.archive.segment, span.archive.offset + span.archive.length
+        if found and found[-1][0] == segment and found[-1][2] == span.start and end - found[-1][1] <= _MOST:
+            found[-1] = segment, found[-1][1], end
+        else:
+            found.append((segment, span.start, end))
+    return found
+
+
+def _punch(directory: Path, name: str, start: int, end: int) -> None:
+    """Give blocks of zeros back to the file system, where it takes them; what is read there stays the same."""
+    fd = os.open(place_of(directory, name), os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        at = -(-start // _BLOCK) * _BLOCK
+        data = os.pread(fd, max(end - at, 0), at)
+        holes = list[tuple[int, int]]()
+        for offset in range(0, len(data) - _BLOCK + 1, _BLOCK):
+            if not data[offset : offset + _BLOCK].strip(b"\0"):
+                begins = at + offset
+                if holes and holes[-1][1] == begins:
+                    holes[-1] = holes[-1][0], begins + _BLOCK
+                else:
+                    holes.append((begins, begins + _BLOCK))
+        for begins, ends in holes:
+            fallocate = _LIBC.fallocate
+            if fallocate(fd, _PUNCH, ctypes.c_int64(begins), ctypes.c_int64(ends - begins)):
+                return  # a file system without holes keeps the zeros
+    finally:
+        os.close(fd)

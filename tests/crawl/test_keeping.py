@@ -1,0 +1,162 @@
+"""Old versions leave the archive; what is newest stays, and verify finds nothing wrong."""
+
+import os
+import random
+
+import pytest
+
+from evercrawl.ask.changes.past import content_at, page_history
+from evercrawl.ask.content import NotHeldError
+from evercrawl.ask.verify.verify import verify
+from evercrawl.config import Config
+from evercrawl.crawl import keeping as crawl_keeping
+from evercrawl.crawl.keeping import due, keep_less, on_disk
+from evercrawl.crawl.session import KEEP
+from evercrawl.model.stored.derived.derived import Derived
+from evercrawl.model.stored.reader import opened
+from evercrawl.store import keeping
+from evercrawl.store.archive.warc_read import walk
+from evercrawl.store.disk.disk import RealDisk
+from tests.helpers.hand_made import SITE, HandMade
+
+DAY_S = 86_400.0
+
+
+class KilledError(Exception):
+    """The process ends here."""
+
+
+def noise(name: str) -> str:
+    """Words that do not compress."""
+    return (
+        " ".join(random.Random(name).randbytes(20).hex() for _ in range(1)) + random.Random(name).randbytes(9000).hex()
+    )
+
+
+@pytest.fixture
+def directory(tmp_path):
+    """Two pages with six versions each, a day apart; one that never changed, and one that is gone."""
+    made = HandMade(tmp_path / "crawl")
+    made.seed(f"{SITE}/")
+    made.visit(f"{SITE}/", made.page("Home", "/a", "/b", "/c", "/d"))
+    for day in range(6):
+        for name in "ab":
+            made.visit(f"{SITE}/{name}", made.page(name, text=noise(f"{name} {day}")))
+        made.visit(f"{SITE}/c", made.page("c", text="always the same"))
+        made.visit(f"{SITE}/d", made.page("d", text=noise("d")) if day == 0 else b"", 200 if day == 0 else 404)
+        made.now += DAY_S
+    made.save()
+    made.partition.close()
+    made.directory.joinpath("now").write_text(str(made.now))
+    return made.directory
+
+
+def now(directory) -> float:
+    return float((directory / "now").read_text())
+
+
+def held(directory, name: str) -> list[bool]:
+    """Return of each version, the newest first, whether it is there."""
+    crawl = opened(directory)
+    derived = Derived(crawl).current()
+    try:
+        found = list[bool]()
+        for version in page_history(crawl, derived, f"{SITE}/{name}").versions:
+            try:
+                content_at(crawl, derived, f"{SITE}/{name}", version.at)
+                found.append(True)
+            except NotHeldError as error:
+                found.append("keep_versions" not in str(error))
+        return found
+    finally:
+        derived.close()
+        crawl.close()
+
+
+def fine(directory) -> None:
+    found = verify(directory)
+    assert found.fine, found.wrong
+    disk = RealDisk(directory, read_only=True)
+    for name in disk.names("archive/"):
+        if name.endswith(".warc.gz"):  # every reader gets from the first byte to the last
+            assert sum(one.length for one in walk(disk, name)) == disk.size(name)
+    disk.close()
+
+
+@pytest.mark.parametrize(
+    ("settings", "versions"),
+    [
+        ({"keep_versions": 2}, [True] * 2 + [False] * 4),
+        ({"keep_versions": 1}, [True] + [False] * 5),
+        ({"keep_days": 2.5}, [True] * 2 + [False] * 4),
+        ({"keep_days": 0.001}, [True] + [False] * 5),
+        ({"keep_days": 4.5, "keep_versions": 3}, [True] * 3 + [False] * 3),
+        ({"keep_days": 100.0, "keep_versions": 9}, [True] * 6),
+    ],
+)
+def test_older_versions_go_and_the_newest_stays(directory, settings, versions):
+    before = on_disk(directory)
+    found = keep_less(directory, Config(**settings), now(directory))
+    assert held(directory, "a") == held(directory, "b") == versions
+    assert held(directory, "c") == [True]
+    assert held(directory, "d") == [True]  # what it was before it was gone
+    fine(directory)
+    assert bool(found.records) == (False in versions)
+    assert keep_less(directory, Config(**settings), now(directory)).records == 0
+    if versions.count(False) > 3:
+        assert found.disk_bytes < before - 2 * 4 * 4096
+    fine(directory)
+
+
+def test_the_oldest_go_until_there_is_room(directory):
+    whole = on_disk(directory)
+    found = keep_less(directory, Config(keep_bytes=whole // 2), now(directory))
+    kept = held(directory, "a")
+    assert 1 < kept.count(True) < 6
+    assert kept == sorted(kept, reverse=True)
+    assert found.disk_bytes < 0.75 * whole
+    assert keep_less(directory, Config(keep_bytes=1), now(directory)).disk_bytes > 1  # the newest are never removed
+    assert held(directory, "a") == held(directory, "b") == [True] + [False] * 5
+    fine(directory)
+
+
+@pytest.mark.parametrize("where", ["_stored", "overwrite", "_punch", "halfway"])
+def test_a_kill_leaves_nothing_wrong_and_the_next_time_ends_it(directory, monkeypatch, where):
+    def killed(*_: object, **__: object) -> None:
+        raise KilledError
+
+    written = list[int]()
+
+    def halfway(directory, name, offset, data, *, sync=True) -> None:
+        fd = os.open(directory / name, os.O_RDWR)
+        os.pwrite(fd, data[: len(data) // 2], offset)
+        os.close(fd)
+        written.append(offset)
+        raise KilledError
+
+    with monkeypatch.context() as patched:
+        if where == "halfway":
+            patched.setattr(keeping, "patch", halfway)
+        else:
+            patched.setattr(crawl_keeping if where == "_stored" else keeping, where, killed)
+        with pytest.raises(KilledError):
+            keep_less(directory, Config(keep_versions=2), now(directory))
+    assert verify(directory).fine
+    assert held(directory, "c") == [True]
+    keep_less(directory, Config(keep_versions=2), now(directory))
+    assert held(directory, "a") == [True] * 2 + [False] * 4
+    assert not (directory / keeping.PLAN).exists()
+    fine(directory)
+
+
+def test_it_is_due_once_a_day_and_sooner_where_there_is_no_room(directory):
+    config = Config(keep_versions=2, keep_bytes=1)
+    assert not due(directory, Config(), now(directory))
+    assert due(directory, config, now(directory))
+    keep_less(directory, config, now(directory))
+    at = (directory / crawl_keeping.STAMP).stat().st_mtime
+    assert not due(directory, config, at + 60.0)
+    assert due(directory, config, at + 3_700.0)
+    assert not due(directory, Config(keep_versions=2), at + 3_700.0)
+    assert due(directory, Config(keep_versions=2), at + 90_000.0)
+    assert KEEP == "keep"
