@@ -23,8 +23,6 @@ from evercrawl.crawl.adjusting import keep_adjusted
 from evercrawl.crawl.assemble import assemble, only_named
 from evercrawl.crawl.collecting import sparing_survivors
 from evercrawl.crawl.heaps import share_areas
-from evercrawl.crawl.keeping import due, keep_less
-from evercrawl.crawl.keeping import wanted as wanted_less
 from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.measuring import MemoryMeasuring
 from evercrawl.crawl.memory import Memory
@@ -32,6 +30,8 @@ from evercrawl.crawl.memory_room import MemoryRoom, container_limit_bytes, resid
 from evercrawl.crawl.orders.forgets import obey_forgets
 from evercrawl.crawl.orders.live import LiveLine
 from evercrawl.crawl.ports import Network, Outside
+from evercrawl.crawl.removing.keeping import due, keep_less
+from evercrawl.crawl.removing.keeping import wanted as wanted_less
 from evercrawl.crawl.sessions.assembling import Certificates, certificates, credentials_of, with_sessions
 from evercrawl.crawl.timekeeping import go_on
 from evercrawl.crawl.visit.parsers import Inline, Parsers

@@ -12,7 +12,7 @@ import pytest
 from evercrawl.ask.export.tables import table
 from evercrawl.ask.verify.verify import verify
 from evercrawl.config import Config
-from evercrawl.crawl.forgetting import finish, forget
+from evercrawl.crawl.removing.forgetting import finish, forget
 from evercrawl.crawl.session import crawl
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.model.stored.reader import opened

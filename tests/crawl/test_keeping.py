@@ -9,8 +9,8 @@ from evercrawl.ask.changes.past import content_at, page_history
 from evercrawl.ask.content import NotHeldError
 from evercrawl.ask.verify.verify import verify
 from evercrawl.config import Config
-from evercrawl.crawl import keeping as crawl_keeping
-from evercrawl.crawl.keeping import due, keep_less, on_disk
+from evercrawl.crawl.removing import keeping as crawl_keeping
+from evercrawl.crawl.removing.keeping import due, keep_less, on_disk
 from evercrawl.crawl.session import KEEP
 from evercrawl.model.stored.derived.derived import Derived
 from evercrawl.model.stored.reader import opened

@@ -45,7 +45,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Ask, forget, and say what was forgotten and what is beyond reach."""
-    from evercrawl.crawl.forgetting import finish, forget
+    from evercrawl.crawl.removing.forgetting import finish, forget
 
     directory = where.directory(args)
     if bool(args.what) == args.finish:
@@ -97,7 +97,7 @@ def _ordered(args: argparse.Namespace, directory: Path) -> int:
 
 
 def _agreed(args: argparse.Namespace, directory: Path) -> bool:
-    from evercrawl.crawl.forgetting import looked_up
+    from evercrawl.crawl.removing.forgetting import looked_up
 
     meant = looked_up(directory, args.what)
     if args.yes:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from evercrawl.clock import SystemClock
-from evercrawl.crawl.forgetting import Forgot, forget, opened_to_forget
+from evercrawl.crawl.removing.forgetting import Forgot, forget, opened_to_forget
 from evercrawl.errors import ConfigError, NoRoomError, StoreError
 from evercrawl.store import forgetting
 from evercrawl.store.journal.events import Obeyed
