@@ -37,6 +37,7 @@ from evercrawl.lab.kept_runs import KeptRuns, fingerprint
 NOT_DRILLED = frozenset({"integrations", "lab", "library", "serve", "simulate"})
 FULL = {"kill": 50, "tail": 50, "two": 10, "term": 20, "full": 10, "middle": 20}
 FILE_BYTES = 125  # of any file for each page, in mode full: less than the archive of a third of the pages
+LIMIT_S = 900  # for a run to come to its end: a busy machine loses nothing
 GAP_S, LONG_GAP_S = 0.02, 0.1  # between requests to a host; longer where a second process has to find the first at work
 WRONG = ("lost_pages", "lost_records", "lost_acked", "wrong_bodies", "second_opened", "resume_refused", "term_slow",
          "term_rc", "short_gaps", "overlaps")  # fmt: skip
@@ -107,7 +108,8 @@ def runs(driver: Path, mode: str, seed: int, pages: int) -> dict[str, Any] | Non
     )
     command = [
         sys.executable, str(driver), "--mode", mode, "--rounds", "1", "--pages", str(pages),
-        "--seed", str(seed), "--fsize", str(FILE_BYTES * pages), "--gap", str(LONG_GAP_S if mode == "two" else GAP_S),
+        "--seed", str(seed), "--limit", str(LIMIT_S), "--fsize", str(FILE_BYTES * pages),
+        "--gap", str(LONG_GAP_S if mode == "two" else GAP_S),
         "--start", start, "--records", f"{me} --records {{dir}}", "--acked", f"{me} --acked {{dir}}",
         "--audit", f"{me} --audit {{dir}}",
     ]  # fmt: skip

@@ -53,6 +53,37 @@ def test_what_is_wrong_is_said_without_the_password(tmp_path, capsys, value):
     assert "hunter2" not in said.err + said.out
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("proxy", SECRET),
+        ("proxy", "http://hunter2@hunter2@127.0.0.1:9"),
+        ("webhook_url", "http://a/hunter2@127.0.0.1:9"),
+    ],
+)
+def test_an_order_leaves_no_password_but_in_the_owners_files(tmp_path, capsys, name, value):
+    run = ["--dir", str(tmp_path), "--quiet", "--seconds", "0.5"]
+    main(["crawl", "http://127.0.0.1:9/", *run])
+    for words in ([name, value], [name, f"{value} not"]):
+        main(["set", *words, "--dir", str(tmp_path)])
+    main(["crawl", *run])
+    holders = {path for path in tmp_path.rglob("*") if path.is_file() and b"hunter2" in path.read_bytes()}
+    assert tmp_path / "crawl.toml" in holders
+    assert {mode(path) for path in holders} == {0o600}
+    for verb in (["orders"], ["orders", "--json"], ["status", "--json"], ["verify"]):
+        main([*verb, "--dir", str(tmp_path)])
+    said = capsys.readouterr()
+    assert "***@127.0.0.1:9" in said.out
+    assert "hunter2" not in said.err + said.out
+
+
+@pytest.mark.parametrize("value", ["http://me:hunter2/x@bad host/", "ftp://me:hun@hunter2@x/", "ftp://a/hunter2@x"])
+def test_nor_is_it_said_whatever_characters_it_has(tmp_path, capsys, value):
+    assert main(["crawl", "http://a.example/", "--dir", str(tmp_path), "--proxy", value]) == 2
+    said = capsys.readouterr()
+    assert "hunter2" not in said.err + said.out
+
+
 def test_a_secret_may_lie_in_the_environment_or_in_a_file(tmp_path):
     assert revealed("env:P", "proxy", {"P": f"{SECRET}\n"}) == SECRET
     file = tmp_path / "proxy"

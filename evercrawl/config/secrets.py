@@ -9,11 +9,12 @@ from typing import Final
 
 from evercrawl.errors import ConfigError
 
-__all__ = ["REFERENCE", "close_to_others", "masked", "revealed", "write_private"]
+__all__ = ["REFERENCE", "close_to_others", "concealed", "masked", "revealed", "write_private"]
 
 REFERENCE: Final = r"env:[A-Za-z_]\w*|file:\S.*"
 """What stands for a secret: the environment variable, or the file, that holds it."""
 _PASSWORD: Final = re.compile(r"(?<=//)[^/@\s]*@")
+_ANY_PASSWORD: Final = re.compile(r"(?<=//)\S*@")
 _SHARED: Final = stat.S_IRWXG | stat.S_IRWXO
 
 
@@ -24,6 +25,17 @@ def masked(text: str) -> str:
     ('http://***@proxy.example:3128', 'http://proxy.example:3128')
     """
     return _PASSWORD.sub("***@", text)
+
+
+def concealed(text: str) -> str:
+    """Return a text about settings that may be printed: of URLs, all before the last `@` is left out.
+
+    A password may hold any character, while what `masked` is for may hold URLs of pages.
+
+    >>> concealed("proxy = http://me:p/w@x@proxy.example:3128")
+    'proxy = http://***@proxy.example:3128'
+    """
+    return _ANY_PASSWORD.sub("***@", text)
 
 
 def revealed(value: str, what: str, environ: Mapping[str, str] = os.environ) -> str:
@@ -74,7 +86,7 @@ def close_to_others(path: Path, text: str) -> bool:
     Return whether that was so.
     """
     mode = path.stat().st_mode
-    if masked(text) == text or not mode & _SHARED:
+    if concealed(text) == text or not mode & _SHARED:
         return False
     path.chmod(stat.S_IMODE(mode) & ~_SHARED)
     return True

@@ -9,7 +9,7 @@ from evercrawl import __version__
 from evercrawl.config import focus as focusing
 from evercrawl.config import network, site_rules, values
 from evercrawl.config import targets as targeting
-from evercrawl.config.secrets import masked
+from evercrawl.config.secrets import concealed
 from evercrawl.config.values import ValueKind
 from evercrawl.errors import ConfigError
 
@@ -287,7 +287,7 @@ def read(setting: Setting, raw: object, source: str) -> values.Value:
 def _shown(raw: object) -> str:
     """Return a value as it was written: of a flag that may be repeated, each."""
     written = cast("list[object]", raw) if isinstance(raw, list) else [raw]
-    return masked(", ".join(map(repr, written))) or "[]"
+    return concealed(", ".join(map(repr, written))) or "[]"
 
 
 SETTINGS = {

@@ -15,6 +15,7 @@ from evercrawl.arrays.hasher import Hasher
 from evercrawl.clock import Clock, SystemClock
 from evercrawl.config import FILE_NAME, Config, amend, save
 from evercrawl.config.network import PROXY
+from evercrawl.config.patterns import unbounded
 from evercrawl.config.secrets import close_to_others, revealed
 from evercrawl.config.values import AUTO
 from evercrawl.config.written import amend_by
@@ -226,6 +227,8 @@ async def _run(
     if partition.birth.format < FORMAT:
         message = _OLDER.format(directory=partition.directory)
         watch(Progress(at=clock.now(), known=partition.state.known.count, message=message))
+    if slow := unbounded(config):
+        watch(Progress(at=clock.now(), known=partition.state.known.count, message=slow))
     credentials = credentials_of(config)
     network, names = (
         reach(clock) if reach is not None else _reach(config, clock, guard, certificates(credentials, config))

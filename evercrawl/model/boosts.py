@@ -1,7 +1,6 @@
 """Pages that count for more, or less, for a while, because an order says so."""
 
 import math
-import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -9,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.arrays.rows import grown
+from evercrawl.config.patterns import UrlPattern
 from evercrawl.store.journal.events import Boost
 from evercrawl.store.state import State
 from evercrawl.types import Floats, Slots
@@ -35,7 +35,7 @@ class Boosts:
     def __init__(self, state: State) -> None:
         self._state = state
         self.active: tuple[Boost, ...] = ()
-        self._patterns = list[re.Pattern[str]]()
+        self._patterns = list[UrlPattern]()
         self._of: NDArray[np.uint32] = np.zeros(0, np.uint32)  # by slot: which apply, and that they were looked for
         self.ends_at = math.inf
 
@@ -46,7 +46,7 @@ class Boosts:
         if active == self.active:
             return False
         self.active = active
-        self._patterns = [re.compile(boost.pattern) for boost in active]
+        self._patterns = [UrlPattern(boost.pattern) for boost in active]
         self._of = np.zeros(0, np.uint32)
         return True
 

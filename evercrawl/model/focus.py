@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from evercrawl.arrays.rows import grown
 from evercrawl.config import Config, Focus
+from evercrawl.config.patterns import UrlPattern
 from evercrawl.model.link_words import marks_of, words_in
 from evercrawl.model.worth.weights import IMPORTANCE
 from evercrawl.schedule.base import Policy
@@ -80,7 +81,7 @@ class Focusing:
 
     def __init__(self, state: State, entries: Sequence[Focus], event: Callable[[int], Event]) -> None:
         self._state, self._entries, self._event_of = state, entries, event
-        self._urls = [re.compile(entry.url) if entry.url else None for entry in entries]
+        self._urls = [UrlPattern(entry.url) if entry.url else None for entry in entries]
         self._words = [words_in(entry.words) if entry.words else None for entry in entries]
         self._types = [re.compile(translate(entry.content_type)) if entry.content_type else None for entry in entries]
         self._bit_of_mark = {mark: 1 << i for i, mark in marks_of(entries).items()}

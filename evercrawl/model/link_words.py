@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from evercrawl.config import Focus
+from evercrawl.config.patterns import UrlPattern
 from evercrawl.model.stored.contents import Content, spans
 from evercrawl.parse.digest import checksum
 
@@ -24,7 +25,7 @@ class LinkWords:
 
     def __init__(self, entries: Sequence[Focus]) -> None:
         self._looked_for = [
-            (mark, words_in(entries[i].words), re.compile(entries[i].url)) for i, mark in marks_of(entries).items()
+            (mark, words_in(entries[i].words), UrlPattern(entries[i].url)) for i, mark in marks_of(entries).items()
         ]
 
     def marks(self, content: Content | None, urls: Sequence[str]) -> dict[int, int]:

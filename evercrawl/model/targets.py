@@ -16,7 +16,6 @@ Lagrange multiplier of a second constraint.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
@@ -25,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.arrays.rows import grown
+from evercrawl.config.patterns import UrlPattern
 from evercrawl.config.targets import Target
 from evercrawl.model.rates import NO_COPY
 from evercrawl.model.rules.waits import wait_s
@@ -123,7 +123,7 @@ class Targets:
         self.wanted: tuple[Needed, ...] = ()
         self.targets: tuple[Target, ...] = ()
         self._of: NDArray[np.uint16] = np.zeros(0, np.uint16)  # by slot: which apply, and that they were looked for
-        self._patterns = list[re.Pattern[str]]()
+        self._patterns = list[UrlPattern]()
         self._weights: Floats = np.zeros(0)
         self._more = list[float]()  # logits by which more is planned for than wished: visits come later than planned
         self._aside = False
@@ -135,7 +135,7 @@ class Targets:
         if tuple(targets) == self.targets:
             return
         self.targets = tuple(targets)
-        self._patterns = [re.compile(target.pattern) for target in targets]
+        self._patterns = [UrlPattern(target.pattern) for target in targets]
         self._of = np.zeros(0, np.uint16)
         self._weights, self.wanted = np.zeros(len(targets)), ()
         self._more = [0.0] * len(targets)

@@ -35,8 +35,11 @@ def _put_fact(fact: int, src: Bytes, i: int, end: int, out: Bytes, o: int, in_at
 
 
 @compiled
-def _put_head(kind: int, src: Bytes, values: Spans, out: Bytes, o: int) -> int:
-    """Append what a base, link, meta or html element says, if it is anything that we want to know."""
+def _put_head(kind: int, src: Bytes, values: Spans, out: Bytes, o: int, in_head: bool) -> int:
+    """Append what a base, link, meta or html element says, if it is anything that we want to know.
+
+    A canonical URL counts in the head alone: below it, elements of visitors stand.
+    """
     fact, k = 0, tags.HREF
     if kind == tags.BASE:
         fact = BASE
@@ -44,7 +47,7 @@ def _put_head(kind: int, src: Bytes, values: Spans, out: Bytes, o: int) -> int:
         fact, k = LANG, tags.LANG
     elif kind == tags.LINK:
         if _has(src, values, tags.REL, _CANONICAL):
-            fact = CANONICAL
+            fact = CANONICAL if in_head else 0
         elif _has(src, values, tags.REL, _ALTERNATE) and (
             _has(src, values, tags.TYPE, _RSS) or _has(src, values, tags.TYPE, _ATOM)
         ):
@@ -136,6 +139,7 @@ def _scan(
     at_text = at_links = at_facts = n_marks = n_facts = i = 0
     template = noscript = foreign = 0
     gap = titled = False
+    in_head = True
     opened, begin = -1, 0  # the link that is open, and where its words begin
     n_hrefs = n_words = n_cut = 0
     while i < n:
@@ -165,6 +169,8 @@ def _scan(
             if i < 0:
                 break
         gap = gap or tags.BREAKS[kind]
+        if in_head and not hidden and not closing:
+            in_head = tags.IN_HEAD[kind] or tags.opens_head(src, start, name_end)
         alone = (xml or foreign > 0) and src[i - 2] == 47
         if kind == tags.ANCHOR and opened >= 0 and template == 0:
             n_words = put_span(text, begin, at_text, opened, words, n_words)
@@ -172,7 +178,7 @@ def _scan(
         if wanted and kind > tags.FRAME:
             if n_facts < MAX_FACTS:
                 was = at_facts
-                at_facts = _put_head(kind, src, values, facts, at_facts)
+                at_facts = _put_head(kind, src, values, facts, at_facts, in_head and at_text == 0)
                 n_facts += at_facts > was
         elif wanted:
             k = tags.SRC if kind == tags.FRAME else tags.HREF

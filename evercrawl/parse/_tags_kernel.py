@@ -61,7 +61,11 @@ _NAMES, _KINDS = _tags()
 BREAKS = np.array([k in (BREAK, TITLE, TEXTAREA, FOREIGN, PLAIN, FRAME, HTML) for k in range(HTML + 1)])
 """Which kinds of tag part the words before from those behind."""
 
+IN_HEAD = np.array([k in (RAW, TITLE, SCRIPT, TEMPLATE, NOSCRIPT, BASE, LINK, META, HTML) for k in range(HTML + 1)])
+"""Which kinds of element may stand in a page's head (HTML standard, section 13.2.6.4.4); any other begins its body."""
+
 _ATTRIBUTES = ["href", "rel", "src", "name", "content", "http-equiv", "lang", "type"]
+_HEAD, _BASEFONT, _BGSOUND = (np.uint64(named(name)) for name in ("head", "basefont", "bgsound"))
 _WANTED = np.array([named(name) for name in _ATTRIBUTES], np.uint64)
 
 
@@ -111,6 +115,13 @@ def tag_name(src: Bytes, i: int, n: int) -> tuple[int, int]:
     """Return the kind of the tag whose name starts at `i`, and the place behind the name."""
     end = _name_end(src, i, n, i, False)
     return _kind(_code(src, i, end)), end
+
+
+@compiled
+def opens_head(src: Bytes, i: int, end: int) -> bool:
+    """Tell whether the name from `i` to `end` is `head`, `basefont` or `bgsound`, which are of no kind of their own."""
+    code = _code(src, i, end)
+    return bool((code == _HEAD) | (code == _BASEFONT) | (code == _BGSOUND))
 
 
 @compiled

@@ -90,6 +90,14 @@ def test_a_site_that_moved_is_believed_after_eight_visits_and_one_content_of_its
     assert claim(made, "301").alias == made.state.find_one(TO)
 
 
+@pytest.mark.parametrize("before", ["<p>", "words ", "<head></head><body>"])
+def test_nor_is_a_new_page_by_what_stands_below_its_head(made, before):
+    begin(made, "/a", TO)
+    made.visit(f"{SITE}/a", f"<title>A</title>{before}<link rel=canonical href={TO}>{'mine ' * 200}".encode())
+    event = [event for _, _, event in made.partition.journal.replay()][-1]
+    assert (event.outcome, event.alias) == (Outcome.OK, NO_SLOT)
+
+
 @pytest.mark.parametrize("how", ["canonical", "301"])
 def test_trouble_in_between_makes_no_difference(made, how):
     begin(made, "/a", TO)

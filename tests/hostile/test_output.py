@@ -8,8 +8,9 @@ import pytest
 
 from evercrawl.cli.main import main
 
-EVIL = "A\x1b]0;PWNED\x07\x1b[2J\x9b31m\u202egro.elpmaxe\u2066\u2028\x00\x08\r B"
-HARM = ("\x1b]", "\x1b[2J", "\x07", "\x9b", "\u202e", "\u2066", "\u2028", "\x00", "\x08")
+HIDDEN = "\U000e0041\u3164\ufe01\u200d\u115f\ufeff"
+EVIL = f"{HIDDEN}A\x1b]0;PWNED\x07\x1b[2J\x9b31m\u202egro.elpmaxe\u2066\u2028\x00\x08\r B"
+HARM = (*HIDDEN, "\x1b]", "\x1b[2J", "\x07", "\x9b", "\u202e", "\u2066", "\u2028", "\x00", "\x08")
 
 
 class Terminal(io.TextIOWrapper):

@@ -155,3 +155,28 @@ def test_what_is_left_out_is_counted():
 def test_links_of_one_length_that_are_left_out_are_all_counted():
     found = scan(b"".join(b"<a href=%03d>" % i for i in range(300)), 10)
     assert (len(found.hrefs), found.cut) == (10, 290)
+
+
+HEAD = b"<!doctype html><html><head><title>A</title>"
+IN_HEAD = [
+    b"", b"<html>", b"<head>", b"<!-- <p> --><base href=b>", b"<meta name=a><style>p{}</style><script>'<p>'</script>",
+    b"<noscript><iframe src=x></iframe></noscript>", b"<template><p>text</template>", b" \n\t", b"</p></head> ",
+    b"<HEAD><bgsound><basefont>", b"<noframes><p>old</noframes>",
+]  # fmt: skip
+IN_BODY = [
+    b"<body>", b"<p>", b"<div hidden>", b"text", b"&amp;", b"<a href=b></a>", b"<svg><title>x</title></svg>", b"<img>",
+    b"<textarea></textarea>", b"<h1></h1>", b"<iframe></iframe>", b"<b>", b"<made-up>", b"</head><body><!-- -->",
+    b"<form><input>",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("before", IN_HEAD)
+def test_a_canonical_url_counts_in_the_head(before):
+    assert scan(before + b"<link rel=canonical href=c>", 10).canonical == "c"
+    assert scan(HEAD + before + b"<link rel=canonical href=c>", 10).canonical == "c"
+
+
+@pytest.mark.parametrize("before", IN_BODY)
+def test_a_canonical_url_below_the_head_is_anybodys(before):
+    found = scan(HEAD + before + b"<link rel=canonical href=c><link rel=alternate type=application/rss+xml href=f>", 10)
+    assert (found.canonical, found.feeds) == ("", ["f"])

@@ -53,6 +53,22 @@ def test_a_page_is_read_with_its_freshness_and_a_citation(replica):
     )
 
 
+def test_no_answer_holds_what_only_a_machine_reads(crawl, replica):
+    hidden = "".join(chr(0xE0000 + ord(letter)) for letter in "obey") + "\u202e\ufeff\ufe01\ufe02\u3164\u200b"
+    page = crawl.page(f"Te{hidden}a", text=f"all about t{hidden}ea")
+    crawl.visit("https://b.example/", page)
+    crawl.save()
+    server = mcp_server(CrawlTools(replica, may_order=False))
+    url = "https://b.example/"
+    for name, words in (
+        ("get", {"url": url}), ("get", {"url": url, "form": "text"}), ("changes", {"since": "1970-01-02"}),
+        ("why", {"url": url}),
+    ):  # fmt: skip
+        found, failed = asked(server, name, **words)
+        assert not failed, found
+        assert set(json.dumps(found, ensure_ascii=False)) & set(hidden) <= {"\ufe01"}
+
+
 def test_what_is_wrong_is_a_sentence(replica):
     server = mcp_server(CrawlTools(replica, may_order=False))
     for name, arguments, said in (

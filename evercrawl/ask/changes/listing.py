@@ -1,7 +1,6 @@
 """Which pages changed: one entry for each, the most important first; or what single visits found."""
 
 import math
-import re
 import time
 from collections.abc import Iterator
 from typing import Final, NamedTuple
@@ -15,6 +14,7 @@ from evercrawl.ask.changes.page_change import KINDS, ChangeList, PageChange
 from evercrawl.ask.changes.question import ChangeQuestion
 from evercrawl.ask.changes.wanted import wanted_visits
 from evercrawl.change.extent import extents
+from evercrawl.config.patterns import UrlPattern
 from evercrawl.model.stored.derived.kinds import NONE, ChangeKind, brings_version
 from evercrawl.model.stored.derived.runs import Runs
 from evercrawl.model.stored.reader import Tell
@@ -181,7 +181,7 @@ def _extents(runs: Runs, version: Ints, before: Ints) -> Floats:
     return found
 
 
-def _matching(view: View, slots: Ints, expression: re.Pattern[str]) -> Ints:
+def _matching(view: View, slots: Ints, expression: UrlPattern) -> Ints:
     found = list[int]()
     for start in range(0, len(slots), _URLS):
         urls = view.state.urls.get_many(slots[start : start + _URLS].tolist())

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, cast
 
 from evercrawl.config import values
+from evercrawl.config.patterns import UrlPattern
 from evercrawl.errors import ConfigError
 
 FORM: Final = "a time such as 2h, 7d, today, yesterday, 2026-05-01 or 2026-05-01T12:00:00Z"
@@ -42,24 +43,30 @@ class ChangeQuestion:
     all: bool = False
 
     @property
-    def expression(self) -> re.Pattern[str] | None:
+    def expression(self) -> UrlPattern | None:
         """Return the pattern, compiled.
 
         Raises
         ------
         ConfigError
-            It is no regular expression.
+            It is no regular expression, or may take time without bound: who reads the server's answers may send it.
         """
         if not self.pattern:
             return None
         if len(self.pattern) > PATTERN_CHARS:
             raise ConfigError(f"the pattern has {len(self.pattern)} characters; at most {PATTERN_CHARS} are taken")
         try:
-            return re.compile(self.pattern)
+            pattern = UrlPattern(self.pattern)
         except re.error as error:
             raise ConfigError(
                 f"{self.pattern!r} is no regular expression: {error}; try a part of the URL, such as /news/"
             ) from error
+        if not pattern.linear:
+            raise ConfigError(
+                f"{self.pattern!r} uses look-around, back references or the like, which take time without bound; "
+                "write it without them, or filter what is printed"
+            )
+        return pattern
 
 
 def moment(text: str, now: float, what: str) -> float:

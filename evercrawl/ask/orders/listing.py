@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from evercrawl.config.secrets import concealed
 from evercrawl.store.orders import CrawlOrder, OrderFile, lines_from
 from evercrawl.store.steering import BEGUN
 
@@ -72,9 +73,11 @@ def in_words(order: CrawlOrder) -> str:
     'lift /private/'
     >>> in_words(CrawlOrder("set", name="rate_per_s", values=("2",)))
     'rate_per_s = 2'
+    >>> in_words(CrawlOrder("set", name="proxy", values=("http://me:secret@proxy.example/",)))
+    'proxy = http://***@proxy.example/'
     """
     if order.name:
-        return f"{order.name} = {', '.join(order.values)}"
+        return concealed(f"{order.name} = {', '.join(order.values)}")
     times = f" x {order.factor:g}" if order.do == "boost" and not order.lift else ""
     what = order.pattern or " ".join(order.urls)
     return f"{'lift ' if order.lift else ''}{what}{times}"
@@ -95,9 +98,11 @@ def _orders(source: OrderFile, upto: int, crawl: Partition) -> Iterator[ListedOr
             state = found.state if found is not None else "done" if line.upto <= upto else "waits"
             if state == BEGUN and order.id not in crawl.state.steered.checks:
                 state = "done"
+            result = found.result if found is not None else ""
+            result = concealed(result) if order.name else result
             yield ListedOrder(
                 order.id, order.at, order.by, order.do, in_words(order), state,
-                found.result if found is not None else "", found.at if found is not None else None,
+                result, found.at if found is not None else None,
             )  # fmt: skip
         if offset == last:
             return

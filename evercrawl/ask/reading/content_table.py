@@ -20,6 +20,7 @@ from evercrawl.model.stored.answers import answer_of, exchange_of
 from evercrawl.model.view import View, settings
 from evercrawl.parse.reading.chunks import Chunk
 from evercrawl.parse.reading.rendering import ContentForm
+from evercrawl.parse.visible import visible
 from evercrawl.store.journal.events import Visit
 from evercrawl.store.partition import Partition
 from evercrawl.types import Slots
@@ -277,7 +278,7 @@ class _Piece:
 def _common(facts: _PageFacts) -> dict[str, Any]:
     return {
         "url": facts.url,
-        "title": facts.title,
+        "title": visible(facts.title),
         "fetched_at": facts.fetched_at,
         "changed_at": facts.changed_at,
         "fresh": facts.fresh,

@@ -9,6 +9,7 @@ from evercrawl.parse import html
 from evercrawl.parse.encoding import decode
 from evercrawl.parse.reading.chunks import Chunk, chunks
 from evercrawl.parse.reading.rendering import ContentForm, rendered
+from evercrawl.parse.visible import visible
 
 PDF: Final = "application/pdf"
 PLAIN: Final = ("json", "xml", "javascript", "yaml")
@@ -90,6 +91,7 @@ def read(request: ReadRequest) -> ReadContent:
         content = pdf_text(request.body)
     else:
         content = decode(request.body, request.content_type)[0]
+    content = visible(content)
     if request.chunk_chars:
         return ReadContent(chunks=chunks(content, request.url, request.chunk_chars), whole=request.whole)
     return ReadContent(content, whole=request.whole)

@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from evercrawl.config.patterns import UrlPattern
 from evercrawl.errors import ConfigError
 from evercrawl.model.stored.reader import events
 from evercrawl.parse.sites import site
@@ -47,11 +48,11 @@ class Wanted:
     site: str = ""
     pattern: str = ""
     language: str = ""
-    _found: re.Pattern[str] | None = field(init=False, default=None)
+    _found: UrlPattern | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         try:
-            object.__setattr__(self, "_found", re.compile(self.pattern) if self.pattern else None)
+            object.__setattr__(self, "_found", UrlPattern(self.pattern) if self.pattern else None)
         except re.error as error:
             raise ConfigError(f"--pattern {self.pattern!r} is no regular expression: {error}") from error
 

@@ -3,14 +3,10 @@
 from collections.abc import Iterable
 from typing import Final, TextIO
 
+from evercrawl.parse.visible import JOINERS, UNSEEN
+
 _CONTROLS: Final = [code for code in (*range(32), *range(127, 160)) if code not in (9, 10)]
-_TURNS: Final = [0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)]  # line ends among them
-_UNSEEN: Final = [
-    0xAD, 0x34F, 0x180E, *range(0x200B, 0x200E), *range(0x2060, 0x2066), *range(0x206A, 0x2070), 0xFEFF,
-    *range(0xFFF9, 0xFFFC), *range(0xE0000, 0xE0080), *range(0xE0100, 0xE01F0),
-]  # fmt: skip
-"""Soft hyphens, joiners, spaces of no width, byte order marks, tags, selectors of variants: words may hide in them."""
-_LEFT_OUT: Final = dict.fromkeys([*_CONTROLS, *_TURNS, *_UNSEEN])
+_LEFT_OUT: Final = dict.fromkeys([*_CONTROLS, *UNSEEN, *JOINERS])
 
 
 def plain(text: str) -> str:

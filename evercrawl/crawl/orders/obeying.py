@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from evercrawl.config.secrets import concealed
 from evercrawl.crawl.orders.deed import Deed, refused
 from evercrawl.errors import ConfigError, NoRoomError, StoreError
 from evercrawl.store.journal.events import Obeyed
@@ -231,7 +232,7 @@ class Obeying:
                 line.upto,
                 order.do if order is not None else "",
                 deed.state,
-                deed.result,
+                concealed(deed.result) if order is not None and order.name else deed.result,
                 by=order.by if order is not None else "",
                 found=deed.found,
                 slot=deed.slot,

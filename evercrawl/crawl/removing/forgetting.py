@@ -14,6 +14,7 @@ import numpy as np
 from evercrawl import __version__
 from evercrawl.clock import SystemClock
 from evercrawl.config import FILE_NAME
+from evercrawl.config.patterns import UrlPattern
 from evercrawl.crawl.learn.reindex import reindex
 from evercrawl.crawl.repairing import settled
 from evercrawl.errors import ConfigError, StoreError
@@ -220,7 +221,7 @@ def _made_again(directory: Path, *, search: bool, watch: Watch = lambda what, do
 
 def _matching(partition: Partition, expression: str) -> Iterator[int]:
     try:
-        pattern = re.compile(expression)
+        pattern = UrlPattern(expression)
     except re.error as error:
         raise ConfigError(f"{expression!r} is no expression: {error}; see exclude in the settings") from error
     state = partition.state

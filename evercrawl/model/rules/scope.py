@@ -4,11 +4,11 @@ The same rules hold twice: for URLs that links lead to, before these become know
 requested. A page that was known before a rule is thus bound by it from the moment it is set.
 """
 
-import re
 from collections.abc import Callable
 from typing import Final
 
 from evercrawl.config import Config, SiteRules
+from evercrawl.config.patterns import UrlPattern
 from evercrawl.config.site_rules import UNSET, Sites
 from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname
@@ -43,8 +43,8 @@ class Scope:
 
     def _take(self, config: Config) -> None:
         self._kind = config.scope
-        self._include = [re.compile(pattern) for pattern in config.include]
-        self._exclude = [re.compile(pattern) for pattern in config.exclude]
+        self._include = [UrlPattern(pattern) for pattern in config.include]
+        self._exclude = [UrlPattern(pattern) for pattern in config.exclude]
         self._max_depth = config.max_depth
         self._max_pages = config.max_pages_per_host
         sections = [
@@ -209,8 +209,8 @@ class _Bounds:
     def __init__(self, rules: SiteRules) -> None:
         self._name = f'[site."{rules.name}"]'
         self.max_depth, self.scope = rules.max_depth, rules.scope
-        self.include = [re.compile(pattern) for pattern in rules.include]
-        self._exclude = [re.compile(pattern) for pattern in rules.exclude]
+        self.include = [UrlPattern(pattern) for pattern in rules.include]
+        self._exclude = [UrlPattern(pattern) for pattern in rules.exclude]
 
     def rules(self) -> list[str]:
         depth = [self.depth_rule()] if self.max_depth > 0 else []
@@ -232,11 +232,11 @@ class _Bounds:
         return next((f"{self._name} {_exclude_rule(pattern)}" for pattern in found), "")
 
 
-def _exclude_rule(pattern: re.Pattern[str]) -> str:
+def _exclude_rule(pattern: UrlPattern) -> str:
     return f"exclude = {pattern.pattern!r}"
 
 
-def _matches(patterns: list[re.Pattern[str]], url: str) -> bool:
+def _matches(patterns: list[UrlPattern], url: str) -> bool:
     """Whether one of the patterns is found in a URL; a loop, for a generator costs as much as a search."""
     for pattern in patterns:  # noqa: SIM110
         if pattern.search(url):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from evercrawl.parse.reading.main_content import main_content
 from evercrawl.parse.tree import base_of, parsed
 from evercrawl.parse.urls import normalise
+from evercrawl.parse.visible import visible
 
 if TYPE_CHECKING:
     import turbohtml
@@ -25,9 +26,6 @@ class ContentForm(Enum):
 _SHOWN: Final = re.compile(r"\s*(?:mailto|tel):[^\x00-\x20]*\s*$", re.ASCII | re.IGNORECASE)
 _LINKS: Final = {"a": "href", "area": "href", "img": "src"}
 _NO_FRAGMENT: Final = re.compile(r"[\x00-\x20\"'()<>\\^`{|}\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
-_INVISIBLE: Final = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
-)
 _LANGUAGE: Final = re.compile(
     r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|sourceCode\s+|brush:\s*)([a-zA-Z][\w+#.-]{0,30})"
 )
@@ -149,10 +147,7 @@ def _language(classes: str) -> str:
 
 
 def _clean(text: str) -> str:
-    """Return a text fit for UTF-8, without characters that nobody sees.
-
-    What joins letters or keeps them apart, as Persian and emoji need it, stays.
-    """
+    """Return a text fit for UTF-8, without characters that nobody sees."""
     if not text.isascii():
         text = text.encode("utf-8", "replace").decode()
-    return _INVISIBLE.sub("", text)
+    return visible(text)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from evercrawl.ask.why.why import why as why_of
 from evercrawl.errors import ConfigError, EvercrawlError
 from evercrawl.parse.reading.rendering import ContentForm
 from evercrawl.parse.urls import normalise
+from evercrawl.parse.visible import visible
 from evercrawl.serve.replica import CrawlReplica
 from evercrawl.store.orders import CrawlOrder
 
@@ -70,7 +71,7 @@ class CrawlTools:
         with self._replica.searching() as search:
             found = search.ask(words, Narrow(site=site, fresh=min_fresh), limit=max(1, min(limit, MOST_HITS)))
         hits = [
-            dated({
+            _told({
                 "url": hit.url, "title": hit.title, "snippet": hit.snippet, "fetched_at": hit.fetched_at,
                 "changed_at": hit.changed_at, "fresh": hit.fresh, "importance": hit.importance,
                 "cite": _cite(hit.title, hit.url, hit.fetched_at, hit.fresh),
@@ -99,7 +100,7 @@ class CrawlTools:
             said = reader.read(request)
         if said.error:
             raise EvercrawlError(f"{found.final_url} cannot be read: {said.error}")
-        return dated({
+        return _told({
             "url": found.url, "final_url": found.final_url, "title": found.title, "language": found.language,
             "fetched_at": found.visited_at, "stored_at": found.stored_at, "fresh": found.fresh, "checked": checked,
             "met": (found.fresh or 0.0) >= min_fresh, "notes": list(found.notes),
@@ -116,7 +117,7 @@ class CrawlTools:
             found = why_of(view, _wanted(url), derived=derived)
         fresh = None if found.change is None else found.change.fresh
         at = None if found.history is None else found.history.visited_at
-        return dated(asdict(found) | {"fetched_at": at, "fresh": fresh, "cite": _cite("", found.url, at, fresh)})
+        return _told(asdict(found) | {"fetched_at": at, "fresh": fresh, "cite": _cite("", found.url, at, fresh)})
 
     def changes(self, since: str = "1d", site: str = "", limit: int = 20) -> dict[str, Any]:
         """List the pages that changed, appeared or vanished since a time (2h, 7d, yesterday, 2026-05-01).
@@ -132,7 +133,7 @@ class CrawlTools:
             slots = np.array([each.slot for each in found.changes], np.uint32)
             fresh = [None if np.isnan(each) else float(each) for each in view.fresh(view.columns(slots))]
         told = [
-            dated(asdict(each) | {"fresh": still, "cite": _cite(each.title, each.url, each.at, still)})
+            _told(asdict(each) | {"fresh": still, "cite": _cite(each.title, each.url, each.at, still)})
             for each, still in zip(found.changes, fresh, strict=True)
         ]
         return {"changes": told, "pages": found.pages}
@@ -143,7 +144,7 @@ class CrawlTools:
             found = state_of(view.partition, view, view.now)
         names = ("known", "fetched", "visits", "changes", "hosts", "fresh", "fresh_by_importance", "made_at", "follows")
         cite = f"crawl of {found.fetched:,} pages, as of {iso(found.made_at)[:16]}Z"
-        return dated({name: getattr(found, name) for name in names} | {"running": self._replica.running, "cite": cite})
+        return _told({name: getattr(found, name) for name in names} | {"running": self._replica.running, "cite": cite})
 
     def add_seed(self, url: str) -> dict[str, Any]:
         """Have a page, and what it leads to within the crawl's scope, fetched from now on."""
@@ -171,6 +172,22 @@ class CrawlTools:
         while self._replica.sequence == before and time.monotonic() < until:
             time.sleep(0.02)  # until the replica has taken in the visit
         return True
+
+
+def _told(fields: Mapping[str, object]) -> dict[str, Any]:
+    """Return fields with their instants dated, and texts without what only a machine would read."""
+    found = dated(fields)
+    return {name: _seen(value) for name, value in found.items()}
+
+
+def _seen(value: object) -> Any:
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, dict):
+        return {name: _seen(each) for name, each in cast("dict[str, object]", value).items()}
+    if isinstance(value, list):
+        return [_seen(each) for each in cast("list[object]", value)]
+    return value
 
 
 def _wanted(url: str) -> str:

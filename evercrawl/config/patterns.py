@@ -1,0 +1,106 @@
+"""Regular expressions of people, searched for in URLs of strangers, in time that is linear in the URL.
+
+Python's own matcher goes back and tries again, and with repeats in repeats, such as `([a-z]+)+$`, a URL of forty
+characters can be made that keeps it busy for hours. So whatever repeats without a narrow bound is matched by RE2.
+
+References
+----------
+Cox (2007). Regular Expression Matching Can Be Simple And Fast.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+import re2
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evercrawl.config.settings import Config
+
+__all__ = ["UrlPattern", "unbounded"]
+
+_REPEATS: Final = re.compile(r"[*+{]")
+_MOST_OPTIONAL: Final = 4  # question marks: each may double the ways to match
+_ADVICE: Final = "say it with include and exclude, without look-around, back references and possessive repeats"
+_READ_OTHERWISE: Final = re.compile(r"\[:|\{,")  # named classes, and repeats without a least: RE2 means something else
+
+
+class UrlPattern:
+    r"""An expression in Python's syntax that is searched for in normalised URLs.
+
+    Parameters
+    ----------
+    pattern
+        The expression.
+
+    Attributes
+    ----------
+    pattern
+        The same.
+    linear
+        Whether a search takes time linear in the URL. It does not with what RE2 has not: look-around, back references,
+        possessive repeats and those of more than a thousand. These are matched as Python does, however long that takes.
+
+    Raises
+    ------
+    re.error
+        It is no regular expression.
+
+    Examples
+    --------
+    >>> news = UrlPattern(r"/news/\d+/.*\.html$")
+    >>> news.search("https://a.example/news/12/x.html"), news.search("https://a.example/news/x.html"), news.linear
+    (True, False, True)
+    >>> UrlPattern("([a-z]+)+$").search("https://a.example/" + 8_000 * "a" + "!")
+    False
+    >>> UrlPattern("^https://(?!www[.]).*/$").linear
+    False
+    """
+
+    __slots__ = ("_found", "linear", "pattern")
+
+    def __init__(self, pattern: str) -> None:
+        plain = re.compile(pattern)
+        self.pattern = pattern
+        self._found: Callable[[str], object] = plain.search
+        few = not _REPEATS.search(pattern) and pattern.count("?") <= _MOST_OPTIONAL
+        fast = None if few or _READ_OTHERWISE.search(pattern) else _fast(pattern)
+        self.linear = few or fast is not None
+        if fast is not None:
+            self._found = fast
+
+    def search(self, url: str) -> bool:
+        """Whether the expression is found in a URL."""
+        return self._found(url) is not None
+
+
+def unbounded(config: Config) -> str:
+    """Return a sentence about the patterns of a crawl that may take time without bound; "" where there is none.
+
+    Examples
+    --------
+    >>> from evercrawl.config.settings import Config
+    >>> unbounded(Config(exclude=("/private/", "(?:a+)+$")))
+    ''
+    >>> unbounded(Config(include=("/(?!x).*y",))).partition(":")[0]
+    "'/(?!x).*y' takes time without bound with URLs that are made for it"
+    """
+    of_sites = [pattern for rules in config.sites for pattern in (*rules.include, *rules.exclude)]
+    others = [*(entry.url for entry in config.focus if entry.url), *(target.pattern for target in config.targets)]
+    slow = [text for text in (*config.include, *config.exclude, *of_sites, *others) if not UrlPattern(text).linear]
+    what = ", ".join(map(repr, dict.fromkeys(slow)))
+    return f"{what} takes time without bound with URLs that are made for it: {_ADVICE}" if slow else ""
+
+
+def _fast(pattern: str) -> Callable[[str], object] | None:
+    """Return a search in linear time; None where RE2 has not what an expression uses."""
+    options = re2.Options()
+    options.log_errors, options.never_capture, options.encoding = False, True, re2.Options.Encoding.LATIN1
+    try:
+        search = re2.compile(pattern.encode("latin-1"), options).search
+    except (re2.error, UnicodeEncodeError):
+        return None
+    return lambda url: search(url.encode("latin-1", "replace"))

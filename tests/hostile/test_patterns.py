@@ -1,0 +1,68 @@
+"""Expressions of people meet URLs of strangers: answers as Python gives them, in time that no URL can choose."""
+
+import re
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evercrawl.ask.changes.question import ChangeQuestion
+from evercrawl.config import Config
+from evercrawl.config.patterns import UrlPattern, unbounded
+from evercrawl.errors import ConfigError
+from evercrawl.model.rules.scope import Scope
+
+EXPLODE = [
+    "([a-z]+)+$", "(a|a)*$", "(a|aa)+$", "(.*a){12}$", "([a-zA-Z]+)*$", r"(\w+\w+)+$", "(x+x+)+y", "((a+)+)+$",
+    "(?:a?){30}a{30}$", ".*.*.*.*=$", "a*a*a*a*a*a*$", "(a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?){2}b",
+]  # fmt: skip
+PIECES = ["a", "[a-c]", "/", r"\d", ".", "[?]", "(?:a|ab)", "(b|/)", "^", "$", r"\b", r"\w", "[^/]", r"\.", "(?i:A)"]
+AFTER = ["", "", "*", "+", "?", "{2}", "{1,3}", "*?", "+?", "{2,}"]
+FORM = st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from(AFTER)), min_size=1, max_size=6)
+
+
+@pytest.mark.parametrize("pattern", EXPLODE)
+@pytest.mark.parametrize("filler", ["a", "x", "aaab", "%20", "A-"])
+def test_no_url_keeps_a_pattern_busy(pattern, filler):
+    found, url = UrlPattern(pattern), f"https://evil.test/{filler * (8_000 // len(filler))}!"
+    assert found.linear
+    began = time.process_time()
+    found.search(url)
+    assert time.process_time() - began < 1.0  # a millisecond or less; Python needs longer than anybody waits
+
+
+@settings(max_examples=400, deadline=None)
+@given(FORM, st.text("ab/1.?=-A", max_size=24))
+def test_what_is_found_is_what_python_finds(form, path):
+    text = "".join(piece + ("" if piece in ("^", "$", r"\b") else after) for piece, after in form)
+    url = f"https://a.test/{path}"
+    assert UrlPattern(text).search(url) == (re.search(text, url) is not None)
+
+
+@pytest.mark.parametrize(
+    "text", ["(?!x).*y", "(?<=/a).+", r"(a)\1+", "a{2000}", "(?x) a +", "a*+b", "a{,3}", r"a*\Z", "\u65e5+"]
+)
+def test_what_is_not_matched_in_linear_time_is_matched_as_before_and_told(text):
+    found = UrlPattern(text)
+    assert not found.linear
+    for url in ("https://a.test/aab/y", "https://a.test/aaay", "https://a.test/", "https://b.test/a b"):
+        assert found.search(url) == (re.search(text, url) is not None)
+    said = unbounded(Config(exclude=(text, "/plain/"), include=("a+",)))
+    assert repr(text) in said
+    assert "'/plain/'" not in said
+    assert "'a+'" not in said
+
+
+def test_what_readers_of_the_server_ask_takes_linear_time_or_is_refused():
+    assert ChangeQuestion(pattern="(a+)+$").expression is not None
+    with pytest.raises(ConfigError, match="without bound"):
+        _ = ChangeQuestion(pattern="(?=h)(a+)+$").expression
+
+
+def test_a_scope_judges_a_thousand_such_urls_in_seconds():
+    scope = Scope(Config(scope="any", include=("([a-z]+)+$",), exclude=("(a|aa)+!",)), lambda _: 0)
+    began = time.process_time()
+    for n in range(1_000):
+        assert scope.excluded_by(f"https://evil.test/{n}{'a' * 500}?", 1) == "include"
+    assert time.process_time() - began < 5.0
