@@ -2,7 +2,7 @@
 
 import ipaddress
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
 from typing import TypeAlias
 
@@ -37,7 +37,8 @@ class Guard:
         Networks in CIDR notation (or single addresses) that may be connected to although they are special. An IPv4
         network also opens its IPv4-mapped form, and nothing else: 127.0.0.0/8 does not open ::1.
     refuse
-        Networks that must not be connected to, whatever else is said of them.
+        Networks that must not be connected to, whatever else is said of them; nor may IPv6 addresses that hold one of
+        theirs.
     own
         Whether an address is one of this machine, as `is_own` says; what listens there trusts its neighbours. Only
         `allow` opens them.
@@ -128,13 +129,15 @@ def _judge(text: str, allowed: tuple[_Network, ...], refused: tuple[_Network, ..
     except ValueError:
         return f"{text[:80]!r} is not an IP address"
     address = _plain(address)
-    if network := next((network for network in refused if address in network), None):
-        return f"{text} is in {network}, which refuse_net names"
+    leads_to = (address, *(inner for _, inner in _inner(address)))
+    for each in leads_to:
+        if network := next((network for network in refused if each in network), None):
+            return f"{text} is in {network}, which refuse_net names"
     if any(address in network for network in allowed):
         return ""
     if reason := _special(address):
         return f"{text} is {reason}"
-    return f"{text} is an address of this machine" if own(str(address)) else ""
+    return f"{text} is an address of this machine" if any(own(str(each)) for each in leads_to) else ""
 
 
 def _plain(address: _Address) -> _Address:
@@ -153,23 +156,21 @@ def _special(address: _Address) -> str:
     for network, what in SPECIAL_6:
         if address in network:
             return what
-    for network, name, shifts, in_use in _CARRIERS:
-        if address in network:
-            reason = _carried(address, name, shifts)
-            if reason or in_use:
-                return reason
+    for name, one in _inner(address):
+        if reason := _special(one):
+            return f"the {name} form of {one}, {reason}"
+    if any(address in network for network, _, _, in_use in _CARRIERS if in_use):
+        return ""
     if address in _ASSIGNED:  # anycast services and identifiers, no web server
         return "a protocol assignment"
     # All that has been given out for use between hosts lies in 2000::/3.
     return "" if int(address) >> 125 == 0b001 else "a reserved address"
 
 
-def _carried(address: ipaddress.IPv6Address, name: str, shifts: tuple[int, ...]) -> str:
-    """Return what is special about the IPv4 addresses inside `address`."""
-    for shift in shifts:
-        bits = int(address) >> shift & _LOW_32
-        inner = ipaddress.IPv4Address(bits ^ _LOW_32 if name == "Teredo" and shift == 0 else bits)
-        reason = _special(inner)
-        if reason:
-            return f"the {name} form of {inner}, {reason}"
-    return ""
+def _inner(address: _Address) -> Iterator[tuple[str, ipaddress.IPv4Address]]:
+    """Yield the IPv4 addresses inside `address`, each with the name of the form that holds it."""
+    for network, name, shifts, _ in _CARRIERS:
+        if address in network:
+            for shift in shifts:
+                bits = int(address) >> shift & _LOW_32
+                yield name, ipaddress.IPv4Address(bits ^ _LOW_32 if name == "Teredo" and shift == 0 else bits)

@@ -222,6 +222,17 @@ def test_a_machines_own_addresses_are_refused_unless_allowed():
     assert Guard(["203.0.114.0/24", "2a00::/16"], own=own).judge("203.0.114.7") == ""
 
 
+@pytest.mark.parametrize(
+    "form", ["::ffff:{}", "64:ff9b::{}", "2002:cb00:7207::1", "2002:cb00:7207:1:2:3:4:5",
+             "2001:0:cb00:7207:0:0:f7f7:f7f7", "2001:0:808:808:0:0:34ff:8df8"]
+)  # fmt: skip
+def test_whatever_leads_to_a_refused_address_or_to_this_machine_is_refused(form):
+    text = form.format("203.0.114.7")
+    assert "this machine" in Guard(own={"203.0.114.7"}.__contains__).judge(text)
+    assert "refuse_net" in Guard(["::/0"], ["203.0.114.0/24"]).judge(text)
+    assert Guard(refuse=["203.0.115.0/24"], own={"203.0.115.7"}.__contains__).judge(text) == ""
+
+
 def test_addresses_of_interfaces_are_known_for_what_they_are():
     assert is_own("127.0.0.1")
     assert is_own("::1") or not socket.has_ipv6

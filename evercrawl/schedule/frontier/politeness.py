@@ -14,6 +14,7 @@ from evercrawl.arrays.hasher import SECRET_BYTES, Hasher
 from evercrawl.arrays.names import NumberedNames
 from evercrawl.schedule.frontier.host_rows import HostRows
 from evercrawl.schedule.frontier.hosts import Host, Hosts
+from evercrawl.schedule.frontier.machines import machine_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -131,7 +132,7 @@ class PoliteHosts:
         """Take note of where the host's name leads, until when; while it is being asked, it stays where it is."""
         rows, row = host.rows, host.row
         if rows.in_flight[row] == 0 or not rows.address[row]:
-            rows.address[row] = self._key(addresses[0] if addresses else host.name)
+            rows.address[row] = self._key(machine_of(addresses[0]) if addresses else host.name)
             rows.locate(row, addresses, until)
         else:
             rows.locate(row, host.addresses or addresses, until)
@@ -144,7 +145,7 @@ class PoliteHosts:
         host.delay_s = self._delay_s if own_s is None else own_s
         host.ready_at, host.held = self.rests_until, "it has no pages"
         host.rows.locate(0, addresses, host.located_until)
-        host.rows.address[0] = self._key(addresses[0] if addresses else name)
+        host.rows.address[0] = self._key(machine_of(addresses[0]) if addresses else name)
         return host
 
     def keep_place(self, host: Host) -> Address | None:

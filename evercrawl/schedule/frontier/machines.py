@@ -1,0 +1,40 @@
+"""Which machine an address leads to: what two addresses of one machine have in common."""
+
+import ipaddress
+from functools import lru_cache
+from typing import Final
+
+__all__ = ["machine_of"]
+
+_PREFIX_6: Final = 64
+"""Bits of an IPv6 network that one machine may answer for as a whole: what an interface has (RFC 4291, 2.5.1)."""
+_NAT64: Final = ipaddress.IPv6Address("64:ff9b::").packed[:12]
+
+
+@lru_cache(maxsize=65_536)
+def machine_of(address: str) -> str:
+    """Return what stands for the machine that an address leads to.
+
+    An IPv4 address is one machine, in whatever form of IPv6 it is written: whoever has names for a victim's address in
+    several forms would have it asked several times at once. Of IPv6 it is all that one interface may answer for.
+    What is no address stands for itself.
+
+    Examples
+    --------
+    >>> machine_of("192.0.2.1"), machine_of("a.example")
+    ('192.0.2.1', 'a.example')
+    >>> machine_of("::ffff:192.0.2.1"), machine_of("64:ff9b::c000:201"), machine_of("2002:c000:201:9::1")
+    ('192.0.2.1', '192.0.2.1', '192.0.2.1')
+    >>> machine_of("2001:db8::1") == machine_of("2001:db8::ffff:2"), machine_of("2001:db8:0:1::1")
+    (True, '2001:db8:0:1::/64')
+    """
+    if ":" not in address:
+        return address
+    try:
+        found = ipaddress.IPv6Address(address)
+    except ValueError:
+        return address
+    inner = found.ipv4_mapped or found.sixtofour or (found.teredo[1] if found.teredo is not None else None)
+    if inner is None and found.packed[:12] == _NAT64:
+        inner = ipaddress.IPv4Address(found.packed[12:])
+    return str(inner or ipaddress.ip_network((int(found) >> 64 << 64, _PREFIX_6)))
