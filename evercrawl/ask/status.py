@@ -11,6 +11,7 @@ from evercrawl.ask import targets as targeting
 from evercrawl.ask.measured import MeasuredCopies, measured
 from evercrawl.change.probed import ProbedMeasure
 from evercrawl.clock import SystemClock
+from evercrawl.model.error_bound import error_bound
 from evercrawl.model.policy.followed import sentence, stored
 from evercrawl.model.policy.schemes import unswitched
 from evercrawl.model.rules.budgets import REFUSED
@@ -55,6 +56,8 @@ class Status:
         None where none is held.
     age_s, age_by_importance_s
         Expected age of the copies, 0 as long as they are fresh: the same means.
+    importance_clock, importance_factor, importance_error
+        What the crawl can say of the error of importance: see `model.error_bound.ErrorBound`.
     targets
         How far the targets of crawl.toml are met, in their order.
     measured, measured_by_importance
@@ -114,6 +117,9 @@ class Status:
     fresh_by_importance: float | None
     age_s: float | None
     age_by_importance_s: float | None
+    importance_clock: float
+    importance_factor: float | None
+    importance_error: float | None
     targets: tuple[targeting.TargetFreshness, ...]
     measured: ProbedMeasure | None
     measured_by_importance: ProbedMeasure | None
@@ -205,6 +211,7 @@ def state_of(crawl: Partition, view: View, at: float, probed: MeasuredCopies | N
     rows = state.records.rows[: state.records.count]
     config = view.config
     expected, weighted = expectations(view)
+    bound = error_bound(crawl.state, view.scheme)
     probed = probed or measured(crawl)
     return Status(
         at=at,
@@ -218,6 +225,9 @@ def state_of(crawl: Partition, view: View, at: float, probed: MeasuredCopies | N
         fresh_by_importance=weighted.fresh,
         age_s=expected.age_s,
         age_by_importance_s=weighted.age_s,
+        importance_clock=bound.clock,
+        importance_factor=bound.factor,
+        importance_error=bound.total,
         targets=targeting.met(view),
         measured=probed.measure(by_importance=False),
         measured_by_importance=probed.measure(by_importance=True),

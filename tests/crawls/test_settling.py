@@ -5,12 +5,16 @@ import asyncio
 import numpy as np
 import pytest
 
+from evercrawl.ask.status import status
 from evercrawl.ask.verify.findings import Findings
-from evercrawl.ask.verify.verify import inspect
+from evercrawl.ask.verify.verify import inspect, verify
+from evercrawl.config import Config
 from evercrawl.crawl.learn.settling import LOWEST
 from evercrawl.importance.push import Push
 from evercrawl.importance.uniform import Uniform
-from evercrawl.model.policy.schemes import scheme_of
+from evercrawl.model.error_bound import error_bound
+from evercrawl.model.policy.schemes import scheme_of, stored
+from evercrawl.model.view import View
 from evercrawl.progress import Limits
 from evercrawl.simulate.worlds.made_web import MadeWeb
 from evercrawl.store.journal.codec import decode_slots
@@ -76,6 +80,40 @@ def test_importance_comes_to_rest_while_the_crawl_waits(run, internal, monkeypat
     after, most = off(run)
     assert most <= LOWEST * 1.001
     assert after < min(0.06, before / 5)
+
+
+@pytest.mark.parametrize("internal", [0.1, 1.0])
+def test_the_bound_of_the_error_holds_and_says_something(run, internal):
+    """At each stage the shares are off by no more than the crawl says; and that comes to little once it has waited."""
+    bounds, errors = list[float](), list[float]()
+    for seeds, limits in ((SEEDS, Limits(pages=30)), ([], ONCE), ([], WAIT), ([], Limits(seconds=1200))):
+        run(run.World(WEB), seeds, limits, scheme=Scheme("push", False, internal))
+        partition = run.folded()
+        scheme, truth = scheme_of(partition.scheme), solved(partition)
+        found = View(partition, Config(), run.now).importance
+        bound = error_bound(partition.state, scheme).total
+        partition.close()
+        bounds.append(2.0 if bound is None else bound)
+        errors.append(float(np.abs(found - truth / truth.sum()).sum()))
+    assert all(error <= bound for error, bound in zip(errors, bounds, strict=True)), (errors, bounds)
+    assert 0.0 < bounds[-1] < 0.2
+    found = status(run.directory)
+    assert found.importance_error == pytest.approx(bounds[-1])
+    assert (verify(run.directory).measured["importance in sum, at most"]) == pytest.approx(bounds[-1])
+
+
+def test_the_factor_of_opics_error_is_one_over_its_clock(run):
+    for window, bounded in (("unbounded", True), ("interpolation:2", False)):
+        run.directory = run.directory.parent / window.replace(":", "-")
+        run.directory.mkdir()
+        run.read_robots_at.clear()
+        run(run.World(WEB), SEEDS, Limits(seconds=3000), scheme=stored("aopic", 0.1, window), refresh_after_s=5.0)
+        partition = run.folded()
+        clock = partition.state.accounts.total
+        bound = error_bound(partition.state, scheme_of(partition.scheme))
+        partition.close()
+        assert bound.factor == pytest.approx(1 / clock if bounded else 1 / min(clock, 2.0))
+        assert (bound.total == pytest.approx(2 / (0.15 * clock))) if bounded else bound.total is None
 
 
 def test_what_was_passed_on_folds_to_the_same_and_keeps_the_laws(run):

@@ -7,6 +7,7 @@ import numpy as np
 from evercrawl.ask.verify.findings import Findings
 from evercrawl.importance.base import Importance, Links
 from evercrawl.importance.push import Push
+from evercrawl.model.error_bound import error_bound
 from evercrawl.model.policy.schemes import scheme_of
 from evercrawl.model.stored.reader import events
 from evercrawl.store.cash.accounts import Accounts
@@ -42,6 +43,9 @@ def check_cash(partition: Partition, folded: State, upto: int, found: Findings) 
     if not abs(owed) <= WORST * there:
         found.blame(f"cash: {owed:.3g} of {there:g} is too much (below 0: has gone)")
     found.measure("cash in all", abs(owed) / there)
+    bound = error_bound(folded, scheme_of(folded.scheme, folded))
+    if bound.total is not None:
+        found.measure("importance in sum, at most", bound.total)
     _members(folded, found)
     scheme = scheme_of(folded.scheme, folded)
     if isinstance(scheme, Push):

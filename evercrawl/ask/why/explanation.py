@@ -48,6 +48,9 @@ class PageWeight:
         What it has for being one of its site's pages, as a share of all importance.
     feeders, feeding
         The ten pages that give most, and how many give.
+    error
+        By how much `share` is off at most, on the links last read; None where the crawl cannot say
+        (`model.error_bound`).
     """
 
     share: float
@@ -58,6 +61,7 @@ class PageWeight:
     site_share: float
     feeders: tuple[Feeder, ...]
     feeding: int
+    error: float | None
 
 
 @dataclass(frozen=True, slots=True)

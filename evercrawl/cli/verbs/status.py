@@ -124,6 +124,7 @@ def rows(found: Status) -> list[tuple[str, str]]:
         ("known URLs", f"{found.known:,}, of them {found.never_fetched:,} never fetched"),
         ("fetched pages", f"{found.fetched:,} whose content is held"),
         ("fresh", _fresh(found)),
+        *_importance(found),
         *target_rows(found.targets),
         *_measured(found),
         ("classes", classes or "none yet"),
@@ -181,6 +182,14 @@ def _fresh(found: Status) -> str:
     weighted = f", {percent(found.fresh_by_importance)} weighted by importance" if found.fresh_by_importance else ""
     aged = f"; mean age expected {span(found.age_s)}" if found.age_s else ""
     return f"{percent(found.fresh)} of the copies are likely to be{weighted}{aged}"
+
+
+def _importance(found: Status) -> list[tuple[str, str]]:
+    """Return how far off the importance of pages is at most."""
+    said = [f"1/G = {found.importance_factor:.2g}"] if found.importance_factor is not None else []
+    if found.importance_error is not None:
+        said += [f"shares are off by {percent(found.importance_error)} in sum at most, on the links last read"]
+    return [("importance", "; ".join(said))] if said else []
 
 
 def _measured(found: Status) -> list[tuple[str, str]]:

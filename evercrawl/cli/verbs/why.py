@@ -122,6 +122,11 @@ def _weight(weight: PageWeight) -> list[tuple[str, str]]:
     place = f"rank {weight.rank:,} of {weight.of:,}" if weight.rank else "what it gets goes on to where it leads"
     return [
         ("importance", f"{percent(weight.share)} of all, {weight.times_mean:.2f} times the mean page's; {place}"),
+        *(
+            [("  error", f"at most {percent(weight.error)}, on the links last read")]
+            if weight.error is not None
+            else []
+        ),
         ("  from", f"{percent(weight.site_share)} as a page of its site"),
         *(
             ("", f"{percent(f.gives)} {f.how} from {f.url}{f' (one of {f.out})' if f.how == 'link' else ''}")
