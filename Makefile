@@ -1,7 +1,7 @@
 # make setup   a virtual environment of its own in .venv, with everything the project needs; compiles the kernels
 # make test    all tests            make golden  those that compare with reference values
 # make quick   40 seconds of tests: those that are nearest to what differs from main
-# make check   lint, format, types, floors      make docs  the pages that are drawn from the code
+# make check   lint, format, types, floors      make docs  pages and charts drawn from code and figures, and the site
 # make audit   hold every installed package against the hashes in .ci      make lock  write these anew
 # make replay  install pywb and a browser, and have both replay what was archived; skipped by make test until then
 # make look    the same browser goes through every page of `evercrawl serve`, beside a crawl of strange pages
@@ -66,6 +66,9 @@ check: setup
 
 docs: setup
 	$(BIN)/python docs/pages.py
+	$(BIN)/python docs/charts.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --config-file distribution/site/mkdocs.yml
+	@echo "the site is in build/site: open build/site/index.html"
 
 demo: setup
 	$(BIN)/evercrawl demo
