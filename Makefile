@@ -5,6 +5,7 @@
 # make audit   hold every installed package against the hashes in .ci      make lock  write these anew
 # make replay  install pywb and a browser, and have both replay what was archived; skipped by make test until then
 # make look    the same browser goes through every page of `evercrawl serve`, beside a crawl of strange pages
+# make scripts  check the types of the server's scripts and lint them; needs Node, which nothing else does
 # make screenshots  the pictures of docs/guide/SERVER.md, of the server beside the demonstration
 # make demo    crawl a small living web on this machine, and compare what was learned with the truth
 # make serve   the same living web for ten minutes, with the crawl in a browser: open the link that it prints
@@ -16,7 +17,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
-.PHONY: wheels setup audit lock test quick golden replay look screenshots check docs demo serve unchanged fuzz soak clean
+.PHONY: wheels setup audit lock test quick golden replay look scripts screenshots check docs demo serve unchanged fuzz soak clean
 
 setup: .venv/ready
 
@@ -52,6 +53,10 @@ lock: setup
 look: setup
 	.ci/replay
 	LOOK_TESTS=required $(BIN)/python -m pytest -q -m browser tests/live/test_look.py
+
+scripts:
+	npx --yes --package typescript@7.0.2 tsc --project .ci/tsconfig.json
+	npx --yes @biomejs/biome@2.6.8 lint --config-path=.ci --error-on-warnings evercrawl/serve/static/js
 
 screenshots: setup
 	.ci/replay

@@ -13,6 +13,7 @@ from evercrawl.config.site_rules import MOST as MOST_SITES
 from evercrawl.config.targets import MOST as MOST_TARGETS
 from evercrawl.model.policy.policies import kind_of, names
 from evercrawl.schedule.parameters import kinds_of
+from evercrawl.serve.api.declared import declarations
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from evercrawl.ask.policies.docs import Described, Option, TableDoc
     from evercrawl.config import Setting
     from evercrawl.config.values import ValueKind
+
+TYPES: Final = Path(__file__).parent.parent / "evercrawl" / "serve" / "static" / "api.d.ts"
+"""What scripts may ask the server, as types."""
 
 _SETTINGS: Final = """\
 # Settings
@@ -247,3 +251,4 @@ def _shown_default(value: float | str) -> str:
 if __name__ == "__main__":
     for name, page in (("SETTINGS.md", settings()), ("POLICY_OPTIONS.md", policy_options())):
         (Path(__file__).parent / "guide" / name).write_text(page, encoding="utf-8")
+    TYPES.write_text(declarations(), encoding="utf-8")

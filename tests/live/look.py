@@ -19,7 +19,7 @@ from urllib.parse import quote
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
-PATHS = ("/", "/?q=strange", "/dashboard", "/sites", "/politeness", "/changes", "/controls")
+PATHS = ("/", "/?q=strange", "/dashboard", "/sites", "/politeness", "/changes", "/plan", "/lab", "/controls")
 FRAMES_S = 3.0
 OWNED = "() => document.querySelectorAll('[data-owned]').length + (globalThis.owned ? 1 : 0)"
 
@@ -88,6 +88,7 @@ class Looking:
             self.seen["token_kept"] = bool(page.evaluate("() => sessionStorage.getItem('evercrawl-token')"))
             self.seen["fragment_left"] = page.evaluate("() => location.hash")
             self._search(page)
+            self._box(page)
             self._dashboard(page)
             self._page(page)
             self._changes(page)
@@ -107,8 +108,51 @@ class Looking:
         self.seen["check_s"] = time.monotonic() - began
         self.seen["check"] = page.locator("output").inner_text()
 
+    def _box(self, page: Page) -> None:
+        """Have the box suggest words, and another spelling; narrow what is found; see it fade."""
+        page.goto("/")
+        page.locator("#find").press_sequentially("stran")
+        page.locator("#suggested option").first.wait_for(state="attached")
+        self.seen["suggested"] = page.locator("#suggested option").first.get_attribute("value")
+        page.goto("/?q=strnage")
+        page.get_by_text("Did you mean").get_by_role("link").click()
+        page.wait_for_url("**/?q=strange")
+        page.locator(".still").first.wait_for()
+        self.seen["seen_ago"] = page.locator(".hits time").first.inner_text()
+        page.wait_for_function(
+            "before => document.querySelector('.hits time').textContent !== before", arg=self.seen["seen_ago"]
+        )
+        page.locator("main").click(position={"x": 1, "y": 1})
+        page.keyboard.press("?")
+        page.locator("#help[open]").wait_for()
+        self.seen["help"] = page.locator("#help dd").all_inner_texts()
+        page.keyboard.press("Escape")
+
+    def opened(self) -> None:
+        """Open a hit as somebody does, and see that the server is told; the page itself is not asked for."""
+        with self.browser.new_context(base_url=self.root) as tab:
+            page = tab.new_page()
+            page.route(lambda url: not url.startswith(self.root), lambda route: route.abort())
+            page.goto("/?q=bell")
+            page.locator("#state:not(:empty)").wait_for()
+            before = self._recorded(tab)
+            page.locator(f'a[data-url="{self.bell}"]').click(no_wait_after=True)
+            until = time.monotonic() + 20.0
+            while self._recorded(tab) == before and time.monotonic() < until:
+                time.sleep(0.1)
+            self.seen["told"] = self._recorded(tab) > before
+            found = tab.request.get(f"/api/v1/why?url={quote(self.bell, safe='')}").json()
+            self.seen["appointments"] = found["appointment"]
+
+    @staticmethod
+    def _recorded(tab: BrowserContext) -> float:
+        """Return how many retrievals and clicks the server has on disk."""
+        figures = tab.request.get("/metrics").text()
+        return float(re.findall(r"evercrawl_usage_recorded_total ([\d.]+)", figures)[0])
+
     def _dashboard(self, page: Page) -> None:
-        page.locator("main").click()
+        page.goto("/?q=bell")
+        page.locator("main").click(position={"x": 1, "y": 1})
         page.keyboard.press("g")
         page.keyboard.press("d")
         page.wait_for_url("**/dashboard")
@@ -130,6 +174,9 @@ class Looking:
         self.seen["appointment"] = due.inner_text()
         page.locator("#versions tr").nth(1).wait_for()
         page.locator("#diff ins").first.wait_for()
+        page.locator("#rise path.error").wait_for()
+        page.locator("#belief path.under").wait_for()
+        page.locator("#timeline circle.changed").first.wait_for(state="attached")
         self.seen["page_diff"] = page.locator("#diff").inner_text()
         self.seen["owned"]["page, shown"] = page.evaluate(OWNED)
 
@@ -204,6 +251,7 @@ def main() -> None:
             step()
             took[step.__name__] = round(time.monotonic() - began, 1)
         looking.copies(strange)
+        looking.opened()
         browser.close()
     json.dump(looking.seen | {"asked": sorted(looking.seen["asked"]), "took_s": took}, sys.stdout)
 

@@ -174,6 +174,10 @@ WRITE = {"authorization": "Bearer " + "t" * 40}
         ({"do": "set", "name": "nonsense", "values": ["1"]}, "is no setting"),
         ({"do": "set", "name": "delay_s", "values": ["soon"]}, "delay_s must be a duration"),
         ({"do": "pause", "more": 1}, "not an order"),
+        ({"do": "forget"}, "forget takes 1 to 1000"),
+        ({"do": "pause", "what": ["a.example"]}, "other orders none"),
+        ({"do": "forget", "what": ["~~~"]}, "what to forget is"),
+        ({"do": "forget", "what": ["x" * 9000]}, "what to forget is"),
         (["pause"], "not an order"),
     ],
 )

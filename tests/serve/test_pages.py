@@ -42,3 +42,21 @@ def test_text_of_pages_is_text(client, crawl):
 
     assert str(marked("<img onerror=x>", [(1, 4)])) == "&lt;<mark>img</mark> onerror=x&gt;"
     assert "&lt;script&gt;" in client.get("/", params={"q": "<script>alert(1)</script>"}).text
+
+
+def test_the_types_of_what_may_be_asked_are_current():
+    """`make docs` draws them."""
+    from importlib.resources import files
+
+    from evercrawl.serve.api.declared import declarations
+
+    kept = files("evercrawl.serve") / "static" / "api.d.ts"
+    assert kept.read_text(encoding="utf-8") == declarations(), "run make docs"
+
+
+def test_each_key_that_help_names_leads_to_its_page(client):
+    from evercrawl.serve.pages.shell import KEYS
+
+    page = client.get("/dashboard").text
+    for key, name in KEYS.items():
+        assert f'href="{PAGES[name]}" data-key="{key}"' in page

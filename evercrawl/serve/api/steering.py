@@ -20,13 +20,15 @@ from evercrawl.serve.asking import Parameters, answer
 from evercrawl.serve.context import ServerParts, on_replica, wanted_url
 from evercrawl.serve.guard import BODY_BYTES
 from evercrawl.serve.problems import RequestError
-from evercrawl.store.orders import CrawlOrder
+from evercrawl.store.orders import FORGET, MASK, CrawlOrder
 
 MOST_WAIT_S: Final = 30.0
 MOST_URLS: Final = 1000
+MOST_CHARS: Final = 8000
+"""Of what is to be forgotten."""
 WITH_URLS: Final = frozenset({"seed", "check"})
 WITH_PATTERN: Final = frozenset({"exclude", "include", "boost"})
-KINDS: Final = frozenset({"pause", "resume", "set"}) | WITH_URLS | WITH_PATTERN
+KINDS: Final = frozenset({"pause", "resume", "set", FORGET}) | WITH_URLS | WITH_PATTERN
 
 
 class OrderRequest(msgspec.Struct, forbid_unknown_fields=True):
@@ -35,7 +37,9 @@ class OrderRequest(msgspec.Struct, forbid_unknown_fields=True):
     Attributes
     ----------
     do
-        seed, check, pause, resume, exclude, include, boost or set.
+        seed, check, pause, resume, exclude, include, boost, set or forget.
+    what
+        URLs, hosts and patterns to forget, as `evercrawl forget` takes them.
     urls, pattern, lift, factor, lasts_s, name, values
         As of `CrawlOrder`.
     wait_s
@@ -50,6 +54,7 @@ class OrderRequest(msgspec.Struct, forbid_unknown_fields=True):
     lasts_s: float = 0.0
     name: str = ""
     values: list[str] = []
+    what: list[str] = []
     wait_s: float = 2.0
 
 
@@ -107,6 +112,10 @@ def checked(given: OrderRequest) -> CrawlOrder:
         re.compile(given.pattern)
     except re.error as error:
         raise RequestError(400, f"{given.pattern[:100]!r} is no regular expression: {error}") from error
+    if bool(given.what) != (given.do == FORGET) or len(given.what) > MOST_URLS:
+        raise RequestError(400, f"forget takes 1 to {MOST_URLS} URLs, hosts or patterns as what, other orders none")
+    if any(not word.strip(f"{MASK} ") or len(word) > MOST_CHARS for word in given.what):
+        raise RequestError(400, f"what to forget is a URL, a host or a pattern of up to {MOST_CHARS} characters")
     if given.do == "boost" and not given.lift and not 0.001 <= given.factor <= 1000.0:
         raise RequestError(400, "factor must be a number from 0.001 to 1000")
     if not 0.0 <= given.lasts_s <= 1e9:
@@ -116,8 +125,8 @@ def checked(given: OrderRequest) -> CrawlOrder:
     elif given.name or given.values:
         raise RequestError(400, "only set takes name and values")
     return CrawlOrder(
-        given.do, urls=urls, pattern=given.pattern, lift=given.lift, factor=given.factor, lasts_s=given.lasts_s,
-        name=given.name, values=tuple(given.values),
+        given.do, urls=urls or tuple(given.what), pattern=given.pattern, lift=given.lift, factor=given.factor,
+        lasts_s=given.lasts_s, name=given.name, values=tuple(given.values),
     )  # fmt: skip
 
 

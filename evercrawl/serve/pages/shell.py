@@ -109,6 +109,6 @@ def _walk(folder: Any, before: str) -> list[tuple[str, bytes]]:
     for each in folder.iterdir():
         if each.is_dir():
             found += _walk(each, f"{before}{each.name}/")
-        elif not each.name.startswith((".", "_")):
+        elif not each.name.startswith((".", "_")) and not each.name.endswith(".d.ts"):
             found.append((before + each.name, each.read_bytes()))
     return found

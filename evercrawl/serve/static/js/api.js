@@ -31,7 +31,7 @@ export const mayWrite = () => sessionStorage.getItem(KEY) !== null;
 
 /**
  * Give an order, and return what became of it.
- * @param {Record<string, unknown>} order
+ * @param {import("../api.js").Tellings["orders"]} order
  * @returns {Promise<{state: string, result: string}>}
  */
 export const order = (order) => ask("orders", { method: "POST", body: JSON.stringify(order) });

@@ -13,6 +13,10 @@ function shown(change) {
   const extent = change.kind === "changed" ? `, ${percent(change.extent)} of it` : "";
   about.textContent = `${change.url} · ${span(Date.now() / 1000 - change.at_s)} ago${times}${extent}${change.noise ? ", only times, counters or tokens" : ""}`;
   item.append(head, about);
+  const copy = document.createElement("a");
+  copy.href = `/api/v1/content?url=${encodeURIComponent(change.url)}&at=${encodeURIComponent(change.at)}`;
+  copy.textContent = "the copy";
+  about.append(" · ", copy);
   if (change.diff && change.diff.pieces.length) item.append(diff(change.diff));
   return item;
 }
@@ -24,6 +28,8 @@ async function show() {
   history.replaceState(null, "", `?${wanted}`);
   wanted.set("diff", "1");
   place("counts").textContent = "…";
+  newer = 0;
+  place("newer").hidden = true;
   try {
     const found = await ask(`changes?${wanted}`);
     const kinds = Object.entries(found.pages).map(([kind, pages]) => `${count(pages)} ${kind}`);
@@ -35,6 +41,16 @@ async function show() {
     place("trouble").textContent = error instanceof Error ? error.message : String(error);
   }
 }
+
+/** Visits that found a change since the list was made. */
+let newer = 0;
+const button = /** @type {HTMLButtonElement} */ (place("newer"));
+document.addEventListener("state", (event) => {
+  newer += /** @type {CustomEvent} */ (event).detail.before ? /** @type {CustomEvent} */ (event).detail.recent.filter((/** @type {any} */ visit) => visit.changed).length : 0;
+  button.hidden = !newer;
+  button.textContent = `${count(newer)} newer ${newer === 1 ? "change" : "changes"}: show`;
+});
+button.addEventListener("click", () => show());
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();

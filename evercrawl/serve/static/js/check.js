@@ -9,7 +9,7 @@ for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (document.quer
     button.replaceWith(said);
     said.textContent = "checking …";
     try {
-      const found = await order({ do: "check", urls: [button.dataset.check], wait_s: 20 });
+      const found = await order({ do: "check", urls: [button.dataset.check ?? ""], wait_s: 20 });
       said.textContent = `${found.state}: ${found.result}`;
     } catch (error) {
       said.textContent = error instanceof Error ? error.message : String(error);

@@ -263,7 +263,7 @@ for (const [name, value] of given) {
   const control = form.elements.namedItem(name);
   if (control instanceof HTMLInputElement || control instanceof HTMLSelectElement) control.value = value;
 }
-if (!given.has("graph")) Object.entries(ARTICLE.toy).forEach(([each, value]) => (field(each).value = value));
+if (!given.has("graph")) for (const [each, value] of Object.entries(ARTICLE.toy)) field(each).value = value;
 if (isDrawn()) {
   const at = (given.get("at") ?? "").split("_").map((each) => each.split(".").map(Number)).filter((each) => each.length === 2 && each.every(Number.isFinite));
   const links = (given.get("links") ?? "").split(".").filter(Boolean).map((each) => /** @type {[number, number]} */ (each.split("-").map((page) => Number(page) - 1)));

@@ -3,11 +3,12 @@
  * the page; a ring when it is fetched, a spark when it had changed.
  */
 import { ask } from "./api.js";
+import { count, fill, link, percent } from "./words.js";
 
 const RING_S = 0.9;
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
-/** @typedef {{url: string, x: number, y: number, r: number, fresh: number | null, rate: number, at: number, ring: number, changed: boolean}} Dot */
+/** @typedef {{url: string, x: number, y: number, r: number, fresh: number | null, rate: number, at: number, ring: number, changed: boolean, importance: number}} Dot */
 
 /**
  * Rectangles of areas in proportion to weights, as near to squares as may be (a squarified treemap).
@@ -58,29 +59,43 @@ function laid(found, width, height) {
   const bySite = found.sites.map(() => []);
   for (const page of found.pages) bySite[page[1]].push(page);
   const sums = bySite.map((pages) => pages.reduce((sum, page) => sum + page[2] + 1e-6, 0));
+  const beyond = new Map((found.others ?? []).map((/** @type {[string, number, number]} */ [name, pages, weight]) => [name, { pages, weight }]));
   const order = sums.map((_, i) => i).sort((a, b) => sums[b] - sums[a]);
   const boxes = squarified(order.map((i) => sums[i]), width, height);
   const scale = Math.sqrt((0.45 * width * height) / (Math.PI * (sums.reduce((a, b) => a + b, 0) || 1)));
   return order.flatMap((site, place) => {
     const box = boxes[place];
     const pages = bySite[site];
-    return pages.map((page, i) => {
-      const far = Math.sqrt((i + 0.5) / pages.length);
+    const side = Math.min(box.w, box.h);
+    const radii = pages.map((page) => Math.max(1.2, Math.min(scale * Math.sqrt(page[2]), side / 3)));
+    const areas = radii.map((r) => r * r);
+    const total = areas.reduce((sum, area) => sum + area, 0);
+    let within = 0;
+    const dots = pages.map((page, i) => {
+      const far = i ? Math.sqrt((within + areas[i] / 2) / total) * 0.92 : 0;
+      within += areas[i];
       const turn = i * 2.399963;
       return {
-        url: page[0], x: box.x + box.w / 2 + (far * Math.cos(turn) * box.w) / 2.25, y: box.y + box.h / 2 + (far * Math.sin(turn) * box.h) / 2.25,
-        r: Math.max(1.2, Math.min(scale * Math.sqrt(page[2]), box.w / 3, box.h / 3)), fresh: page[3], rate: page[4], at: found.at_s, ring: 0, changed: false,
+        url: page[0], x: box.x + box.w / 2 + (far * Math.cos(turn) * (box.w - 2 * radii[i])) / 2, y: box.y + box.h / 2 + (far * Math.sin(turn) * (box.h - 2 * radii[i])) / 2,
+        r: radii[i], fresh: page[3], rate: page[4], at: found.at_s, ring: 0, changed: false, importance: page[2],
       };
     });
+    const rest = /** @type {{pages: number, weight: number} | undefined} */ (beyond.get(found.sites[site]));
+    if (rest) dots.unshift({ url: "", x: box.x + box.w / 2, y: box.y + box.h / 2, r: Math.min(Math.max(scale * Math.sqrt(rest.weight), 3), side / 2.1), fresh: null, rate: 0, at: found.at_s, ring: 0, changed: false, importance: rest.weight });
+    return dots;
   });
 }
+
+const LISTED = 20;
 
 /**
  * Draw the map into a canvas, from now on.
  * @param {HTMLCanvasElement} canvas
  * @param {HTMLElement} caption
+ * @param {HTMLElement} table gets the largest dots in words
+ * @param {string} [of] the query that narrows the map to a site
  */
-export async function living(canvas, caption) {
+export async function living(canvas, caption, table, of = "") {
   const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   /** @type {Dot[]} */
   let dots = [];
@@ -90,19 +105,22 @@ export async function living(canvas, caption) {
   let frames = 0;
 
   async function load() {
-    const found = await ask("map");
+    const found = await ask(`map${of}`);
     const ratio = devicePixelRatio || 1;
     const { clientWidth: width, clientHeight: height } = canvas;
     [canvas.width, canvas.height] = [width * ratio, height * ratio];
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     const rings = byUrl;
     dots = laid(found, width, height);
-    byUrl = new Map(dots.map((dot) => [dot.url, dot]));
+    byUrl = new Map(dots.filter((dot) => dot.url).map((dot) => [dot.url, dot]));
+    const largest = [...byUrl.values()].sort((a, b) => b.importance - a.importance).slice(0, LISTED);
+    fill(table, largest.map((dot) => [link(dot.url), percent(dot.importance), percent(dot.fresh)]));
     for (const [url, dot] of rings) {
       const now = byUrl.get(url);
       if (now) [now.ring, now.changed] = [dot.ring, dot.changed];
     }
-    caption.textContent = `${dots.length} pages of ${found.sites.length} sites; area is importance, colour how likely the copy is still the page.`;
+    const more = (found.others ?? []).reduce((/** @type {number} */ sum, /** @type {[string, number, number]} */ each) => sum + each[1], 0);
+    caption.textContent = `${count(byUrl.size)} pages of ${count(found.sites.length)} sites${more ? `, and ${count(more)} less important ones as discs behind them` : ""}; area is importance, colour how likely the copy is still the page. A ring is a visit, a spark a change that it found.`;
   }
 
   document.addEventListener("state", (event) => {
@@ -117,7 +135,7 @@ export async function living(canvas, caption) {
   canvas.addEventListener("click", (event) => {
     const box = canvas.getBoundingClientRect();
     const [x, y] = [event.clientX - box.left, event.clientY - box.top];
-    const hit = dots.find((dot) => (dot.x - x) ** 2 + (dot.y - y) ** 2 <= (dot.r + 2) ** 2);
+    const hit = dots.find((dot) => dot.url && (dot.x - x) ** 2 + (dot.y - y) ** 2 <= (dot.r + 2) ** 2);
     if (hit) location.href = `/page?url=${encodeURIComponent(hit.url)}`;
   });
 

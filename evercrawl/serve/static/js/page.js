@@ -1,5 +1,6 @@
 /** One page: why it is visited when it is, as a picture and in words. */
 import { ask } from "./api.js";
+import { made } from "./svg.js";
 import { count, diff, figures, fill, link, percent, place, span } from "./words.js";
 
 const url = new URLSearchParams(location.search).get("url") ?? "";
@@ -9,6 +10,7 @@ const NS = "http://www.w3.org/2000/svg";
 /** @param {number} seconds */
 const every = (seconds) => (seconds < 2 ? `${seconds.toPrecision(2)} s` : span(seconds));
 
+const RENEW_MS = 5000;
 const ROW = 13;
 const SHOWN = 60;
 /** @param {string} url */
@@ -56,8 +58,6 @@ function explain(why) {
   if (why.history) for (const [name, value] of rpuc(why.use)) boxes.push([name, value]);
   figures(place("figures"), boxes);
   if (why.worth) place("reasons").append(...worth(why.worth));
-  const due = why.worth && why.worth.due_at_s;
-  if (due) appointment(due);
   const feeders = why.weight ? why.weight.feeders : [];
   ribbons(feeders);
   fill(place("feeders"), feeders.map((/** @type {any} */ each) => [link(each.url), percent(each.gives)]));
@@ -88,29 +88,135 @@ function worth(worth) {
   });
 }
 
-/** The next visit, counted down. @param {number} due seconds since 1970 */
-function appointment(due) {
-  const line = document.createElement("p");
-  place("summary").parentElement?.after(line);
-  const tick = () => {
-    const left = due - Date.now() / 1000;
-    const at = new Date(due * 1000).toLocaleTimeString("en-GB");
-    line.textContent = left > 0 ? `Next visit at ${at}, in ${span(left)}, when its value crosses the price.` : "It is due: its host's turn and the pace decide when.";
-  };
+/** @type {{due: number, low: number, high: number} | null} */
+let booked = null;
+
+/** @param {number} at seconds since 1970 */
+const clock = (at) => new Date(at * 1000).toLocaleTimeString("en-GB");
+
+/** The next visit, counted down, with how well such announcements were kept. @param {any} told */
+function appointment(told) {
+  booked = told && told.due_at_s ? { due: told.due_at_s, low: told.low_at_s ?? NaN, high: told.high_at_s ?? NaN } : null;
+  place("appointment").hidden = !booked;
+  if (!booked) return;
+  const kept = told.judged >= 20 ? ` Of ${count(told.judged)} visits announced here, ${percent(told.kept)} came within their interval; ${percent(told.wanted)} are meant to.` : "";
+  place("appointment").dataset.kept = kept;
   tick();
-  setInterval(tick, 1000);
+}
+
+function tick() {
+  if (!booked) return;
+  const now = Date.now() / 1000;
+  const left = booked.due - now;
+  const within = Number.isNaN(booked.low) ? "" : `, between ${clock(booked.low)} and ${clock(booked.high)} in four of five cases`;
+  const said = left > 0 ? `Next visit at ${clock(booked.due)}, in ${span(left)}, when its value crosses the price${within}.` : `It is due: its host's turn and the pace decide when${within}.`;
+  place("appointment").textContent = said + (place("appointment").dataset.kept ?? "");
+}
+
+/** @param {string} id @param {{at_s: number, value: number | null}[]} points @param {number} price @param {number | null} due */
+function rise(id, points, price, due) {
+  const drawing = place(id);
+  const known = points.filter((point) => point.value !== null);
+  const most = Math.max(...known.map((point) => /** @type {number} */ (point.value) / price), 1.25);
+  const [from, to] = [points[0].at_s, points[points.length - 1].at_s];
+  const x = (/** @type {number} */ at) => 50 + ((at - from) / (to - from)) * 575;
+  const y = (/** @type {number} */ times) => 150 - (times / most) * 135;
+  const line = known.map((point) => `${x(point.at_s).toFixed(1)} ${y(/** @type {number} */ (point.value) / price).toFixed(1)}`).join(" L");
+  const now = Date.now() / 1000;
+  drawing.replaceChildren(
+    made("path", { class: "axis", d: `M50 ${y(0)} H625` }),
+    made("path", { class: "most", d: `M50 ${y(1)} H625` }),
+    made("text", { x: 46, y: y(1) + 4, "text-anchor": "end" }, "price"),
+    made("text", { x: 46, y: y(0) + 4, "text-anchor": "end" }, "0"),
+    made("path", { class: "error", d: `M${line}` }),
+    made("text", { x: 50, y: 170 }, `last visit ${clock(from)}`),
+  );
+  if (now < to) drawing.append(made("path", { class: "here", d: `M${x(now)} 8 V150` }), made("text", { x: x(now), y: 170, "text-anchor": x(now) > 500 ? "end" : "middle" }, "now"));
+  if (due && due < to) drawing.append(made("circle", { class: "dot", cx: x(due), cy: y(1), r: 5 }), made("text", { x: Math.min(x(due), 600), y: y(1) - 10, "text-anchor": x(due) > 500 ? "end" : "middle" }, clock(due)));
+  fill(place("rise-points"), known.map((point) => [clock(point.at_s), (/** @type {number} */ (point.value) / price).toPrecision(3)]));
+}
+
+const SQRT_TAU = Math.sqrt(2 * Math.PI);
+/** The logarithm of the gamma function, by Stirling's series. @param {number} z */
+function lnGamma(z) {
+  let shift = 0;
+  for (; z < 9; z++) shift += Math.log(z);
+  return (z - 0.5) * Math.log(z) - z + Math.log(SQRT_TAU) + 1 / (12 * z) - 1 / (360 * z ** 3) - shift;
+}
+
+/** The posterior of the rate of change, over the time between changes. @param {any} change */
+function belief(change) {
+  const drawing = place("belief");
+  const { shape, scale_s: scale } = change;
+  const [slow, fast] = [Math.max(1 / change.low_per_s, 1e-3) * 3, Math.max(1 / change.high_per_s, 1e-6) / 3];
+  const steps = 120;
+  const at = (/** @type {number} */ i) => Math.exp(Math.log(fast) + ((Math.log(slow) - Math.log(fast)) * i) / steps);
+  const density = Array.from({ length: steps + 1 }, (_, i) => {
+    const rate = 1 / at(i);
+    return Math.exp(shape * Math.log(rate * scale) - rate * scale - lnGamma(shape));
+  });
+  const most = Math.max(...density);
+  const x = (/** @type {number} */ seconds) => 10 + ((Math.log(seconds) - Math.log(fast)) / (Math.log(slow) - Math.log(fast))) * 620;
+  const line = density.map((value, i) => `${x(at(i)).toFixed(1)} ${(100 - (value / most) * 90).toFixed(1)}`).join(" L");
+  drawing.replaceChildren(made("path", { class: "under", d: `M10 100 L${line} L630 100 Z` }), made("path", { class: "axis", d: "M10 100 H630" }));
+  for (const [seconds, name] of /** @type {[number, string][]} */ ([[1 / change.high_per_s, ""], [1 / change.rate_per_s, "mean"], [1 / change.low_per_s, ""]])) {
+    drawing.append(made("path", { class: "here", d: `M${x(seconds)} 8 V100` }), made("text", { x: x(seconds), y: 118, "text-anchor": "middle" }, `${name} ${every(seconds)}`.trim()));
+  }
+  place("belief-said").textContent = `It changes about every ${every(1 / change.rate_per_s)}; with a probability of 90 % between every ${every(1 / change.high_per_s)} and every ${every(1 / change.low_per_s)}.`;
+}
+
+/** @param {any[]} visits the newest first */
+function timeline(visits) {
+  const drawing = place("timeline");
+  const [from, to] = [visits[visits.length - 1].at_s, Date.now() / 1000];
+  const x = (/** @type {number} */ at) => 12 + ((at - from) / Math.max(to - from, 1)) * 616;
+  drawing.replaceChildren(
+    made("path", { class: "axis", d: "M12 24 H628" }),
+    ...[...visits].reverse().map((visit) => made("circle", { class: visit.changed ? "changed" : visit.outcome === "error" ? "failed" : "same", cx: x(visit.at_s), cy: 24, r: visit.changed ? 7 : 4.5 })),
+    made("text", { x: 12, y: 50 }, `${span(to - from)} ago`),
+    made("text", { x: 628, y: 50, "text-anchor": "end" }, "now"),
+  );
+  const changed = visits.filter((visit) => visit.changed).length;
+  place("timeline-said").textContent = `${visits.length === 1 ? "One visit" : `The last ${count(visits.length)} visits`}: ${count(changed)} found a change (large), ${count(visits.filter((visit) => visit.outcome === "error").length)} failed (red).`;
+  fill(place("visits"), visits.map((visit) => [new Date(visit.at_s * 1000).toLocaleString("en-GB"), visit.changed ? "changed" : visit.outcome, String(visit.status), count(visit.bytes)]));
+}
+
+/** What changes as time goes by: the value, the price, the appointment. */
+async function renew() {
+  const [why, curve, { visits }] = await Promise.all([ask(`why?${query}`), ask(`rise?${query}`), ask(`visits?limit=200&${query}`)]);
+  explain(why);
+  appointment(why.appointment);
+  place("rising").hidden = !(curve.points.length && curve.price);
+  if (curve.points.length && curve.price) {
+    rise("rise", curve.points, curve.price, curve.due_at_s ?? null);
+    place("rise-said").textContent = `A visit is worth ${why.worth && why.worth.value !== null ? (why.worth.value / curve.price).toPrecision(2) : "–"} times the price now${curve.due_at_s ? `, and crosses it at ${new Date(curve.due_at_s * 1000).toLocaleString("en-GB")}` : ", and as things are does not cross it"}.`;
+  }
+  place("believed").hidden = !why.change || why.history === null;
+  if (why.change && why.history !== null) belief(why.change);
+  place("visited").hidden = !visits.length;
+  if (visits.length) timeline(visits);
+}
+
+/** @param {string} at an instant @returns {HTMLAnchorElement} */
+function copyOf(at) {
+  const copy = document.createElement("a");
+  copy.href = `/api/v1/content?${query}&at=${encodeURIComponent(at)}`;
+  copy.textContent = "show";
+  return copy;
 }
 
 async function show() {
   const copy = /** @type {HTMLAnchorElement} */ (place("copy"));
   copy.href = `/api/v1/content?${query}`;
   /** @type {HTMLAnchorElement} */ (place("around")).href = `/lab?graph=site&${query}`;
-  explain(await ask(`why?${query}`));
+  await renew();
+  setInterval(tick, 1000);
+  setInterval(() => renew().catch(() => {}), RENEW_MS);
   const [versions, inlinks] = await Promise.all([ask(`versions?${query}`), ask(`inlinks?${query}&limit=50`)]);
   const now = Date.now() / 1000;
   fill(
     place("versions"),
-    versions.versions.map((/** @type {any} */ each) => [`${span(now - each.at_s)} ago`, `${span(now - each.seen_at_s)} ago`, count(each.visits), count(each.size_bytes), each.extent === null ? "first" : percent(each.extent)]),
+    versions.versions.map((/** @type {any} */ each) => [`${span(now - each.at_s)} ago`, `${span(now - each.seen_at_s)} ago`, count(each.visits), count(each.size_bytes), each.extent === null ? "first" : percent(each.extent), copyOf(each.seen_at)]),
   );
   if (versions.diff && versions.diff.pieces.length) place("diff").replaceChildren(diff(versions.diff));
   place("inlinks").replaceChildren(

@@ -17,7 +17,7 @@ async function renew() {
   try {
     const [{ hosts }, { progress }] = await Promise.all([ask("waits"), ask("progress")]);
     const now = Date.now() / 1000;
-    fill(place("waits"), hosts.map((/** @type {any} */ host) => [host.host, host.why, host.until_s === undefined ? "robots.txt can be had" : `in ${span(host.until_s - now)}`, host.pages === null ? "" : count(host.pages)]));
+    fill(place("waits"), hosts.map((/** @type {any} */ host) => [host.host, host.why, host.since_s === undefined ? "–" : `${span(now - host.since_s)} ago`, host.until_s === undefined ? "robots.txt can be had" : `in ${span(host.until_s - now)}`, host.pages === null ? "" : count(host.pages)]));
     place("none").hidden = hosts.length > 0;
     place("progress").textContent = summary(progress);
     place("trouble").textContent = "";

@@ -87,7 +87,7 @@ export function webDrawing(drawing, edits) {
       linking = -1;
       edits.link(from, chosen);
     } else linking = linking === chosen ? -1 : chosen;
-    nodes.forEach((node, i) => node.classList.toggle("from", i === linking));
+    for (const [i, node] of nodes.entries()) node.classList.toggle("from", i === linking);
     return linking;
   }
 

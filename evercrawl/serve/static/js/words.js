@@ -7,6 +7,14 @@ export const count = (value) => NUMBER.format(value);
 /** @param {number | null} share */
 export const percent = (share) => (share === null ? "–" : `${(100 * share).toFixed(share > 0.995 || share < 0.1 ? 1 : 0)} %`);
 
+/** @param {number} value */
+export function bytes(value) {
+  for (const [size, unit] of /** @type {[number, string][]} */ ([[1e9, "GB"], [1e6, "MB"], [1e3, "kB"]])) {
+    if (value >= size) return `${+(value / size).toPrecision(3)} ${unit}`;
+  }
+  return `${Math.round(value)} B`;
+}
+
 /** @param {number} seconds */
 export function span(seconds) {
   const of = Math.abs(seconds);
