@@ -130,6 +130,19 @@ class Asker:
         status, headers = _head(await reader.readuntil(b"\r\n\r\n"))
         return status, headers, await reader.readexactly(int(headers.get("content-length", "0")))
 
+    async def post(self, path: str, body: bytes) -> int:
+        """Return the status with which a body is answered."""
+        if self._writer is None:
+            await self._connect()
+        reader, writer = self._reader, self._writer
+        assert reader is not None
+        assert writer is not None
+        host = f"Host: {self._host}:{self._port}\r\nContent-Length: {len(body)}"
+        writer.write(f"POST {path} HTTP/1.1\r\n{host}\r\n\r\n".encode() + body)
+        status, headers = _head(await reader.readuntil(b"\r\n\r\n"))
+        await reader.readexactly(int(headers.get("content-length", "0")))
+        return status
+
     async def timed(self, path: str) -> float:
         """Return how long an answer took, in seconds; where another process makes it, once that has.
 
