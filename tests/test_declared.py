@@ -57,7 +57,7 @@ def test_every_library_that_is_imported_is_declared() -> None:
     """
     extras: dict[str, list[str]] = _project()["optional-dependencies"]
     always = _declared([*_project()["dependencies"], *extras["pdf"], *extras["jit"], *extras["lab"]])
-    apart = {"lab": ("lab",), "serve": ("serve", "mcp")}
+    apart = {"lab": ("lab",), "serve": ("serve", "mcp"), "integrations": ("scrapy",)}
     elsewhere = set[str]().union(*(_imported(folder) for folder in _folders() if folder not in apart))
     missing = sorted(set(_missing(elsewhere, always)) - _imported("lab"))
     assert not missing, f"pyproject.toml does not declare {missing}"

@@ -34,9 +34,13 @@ class Storing:
     also
         Called when a snapshot is written; it writes what else is kept beside, told how to commit, and where slow work
         runs.
+    before
+        Called where slow work runs before each commit is written: what has to be on the disk before the journal is.
 
     Attributes
     ----------
+    stored
+        How many events of the journal are on the disk, as far as this run knows.
     message
         Why fetching has stopped; "" while there is room.
     """
@@ -51,6 +55,7 @@ class Storing:
         disk_wait_s: float,
         snapshot_every_s: float,
         also: Callable[[Callable[[], Awaitable[None]], Offload], Awaitable[None]] | None = None,
+        before: Callable[[], None] | None = None,
     ) -> None:
         self._partition = partition
         self._journal = partition.journal
@@ -59,11 +64,11 @@ class Storing:
         self._wake = wake
         self._disk_wait_s = disk_wait_s
         self._snapshot_every_s = snapshot_every_s
-        self._also = also
+        self._also, self._before = also, before
         self._sealed: deque[Batch] = deque()
         self._commit: asyncio.Task[None] | None = None
         self._writing = asyncio.Lock()  # a snapshot commits too, and batches are written one after the other
-        self._committed = self._journal.sequence
+        self._committed = self.stored = self._journal.sequence
         self._changed_at: float | None = None
         self._snapshot: asyncio.Task[str] | None = None
         self._snapshot_at = clock.now()
@@ -152,11 +157,12 @@ class Storing:
         if self._abandoned:
             raise ApplyError("memory was changed by half and is written no more")
         self._changed_at = None
-        self._committed = self._journal.sequence
+        self._committed = upto = self._journal.sequence
         self._partition.flush()
         self._sealed.append(self._journal.seal())
         async with self._writing:
             await self._offload(self._write)
+        self.stored = max(self.stored, upto)
 
     async def abandon(self) -> None:
         """Return once nothing is written any more; what is not yet on its way to the disk never will be."""
@@ -234,6 +240,8 @@ class Storing:
 
     def _write(self) -> None:
         """Archive first, then the journal that names its records."""
+        if self._before is not None:
+            self._before()
         self._partition.archive.sync()
         while self._sealed:
             self._journal.write(self._sealed[0])

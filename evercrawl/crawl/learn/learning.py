@@ -137,6 +137,12 @@ class Learner:
             self._retirees.announced(slot, date)
         return len(new) == len(inside)
 
+    def admit_links(self, urls: Sequence[str], depth: int, at: float) -> None:
+        """Make known what somebody who fetches pages himself was led to, so many links away from a seed."""
+        found = self._admission.admit(list(urls), NO_SLOT, depth, 0, at)
+        if found is not None:
+            self.named(Found(at, found))
+
     def named(self, event: Found | Obeyed) -> None:
         """Remember an event, and queue the URLs that it made known, to which no page led."""
         self._partition.remember(event)

@@ -168,9 +168,9 @@ class Visiting:
     def _visit(self, host: Host, slot: int, url: str, now: float, *, new: bool) -> None:
         before, config = recall(self._partition, slot), self._config
         size, deadline_s = config.body_max_bytes, config.exchange_deadline_s
-        validators = () if self._soft404.doubts(url, before, now) else _validators(before)
-        head = self._heads.wanted(host.number, slot, validators)
-        asked = () if head else validators
+        pairs = () if self._soft404.doubts(url, before, now) else validators(before)
+        head = self._heads.wanted(host.number, slot, pairs)
+        asked = () if head else pairs
         tag = VisitTag(host, slot, before, self._frontier.predicted_fresh.pop(slot, math.nan), new)
         request = Request(url, tag, asked, size, size, deadline_s, packed=True, head=head)
         if self._planning is not None and (noted := self._planning.noted(now)) is not None:
@@ -253,7 +253,7 @@ class Visiting:
         return reading
 
 
-def _validators(before: Before) -> tuple[tuple[str, str], ...]:
+def validators(before: Before) -> tuple[tuple[str, str], ...]:
     """Return the request headers that make the answer 304 where the content held is still the page's."""
     last = before.last
     if last is None or not before.digest or last.digest != before.digest or last.outcome == Outcome.TRUNCATED:

@@ -1,0 +1,147 @@
+"""Requests as bytes, and back: values, dates and items; no code is loaded for them."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import pickle
+import sys
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import scrapy
+from scrapy.utils.request import request_from_dict
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+
+_PLAIN: Final = frozenset({bool, bytes, float, int, str, type(None)})
+_HARMLESS: Final = frozenset(
+    {
+        ("builtins", "complex"), ("builtins", "frozenset"), ("builtins", "set"), ("builtins", "bytearray"),
+        ("collections", "OrderedDict"), ("collections", "deque"), ("collections", "defaultdict"),
+        ("builtins", "list"), ("builtins", "dict"), ("builtins", "int"),
+        ("datetime", "date"), ("datetime", "datetime"), ("datetime", "time"), ("datetime", "timedelta"),
+        ("datetime", "timezone"), ("decimal", "Decimal"), ("fractions", "Fraction"), ("uuid", "UUID"),
+        ("copyreg", "_reconstructor"), ("builtins", "object"),
+    }
+)  # fmt: skip
+_USUAL: Final[dict[str, Any]] = {
+    "callback": None, "errback": None, "headers": {}, "method": "GET", "body": b"", "cookies": {}, "meta": {},
+    "encoding": "utf-8", "priority": 0, "dont_filter": False, "flags": [], "cb_kwargs": {},
+}  # fmt: skip
+_KNOWN: Final = set(scrapy.Request.attributes) <= {"url", *_USUAL}
+"""Whether requests have no more attributes than are named here."""
+
+
+class UnstorableError(Exception):
+    """A request cannot be kept on the disk: it holds something that is no value, such as a function."""
+
+
+class _Values(pickle.Unpickler):
+    """Reads values alone: of classes it knows those of dates and the like, items, dataclasses and attrs classes."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Return a class that holds values; only of what is imported already.
+
+        Raises
+        ------
+        UnstorableError
+            It is anything else.
+        """
+        found: Any = sys.modules.get(module)
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        if (module, name) in _HARMLESS or _is_item(found):
+            return found
+        raise UnstorableError(f"it holds {module}.{name}, which is no item and no value")
+
+
+def _is_item(found: Any) -> bool:
+    """Whether something is a class of items, a dataclass or an attrs class."""
+    if not isinstance(found, type):
+        return False
+    kind = cast("type[Any]", found)
+    return issubclass(kind, scrapy.Item) or dataclasses.is_dataclass(kind) or hasattr(kind, "__attrs_attrs__")
+
+
+def encoded(request: Request, url: str, spider: Spider) -> bytes:
+    """Return what of a request is not usual, for the page of a URL; b"" where all is.
+
+    Raises
+    ------
+    UnstorableError
+        Its callback is no method of the spider, or its `meta` or `cb_kwargs` hold what cannot be kept.
+    """
+    try:
+        said = _plain_request(request, spider) or request.to_dict(spider=spider)
+    except ValueError as error:
+        raise UnstorableError(str(error)) from error
+    kept = {name: value for name, value in said.items() if name not in _USUAL or value != _USUAL[name]}
+    if kept["url"] == url:
+        del kept["url"]
+    if not kept:
+        return b""
+    try:
+        data = pickle.dumps(kept, 4)
+        if not _plain(kept):
+            _loaded(data)
+    except UnstorableError:
+        raise
+    except Exception as error:  # whatever an object does when it is pickled
+        raise UnstorableError(f"it cannot be written: {error}") from error
+    return data
+
+
+def _plain_request(request: Request, spider: Spider) -> dict[str, Any] | None:
+    """Return what `to_dict` does of the usual request, a GET for a method of the spider, in a third of the time."""
+    callback: Any = request.callback
+    own = callback is None or getattr(callback, "__self__", None) is spider
+    if not _KNOWN or type(request) is not scrapy.Request or not own or request.errback is not None or request.body:
+        return None
+    name = None if callback is None else callback.__name__
+    if name is not None and getattr(spider, name, None) != callback:
+        return None
+    return {
+        "url": request.url, "callback": name, "headers": dict(request.headers), "method": request.method,
+        "cookies": request.cookies, "meta": request.meta, "encoding": request.encoding, "priority": request.priority,
+        "dont_filter": request.dont_filter, "flags": request.flags, "cb_kwargs": request.cb_kwargs,
+    }  # fmt: skip
+
+
+def decoded(data: bytes, url: str, spider: Spider) -> Request:
+    """Return the request that `encoded` was given.
+
+    Raises
+    ------
+    UnstorableError
+        The bytes are damaged, or the spider has no such method any more.
+    """
+    try:
+        said: Any = _loaded(data) if data else {}
+        named = str(said.get("_class", ""))
+        module, _, name = named.rpartition(".")
+        kind: Any = getattr(sys.modules.get(module), name, None) if named else scrapy.Request
+        if not (isinstance(kind, type) and issubclass(kind, scrapy.Request)):
+            raise UnstorableError(f"{named} is no class of requests that is imported")
+        said.setdefault("url", url)
+        return request_from_dict(said, spider=spider)
+    except UnstorableError:
+        raise
+    except Exception as error:  # what damage does to a pickle
+        raise UnstorableError(f"a stored request of {url} cannot be read: {error}") from error
+
+
+def _loaded(data: bytes) -> Any:
+    return _Values(io.BytesIO(data)).load()
+
+
+def _plain(value: object) -> bool:
+    """Whether a value is made of values that need no class."""
+    kind = type(value)
+    if kind in _PLAIN:
+        return True
+    if kind in (list, tuple):
+        return all(_plain(each) for each in cast("list[object]", value))
+    if kind is dict:
+        return all(_plain(key) and _plain(each) for key, each in cast("dict[object, object]", value).items())
+    return False

@@ -1,0 +1,152 @@
+"""Requests on the disk, in an SQLite file of the crawl directory: how pages are asked for, and what is no page."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Final
+
+from evercrawl.errors import StoreError
+from evercrawl.integrations.scrapy.requests import page_url
+
+FILE: Final = "requests.sqlite"
+_VERSION: Final = 1
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS pages (url TEXT PRIMARY KEY, request BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS unsettled (number INTEGER PRIMARY KEY, url TEXT NOT NULL, seed INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS once (number INTEGER PRIMARY KEY AUTOINCREMENT, priority INTEGER NOT NULL,
+                                 url TEXT NOT NULL, request BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS prints (print BLOB PRIMARY KEY) WITHOUT ROWID;
+"""
+
+
+class RequestStore:
+    """The requests of one spider.
+
+    What is written is in the file, and survives the process, after `commit`; it survives the machine after `sync`.
+
+    Parameters
+    ----------
+    directory
+        Of the crawl.
+
+    Raises
+    ------
+    StoreError
+        The file is damaged, or of a newer version.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        path = directory / FILE
+        try:
+            self._file = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            (version,) = self._file.execute("PRAGMA user_version").fetchone()
+            if version > _VERSION:
+                raise StoreError(f"{path} was made by a newer evercrawl; upgrade evercrawl")
+            self._file.execute("PRAGMA journal_mode = WAL")
+            self._file.execute("PRAGMA synchronous = NORMAL")
+            self._file.executescript(_SCHEMA)
+            self._file.execute(f"PRAGMA user_version = {_VERSION}")
+        except sqlite3.DatabaseError as error:
+            raise StoreError(
+                f"{path} cannot be read ({error}); restore it from a backup, or remove it: the pages stay known, and "
+                "those that are unread are given to the spider's parse"
+            ) from error
+        self._log = os.open(f"{path}-wal", os.O_RDONLY | os.O_CLOEXEC)
+        self._open = False
+
+    def commit(self) -> None:
+        """Let what was written survive the process."""
+        if self._open:
+            self._file.execute("COMMIT")
+            self._open = False
+
+    def sync(self) -> None:
+        """Let what was committed survive the machine; any thread may call it."""
+        os.fdatasync(self._log)
+
+    def close(self) -> None:
+        """Commit and let go of the file."""
+        self.commit()
+        os.close(self._log)
+        self._file.close()
+
+    # Pages
+
+    def add_page(self, url: str, request: bytes, *, seed: bool) -> None:
+        """Keep how a page is asked for; it is unsettled until the crawl's journal has its URL."""
+        self._write("REPLACE INTO pages VALUES (?, ?)", (url, request))
+        self._write("INSERT INTO unsettled (url, seed) VALUES (?, ?)", (url, int(seed)))
+
+    def page(self, url: str) -> bytes | None:
+        """Return how a page is asked for; None where nobody said."""
+        row = self._file.execute("SELECT request FROM pages WHERE url = ?", (url,)).fetchone()
+        return row[0] if row is not None else None
+
+    def unsettled(self) -> tuple[list[tuple[str, bool]], int]:
+        """Return the pages that the journal may lack, each with whether it is a seed; and the number of the last."""
+        rows = self._file.execute("SELECT number, url, seed FROM unsettled ORDER BY number").fetchall()
+        return [(url, bool(seed)) for _, url, seed in rows], rows[-1][0] if rows else 0
+
+    def last(self) -> int:
+        """Return the number of the last unsettled page."""
+        (number,) = self._file.execute("SELECT coalesce(max(number), 0) FROM unsettled").fetchone()
+        return int(number)
+
+    def settle(self, number: int) -> None:
+        """Forget that pages up to one were unsettled: the journal has them."""
+        self._write("DELETE FROM unsettled WHERE number <= ?", (number,))
+
+    # What is no page
+
+    def add_once(self, priority: int, url: str, request: bytes) -> int:
+        """Keep a request that is made once, and return its number."""
+        self._begin()
+        made = self._file.execute(
+            "INSERT INTO once (priority, url, request) VALUES (?, ?, ?)", (priority, url, request)
+        )
+        assert made.lastrowid is not None
+        return made.lastrowid
+
+    def waiting(self) -> Iterable[tuple[int, int]]:
+        """Yield priority and number of the requests that were not made yet, in the order they came."""
+        yield from self._file.execute("SELECT priority, number FROM once ORDER BY number").fetchall()
+
+    def once(self, number: int) -> tuple[str, bytes]:
+        """Return URL and bytes of a request."""
+        row = self._file.execute("SELECT url, request FROM once WHERE number = ?", (number,)).fetchone()
+        assert row is not None, "it is removed when it has been made"
+        return row[0], row[1]
+
+    def made(self, number: int) -> None:
+        """Remove a request that was made."""
+        self._write("DELETE FROM once WHERE number = ?", (number,))
+
+    def forget(self, forgotten: Callable[[str], bool]) -> None:
+        """Remove the requests for URLs that are forgotten, and every trace of them."""
+        self.commit()
+        self._file.execute("PRAGMA secure_delete = ON")
+        for table in ("pages", "unsettled", "once"):
+            rows = self._file.execute(f"SELECT DISTINCT url FROM {table}")
+            urls = [(url,) for (url,) in rows if forgotten(page_url(url) or url)]
+            self._file.executemany(f"DELETE FROM {table} WHERE url = ?", urls)
+        self._file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    # Fingerprints
+
+    def seen(self, fingerprint: bytes) -> bool:
+        """Return whether a fingerprint was seen before; from now on it was."""
+        self._begin()
+        made = self._file.execute("INSERT OR IGNORE INTO prints VALUES (?)", (fingerprint,))
+        return made.rowcount == 0
+
+    def _write(self, statement: str, values: tuple[object, ...]) -> None:
+        self._begin()
+        self._file.execute(statement, values)
+
+    def _begin(self) -> None:
+        if not self._open:
+            self._file.execute("BEGIN")
+            self._open = True
