@@ -8,12 +8,13 @@ from importlib import import_module
 from typing import Any
 
 __version__ = "0.1.0"
-__all__ = ["Crawl", "Table", "__version__", "change", "importance", "schedule"]  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = ["Crawl", "Table", "__version__", "change", "crawl", "importance", "schedule"]  # pyright: ignore[reportUnsupportedDunderAll]
 
 _PLACES = {
     "Crawl": ("evercrawl.library.stored_crawl", "StoredCrawl"),
     "Table": ("evercrawl.library.crawl_table", "CrawlTable"),
     "change": ("evercrawl.change", ""),
+    "crawl": ("evercrawl.crawl", ""),
     "importance": ("evercrawl.importance", ""),
     "schedule": ("evercrawl.schedule", ""),
 }

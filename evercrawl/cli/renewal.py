@@ -120,7 +120,7 @@ def _refetch(directory: Path, page: str) -> None:
     file = directory / FILE_NAME
     config = load(*([file] if file.is_file() else []), environ=os.environ)
     with lock_for_crawl(directory) as lock:
-        from evercrawl import crawl as engine
+        from evercrawl.crawl import session as engine
 
         warm.up(Lines(sys.stderr))
         limits = Limits(pages=1, seconds=WAIT_S, until_idle=True)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,3 +20,14 @@ def __getattr__(name: str) -> Any:
     from evercrawl.crawl import session
 
     return session.crawl
+
+
+class _Callable(ModuleType):
+    """The package as a function: `evercrawl.crawl(...)`, whether something has imported the package or not."""
+
+    def __call__(self, *arguments: Any, **settings: Any) -> Any:
+        """Return a crawl that the caller runs; see `evercrawl.library.live_crawl.crawl`."""
+        return import_module("evercrawl.library.live_crawl").crawl(*arguments, **settings)
+
+
+sys.modules[__name__].__class__ = _Callable

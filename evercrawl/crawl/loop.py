@@ -92,6 +92,9 @@ class Crawl:
         self._storing, self._settling, self._quarantine = parts.storing, parts.settling, memory.quarantine
         self._pace, self._leisure, self._telling = parts.pace, parts.leisure, parts.telling
         self._room, self._short_at = outside.room, math.inf
+        self._gate = outside.gate
+        if self._gate is not None:
+            self._gate.wake = self._network.wake
         self._noting = PriceNotes(self.partition, policy)
         self._reported_at = 0.0
         self._reason = self._ineffective = ""
@@ -234,7 +237,7 @@ class Crawl:
 
     def _free(self, now: float) -> int:
         """Return how many exchanges may start now."""
-        if self._short_at < math.inf:
+        if self._short_at < math.inf or (self._gate is not None and self._gate.shut):
             return 0
         if not self._pace.free(now) or self._visiting.unlearned > self._config.connections or self._parsers.behind:
             return 0

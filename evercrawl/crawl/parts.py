@@ -203,6 +203,7 @@ class Parts:
             disk_wait_s=config.disk_wait_s,
             snapshot_every_s=config.snapshot_every_s,
             also=choosing.lessons.save if choosing.lessons is not None else None,
+            before=outside.before_commit,
         )
         self.indexing = indexing = _indexing(config, memory, outside)
         if indexing is not None:

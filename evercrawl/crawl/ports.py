@@ -67,6 +67,27 @@ class Offload(Protocol):
         ...
 
 
+class Gate:
+    """Lets whoever takes visits hold up the crawl: while it is shut nothing new is fetched.
+
+    Attributes
+    ----------
+    shut
+        Whether it is.
+    wake
+        Has the crawl look again; the crawl sets it.
+    """
+
+    def __init__(self) -> None:
+        self.shut = False
+        self.wake: Callable[[], None] = lambda: None
+
+    def open(self) -> None:
+        """Let the crawl go on."""
+        self.shut = False
+        self.wake()
+
+
 @dataclass(frozen=True, slots=True)
 class Outside:
     """The world outside a crawl: the real one, or one that is made up.
@@ -96,6 +117,10 @@ class Outside:
         Where publishers say what has changed; None where nobody can.
     forgets
         Whether a run that ends because an order asks to forget something is followed by that, and by another run.
+    before_commit
+        Called in a thread before each commit: what has to be on the disk before the journal is. None for nothing.
+    gate
+        Holds up the crawl; None where nobody does.
     """
 
     network: Network
@@ -112,3 +137,5 @@ class Outside:
     amend: Callable[[Change], None] | None = None
     signals: SignalSource | None = None
     forgets: bool = False
+    before_commit: Callable[[], None] | None = None
+    gate: Gate | None = None

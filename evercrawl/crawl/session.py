@@ -30,7 +30,7 @@ from evercrawl.crawl.memory import Memory
 from evercrawl.crawl.memory_room import MemoryRoom, container_limit_bytes, resident_bytes
 from evercrawl.crawl.orders.forgets import obey_forgets
 from evercrawl.crawl.orders.live import LiveLine
-from evercrawl.crawl.ports import Network, Outside
+from evercrawl.crawl.ports import Gate, Network, Outside
 from evercrawl.crawl.removing.keeping import due, keep_less
 from evercrawl.crawl.removing.keeping import wanted as wanted_less
 from evercrawl.crawl.sessions.assembling import Certificates, certificates, credentials_of, with_sessions
@@ -89,6 +89,8 @@ async def crawl(
     only: Sequence[str] = (),
     reach: Callable[[Clock], Reached] | None = None,
     heard: VisitListener | None = None,
+    before_commit: Callable[[], None] | None = None,
+    gate: Gate | None = None,
 ) -> Summary:
     """Start a crawl in `directory`, or go on with the one that is there.
 
@@ -115,6 +117,10 @@ async def crawl(
         Makes network and names that stand for the web; by default they reach the real one.
     heard
         Hears of each visit that is remembered; it must not raise.
+    before_commit
+        Called in a thread before each commit: what has to be on the disk before the journal is.
+    gate
+        Holds up the crawl while whoever takes its visits is behind.
 
     Raises
     ------
@@ -158,7 +164,9 @@ async def crawl(
             behind = go_on(clock, partition.state)
             for repair in [*follows, *lost, *partition.repairs, *([behind] if behind else [])]:
                 watch(Progress(at=clock.now(), known=partition.state.known.count, message=repair))
-            return await _run(partition, config, clock, seeds, left, watch, stop, only, reach, heard)
+            return await _run(
+                partition, config, clock, seeds, left, watch, stop, only, reach, heard, before_commit, gate
+            )
 
     def tell(sentence: str) -> None:
         watch(Progress(at=clock.now(), message=sentence))
@@ -209,6 +217,8 @@ async def _run(
     only: Sequence[str],
     reach: Callable[[Clock], Reached] | None,
     heard: VisitListener | None,
+    before_commit: Callable[[], None] | None,
+    gate: Gate | None,
 ) -> Summary:
     guard = Guard(config.allow_net, config.refuse_net, is_own)
     if only:
@@ -280,6 +290,8 @@ async def _run(
             amend,
             signals,
             forgets=not only,
+            before_commit=before_commit,
+            gate=gate,
         )
         one = assemble(config, memory, outside, watch, policy=policy)
         stack.callback(one.close)

@@ -17,6 +17,7 @@ from evercrawl.ask.why.explanation import Why
 from evercrawl.ask.why.why import why
 from evercrawl.errors import ConfigError
 from evercrawl.library.crawl_table import CrawlTable
+from evercrawl.library.records import RecordTable, record_table
 from evercrawl.model.stored.derived.derived import asked
 from evercrawl.model.stored.follow import Follower
 from evercrawl.model.view import View, settings
@@ -90,6 +91,16 @@ class StoredCrawl:
             The crawl is damaged, or the file cannot be written.
         """
         return CrawlTable(self.directory, table).write(path)
+
+    def records(self, hook: str) -> RecordTable:
+        """Return the records that a hook of `evercrawl.crawl` made of pages.
+
+        Raises
+        ------
+        ConfigError
+            There are none of that name, but of others.
+        """
+        return record_table(self.directory, hook)
 
     def page(self, url: str) -> StoredPage:
         """Return the newest stored content of a page, codings undone.

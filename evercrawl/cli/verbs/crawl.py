@@ -109,7 +109,7 @@ def crawl(
         raise ConfigError(f"there is no crawl in {directory}; name a seed: evercrawl crawl URL --dir {directory}")
     new = not is_crawl(directory)
     with lock_for_crawl(directory) as lock:  # before the engine is loaded, so that a second process hears at once
-        from evercrawl import crawl as engine
+        from evercrawl.crawl import session as engine
 
         warm.up(watch)
         for note in [*notes, *([_UNNAMED.format(config.user_agent)] if new and urls and not config.contact else [])]:

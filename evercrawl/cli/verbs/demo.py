@@ -115,7 +115,7 @@ async def _live(
     directory: Path, world: BenchWorld, watch: Watcher, stop: asyncio.Event, lives: list[LivingRequests]
 ) -> Summary:
     """Crawl the world in real time; what happened goes to `lives`."""
-    from evercrawl import crawl as engine
+    from evercrawl.crawl import session as engine
     from evercrawl.simulate.living.lives import life
     from evercrawl.simulate.living.web import LivingWeb
     from evercrawl.simulate.surroundings.loopback import NETWORK, LivingLoopback

@@ -1,0 +1,200 @@
+"""What hooks make of pages: records in an SQLite file of the crawl directory, once for each version of a page."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from evercrawl.ask.export import files
+from evercrawl.errors import ConfigError, StoreError
+from evercrawl.extras import require_parquet
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FILE: Final = "records.sqlite"
+_VERSION: Final = 1
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS records (
+    hook TEXT NOT NULL, url TEXT NOT NULL, version INTEGER NOT NULL, number INTEGER NOT NULL,
+    at REAL NOT NULL, record TEXT NOT NULL, PRIMARY KEY (hook, url, version, number)
+) WITHOUT ROWID;
+"""
+_ROWS: Final = "SELECT url, at, version, record FROM records WHERE hook = ? ORDER BY url, version, number"
+_OWN: Final = ("url", "at", "version")
+
+
+class RecordBook:
+    """Takes records in; what was written is on the disk after `commit`.
+
+    Parameters
+    ----------
+    directory
+        Of the crawl.
+
+    Raises
+    ------
+    StoreError
+        The file is damaged, or of a newer version.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        path = directory / FILE
+        try:
+            self._file = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            (version,) = self._file.execute("PRAGMA user_version").fetchone()
+            if version > _VERSION:
+                raise StoreError(f"{path} was made by a newer evercrawl; upgrade evercrawl")
+            self._file.execute("PRAGMA journal_mode = WAL")
+            self._file.execute("PRAGMA synchronous = FULL")
+            self._file.executescript(_SCHEMA)
+            self._file.execute(f"PRAGMA user_version = {_VERSION}")
+        except sqlite3.DatabaseError as error:
+            raise StoreError(f"{path} cannot be read ({error}); restore it from a backup, or remove it") from error
+
+    def keep(self, hook: str, url: str, version: int, at: float, records: Sequence[Mapping[str, Any]]) -> None:
+        """Keep what a hook made of a version of a page, in place of what it made of that version before.
+
+        Raises
+        ------
+        TypeError
+            A record holds what is no value of JSON and no date.
+        """
+        rows = [
+            (hook, url, version, number, at, json.dumps(dict(record), default=_written, ensure_ascii=False))
+            for number, record in enumerate(records)
+        ]
+        if not self._file.in_transaction:
+            self._file.execute("BEGIN")
+        self._file.execute("DELETE FROM records WHERE hook = ? AND url = ? AND version = ?", (hook, url, version))
+        self._file.executemany("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?)", rows)
+
+    def commit(self) -> None:
+        """Put on the disk what was written; any thread may call it."""
+        if self._file.in_transaction:
+            self._file.execute("COMMIT")
+
+    def close(self) -> None:
+        """Commit, and let go of the file."""
+        self.commit()
+        self._file.close()
+
+
+class RecordTable:
+    """The records of one hook: of each its page, when that was read, which version it was, and what the hook returned.
+
+    Parameters
+    ----------
+    directory
+        Of the crawl.
+    hook
+        Its name.
+    """
+
+    def __init__(self, directory: Path, hook: str) -> None:
+        self.directory, self.hook = directory, hook
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Yield each record, by page and version: its own fields behind `url`, `at` (UTC) and `version`."""
+        with _opened(self.directory) as file:
+            for url, at, version, record in file.execute(_ROWS, (self.hook,)) if file is not None else ():
+                yield {"url": url, "at": datetime.fromtimestamp(at, UTC), "version": version} | {
+                    f"record_{name}" if name in _OWN else name: value for name, value in json.loads(record).items()
+                }
+
+    def arrow(self) -> pa.Table:
+        """Return all of them in memory; needs the extra `parquet`. A field of values of several kinds becomes JSON."""
+        require_parquet()
+        import pyarrow as pa  # late: it takes a tenth of a second to load
+
+        rows = list(self)
+        names = list(dict.fromkeys([*_OWN, *(name for row in rows for name in row)]))
+        columns = {name: [row.get(name) for row in rows] for name in names}
+        return pa.table({name: _column(pa, values) for name, values in columns.items()})
+
+    def write(self, path: Path | str) -> int:
+        """Write them to a file that ends in .parquet or .jsonl, and return how many there are.
+
+        Raises
+        ------
+        ConfigError
+            The name ends otherwise.
+        """
+        files.check_name(str(path))
+        target = Path(path)
+        beside = target.with_name(f"{target.name}.new")
+        if target.suffix == ".parquet":
+            require_parquet()
+            import pyarrow.parquet as pq
+
+            table = self.arrow()
+            pq.write_table(table, beside)
+            count = table.num_rows
+        else:
+            count = 0
+            with beside.open("w", encoding="utf-8") as out:
+                for row in self:
+                    out.write(json.dumps(row, default=_written, ensure_ascii=False) + "\n")
+                    count += 1
+        beside.replace(target)
+        return count
+
+
+def hooks_of(directory: Path) -> list[str]:
+    """Return the names of the hooks that have records."""
+    with _opened(directory) as file:
+        rows = file.execute("SELECT DISTINCT hook FROM records ORDER BY hook") if file is not None else ()
+        return [name for (name,) in rows]
+
+
+def record_table(directory: Path, hook: str) -> RecordTable:
+    """Return the records of a hook.
+
+    Raises
+    ------
+    ConfigError
+        There are none of that name, but of others.
+    """
+    names = hooks_of(directory)
+    if names and hook not in names:
+        raise ConfigError(f"there are no records of a hook {hook!r}; there are of {', '.join(names)}")
+    return RecordTable(directory, hook)
+
+
+@contextlib.contextmanager
+def _opened(directory: Path) -> Generator[sqlite3.Connection | None]:
+    """Open the records to be read; None where there are none as yet.
+
+    Raises
+    ------
+    StoreError
+        The file is damaged.
+    """
+    path = directory / FILE
+    if not path.is_file():
+        yield None
+        return
+    with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as file:
+        try:
+            begun = file.execute("SELECT 1 FROM sqlite_master WHERE name = 'records'").fetchone()
+            yield file if begun else None
+        except sqlite3.DatabaseError as error:
+            raise StoreError(f"{path} cannot be read ({error}); restore it from a backup, or remove it") from error
+
+
+def _column(pa: Any, values: list[Any]) -> Any:
+    try:
+        return pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return pa.array([None if value is None else json.dumps(value, default=_written) for value in values])
+
+
+def _written(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    raise TypeError(f"a record holds {value!r}, which is no value of JSON and no date")
