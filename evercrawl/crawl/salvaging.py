@@ -13,6 +13,7 @@ import msgspec
 from evercrawl.decoding import json_of, msgpack_of
 from evercrawl.errors import StoreError
 from evercrawl.parse.urls import hostname, normalise
+from evercrawl.store import forgotten
 from evercrawl.store.forgotten import is_nowhere
 from evercrawl.store.journal.events import Discovery, Event, Found, Obeyed, Visit
 from evercrawl.store.journal.frame import Press
@@ -97,7 +98,7 @@ def _discoveries(disk: Disk, sound: SoundJournal) -> Iterator[Discovery]:
 
 def _events(disk: Disk, sound: SoundJournal) -> Iterator[Event]:
     """Yield the events of whole frames, wherever they stand behind what is sound."""
-    press = Press()
+    press = Press(forgotten.load(disk).frames.get)
     for start in file_starts(disk):
         if start < sound.start:
             continue

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from evercrawl.store.disk.disk import Disk
 
 FILES: Final = ("forgotten.bin", "forgotten-copy.bin")
-VERSION: Final = 1
+VERSION: Final = 2
+_WITHOUT_FRAMES: Final = 1
 _MAGIC: Final = b"evforgot"
 _MARK: Final = "~"
 _ROOT_MARK: Final = "~///"  # of a URL without a path
@@ -44,6 +45,7 @@ class _Kept(msgspec.Struct, array_like=True, frozen=True):
     slots: bytes
     keys: bytes
     hosts: dict[int, ForgottenHost]
+    frames: dict[int, bytes] = {}
 
 
 class Forgotten:
@@ -55,9 +57,14 @@ class Forgotten:
         Of the pages, shape (n,) each; slots ascending.
     hosts
         Host number -> what is left of the host.
+    frames
+        Offset in the journal -> body of the frame there, where what was left of it had no room.
     """
 
-    def __init__(self, slots: Slots, keys: Keys, hosts: dict[int, ForgottenHost]) -> None:
+    def __init__(
+        self, slots: Slots, keys: Keys, hosts: dict[int, ForgottenHost], frames: dict[int, bytes] | None = None
+    ) -> None:
+        self.frames = frames or {}
         order = np.argsort(slots, kind="stable")
         self.slots: Slots = slots[order].astype(np.uint32)
         self.keys: Keys = keys[order].astype(np.uint64)
@@ -156,7 +163,10 @@ class Forgotten:
 
     def data(self) -> bytes:
         """Return the bytes of the file."""
-        kept = _Kept(VERSION, self.slots.astype("<u4").tobytes(), self.keys.astype("<u8").tobytes(), self.hosts)
+        version = VERSION if self.frames else _WITHOUT_FRAMES  # which earlier versions read
+        kept = _Kept(
+            version, self.slots.astype("<u4").tobytes(), self.keys.astype("<u8").tobytes(), self.hosts, self.frames
+        )
         packed = msgspec.msgpack.encode(kept)
         return _MAGIC + xxhash.xxh3_64_digest(packed) + packed
 
@@ -174,10 +184,10 @@ def load(disk: Disk) -> Forgotten:
         data = disk.read(name, 0, disk.size(name))
         there = there or bool(data)
         if data.startswith(_MAGIC) and xxhash.xxh3_64_digest(data[16:]) == data[8:16]:
-            if msgpack_of(data[16:])[0] != VERSION:
+            if msgpack_of(data[16:])[0] not in (_WITHOUT_FRAMES, VERSION):
                 raise StoreError(f"{name} was made by a newer evercrawl; upgrade evercrawl to open this crawl")
             kept = msgpack_of(data[16:], _Kept)
-            return Forgotten(np.frombuffer(kept.slots, "<u4"), np.frombuffer(kept.keys, "<u8"), kept.hosts)
+            return Forgotten(np.frombuffer(kept.slots, "<u4"), np.frombuffer(kept.keys, "<u8"), kept.hosts, kept.frames)
     if there:
         raise StoreError(f"{FILES[0]} and {FILES[1]} are damaged; put one of them back from a copy of the directory")
     return Forgotten.nothing()

@@ -24,11 +24,12 @@ from evercrawl.store import forgetting
 from evercrawl.store.archive.warc_read import walk
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import Lock
-from evercrawl.store.forgotten import Forgotten
+from evercrawl.store.forgotten import FILES, Forgotten, load
 from evercrawl.store.journal.events import Discovery, Found
 from evercrawl.store.journal.frame import Press
 from evercrawl.store.journal.frame import parse as parse_frame
 from evercrawl.store.journal.journal import Journal
+from tests.helpers.hand_made import SITE, HandMade
 
 CONFIG = Config(delay_s=0.0, allow_net=(NETWORK,))
 LIMITS = Limits(until_idle=True, seconds=60)
@@ -270,3 +271,33 @@ def test_numbered_urls_leave_room_for_what_is_left_of_them(gone):
             url for i, url in enumerate(urls) if i not in gone
         ]
         assert not {told.urls[i] for i in gone} & set(urls)
+
+
+def test_what_has_no_room_in_its_frame_is_kept_elsewhere(tmp_path, monkeypatch):
+    made = HandMade(tmp_path / "crawl")
+    urls = [f"{SITE}/page/{number}" for number in range(1500)]
+    made.seed(*urls)
+    made.visit(urls[7], made.page("seven", text="a page that goes"))
+    made.save()
+    made.partition.close()
+    gone = set[str]()
+    monkeypatch.setattr(Press, "pack_again", lambda *_: None)
+    for part in (urls[7:900:100], urls[8:900:100]):
+        assert forget(made.directory, part).pages == 9
+        gone |= set(part)
+        left, _ = known(made.directory)
+        assert [url for url in left if url in set(urls)] == [url for url in urls if url not in gone]
+        assert len(set(left)) == len(urls)
+        found = verify(made.directory)
+        assert found.fine, found.wrong
+    disk = RealDisk(made.directory, read_only=True)
+    assert load(disk).frames
+    disk.close()
+    for name, text in texts(made.directory):
+        assert all(f'{url}"'.encode() not in text and f"{url}'".encode() not in text for url in gone), name
+    for name in FILES:
+        (made.directory / name).unlink()
+    disk = RealDisk(made.directory, read_only=True)
+    with pytest.raises(StoreError, match=r"forgotten\.bin"):
+        list(Journal.open(disk, writable=False).replay())
+    disk.close()

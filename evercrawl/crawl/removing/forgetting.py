@@ -256,7 +256,12 @@ def _table(partition: Partition, meant: ForgetTargets) -> Forgotten:
             raise ConfigError(f"{what}; take it out of {FILE_NAME}, start the crawl once, and forget it then")
         nobody = f"s{site}.forgotten.invalid{NETWORK if NETWORK in name else ''}"
         hosts[number] = ForgottenHost(digest, name if kept else nobody)
-    return Forgotten(np.concatenate((before.slots, meant.slots)), np.concatenate((before.keys, meant.keys)), hosts)
+    return Forgotten(
+        np.concatenate((before.slots, meant.slots)),
+        np.concatenate((before.keys, meant.keys)),
+        hosts,
+        dict(before.frames),
+    )
 
 
 class _Work:
@@ -282,7 +287,7 @@ class _Work:
         return forgetting.new_plan(now, self._table.data(), self._patches, self._blanks, {})
 
     def _journal(self) -> None:
-        press, files = Press(), segments(self._disk)
+        press, files = Press(self._partition.state.forgotten.frames.get), segments(self._disk)
         decode = msgspec.msgpack.Decoder(Event).decode
         encode = msgspec.msgpack.Encoder().encode
         count = 0
@@ -296,10 +301,11 @@ class _Work:
                     if packed is None:
                         shorter = [encode(self._marked(event, like_others=True)) for event in left]
                         packed = press.pack_again(frame, shorter)
+                    self._table.frames.pop(frame.offset, None)
                     if packed is None:
-                        where = f"{segment.name}, byte {frame.offset - segment.start}"
-                        what = "what would be left of it has no room there; nothing was changed"
-                        raise StoreError(f"{where}: {what}: forget more of the URLs that are like these at once")
+                        packed, self._table.frames[frame.offset] = press.pack_moved(
+                            frame, [encode(self._marked(event)) for event in left]
+                        )
                     self._patches.append(Patch(segment.name, frame.offset - segment.start, packed))
                 count += 1
                 if count % _EVERY == 0:

@@ -11,13 +11,16 @@ On the disk, little endian::
         body       zstd of: count u32 lengths, then the events
     u32 size       once more, so that the journal can be walked backwards
 
+A frame of which so much was forgotten that what is left takes more room has a body that says so, and its events are
+with what tells what was forgotten (`store/forgotten.py`).
+
 The seed makes a frame in the wrong place a bad one. `back` tells a write that a power cut left in pieces (frames of one
 batch may reach the disk in any order) from damage to what had been acknowledged.
 """
 
 import struct
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
@@ -28,6 +31,8 @@ from evercrawl.errors import StoreError
 from evercrawl.store.disk.inflating import inflated
 
 MAGIC: Final = b"EvJf"
+MOVED: Final = b"EvMoved\0"
+"""Begins a body whose events are elsewhere; no zstd frame begins so."""
 EVENTS: Final = 16  # in a full frame; of 32 an event took 7 % less room, and twice as long to read back
 _HEADER: Final = struct.Struct("<4sIIQI")  # without the checksum
 _WORD: Final = struct.Struct("<I")
@@ -67,13 +72,19 @@ class Frame(NamedTuple):
 class Press:
     """Packs and unpacks frames, each of the two for one thread after the other, since it reuses its buffers.
 
+    Parameters
+    ----------
+    moved
+        Offset of a frame -> its body, where that is elsewhere; None where nobody knows.
+
     >>> press = Press()
     >>> frame = parse(press.pack([b"one", b"two"], offset=24, back=0, sequence=0), 0, 24)
     >>> press.unpack(frame)
     [b'one', b'two']
     """
 
-    def __init__(self) -> None:
+    def __init__(self, moved: Callable[[int], bytes | None] = lambda offset: None) -> None:
+        self._moved = moved
         self._compress = zstandard.ZstdCompressor(level=1).compress
         self._decompressor = zstandard.ZstdDecompressor()
         self._unpacking = threading.Lock()
@@ -99,8 +110,20 @@ class Press:
                 break
         else:
             return None
+        return self._sealed(frame, body, len(events))
+
+    def pack_moved(self, frame: Frame, events: Sequence[bytes]) -> tuple[bytes, bytes]:
+        """Return a frame as it stands on the disk whose events are elsewhere, and the body that is to be kept there."""
+        lengths = struct.pack(f"<{len(events)}I", *map(len, events))
+        body = zstandard.ZstdCompressor(level=19).compress(lengths + b"".join(events))
+        return self._sealed(frame, MOVED, len(events)), body
+
+    @staticmethod
+    def _sealed(frame: Frame, body: bytes, count: int) -> bytes:
+        """Return the bytes of a frame with another body, which is no longer."""
+        assert len(body) <= len(frame.body), "it takes no more room"
         body = body.ljust(len(frame.body), b"\0")
-        head = _HEADER.pack(MAGIC, frame.size, frame.back, frame.sequence, len(events))
+        head = _HEADER.pack(MAGIC, frame.size, frame.back, frame.sequence, count)
         checked = b"".join((head, body, _WORD.pack(frame.size)))
         return _WORD.pack(_checksum(checked, frame.offset)) + checked
 
@@ -112,9 +135,16 @@ class Press:
         StoreError
             Its body is none, though its checksum matches.
         """
+        body: bytes | None = frame.body
+        if frame.body.startswith(MOVED):
+            body = self._moved(frame.offset)
+            if body is None:
+                what = f"the events of the journal's frame at offset {frame.offset} should be in forgotten.bin"
+                raise StoreError(f"{what} and are not; put that file back from a copy of the directory")
         try:
+            assert body is not None
             with self._unpacking:  # it lets other threads go on meanwhile
-                data = inflated(frame.body, self._decompressor)
+                data = inflated(body, self._decompressor)
             lengths = struct.unpack_from(f"<{frame.events}I", data)
         except (zstandard.ZstdError, struct.error) as error:
             raise StoreError(f"the journal's frame at offset {frame.offset} is damaged: {error}") from error

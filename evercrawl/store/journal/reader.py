@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from evercrawl.errors import StoreError
+from evercrawl.store import forgotten
 from evercrawl.store.disk.disk import Disk
 from evercrawl.store.journal.frame import Frame, Press, parse
 from evercrawl.store.journal.segment import HEADER_BYTES, frames, read_frame, segment_name, segments
@@ -22,7 +23,8 @@ class Reader:
         self._starts: list[int] = []
         self._cache: OrderedDict[int, list[bytes]] = OrderedDict()
         self._caching = threading.Lock()
-        self.press = Press()
+        self._moved: dict[int, bytes] = {}
+        self.press = Press(self._moved_body)
 
     def events(self, offset: int, data: bytes = b"") -> list[bytes]:
         """Return the encoded events of the frame at `offset`; `data` is the frame where it is not on the disk yet.
@@ -70,6 +72,12 @@ class Reader:
                 offset += frame.size
             if offset < end and not (limit is None and segment is files[-1]):
                 raise segment.damaged(offset, "no sound frame is there")
+
+    def _moved_body(self, offset: int) -> bytes | None:
+        """Return the body of a frame that is with what tells what was forgotten."""
+        if offset not in self._moved:
+            self._moved = forgotten.load(self._disk).frames
+        return self._moved.get(offset)
 
     def _frame(self, offset: int) -> Frame:
         number = bisect_right(self._starts, offset) - 1
