@@ -3,9 +3,10 @@
     python bench/orders.py [--kills 50] [--known 1_000_000]
 
 A web of three hosts on loopback is crawled by a process that is killed (SIGKILL) at random moments while orders are
-given, and started again. At the end every order has one result, what it asked for is so, and `evercrawl verify` finds
-nothing wrong. Then the time from order to effect is measured, with the socket and without, and the longest pause of the
-loop while an exclusion reaches all known pages. Exits 1 when a goal is missed.
+given, those to forget a page among them, and started again. At the end every order has one result, what it asked for is
+so, and `evercrawl verify` finds nothing wrong. Then the time from order to
+effect is measured, with the socket and without, and the longest pause of the loop while an exclusion reaches all known
+pages. Exits 1 when a goal is missed.
 """
 
 from __future__ import annotations
@@ -39,14 +40,14 @@ from evercrawl.schedule.frontier.frontier import Frontier
 from evercrawl.schedule.policies.breadth_first import BreadthFirst
 from evercrawl.store.journal.events import Discovery, Found, Obeyed
 from evercrawl.store.live_line import NAME, ask
-from evercrawl.store.orders import CrawlOrder
+from evercrawl.store.orders import FORGET, CrawlOrder
 from evercrawl.store.partition import Partition
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PAGES: Final = 400
-KINDS: Final = ("seed", "exclude", "boost", "set", "pause", "resume", "check")
+KINDS: Final = ("seed", "exclude", "boost", "set", "pause", "resume", "check", FORGET)
 
 
 class Pages(BaseHTTPRequestHandler):
@@ -101,7 +102,7 @@ def crawling(directory: Path, seed: str) -> subprocess.Popen[bytes]:
 
 def listens(directory: Path) -> None:
     """Return once a crawl listens in a directory."""
-    until = time.monotonic() + 60.0
+    until = time.monotonic() + 180.0
     while not ask(directory, {"ask": "ping"}, 1.0):
         assert time.monotonic() < until, "the crawl does not start"
         time.sleep(0.05)
@@ -116,6 +117,7 @@ def order(number: int, origin: str) -> CrawlOrder:
         "boost": CrawlOrder("boost", pattern=f"/p/{number % 5}$", factor=2.0 + number),
         "set": CrawlOrder("set", name="max_depth", values=(str(10 + number),)),
         "check": CrawlOrder("check", urls=(f"{origin}/",)),
+        FORGET: CrawlOrder(FORGET, urls=(f"{origin}/new/{number + 1 - len(KINDS)}",)),
     }.get(kind, CrawlOrder(kind))
 
 
@@ -137,7 +139,7 @@ def killing(directory: Path, kills: int, origin: str, seed: int) -> Iterator[Fig
     last = give(directory, CrawlOrder("resume"))
     answer = awaited(directory, last, 120.0)
     assert answer.state == "done", answer
-    until = time.monotonic() + 60.0
+    until = time.monotonic() + 180.0
     while time.monotonic() < until:
         crawl = opened(directory)
         waiting = len(crawl.state.steered.checks)
@@ -151,8 +153,10 @@ def killing(directory: Path, kills: int, origin: str, seed: int) -> Iterator[Fig
     obeyed = [event for _, _, event in crawl.journal.replay() if isinstance(event, Obeyed)]
     ended = Counter(event.id for event in obeyed if event.state != "begun")
     read = [event.id for event in obeyed if event.upto >= 0]
-    slots = crawl.state.find([url for _, one in given if one.do == "seed" for url in one.urls])
+    gone = {url for _, one in given if one.do == FORGET for url in one.urls}
+    slots = crawl.state.find([url for _, one in given if one.do == "seed" for url in one.urls if url not in gone])
     unknown = int((slots == 0xFFFFFFFF).sum())
+    remembered = sum(not crawl.state.forgotten.has_key(crawl.state.hasher.key(url)) for url in gone)
     crawl.close()
     wrong = sum(ended[name] != 1 for name, _ in given)
     out_of_order = read != [*(name for name, _ in given), last.id]
@@ -162,6 +166,7 @@ def killing(directory: Path, kills: int, origin: str, seed: int) -> Iterator[Fig
     yield Figure(f"orders not obeyed exactly once, of {len(given)}, in {kills} kills", wrong, "", at_most=0)
     yield Figure("orders obeyed in another order than given", int(out_of_order), "", at_most=0)
     yield Figure("URLs of orders that are not known", unknown, "", at_most=0)
+    yield Figure(f"pages not forgotten, of {len(gone)}", remembered, "", at_most=0)
     yield Figure("exit code of verify", verify.returncode, "", at_most=0)
 
 

@@ -62,7 +62,7 @@ def test_a_running_crawl_forgets_and_goes_on(crawled, site, capsys):
         assert main(["forget", url, "--dir", crawled, "--yes", "--json"]) == 0
         told = json.loads(capsys.readouterr().out)
         assert (told["do"], told["state"]) == ("forget", "done")
-        assert "forgot 1 pages" in told["result"]
+        assert "forgot 1 page and" in told["result"]
         while not listens(Path(crawled)) and time.monotonic() < until:  # it goes on
             time.sleep(0.05)
         assert running.poll() is None

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from evercrawl.ask.targets import TargetFreshness, TargetRate
 
 _DAY_S = 86_400.0
+_LEAST = 0.005  # of copies: less is none
 
 
 def target_rows(targets: Sequence[TargetFreshness]) -> list[tuple[str, str]]:
@@ -46,7 +47,8 @@ def _rate(found: TargetRate) -> str:
     a_day = f"{found.visits_per_s * _DAY_S:,.0f} visits a day"
     if found.unit == "bytes":
         a_day += f" ({size(found.budget_per_s * _DAY_S)})"
-    text = f"{a_day} meet the targets and keep other pages as fresh as the crawl does now"
+    far = " as far as any rate does" if any(target.feasible is False for target in found.targets) else ""
+    text = f"{a_day} meet the targets{far} and keep other pages as fresh as the crawl does now"
     if found.limit_per_s is None:
         return f"{text}; crawl.toml sets no ceiling"
     limit, name = found.limit_per_s * _DAY_S, "rate_bytes_per_s" if found.unit == "bytes" else "rate_per_s"
@@ -70,5 +72,6 @@ def _line(target: TargetFreshness) -> str:
         return f"{text}: NOT MET, and the policy does not aim at targets, or does not know yet what a visit is worth"
     if target.feasible:
         return f"{text}: not met yet; there is room for it"
-    then = "" if target.fresh_then is None else f" for more than {percent(target.fresh_then)}"
+    some = target.fresh_then is not None and target.fresh_then >= _LEAST
+    then = f" for more than {percent(target.fresh_then)}" if some else ""
     return f"{text}: NOT MET, no room{then}; see: evercrawl plan --target"

@@ -100,10 +100,15 @@ def _obeyed(directory: Path, order: CrawlOrder) -> tuple[str, str]:
 
 def _told(forgot: Forgot) -> str:
     done = (
-        f"forgot {forgot.pages} pages and {forgot.hosts} hosts; {forgot.records} records of the archive "
-        f"({forgot.archive_bytes} bytes) were overwritten"
+        f"forgot {_many(forgot.pages, 'page')} and {_many(forgot.hosts, 'host')}; "
+        f"{_many(forgot.records, 'record')} of the archive ({_many(forgot.archive_bytes, 'byte')}) "
+        f"{'was' if forgot.records == 1 else 'were'} overwritten"
     )
     return f"{done}; not reached: {'; '.join(forgot.beyond)}"
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _note(partition: Partition, line: OrderLine, order: CrawlOrder, state: str, result: str) -> None:
