@@ -330,6 +330,7 @@ class CrawlReplica:
             made = self._made(self._follower.partition, self._lessons)
             with self._lock.writing():
                 self._show(made)
+            self._announce(made)  # while others read: nothing is taken in meanwhile, as that is this thread's work
             self._took_s = time.monotonic() - began
         return taken
 
@@ -338,7 +339,6 @@ class CrawlReplica:
         self._view, self._viewed, self._viewed_at = view, self._follower.sequence, time.monotonic()
         self._kept.clear()
         self._keep_lessons(view)
-        self._announce(view)
         if self._follower.openings != self._openings:
             self._openings = self._follower.openings
             self._rare.clear()
