@@ -59,18 +59,25 @@ def _tidied() -> Iterator[None]:
     thresholds = gc.get_threshold()
     yield
     gc.set_threshold(*thresholds)
-    gc.collect()
-    LIBC.malloc_trim(0)
+    _collect()
 
 
+@pytest.hookimpl(trylast=True)  # when its fixtures are gone
 def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
-    """Give back what a test has freed, where that may be much: the allocator keeps it otherwise, in holes."""
+    """Free what a test has left in rings, and give it back, where that may be much: a crawl that is done is a ring."""
     global _trimmed_mib
     mib = _resident_mib()
     if nextitem is not None and mib > _trimmed_mib + TRIM_MIB:
-        LIBC.malloc_trim(0)
+        _collect()
         _trimmed_mib = _resident_mib()
     _trimmed_mib = min(_trimmed_mib, mib)
+
+
+def _collect() -> None:
+    """Free rings, look at what is left no more (a crawl that ends has all of it looked at again), and give back."""
+    gc.collect()
+    gc.freeze()
+    LIBC.malloc_trim(0)  # the allocator keeps it otherwise, in holes
 
 
 def _resident_mib() -> int:
