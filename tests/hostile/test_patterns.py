@@ -11,7 +11,9 @@ from evercrawl.ask.changes.question import ChangeQuestion
 from evercrawl.config import Config
 from evercrawl.config.patterns import UrlPattern, unbounded
 from evercrawl.errors import ConfigError
+from evercrawl.fetch.small import SmallAnswer
 from evercrawl.model.rules.scope import Scope
+from evercrawl.serve.signals.websub import links_of
 
 EXPLODE = [
     "([a-z]+)+$", "(a|a)*$", "(a|aa)+$", "(.*a){12}$", "([a-zA-Z]+)*$", r"(\w+\w+)+$", "(x+x+)+y", "((a+)+)+$",
@@ -66,3 +68,15 @@ def test_a_scope_judges_a_thousand_such_urls_in_seconds():
     for n in range(1_000):
         assert scope.excluded_by(f"https://evil.test/{n}{'a' * 500}?", 1) == "include"
     assert time.process_time() - began < 5.0
+
+
+PARTS = ["<", "<link ", "<a:", "a", 'a="', "; a", ';a="', '<x>;a="', "-", "<link a", " ;", "; rel", "a= "]
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("before", ["", "<link ", "<x>"])
+def test_no_feed_keeps_the_search_for_its_hub_busy(part, before):
+    began = time.process_time()
+    links_of(SmallAnswer(200, "", (before + part * ((1 << 20) // len(part)) + ">").encode()), "https://evil.test/")
+    links_of(SmallAnswer(200, f"Link: {before}{part * ((1 << 18) // len(part))}"), "https://evil.test/")
+    assert time.process_time() - began < 3.0  # hundredths of a second; minutes where it goes back

@@ -11,7 +11,6 @@ _PREFIX_6: Final = 64
 _NAT64: Final = ipaddress.IPv6Address("64:ff9b::").packed[:12]
 
 
-@lru_cache(maxsize=65_536)
 def machine_of(address: str) -> str:
     """Return what stands for the machine that an address leads to.
 
@@ -28,8 +27,11 @@ def machine_of(address: str) -> str:
     >>> machine_of("2001:db8::1") == machine_of("2001:db8::ffff:2"), machine_of("2001:db8:0:1::1")
     (True, '2001:db8:0:1::/64')
     """
-    if ":" not in address:
-        return address
+    return _machine(address) if ":" in address else address
+
+
+@lru_cache(maxsize=1024)
+def _machine(address: str) -> str:
     try:
         found = ipaddress.IPv6Address(address)
     except ValueError:

@@ -33,10 +33,10 @@ RENEWED_AT: Final = 2 / 3
 """Part of a lease after which it is renewed."""
 METHODS: Final = ("sha1", "sha256", "sha384", "sha512")
 MOST_TOPICS: Final = 10_000
-_LINK: Final = re.compile(r"<([^>]*)>((?:\s*;\s*[\w*-]+\s*=\s*(?:\"[^\"]*\"|[^\s,;]+))*)")
+_LINK: Final = re.compile(r"<([^<>]*)>((?:\s*;\s*[\w*-]+\s*=\s*(?:\"[^\"]*\"|[^\s,;]+))*)")
 _REL: Final = re.compile(r";\s*rel\s*=\s*(?:\"([^\"]*)\"|([^\s,;]+))", re.IGNORECASE)
-_TAG: Final = re.compile(r"<(?:[\w.-]+:)?link\b([^>]*)>", re.IGNORECASE)
-_ATTRIBUTE: Final = re.compile(r"([\w:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
+_TAG: Final = re.compile(r"<(?:[\w.-]+:)?link\b([^<>]{0,4096})>", re.IGNORECASE)  # up to the next one: in linear time
+_ATTRIBUTE: Final = re.compile(r"(?<![\w:-])([\w:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
 
 
 @dataclass(slots=True)
