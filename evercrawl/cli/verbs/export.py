@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _TABLES = ("pages", "links", "visits")
 _USAGE = "usage"
 _CONTENT = "content"
+_WACZ = "wacz"
 _POLICY = "policy."
 _MOST_REASONS = 10
 _MORE = (
@@ -31,6 +32,7 @@ _MORE = (
     "may be running: the table shows it as of the start of the export. Some policies keep tables of their own: "
     "policy.? lists those of the crawl's policy, and `evercrawl lab policies NAME` documents their columns. content "
     "has what the pages say: their main content as Markdown, or with --html as HTML, or with --text all visible text. "
+    "wacz is the whole archive with its index and a list of pages in one file, for replayweb.page and the like. "
     "Examples: `evercrawl export pages -o pages.parquet --dir example`, `evercrawl export visits -o - --dir example`, "
     "`evercrawl export content -o new.jsonl --since yesterday --chunks 2000 --dir example`."
 )
@@ -43,9 +45,11 @@ def add(verbs: arguments.Verbs) -> None:
         "table",
         metavar="TABLE",
         type=_table,
-        help="pages, links, visits, content, usage, or policy.NAME for a table of the policy",
+        help="pages, links, visits, content, usage, policy.NAME for a table of the policy, or wacz for the archive",
     )
-    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="FILE.parquet, FILE.jsonl, or -")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", required=True, help="FILE.parquet, FILE.jsonl, or -; FILE.wacz of wacz"
+    )
     _add_content(parser)
     arguments.add_directory(parser)
     arguments.add_json(parser)
@@ -80,8 +84,10 @@ def run(args: argparse.Namespace) -> int:
     from evercrawl.model.stored.reader import opened
     from evercrawl.store.disk.whole import placed
 
-    export_file.check_name(args.output)
     _check(args)
+    if args.table == _WACZ:
+        return _run_wacz(args)
+    export_file.check_name(args.output)
     if args.output != "-":
         placed(Path(args.output))
     began = time.monotonic()
@@ -104,6 +110,35 @@ def run(args: argparse.Namespace) -> int:
     finally:
         crawl.close()
     _tell(args, rows, time.monotonic() - began, None if content is None else content.tally)
+    return 0
+
+
+def _run_wacz(args: argparse.Namespace) -> int:
+    """Write the archive as one file, and say how much it was."""
+    from evercrawl.ask.export import wacz
+    from evercrawl.model.stored.reader import opened
+    from evercrawl.store.disk.whole import placed
+
+    path, began = Path(args.output), time.monotonic()
+    if path.suffix != wacz.SUFFIX:
+        raise ConfigError(f"{args.output} should end in {wacz.SUFFIX}: `evercrawl export wacz -o example.wacz`")
+    placed(path)
+    directory = where.directory(args)
+    warm.before_reading("evercrawl.ask.export.tables")
+    crawl = opened(directory)
+    try:
+        with Meter(sys.stderr, nouns="bytes") as meter:
+            made = wacz.write(crawl, path, partial(meter, "archive"))
+    finally:
+        crawl.close()
+    took_s = time.monotonic() - began
+    if args.json:
+        print(json_line("end", {**made._asdict(), "file": args.output, "seconds": round(took_s, 3)}))
+    else:
+        what = (
+            f"{many(made.pages, 'pages')}, {many(made.captures, 'captures')}, {made.archive_bytes:,} bytes of archive"
+        )
+        print(f"wrote {what} to {args.output} in {took_s:.1f} s")
     return 0
 
 
@@ -141,7 +176,7 @@ def _chunk_chars(text: str | None) -> int:
 
 
 def _table(name: str) -> str:
-    plain = (*_TABLES, _CONTENT, _USAGE)
+    plain = (*_TABLES, _CONTENT, _USAGE, _WACZ)
     if name not in plain and not name.startswith(_POLICY):
         raise argparse.ArgumentTypeError(f"{name!r} is none; choose {', '.join(plain)} or {_POLICY}NAME")
     return name
