@@ -26,9 +26,9 @@ from evercrawl.store.archive.archive import FOLDER
 from evercrawl.store.archive.pointer import Pointer
 from evercrawl.store.archive.warc import ID_BYTES
 from evercrawl.store.archive.warc_read import walk
-from evercrawl.store.disk.lock import Lock
+from evercrawl.store.disk.lock import PURPOSE, Lock
 from evercrawl.store.journal.events import Lost, Visit
-from evercrawl.store.partition import PURPOSE, Partition
+from evercrawl.store.partition import Partition
 
 if TYPE_CHECKING:
     from evercrawl.config import Config
@@ -128,13 +128,13 @@ def _stored(partition: Partition) -> None:
 
 def _gathered(partition: Partition) -> tuple[dict[str, NDArray[Any]], set[Pointer]]:
     """Return columns of all visits whose records are there, in order, and the records that are not."""
-    columns = {name: array(code) for name, code in _CODES.items()}
+    columns: dict[str, array[Any]] = {name: array(code) for name, code in _CODES.items()}
     lost = set[Pointer]()
     for pointer, _, event in partition.journal.replay(follow=True):
         if isinstance(event, Lost):
             lost.add(Pointer(*event.archive))
         elif isinstance(event, Visit) and event.archive is not None:
-            row = (
+            row: tuple[Any, ...] = (
                 event.slot, event.host, event.at, event.outcome, event.flags, *event.archive, pointer, event.content
             )  # fmt: skip
             for column, value in zip(columns.values(), row, strict=True):
@@ -157,7 +157,7 @@ def _going(visits: dict[str, NDArray[Any]], config: Config, now: float, room: in
     brings = brings_version(visits["outcome"][order], visits["flags"][order])
     upto = np.cumsum(brings)
     total = np.repeat(upto[last] if len(last) else upto[:0], np.diff(starts, append=len(order)))
-    newer = total - upto  # versions of the page that came after each visit
+    newer: Ints = total - upto  # versions of the page that came after each visit
     stays = np.zeros(len(order), np.bool_)
     stays[last] = True
     stays |= brings & (newer == 0)
@@ -197,7 +197,8 @@ def _bodies(visits: dict[str, NDArray[Any]], which: Flags) -> Ints:
     wanted = wanted[wanted != 0]
     place = np.searchsorted(visits["pointer"], wanted)
     place = place[place < len(visits["pointer"])]
-    return place[np.isin(visits["pointer"][place], wanted)]
+    found: Ints = place[np.isin(visits["pointer"][place], wanted)]
+    return found
 
 
 def _spans(partition: Partition, visits: dict[str, NDArray[Any]], going: Ints) -> list[keeping.RemovedSpan]:
