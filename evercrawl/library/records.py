@@ -109,13 +109,7 @@ class RecordTable:
 
     def arrow(self) -> pa.Table:
         """Return all of them in memory; needs the extra `parquet`. A field of values of several kinds becomes JSON."""
-        require_parquet()
-        import pyarrow as pa  # late: it takes a tenth of a second to load
-
-        rows = list(self)
-        names = list(dict.fromkeys([*_OWN, *(name for row in rows for name in row)]))
-        columns = {name: [row.get(name) for row in rows] for name in names}
-        return pa.table({name: _column(pa, values) for name, values in columns.items()})
+        return _arrow(list(self))
 
     def write(self, path: Path | str) -> int:
         """Write them to a file that ends in .parquet or .jsonl, and return how many there are.
@@ -132,9 +126,9 @@ class RecordTable:
             require_parquet()
             import pyarrow.parquet as pq
 
-            table = self.arrow()
-            pq.write_table(table, beside)
-            count = table.num_rows
+            rows = list(self)
+            pq.write_table(_arrow(rows), beside)
+            count = len(rows)
         else:
             count = 0
             with beside.open("w", encoding="utf-8") as out:
@@ -185,6 +179,15 @@ def _opened(directory: Path) -> Generator[sqlite3.Connection | None]:
             yield file if begun else None
         except sqlite3.DatabaseError as error:
             raise StoreError(f"{path} cannot be read ({error}); restore it from a backup, or remove it") from error
+
+
+def _arrow(rows: Sequence[dict[str, Any]]) -> pa.Table:
+    require_parquet()
+    import pyarrow as pa  # late: it takes a tenth of a second to load
+
+    names = list(dict.fromkeys([*_OWN, *(name for row in rows for name in row)]))
+    columns = {name: [row.get(name) for row in rows] for name in names}
+    return pa.table({name: _column(pa, values) for name, values in columns.items()})
 
 
 def _column(pa: Any, values: list[Any]) -> Any:

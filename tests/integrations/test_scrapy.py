@@ -81,7 +81,7 @@ def started(name, site, folder, settings=None):
 
 
 def run(name, site, folder, settings=None):
-    out, _ = started(name, site, folder, settings).communicate(timeout=120)
+    out, _ = started(name, site, folder, settings).communicate(timeout=400)
     return json.loads(out)
 
 
