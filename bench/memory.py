@@ -5,8 +5,9 @@
 Two made-up crawls, each in a process of its own. *wide*: hosts of three known pages, of which one was read, of two
 sites each. *deep*: pages on ten hosts, in folders of twenty, each read twice within a week, one in ten with a change;
 three URLs are known for each page that was read. The events are written into a journal; then the crawl is opened from
-its snapshot and put together with all default settings, as `evercrawl crawl` does it, and measured before its first
-exchange. Printed are the items as `evercrawl status --memory` has them, and how much the process grew meanwhile.
+its snapshot and put together with all default settings, as `evercrawl crawl` does it, its rows are moved to files, and
+it is measured before its first exchange, when none of them is in use. Printed are the items as `evercrawl status
+--memory` has them, and how much the process grew meanwhile.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -28,6 +30,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from figures import Figure
 
+from evercrawl.arrays.shelf import Shelf
 from evercrawl.clock import SystemClock
 from evercrawl.config import Config
 from evercrawl.crawl.assemble import assemble
@@ -135,27 +138,35 @@ def _visit(
     )  # fmt: skip
 
 
-def measured(folder: Path) -> tuple[tuple[MemoryItem, ...], int]:
-    """Open a crawl, put it together, fill its queues, and return its items and by how much this process grew."""
+def measured(folder: Path) -> tuple[tuple[MemoryItem, ...], int, int]:
+    """Open a crawl, put it together, fill its queues, and let all rest that may.
+
+    Return its items, by how much this process grew, and the bytes that lie in files.
+    """
     gc.collect()
     before = resident_bytes() or 0
     partition = Partition(folder, os.urandom, now=time.time(), site=site)
     nothing: Any = None
     idle: Any = type("Network", (), {"wake": lambda: None, "idle_s": 0.0})
     config = Config(scope="any")
-    outside = Outside(idle, nothing, SystemClock(), _inline, nothing)
+    outside = Outside(idle, [], SystemClock(), _inline, nothing)
     memory = Memory.beside(partition, config, None)
     crawl = assemble(config, memory, outside)
     fill(partition.state, crawl.frontier, [], [], config.refresh_after_s)
-    gc.collect()
-    took = (resident_bytes() or 0) - before
-    items = crawl.footprint()
+    with closing(Shelf(folder)) as shelf:
+        shelf.keep(crawl.shelvables())
+        while shelf.tend():
+            pass
+        gc.collect()
+        took = (resident_bytes() or 0) - before
+        items = crawl.footprint()
+        resting = shelf.moved_bytes
     memory.close()
     partition.close()
-    return items, took
+    return items, took, resting
 
 
-def one(name: str, count: int) -> tuple[tuple[MemoryItem, ...], int]:
+def one(name: str, count: int) -> tuple[tuple[MemoryItem, ...], int, int]:
     """Make a crawl and measure it, in this process."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
@@ -196,7 +207,7 @@ def main() -> int:
     for name in options.only.split(","):
         count = options.hosts if name == "wide" else options.pages
         with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-            items, took = pool.submit(one, name, count).result()
+            items, took, resting = pool.submit(one, name, count).result()
         found = [
             Figure(f"{name}: a {unit.of}, of {unit.count:,}", unit.each_bytes, "B", at_most=GOALS[unit.of])
             for unit in units(items)
@@ -204,10 +215,12 @@ def main() -> int:
         ]
         found.append(Figure(f"{name}: all that is named", sum(item.bytes for item in items) / 1e6, "MB"))
         found.append(Figure(f"{name}: by the system", took / 1e6, "MB"))
+        found.append(Figure(f"{name}: beside it, in files", resting / 1e6, "MB"))
         figures += found
         report[name] = {
             "items": [[item.name, item.of, item.count, item.bytes] for item in items],
             "resident_bytes": took,
+            "shelved_bytes": resting,
             "figures": [asdict(figure) for figure in found],
         }
         if not options.json:

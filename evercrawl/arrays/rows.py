@@ -10,7 +10,7 @@ from evercrawl.arrays.reserved import reserve
 from evercrawl.errors import StoreError
 from evercrawl.types import Slots
 
-_OWN_BYTES: Final = 1 << 20
+OWN_BYTES: Final = 1 << 20
 """A table up to this large is copied as it grows, in a fraction of a millisecond."""
 _MOST_ROWS: Final = 1 << 28
 _STEP_ROWS: Final = 1 << 14
@@ -48,6 +48,11 @@ class Rows:
     rows
         Those there are; they are copied.
 
+    Attributes
+    ----------
+    moved_bytes
+        How much of the rows lies in a file (`arrays/shelf.py`).
+
     Examples
     --------
     >>> rows = Rows([("visits", "u4")])
@@ -76,8 +81,16 @@ class Rows:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory in use; room to grow in takes none until it is written, unless it is filled at once."""
-        return self._rows.nbytes if self._filled is not None else self._rows[: self._count].nbytes
+        """Bytes of memory in use; room to grow in takes none until it is written, unless it is filled at once.
+
+        What lies in a file takes none.
+        """
+        used = self._rows if self._filled is not None else self._rows[: self._count]
+        return max(used.nbytes - self.moved_bytes, 0)
+
+    def reserved(self) -> tuple[NDArray[Any], int] | None:
+        """Return the array that was reserved for the rows, and how many there are; None as long as there is none."""
+        return (self._reserved, self._count) if 0 < len(self._rows) <= len(self._reserved) else None
 
     def upto(self, count: int) -> NDArray[Any]:
         """Return all rows, so many at least, in place; valid until more are asked for."""
@@ -101,6 +114,7 @@ class Rows:
         """Return so many rows in place of those there are, as nobody has written to them yet."""
         self._rows: NDArray[Any] = np.zeros(0, self._kind)
         self._reserved = self._rows
+        self.moved_bytes = 0
         self._count = 0
         self._grow(self._whole(max(count, 8)), more=0)
         return self.upto(count)
@@ -132,7 +146,7 @@ class Rows:
     def _grow(self, least: int, more: int) -> None:
         """Make room for at least so many rows, and for some more."""
         before = self._rows
-        if least * self._kind.itemsize > _OWN_BYTES and least > len(self._reserved):
+        if least * self._kind.itemsize > OWN_BYTES and least > len(self._reserved):
             with contextlib.suppress(StoreError):  # then it goes on being copied
                 reserved = reserve(self._kind, _MOST_ROWS)
                 if least <= len(reserved):

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Final, NoReturn
 
+from evercrawl.arrays.shelf import Shelvable
 from evercrawl.config import Config
 from evercrawl.crawl.footprint import items_of
 from evercrawl.crawl.memory import Memory
@@ -113,6 +114,11 @@ class Crawl:
     def footprint(self) -> tuple[MemoryItem, ...]:
         """Return what the crawl has in memory, item by item."""
         return items_of(self._state, self._choosing, self.policy, self._learner)
+
+    def shelvables(self) -> list[Shelvable]:
+        """Return what of it is by page, or by what was learned of sites and folders: little of it is in use at once."""
+        lessons = self._lessons.rows if self._lessons is not None else ()
+        return [self._state.records, self._state.originals, *self._learner.shelvables(), *lessons]
 
     def close(self) -> None:
         """Give back what reads bodies; what it has not read is lost."""

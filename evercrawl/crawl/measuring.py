@@ -5,10 +5,11 @@ import contextlib
 import os
 from typing import Final
 
+from evercrawl.arrays.shelf import Shelf
 from evercrawl.clock import Clock
 from evercrawl.crawl.loop import Crawl
 from evercrawl.errors import StoreError
-from evercrawl.model.footprint import Footprint, keep_footprint, resident_bytes
+from evercrawl.model.footprint import PAGE, Footprint, MemoryItem, keep_footprint, resident_bytes
 
 FIRST_S: Final = 2.0
 EVERY_S: Final = 30.0
@@ -21,15 +22,21 @@ class MemoryMeasuring:
     ----------
     crawl, clock
         Which one, and the time.
+    shelf
+        Has its rows that rest in files.
     """
 
-    def __init__(self, crawl: Crawl, clock: Clock) -> None:
-        self._crawl, self._clock = crawl, clock
+    def __init__(self, crawl: Crawl, clock: Clock, shelf: Shelf) -> None:
+        self._crawl, self._clock, self._shelf = crawl, clock, shelf
         self._writing: asyncio.Future[None] | None = None
 
     def measure(self) -> Footprint:
         """Return what the crawl has in memory now."""
-        return Footprint(self._clock.now(), os.getpid(), resident_bytes() or 0, self._crawl.footprint())
+        items, shelf = self._crawl.footprint(), self._shelf
+        pages = max((item.count for item in items if item.of == PAGE), default=0)
+        present = MemoryItem("rows in files that are in memory too", PAGE, pages, shelf.resident_bytes())
+        taken = resident_bytes() or 0
+        return Footprint(self._clock.now(), os.getpid(), taken, (*items, present), shelf.moved_bytes)
 
     async def keep(self) -> None:
         """Write it after two seconds, and every thirty, until cancelled."""

@@ -34,6 +34,7 @@ from evercrawl.crawl.ports import Gate, Network, Outside
 from evercrawl.crawl.removing.keeping import due, keep_less
 from evercrawl.crawl.removing.keeping import wanted as wanted_less
 from evercrawl.crawl.sessions.assembling import Certificates, certificates, credentials_of, with_sessions
+from evercrawl.crawl.shelving import Shelving
 from evercrawl.crawl.timekeeping import go_on
 from evercrawl.crawl.visit.parsers import Inline, Parsers
 from evercrawl.crawl.workers.workers import Workers
@@ -300,7 +301,10 @@ async def _run(
         beside.append(asyncio.ensure_future(keep_adjusted(partition, config, policy, clock, watch, one.tuning)))
         if not only and wanted_less(config):
             beside.append(asyncio.ensure_future(_stop_to_keep_less(one, network, partition.directory, config, clock)))
-        measuring = MemoryMeasuring(one, clock)
+        shelving = Shelving(one, partition.directory)
+        stack.callback(shelving.shelf.close)
+        beside.append(asyncio.ensure_future(shelving.keep()))
+        measuring = MemoryMeasuring(one, clock, shelving.shelf)
         beside.append(asyncio.ensure_future(measuring.keep()))
         if not only:
             live = LiveLine(one, network.wake)

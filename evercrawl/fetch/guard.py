@@ -61,7 +61,7 @@ class Guard:
     ) -> None:
         allowed, refused = (tuple(_network(text) for text in texts) for texts in (allow, refuse))
         # The same few addresses are asked about for every connection.
-        self._judged = lru_cache(maxsize=65_536)(partial(_judge, allowed=allowed, refused=refused, own=own))
+        self._judged = lru_cache(maxsize=8192)(partial(_judge, allowed=allowed, refused=refused, own=own))
 
     def judge(self, address: str) -> str:
         """Return "" when `address` (as text) may be connected to, else a sentence that says why not.

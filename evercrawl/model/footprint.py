@@ -52,12 +52,15 @@ class Footprint(msgspec.Struct, frozen=True):
         What the process took by the system's measure: program, libraries, buffers and the search index included.
     items
         What of it is known by name.
+    shelved_bytes
+        Rows that lie in files: those of them that are in memory are an item.
     """
 
     at: float
     pid: int
     resident_bytes: int
     items: tuple[MemoryItem, ...]
+    shelved_bytes: int = 0
 
     @property
     def named_bytes(self) -> int:

@@ -51,7 +51,7 @@ def has_public_suffix(host: str) -> bool:
     return _suffixes().publicsuffix(host, accept_unknown=False) is not None
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=8192)
 def site(host: str) -> str:
     """Return the site of a seed's `host`: its registrable domain; an address, bare label or public suffix is its own.
 
@@ -72,7 +72,7 @@ def is_address(host: str) -> bool:
     return host.startswith("[") or host.rpartition(".")[2].isdigit()
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=8192)
 def found_site(host: str) -> str:
     """Return the site of a `host` that links led to: as of a seed, but for an address its network, with a "/" in it.
 

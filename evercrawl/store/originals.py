@@ -13,6 +13,13 @@ from evercrawl.types import NO_SLOT, Outcome, Slots
 class Originals:
     """Digest -> slot of the page that had this content when it was last noted; it may have other content by now.
 
+    Attributes
+    ----------
+    moved_bytes
+        How much of the slots lies in a file (`arrays/shelf.py`).
+
+    Examples
+    --------
     >>> originals = Originals()
     >>> originals.note(7, 3)
     >>> originals.find(7), originals.find(8) == NO_SLOT
@@ -22,11 +29,16 @@ class Originals:
     def __init__(self) -> None:
         self._digests = KeyMap(1 << 20)
         self._slots: Slots = reserve(np.uint32, 1 << 28)
+        self.moved_bytes = 0
 
     @property
     def nbytes(self) -> int:
         """Bytes of memory in use."""
-        return self._digests.nbytes + self._digests.known * self._slots.itemsize
+        return self._digests.nbytes + self._digests.known * self._slots.itemsize - self.moved_bytes
+
+    def reserved(self) -> tuple[NDArray[Any], int]:
+        """Return all slots, and how many are in use."""
+        return self._slots, self._digests.known
 
     def note(self, digest: int, slot: int) -> None:
         """Take note that a page has this content, and is no copy."""

@@ -28,7 +28,7 @@ def as_json(found: MemoryReport) -> dict[str, Any]:
     return {
         "crawl": None if crawl is None else {
             "at": crawl.at, "pid": crawl.pid, "resident_bytes": crawl.resident_bytes, "named_bytes": crawl.named_bytes,
-            "items": _objects(crawl.items),
+            "shelved_bytes": crawl.shelved_bytes, "items": _objects(crawl.items),
         },
         "running_bytes": found.running_bytes,
         "units": [{**msgspec.to_builtins(unit), "each_bytes": unit.each_bytes} for unit in found.units],
@@ -47,6 +47,7 @@ def _of_crawl(found: MemoryReport) -> list[str]:
         f"{size(crawl.resident_bytes)} by the system{now}",
         *map(_line, crawl.items),
         _line(other),
+        f"  beside it, in files without names: {size(crawl.shelved_bytes)} of rows",
     ]
 
 

@@ -5,6 +5,7 @@ from typing import Final
 
 import numpy as np
 
+from evercrawl.arrays.shelf import Shelvable
 from evercrawl.config import Config, Focus
 from evercrawl.crawl.learn.admission import Admission
 from evercrawl.crawl.learn.archiving import archive
@@ -80,6 +81,10 @@ class Learner:
         self._events, self._notices = events, changes.notices
         self._listeners, self._found, self._ended = listeners, found, ended
         self.tally, self.news = tally, 0
+
+    def shelvables(self) -> list[Shelvable]:
+        """Return what is kept by page: likenesses of contents, and marks of retired pages."""
+        return [self._retirees, *(each for each in self._listeners if isinstance(each, NearDuplicates))]
 
     def nbytes(self) -> dict[str, int]:
         """Return bytes of memory in use: of `budgets`, `retirees` and `near`, the likenesses of contents."""

@@ -1,5 +1,7 @@
 """Retired pages: asked for no more, unless something new is said of them."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,6 +26,11 @@ class Retirees:
         Knows of all pages, and queues them.
     refresh_after_s
         Least time between two visits of a page that is there.
+
+    Attributes
+    ----------
+    moved_bytes
+        How much of the marks lies in a file (`arrays/shelf.py`).
     """
 
     def __init__(self, state: State, frontier: Frontier, refresh_after_s: float) -> None:
@@ -32,24 +39,30 @@ class Retirees:
         rows = state.records.rows[: state.records.count]
         slots = rows["slot"][retired(rows)]
         self._retired[slots] = True
-        self._some = len(slots) > 0
+        self._some, self.moved_bytes = len(slots) > 0, 0
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory in use."""
-        return self._state.known.count * self._retired.itemsize
+        """Bytes of memory in use: none before the first page retires."""
+        return self._state.known.count * self._retired.itemsize - self.moved_bytes if self._some else 0
+
+    def reserved(self) -> tuple[NDArray[Any], int]:
+        """Return the marks of all slots, and how many of them are in use."""
+        return self._retired, self._state.known.count if self._some else 0
 
     def visited(self, slot: int) -> bool:
         """Return whether a page is retired by what its last visit found."""
         index = self._state.record_of(slot)
         found = index is not None and bool(retired(self._state.records.rows[index : index + 1])[0])
-        self._retired[slot] = found
         self._some = self._some or found
+        if self._some:
+            self._retired[slot] = found
         return found
 
     def queued(self, slots: Slots) -> None:
         """Take note of pages that wait to be asked for, whatever they were."""
-        self._retired[slots] = False
+        if self._some:
+            self._retired[slots] = False
 
     def announced(self, slot: int, date: float) -> None:
         """Have a page asked for again that is said to have changed after its last visit."""

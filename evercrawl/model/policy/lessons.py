@@ -74,6 +74,8 @@ class Lessons:
         What unread pages turned out to be.
     troubles
         What was damaged, a sentence each.
+    rows
+        All that is saved block by block.
     """
 
     def __init__(
@@ -95,6 +97,7 @@ class Lessons:
         upto = partition.journal.sequence if upto is None else upto
         rows = {_PAGES: self._held, _LINKS: self._linked, _DATES: self._dates} | self.foresight.saved_rows()
         rows |= policy.saved_rows() if isinstance(policy, SavesRows) else {}
+        self.rows = tuple(rows.values())
         kept, self.troubles = kept_of(partition, policy, upto, rows, self._rest())
         begun = kept.position if kept is not None and self._recall(kept) else None
         self._log = LessonsLog(partition, policy, rows, kept.placed if kept is not None and begun is not None else ())

@@ -37,6 +37,7 @@ which must agree.
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.arrays.reserved import reserve
 from evercrawl.kernels import Library, address_table, pointer
@@ -72,6 +73,8 @@ class NearDuplicates:
     ----------
     beside
         Whether another page of the host looks like the one that was asked about last, its title left aside.
+    moved_bytes
+        How much of what is kept of pages lies in a file (`arrays/shelf.py`).
     """
 
     def __init__(self, partition: Partition) -> None:
@@ -83,14 +86,18 @@ class NearDuplicates:
         self._out: Ints = np.zeros(MOST + 1, np.int64)
         size = min(len(rows), len(self._nodes) // WORDS)
         self._index = address_table(self._nodes, self._heads, rows), size
-        self.beside = False
+        self.beside, self.moved_bytes = False, 0
         self._found = pointer(self._out)
         self._fill(rows[: self._state.records.count])
 
     @property
     def nbytes(self) -> int:
         """Bytes of memory in use."""
-        return self._heads.nbytes + self._state.records.count * WORDS * self._nodes.itemsize
+        return self._heads.nbytes + self._state.records.count * WORDS * self._nodes.itemsize - self.moved_bytes
+
+    def reserved(self) -> tuple[NDArray[Any], int]:
+        """Return what is kept of pages, and how much of it is in use."""
+        return self._nodes, self._state.records.count * WORDS
 
     def _fill(self, rows: Any) -> None:
         """Take in the pages that could be originals, in the order in which their contents came."""

@@ -94,7 +94,7 @@ def _together(home: str, there: str, site_number: Callable[[str], int | None]) -
     return is_address(there) and found_site(home) == found_site(there) and site_number(home) == site_number(there)
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=8192)
 def _other_site(home: str, there: str) -> bool:
     """Whether two origins are of different sites."""
     return site(hostname(f"{home}/")) != site(hostname(f"{there}/"))

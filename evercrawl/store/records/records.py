@@ -113,6 +113,8 @@ class Records:
         Those numbers, shape (capacity, width), f64; it costs memory only where there are any.
     count
         Records in use.
+    moved_bytes
+        How much of `rows` lies in a file (`arrays/shelf.py`).
     changed, changed_kept
         Which blocks of `rows` and `kept` were written to since the last snapshot; who writes to them says so, but for
         `write`, `keep` and `hold`, which do.
@@ -130,7 +132,7 @@ class Records:
         self.rows: NDArray[Any] = reserve(RECORD, capacity)
         self._bytes = self.rows.view(np.uint8).data
         self._importance, self._mark = self.rows["importance"], self.rows["mark"]
-        self.count = 0
+        self.count = self.moved_bytes = 0
         self.changed, self.changed_kept = (ChangedBlocks(len(self.rows), RECORD_BITS) for _ in range(2))
         self.kept: Floats
         self.keep(width)
@@ -138,7 +140,12 @@ class Records:
     @property
     def nbytes(self) -> int:
         """Bytes of memory in use."""
-        return self.count * (RECORD.itemsize + self.kept.itemsize * int(self.kept.shape[1]))
+        width = RECORD.itemsize + self.kept.itemsize * int(self.kept.shape[1])
+        return max(self.count * width - self.moved_bytes, 0)
+
+    def reserved(self) -> tuple[NDArray[Any], int]:
+        """Return all rows, and how many are in use."""
+        return self.rows, self.count
 
     def keep(self, width: int) -> None:
         """Keep so many numbers of each page from now on, all 0; what was kept before is forgotten."""
