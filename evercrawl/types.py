@@ -79,6 +79,21 @@ class Request(msgspec.Struct, frozen=True):
         return "POST" if self.post is not None else "HEAD" if self.head else "GET"
 
 
+class Rendered(msgspec.Struct):
+    """What a browser made of a page.
+
+    Attributes
+    ----------
+    dom
+        The document, serialised, in UTF-8.
+    requisites
+        The exchanges that the browser asked for on the way.
+    """
+
+    dom: bytes
+    requisites: "tuple[Exchange, ...]" = ()
+
+
 class Exchange(msgspec.Struct):
     """What came of a `Request`: bytes as sent and as received, and nothing judged.
 
@@ -110,6 +125,8 @@ class Exchange(msgspec.Struct):
         False where a certificate did not verify; None where TLS was not used.
     packed
         The codings of `wire` have yet to be undone, and `body` to be set, by `fetch.answer.unwrap`.
+    rendered
+        What a browser made of it, where one did: that is what is read, and the bytes are what is archived too.
     """
 
     request: Request
@@ -128,6 +145,7 @@ class Exchange(msgspec.Struct):
     tls_ok: bool | None = None
     http_version: str = "1.1"
     packed: bool = False
+    rendered: Rendered | None = None
 
 
 SILENT: Final = "silent"

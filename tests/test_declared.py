@@ -53,10 +53,12 @@ def _missing(names: set[str], declared: set[str]) -> list[str]:
 def test_every_library_that_is_imported_is_declared() -> None:
     """What only the server or assistants need is in the extra of that name, and imported there alone.
 
-    What compiles, solves, draws, and reads PDFs and Parquet files is asked for where it says which extra is missed.
+    What compiles, solves, draws, browses, and reads PDFs and Parquet files is asked for where it says what is missed.
     """
     extras: dict[str, list[str]] = _project()["optional-dependencies"]
-    always = _declared([*_project()["dependencies"], *extras["pdf"], *extras["jit"], *extras["lab"]])
+    always = _declared(
+        [*_project()["dependencies"], *extras["pdf"], *extras["browser"], *extras["jit"], *extras["lab"]]
+    )
     apart = {"lab": ("lab",), "serve": ("serve", "mcp"), "integrations": ("scrapy",)}
     elsewhere = set[str]().union(*(_imported(folder) for folder in _folders() if folder not in apart))
     missing = sorted(set(_missing(elsewhere, always)) - _imported("lab"))

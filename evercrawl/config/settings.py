@@ -60,7 +60,7 @@ def _flag(name: str) -> str:
     return f"--{re.sub('(_per_s|_s|_bytes)$', '', name).replace('_', '-')}"
 
 
-_pace, _scope, _identity, _limits, _strategy, _network, _machine, _store, _webhook, _feeds = (
+_pace, _scope, _identity, _limits, _strategy, _network, _render, _machine, _store, _webhook, _feeds = (
     partial(_setting, section)
     for section in (
         "pace",
@@ -69,6 +69,7 @@ _pace, _scope, _identity, _limits, _strategy, _network, _machine, _store, _webho
         "limits",
         "strategy",
         "network",
+        "render",
         "machine",
         "store",
         "webhook",
@@ -189,6 +190,17 @@ class Config:
     proxy: str = _network("", network.proxy(), "proxy for every exchange; env:NAME or file:PATH if it has a password")
     verify_tls: bool = _network(True, values.switch(), "refuse pages whose TLS certificate does not verify")
     http2: bool = _network(True, values.switch(), "use HTTP/2 where a server offers it")
+
+    render: str = _render("never", values.choice("never", "auto", "always"),
+        "read pages in a browser: never; auto = where the text without scripts is poor, as long as it pays; always")
+    render_pages: int = _render(2, values.whole(1), "maximum pages in the browser at a time")
+    render_time_s: float = _render(15.0, values.duration(0.1),
+        "time after which a page is read as it is, whose scripts ask for nothing and go on; four times as long in all")
+    render_requests: int = _render(64, values.whole(), "maximum requests that the scripts of one page may make")
+    render_memory_bytes: int = _render(1 << 30, values.size(128 << 20),
+        "maximum memory of all the browser's processes: beyond, the largest of its pages is given up",
+        "--render-memory")
+    browser: str = _render("", network.file(), "the browser, a Chromium; empty = the system's")
 
     workers: str = _machine(values.AUTO, values.count(),
         "maximum processes that parse pages; 0 = parse in the crawl's own process; auto = one per core, less one")

@@ -7,7 +7,7 @@ The same loop runs on the web and on a virtual clock.
 import asyncio
 import math
 from collections.abc import Callable, Sequence
-from typing import Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn, cast
 
 from evercrawl.arrays.shelf import Shelvable
 from evercrawl.config import Config
@@ -32,9 +32,13 @@ from evercrawl.schedule.frontier.hosts import Host
 from evercrawl.store.orders import FORGET
 from evercrawl.types import Exchange
 
+if TYPE_CHECKING:
+    from evercrawl.crawl.rendering.errands import ErrandTag
+
 REPORT_S: Final = 0.5
 IDLE_S: Final = 0.02  # a wait as long as that means that there is time for what can wait
 WAITING_S: Final = 0.005  # while the crawl is busy, hosts that have rested are looked at after this long at the latest
+RENDERED_S: Final = 60.0  # and pages in a browser this long, where nobody says stop
 GRACE_S: Final = 3.0  # what is under way when the crawl is told to stop may take this long to finish
 MEMORY_WAIT_S: Final = 30.0  # how long a lack of memory is borne
 BATCH: Final = 32  # exchanges that are taken in together; where there are more, other tasks have their turn after them
@@ -86,7 +90,7 @@ class Crawl:
         self._changes, self._weight, self._surroundings = choosing.changes, choosing.weight, choosing.surroundings
         self._lessons, self._planning, self._random_probes = choosing.lessons, choosing.planning, choosing.random_probes
         self._access, self._sitemaps, self._probes = parts.access, parts.sitemaps, parts.probes
-        self._silences = parts.silences
+        self._silences, self._rendering = parts.silences, parts.rendering
         self._visiting, self._parsers, self._learner = parts.visiting, parts.parsers, parts.learner
         self._enforcing, self.scope, self.tuning = parts.enforcing, parts.scope, parts.tuning
         self.obeying, self._checks, self._hearing = parts.obeying, parts.checks, parts.hearing
@@ -316,6 +320,9 @@ class Crawl:
                 self._pace.received(now, len(exchange.wire) + len(exchange.head))
                 self._sitemaps.take(exchange, now)
                 continue
+            if self._rendering is not None and not isinstance(tag, VisitTag | ProbeTag):
+                self._rendering.take(exchange, cast("ErrandTag", tag))
+                continue
             if isinstance(tag, ProbeTag):
                 self._pace.received(now, len(exchange.wire) + len(exchange.head))
                 self._probes.take(exchange, now)
@@ -382,6 +389,8 @@ class Crawl:
         until = self._clock.now() + GRACE_S
         while self._network.in_flight and self._clock.now() < until:
             await self._turn(until - self._clock.now())
+        if self._rendering is not None:
+            await self._end_rendering()
         await self._network.close()
         self._access.close()
         await self.obeying.close()
@@ -390,6 +399,15 @@ class Crawl:
         await self._storing.finish(hurry=self._reason == "stopped")
         if self._indexing is not None:
             await self._indexing.finish()
+
+    async def _end_rendering(self) -> None:
+        """Let pages in the browser end, unless a person said stop; those that do not count as they came."""
+        assert self._rendering is not None
+        until = self._clock.now() + (0.0 if self._reason == "stopped" else RENDERED_S)
+        while self._rendering.pending and self._clock.now() < until:
+            await self._turn(REPORT_S)
+        await self._rendering.close()
+        self._visiting.gather(self._clock.now())
 
     # When to stop, how long to wait, what to say
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.crawl.aiming import Aiming
@@ -43,6 +44,7 @@ from evercrawl.model.web.known_graph import KnownGraph
 from evercrawl.model.web.mirrors import Mirrors
 from evercrawl.model.worth.choice import weight_of
 from evercrawl.parse.sites import site
+from evercrawl.parse.urls import hostname
 from evercrawl.schedule.abilities import Learns, Plans, Resumes
 from evercrawl.schedule.base import Surroundings
 from evercrawl.schedule.frontier.frontier import Frontier
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     from evercrawl.config import Config
     from evercrawl.crawl.memory import Memory
     from evercrawl.crawl.ports import Outside
+    from evercrawl.crawl.rendering.rendering import Rendering
     from evercrawl.importance.base import Importance
     from evercrawl.schedule.base import Policy
     from evercrawl.schedule.frontier.hosts import Host
@@ -289,6 +292,7 @@ class Parts:
             if outside.readers is not None
             else Inline(config.product_token, partition.hasher, text=text)
         )
+        self.rendering = _rendering(config, self, memory, outside) if config.render != "never" else None
         self.visiting = Visiting(
             partition,
             config,
@@ -307,6 +311,7 @@ class Parts:
             quarantine=memory.quarantine,
             enforcing=self.enforcing,
             checks=self.checks,
+            rendering=self.rendering,
         )
         self.telling = Telling(
             state,
@@ -357,6 +362,24 @@ class Parts:
     def _pages_of(self, name: str) -> int:
         number = self._state.hosts.find(name)
         return self._frontier.pages_of(number) if number is not None else 0
+
+
+def _rendering(config: Config, parts: Parts, memory: Memory, outside: Outside) -> Rendering:
+    """Return what has pages read in a browser."""
+    from evercrawl.crawl.rendering.errands import Errands
+    from evercrawl.crawl.rendering.rendering import Rendering
+
+    state, excluded = memory.partition.state, [re.compile(each) for each in config.exclude]
+
+    def barred(url: str) -> str:
+        if state.forgotten and state.forgotten.has_url(state.hasher, url, hostname(url)):
+            return "it was forgotten"
+        return "exclude" if any(each.search(url) for each in excluded) else ""
+
+    errands = Errands(
+        parts.access, parts.choosing.frontier, memory.robots, outside.network, outside.clock, parts.pace, config
+    )
+    return Rendering(config, errands, barred, outside.network.wake)
 
 
 def _indexing(config: Config, memory: Memory, outside: Outside) -> Indexing | None:

@@ -10,12 +10,12 @@ from evercrawl.decoding import json_of
 from evercrawl.errors import StoreError
 from evercrawl.model.stored.answers import exchange_of
 from evercrawl.parse.urls import hostname
-from evercrawl.store.archive.answer import Stored, stored
+from evercrawl.store.archive.answer import Stored, is_answer, is_dom, stored
 from evercrawl.store.archive.archive import COVERED, FOLDER
 from evercrawl.store.archive.cdxj import Capture, capture_of, index_name, lines
 from evercrawl.store.archive.member import unpack
 from evercrawl.store.archive.pointer import Pointer
-from evercrawl.store.archive.warc import EntryKind, iso_date, payload_digest
+from evercrawl.store.archive.warc import DOM_PREFIX, RENDERED_FOR, EntryKind, iso_date, payload_digest
 from evercrawl.store.archive.warc_read import parse, walk
 from evercrawl.store.disk.disk import Disk
 from evercrawl.store.journal.events import Visit
@@ -25,7 +25,6 @@ from evercrawl.store.repair.damage import ArchiveSpan, Part
 from evercrawl.store.state import State
 from evercrawl.types import Outcome
 
-_ANSWERS: Final = ("response", "revisit")
 _AHEAD_BYTES: Final = 1 << 20
 _MEMBER: Final = b"\x1f\x8b\x08" + bytes(5)  # gzip, deflate, no name, no time: no checksum covers that
 
@@ -143,7 +142,10 @@ class ArchiveCheck:
                     return at
                 self._found.count("archive records")
                 self._remembered(one.record.url, at)
-                if one.record.kind in _ANSWERS and (self._segment, at) not in self._unnamed:
+                if is_answer(one.record) and RENDERED_FOR.lower() in one.record.fields:
+                    if (self._segment, at) not in self._unnamed:
+                        self._captures.append(capture_of(stored(one.record), at, one.length))
+                elif is_answer(one.record) and (self._segment, at) not in self._unnamed:
                     blame(f"the record of {one.record.url} at byte {at} is named by no event")
                 at += one.length
         except StoreError:
@@ -161,17 +163,17 @@ class ArchiveCheck:
         except StoreError as error:
             self._broken(event, f"{where}: {error}")
             return
-        if record.damaged or record.kind not in _ANSWERS or not data.startswith(_MEMBER):
+        if record.damaged or not is_answer(record) or not data.startswith(_MEMBER):
             self._broken(event, f"{where} is no whole answer: {'; '.join([*record.problems, record.kind])}")
             return
-        if record.url != url or record.fields.get("warc-date") != iso_date(event.at):
+        if record.url.removeprefix(DOM_PREFIX) != url or record.fields.get("warc-date") != iso_date(event.at):
             was = f"is of {record.url} at {record.fields.get('warc-date')}"
             self._broken(event, f"{where}, visited at {iso_date(event.at)}, {was}")
             return
         answer = stored(record)
         self._remembered(url, offset)
         self._content(event, answer, where)
-        if answer.kind is not EntryKind.NOT_MODIFIED:
+        if answer.kind is not EntryKind.NOT_MODIFIED and not is_dom(record):
             self._captures.append(capture_of(answer, offset, length))
 
     def _remembered(self, url: str, offset: int) -> None:

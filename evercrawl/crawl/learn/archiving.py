@@ -17,9 +17,19 @@ def archive(partition: Partition, readings: Sequence[Reading]) -> list[Pointer |
     NoRoomError
         The archive has no room; nothing of the batch was taken in.
     """
-    answered = [reading for reading in readings if reading.exchange.status]
-    pointers = iter(partition.archive.append([_entry(partition, reading) for reading in answered]))
-    return [next(pointers) if reading.exchange.status else None for reading in readings]
+    groups = [_group(partition, reading) if reading.exchange.status else [] for reading in readings]
+    pointers = iter(partition.archive.append([entry for group in groups for entry in group]))
+    return [[next(pointers) for _ in group][-1] if group else None for group in groups]
+
+
+def _group(partition: Partition, reading: Reading) -> list[ArchiveEntry]:
+    """Return what is archived of an answer: the record that a visit names is the last."""
+    exchange, rendered = reading.exchange, reading.exchange.rendered
+    if rendered is None:
+        return [_entry(partition, reading)]
+    url = exchange.request.url
+    parts = [ArchiveEntry(each, rendered_for=url) for each in (exchange, *rendered.requisites) if each.head]
+    return [*parts, ArchiveEntry(exchange, EntryKind.DOM)]
 
 
 def _entry(partition: Partition, reading: Reading) -> ArchiveEntry:

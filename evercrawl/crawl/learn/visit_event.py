@@ -16,7 +16,7 @@ from evercrawl.store.archive.pointer import Pointer
 from evercrawl.store.journal.events import CHANGED, HAS_LINKS, KEEP, NEAR, UNCHANGED, TextBytes, Visit
 from evercrawl.store.records.evidence import pack_predicted
 from evercrawl.store.state import State
-from evercrawl.types import NO_SLOT, Outcome, Slots
+from evercrawl.types import NO_SLOT, Exchange, Outcome, Slots
 
 MOST_ALIASES: Final = 50  # in a row; a longer chain counts as a ring
 
@@ -86,7 +86,7 @@ class VisitEvents:
             interval_s=exchange.at - before.visited_at if before.visited_at is not None else 0.0,
             fetch_s=round(exchange.elapsed_s, 6),
             size_bytes=reading.size_bytes,
-            wire_bytes=len(exchange.wire),
+            wire_bytes=_wire_bytes(exchange),
             digest=reading.digest if own else reading.digest or before.digest,
             simhash=page.simhash,
             alias=alias if own else NO_SLOT,
@@ -214,6 +214,12 @@ def cut_of(reading: Reading, verdict: Verdict) -> int:
     """Return how many links of the content are left out because it has too many."""
     old = reading.before.held
     return old.cut if verdict.flags & KEEP and old is not None else reading.page.cut
+
+
+def _wire_bytes(exchange: Exchange) -> int:
+    """Return what a visit cost in bytes of bodies, those that a browser asked for among them."""
+    rendered = exchange.rendered
+    return len(exchange.wire) + (sum(len(each.wire) for each in rendered.requisites) if rendered is not None else 0)
 
 
 def _misses(before: int, outcome: Outcome) -> int:

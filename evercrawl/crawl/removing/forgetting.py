@@ -45,6 +45,7 @@ _URL: Final = re.compile(rb"https?://[^\s\"'<>\\]+")
 _MASKED: Final = (ORDERS, "usage.jsonl", "signals.jsonl", "quarantine.json", "skipped.json")
 _PIECE: Final = 1 << 14
 _EVERY: Final = 256
+_REQUEST_BYTES: Final = 1000  # before an answer: where more stands there, a browser asked for it
 
 Watch = Callable[[str, int, int], None]
 
@@ -350,6 +351,8 @@ class _Work:
         segment, offset, length = event.archive
         start, self._ends[segment] = self._ends.get(segment, 0), offset + length
         if not gone:
+            if offset - start > _REQUEST_BYTES:
+                self._requisites(segment, start, offset)
             return
         name, first = self._partition.archive.name(segment), offset
         for one in walk(_Part(self._disk, start, offset), name):  # type: ignore[arg-type]
@@ -360,6 +363,13 @@ class _Work:
         if not filler(size, 0.0, noise, ""):
             raise StoreError(f"{name}, byte {first}: {size} bytes are too few for a record; nothing was changed")
         self._blanks.append(Blank(name, first, size, noise))
+
+    def _requisites(self, segment: int, start: int, end: int) -> None:
+        """Take note of records that a browser asked for, for a page that stays, and that are to be forgotten."""
+        name = self._partition.archive.name(segment)
+        for one in walk(_Part(self._disk, start, end), name):  # type: ignore[arg-type]
+            if one.record.url and self._new.has_key(self._hasher.key(one.record.url)):
+                self._blanks.append(Blank(name, start + one.offset, one.length, os.urandom(ID_BYTES)))
 
     def _mask(self, name: str) -> None:
         data = self._disk.read(name, 0, self._disk.size(name))

@@ -405,6 +405,42 @@ class Access:
         self._frontier.began(other, self._clock.now())
         self._network.start(request, other.addresses)
 
+    async def turn(self, url: str) -> tuple[Host, bool]:
+        """Wait until the host of what belongs to a page may be asked; return it, and whether it was taken hold of.
+
+        The caller begins its exchange at once, and gives the host back by `give_back` afterwards.
+
+        Raises
+        ------
+        PermissionError
+            It may not be asked; the message says why.
+        """
+        name = _host_name(origin(url))
+        if why := self._guard.judge_url(url):
+            raise PermissionError(f"refused_address: {why}")
+        other = self._host_of(name) or self._strangers.get(name)
+        addresses = other.addresses if other is not None and self._clock.now() < other.located_until else ()
+        try:
+            addresses = addresses or await self._addresses(name)
+        except ResolveError as fault:
+            raise PermissionError(f"dns: {fault.reason}") from fault
+        if why := self._inside(name, addresses):
+            raise PermissionError(f"refused_address: {why}")
+        if self._sites.opens_at(name, self._clock.now()) > self._clock.now():
+            raise PermissionError(f"hours: {name} is not asked at this hour")
+        other = self._host_of(name) or self._stranger(name, addresses)
+        if other.addresses != addresses:
+            self._frontier.locate(other, addresses, other.located_until)
+        if other.away_until > self._clock.now():
+            raise PermissionError(f"{other.reason}: {name} is left alone")
+        return other, await self._rested(other)
+
+    def give_back(self, host: Host, held: bool) -> None:
+        """Let a host go on that `turn` took hold of."""
+        if held:
+            host.held = ""
+            self._frontier.release(host)
+
     async def _pass_on(self, exchange: Exchange, requests: Sequence[Request]) -> None:
         """Take one answer for those of others who were led to the same address, one after another."""
         for request in requests:

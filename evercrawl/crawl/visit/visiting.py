@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from evercrawl.crawl.ports import Network
     from evercrawl.crawl.probes.random_probes import RandomProbes
     from evercrawl.crawl.probes.soft404_book import Soft404Book
+    from evercrawl.crawl.rendering.rendering import Rendering
     from evercrawl.crawl.sitemaps.sitemaps import Sitemaps
     from evercrawl.crawl.storing import Storing
     from evercrawl.crawl.visit.head_checks import HeadChecks
@@ -72,6 +73,8 @@ class Visiting:
         Which pages our own code failed on; these are not asked for any more.
     enforcing, checks
         Which pages the scope keeps out now, whatever it was when they became known; and told of what begins.
+    rendering
+        Which pages are read in a browser; None where none is.
 
     Attributes
     ----------
@@ -101,6 +104,7 @@ class Visiting:
         quarantine: Quarantine,
         enforcing: Enforcing,
         checks: Checks,
+        rendering: Rendering | None = None,
     ) -> None:
         self._enforcing, self._checks = enforcing, checks
         self._partition, self._config, self._network = partition, config, network
@@ -108,13 +112,15 @@ class Visiting:
         self._planning, self._random_probes, self._mirrors = planning, random_probes, mirrors
         self._heads, self._soft404, self._sitemaps = heads, soft404, sitemaps
         self._pace, self._parsers, self._storing, self._quarantine = pace, parsers, storing, quarantine
+        self.rendering = rendering
         self.underway = 0
         self.readings: list[Reading] = []
 
     @property
     def unlearned(self) -> int:
         """Visits that have ended, and are not remembered yet."""
-        return self._parsers.pending + len(self.readings)
+        rendered = self.rendering.pending if self.rendering is not None else 0
+        return self._parsers.pending + len(self.readings) + rendered
 
     def adopt(self, config: Config) -> None:
         """Go by other settings from now on."""
@@ -168,7 +174,8 @@ class Visiting:
     def _visit(self, host: Host, slot: int, url: str, now: float, *, new: bool) -> None:
         before, config = recall(self._partition, slot), self._config
         size, deadline_s = config.body_max_bytes, config.exchange_deadline_s
-        pairs = () if self._soft404.doubts(url, before, now) else validators(before)
+        anew = self._soft404.doubts(url, before, now) or (self.rendering is not None and self.rendering.pays(host.name))
+        pairs = () if anew else validators(before)
         head = self._heads.wanted(host.number, slot, pairs)
         asked = () if head else pairs
         tag = VisitTag(host, slot, before, self._frontier.predicted_fresh.pop(slot, math.nan), new)
@@ -233,7 +240,11 @@ class Visiting:
 
     def gather(self, now: float) -> None:
         """Take over answers whose bodies have been read meanwhile."""
+        for answer in self.rendering.done() if self.rendering is not None else ():
+            self._parsers.submit(answer)
         for answer in self._parsers.done():
+            if self.rendering is not None and self.rendering.takes(answer):
+                continue
             if answer.content is not None and answer.content.trace:
                 self._quarantine.unreadable(answer.exchange.request.url, answer.content.trace, now)
             try:

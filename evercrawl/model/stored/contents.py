@@ -12,7 +12,7 @@ from evercrawl.fetch.directives import x_robots
 from evercrawl.model.web.outlinks import leading_away
 from evercrawl.parse import feed, html
 from evercrawl.search.condense import HEAD_BYTES, condense
-from evercrawl.store.archive.warc import payload_digest
+from evercrawl.store.archive.warc import DOM_TYPE, payload_digest
 from evercrawl.types import Document, Exchange, Request
 
 _HTML: Final = ("text/html", "application/xhtml+xml")
@@ -20,6 +20,8 @@ _TITLE_CHARS: Final = 300
 _FAULT_CHARS: Final = 200
 _TRACE_CHARS: Final = 8_000
 _ASKED: Final = ("content-type", "content-encoding", "transfer-encoding", "content-language", "x-robots-tag")
+
+_OF_RENDERED: Final = ("content-language", "x-robots-tag")
 
 
 class Body(msgspec.Struct, array_like=True, frozen=True):
@@ -135,6 +137,12 @@ def body_of(
 ) -> Body:
     """Return what is to be read of an exchange."""
     request, headers = exchange.request, exchange.headers
+    if exchange.rendered is not None:
+        kept = {name: headers[name] for name in _OF_RENDERED if name in headers} | {"content-type": DOM_TYPE}
+        return Body(
+            request.url, kept, "1.1", exchange.rendered.dom, False, request.max_wire_bytes, request.max_body_bytes,
+            False, *held, agent, text, hasher.secret, former and bool(hasher.secret),
+        )  # fmt: skip
     return Body(
         request.url, {name: headers[name] for name in _ASKED if name in headers}, exchange.http_version,
         exchange.wire if exchange.packed else exchange.body, exchange.packed,

@@ -16,6 +16,12 @@ from evercrawl.model.worth.weights import WEIGHTS
 NOT_DRAWN: Final = {
     "include": "a made-up web has no paths to tell apart by a pattern",
     "exclude": "as `include`",
+    "render": "a browser needs real sockets and real time; tests of its own hold it to its limits",
+    "render_pages": "as `render`",
+    "render_time_s": "as `render`",
+    "render_requests": "as `render`",
+    "render_memory_bytes": "as `render`",
+    "browser": "as `render`",
     "sites": "as `include`: rules of one site are held to by tests of their own",
     "targets": "as `include`: tests of their own hold that they are met",
     "max_depth": "the law that no page starves asks for every page",

@@ -1,10 +1,13 @@
 """Answers as the archive holds them."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from evercrawl.http_head import head_fields, status_of
-from evercrawl.store.archive.warc import EntryKind, Original
+from evercrawl.store.archive.warc import DOM_PREFIX, DOM_TYPE, EntryKind, Original
 from evercrawl.store.archive.warc_read import WarcRecord, epoch
+
+_DOM_HEAD: Final = f"HTTP/1.1 200 OK\r\nContent-Type: {DOM_TYPE}\r\n\r\n".encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +46,25 @@ class Stored:
     truncated: str
 
 
+def is_answer(found: WarcRecord) -> bool:
+    """Whether a record holds an answer, or the document that a browser made of one."""
+    return found.kind in ("response", "revisit") or is_dom(found)
+
+
+def is_dom(found: WarcRecord) -> bool:
+    """Whether a record holds the document that a browser made of a page."""
+    return found.kind == "resource" and found.url.startswith(DOM_PREFIX)
+
+
 def stored(found: WarcRecord) -> Stored:
-    """Return a response or revisit record as the answer that it holds."""
+    """Return a response or revisit record as the answer that it holds; a document as if the server had sent that."""
     fields = found.fields
+    if is_dom(found):
+        url, headers = found.url.removeprefix(DOM_PREFIX), {"content-type": DOM_TYPE}
+        digest = fields.get("warc-payload-digest", "")
+        return Stored(
+            EntryKind.RESPONSE, None, url, found.at, "", 200, _DOM_HEAD, headers, found.block, digest, ""
+        )  # fmt: skip
     head, wire = found.message()
     kind, refers_to = EntryKind.RESPONSE, None
     if found.kind == "revisit":

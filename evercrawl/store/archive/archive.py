@@ -7,7 +7,7 @@ import msgspec
 
 from evercrawl.decoding import json_of
 from evercrawl.errors import StoreError
-from evercrawl.store.archive.answer import Stored, stored
+from evercrawl.store.archive.answer import Stored, is_answer, stored
 from evercrawl.store.archive.cdxj import REVISIT, SEGMENT_SUFFIX, Capture, index_name, index_segment, lines, media_type
 from evercrawl.store.archive.member import unpack
 from evercrawl.store.archive.pointer import ArchiveEnd, Pointer
@@ -234,7 +234,7 @@ class Archive:
             The record is missing or damaged, or is not an answer.
         """
         found = self._record(pointer)
-        if found.kind not in ("response", "revisit") or found.damaged:
+        if not is_answer(found) or found.damaged:
             what = found.problems[0] if found.damaged else f"it is a {found.kind} record"
             raise StoreError(f"{self.name(pointer.segment)}, byte {pointer.offset}: not an archived answer: {what}")
         return stored(found)

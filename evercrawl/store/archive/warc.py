@@ -21,6 +21,12 @@ VERSION: Final = "WARC/1.1"
 CONFORMS_TO: Final = "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
 ID_BYTES: Final = 16  # of randomness that a record's name needs
 
+DOM_PREFIX: Final = "urn:dom:"
+"""Before the URL of a page in the record of the document that a browser made of it."""
+DOM_TYPE: Final = "text/html; charset=utf-8"
+RENDERED_FOR: Final = "Evercrawl-Rendered-For"
+"""The field that names the page that a browser asked for something for."""
+
 _PROFILES: Final = "http://netpreserve.org/warc/1.1/revisit/"
 _TRUNCATED: Final = {"too_large": "length", "timeout": "time", "": "unspecified"}
 _NEWER_REQUEST: Final = re.compile(rb"([^\r\n]* )HTTP/([23])(?:\.0)?(?=\r?\n)")
@@ -40,6 +46,7 @@ class EntryKind(enum.Enum):
     RESPONSE = "response"
     NOT_MODIFIED = "server-not-modified"  # a 304: the content is that of the visit referred to
     SAME_CONTENT = "identical-payload-digest"  # sent again, and the same as at the visit referred to
+    DOM = "dom"  # the document that a browser made of it
 
 
 class Original(NamedTuple):
@@ -64,12 +71,15 @@ class ArchiveEntry(msgspec.Struct, frozen=True):
         because a reader joins the new headers with the old body.
     digest
         `payload_digest` of the body of a response, where it is worked out already.
+    rendered_for
+        The page that a browser asked for it for; "" where no browser did.
     """
 
     exchange: Exchange
     kind: EntryKind = EntryKind.RESPONSE
     refers_to: Original | None = None
     digest: str = ""
+    rendered_for: str = ""
 
 
 def iso_date(at: float) -> str:
@@ -141,11 +151,15 @@ def visit_records(entry: ArchiveEntry, noise: bytes, digest: str = "") -> tuple[
     """
     exchange = entry.exchange
     assert exchange.head, "only an answer can be archived"
+    if entry.kind is EntryKind.DOM:
+        return b"", _dom(exchange, noise, digest)
     names = noise.hex()
     name, request_name = _record_id(names[: 2 * ID_BYTES]), _record_id(names[2 * ID_BYTES :])
     shared = f"WARC-Date: {iso_date(exchange.at)}\r\nWARC-Target-URI: {exchange.request.url}\r\n"
     if exchange.ip:
         shared += f"WARC-IP-Address: {exchange.ip}\r\n"
+    if entry.rendered_for:
+        shared += f"{RENDERED_FOR}: {entry.rendered_for}\r\n"
     if exchange.sent:
         sent = _as_http_1(exchange.sent, _NEWER_REQUEST)[0]
         request = pack(
@@ -160,6 +174,19 @@ def visit_records(entry: ArchiveEntry, noise: bytes, digest: str = "") -> tuple[
     else:
         request = b""
     return request, _answer(entry, name, shared, digest)
+
+
+def _dom(exchange: Exchange, noise: bytes, digest: str) -> bytes:
+    """Return the record of the document that a browser made of a page."""
+    assert exchange.rendered is not None, "a browser has read it"
+    dom = exchange.rendered.dom
+    head = (
+        f"{VERSION}\r\nWARC-Type: resource\r\nWARC-Record-ID: <urn:uuid:{record_id(noise[:ID_BYTES])}>\r\n"
+        f"WARC-Date: {iso_date(exchange.at)}\r\nWARC-Target-URI: {DOM_PREFIX}{exchange.request.url}\r\n"
+        f"WARC-Payload-Digest: {digest or payload_digest(dom)}\r\n"
+        f"Content-Type: {DOM_TYPE}\r\nContent-Length: {len(dom)}\r\n\r\n"
+    )
+    return pack(head.encode() + dom + _END, _SMALL)
 
 
 def _answer(entry: ArchiveEntry, name: str, shared: str, digest: str) -> bytes:

@@ -1,0 +1,213 @@
+"""What a page's browser asks for: fetched as pages are, by robots.txt, guard, rest, limits and budget."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from evercrawl.crawl.backoff import apply_backoff
+from evercrawl.fetch.answer import unwrap
+from evercrawl.fetch.robots_policy import fresh_s
+from evercrawl.model.stored.reading import REDIRECTS
+from evercrawl.parse.urls import normalise, origin, path_query
+from evercrawl.types import Exchange, Request
+
+if TYPE_CHECKING:
+    from evercrawl.clock import Clock
+    from evercrawl.config import Config
+    from evercrawl.crawl.pace import Pace
+    from evercrawl.crawl.ports import Network
+    from evercrawl.crawl.visit.access import Access
+    from evercrawl.model.rules.robots import RobotsKeeper
+    from evercrawl.schedule.frontier.frontier import Frontier
+    from evercrawl.schedule.frontier.hosts import Host
+
+MOST_HOPS: Final = 5
+KEPT_BYTES: Final = 64 << 20
+"""Answers that are kept for other pages, such as scripts that a whole site shares."""
+KEPT_S: Final = (300.0, 86_400.0)
+"""For which one is kept at least and at most, whatever it says."""
+_PACE_S: Final = 0.05
+
+
+class RefusedError(Exception):
+    """Something that a page's browser wants is not asked for; the message says why."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ErrandTag:
+    """Says that an exchange fetches what a page's browser wants, and who waits for it."""
+
+    answered: asyncio.Future[Exchange]
+    host: Host
+
+
+class Errands:
+    """Fetches what browsers ask for; an answer serves all pages that want it for a while.
+
+    Parameters
+    ----------
+    access, frontier, robots
+        Whether and when hosts may be asked.
+    network, clock, pace
+        Who asks, time, and the ceilings on the whole crawl.
+    config
+        Limits on one exchange.
+
+    Attributes
+    ----------
+    made
+        Exchanges so far.
+    """
+
+    def __init__(
+        self,
+        access: Access,
+        frontier: Frontier,
+        robots: RobotsKeeper,
+        network: Network,
+        clock: Clock,
+        pace: Pace,
+        config: Config,
+    ) -> None:
+        self._access, self._frontier, self._robots = access, frontier, robots
+        self._network, self._clock, self._pace, self._config = network, clock, pace, config
+        self._kept: OrderedDict[str, tuple[Exchange, float]] = OrderedDict()
+        self._kept_bytes = 0
+        self._wanted: dict[str, asyncio.Future[Exchange]] = {}
+        self.made = 0
+
+    async def fetch(
+        self, url: str, headers: tuple[tuple[str, str], ...] = (), *, shared: bool = True
+    ) -> tuple[Exchange, bool]:
+        """Return what came of a URL, and whether that is new; redirects are answers.
+
+        Parameters
+        ----------
+        url, headers
+            What to ask for.
+        shared
+            Whether the answer may serve other pages too.
+
+        Raises
+        ------
+        RefusedError
+            It may not be asked for.
+        """
+        kept = self._kept.get(url)
+        if kept is not None and kept[1] > self._clock.now():
+            self._kept.move_to_end(url)
+            return kept[0], False
+        if not shared:
+            return await self._fetch(url, headers, shared=False), True
+        if (under_way := self._wanted.get(url)) is not None:
+            return await asyncio.shield(under_way), False
+        promised = self._wanted[url] = asyncio.get_running_loop().create_future()
+        try:
+            exchange = await self._fetch(url, headers, shared=True)
+        except BaseException as error:
+            why = error if isinstance(error, RefusedError) else RefusedError("given up")
+            promised.set_exception(why)
+            promised.exception()  # nobody else may have wanted it
+            raise
+        finally:
+            del self._wanted[url]
+        promised.set_result(exchange)
+        return exchange, True
+
+    def forget(self, urls: Iterable[str]) -> None:
+        """Keep the answers of these for no other page."""
+        for url in urls:
+            kept = self._kept.pop(url, None)
+            self._kept_bytes -= _size(kept[0]) if kept is not None else 0
+
+    def take(self, exchange: Exchange, tag: ErrandTag) -> None:
+        """Take in what came of an exchange."""
+        now = self._clock.now()
+        self._pace.received(now, len(exchange.wire) + len(exchange.head))
+        apply_backoff(tag.host, exchange, now)
+        self._frontier.ended(tag.host, now)
+        if not tag.answered.done():
+            tag.answered.set_result(exchange)
+
+    async def _fetch(self, url: str, headers: tuple[tuple[str, str], ...], *, shared: bool) -> Exchange:
+        await self._allowed(url)
+        most = self._config.body_max_bytes
+        request = Request(url, None, headers, most, most, self._config.exchange_deadline_s)
+        exchange = await self._exchange(request)
+        if exchange.packed:
+            unwrap(exchange)
+        if shared:
+            self._keep(url, exchange)
+        return exchange
+
+    async def _allowed(self, url: str) -> None:
+        """See that robots.txt allows a URL, asking for the file where it has to be."""
+        home = origin(url)
+        rules = self._robots.of(home, self._clock.now())
+        if rules is None:
+            request = self._robots.request(home)
+            exchange = await self._exchange(request)
+            for _ in range(MOST_HOPS):
+                moved = self._robots.moved(exchange)
+                if moved is None:
+                    break
+                exchange = await self._exchange(moved)
+            rules = self._robots.learn(exchange, self._clock.now())
+        if not rules.open:
+            raise RefusedError(f"robots_unreachable: {rules.reason}")
+        if rules.rules is not None and not rules.rules.allowed(path_query(url)):
+            raise RefusedError("robots: robots.txt disallows it")
+
+    async def _exchange(self, request: Request) -> Exchange:
+        """Make one exchange when its host has rested, and the crawl's pace has room."""
+        while not self._pace.free(self._clock.now()) or self._access.paused:
+            await self._clock.sleep(_PACE_S)
+        try:
+            host, held = await self._access.turn(request.url)
+        except PermissionError as error:
+            raise RefusedError(str(error)) from error
+        try:
+            answered: asyncio.Future[Exchange] = asyncio.get_running_loop().create_future()
+            now = self._clock.now()
+            self._frontier.began(host, now)
+            self._pace.started(now)
+            self.made += 1
+            self._network.start(msgspec.structs.replace(request, tag=ErrandTag(answered, host)), host.addresses)
+            exchange = await asyncio.shield(answered)
+        finally:
+            self._access.give_back(host, held)
+        exchange.request = request
+        return exchange
+
+    def _keep(self, url: str, exchange: Exchange) -> None:
+        if not 200 <= exchange.status < 400 or exchange.error or "no-store" in _cache_control(exchange):
+            return
+        least_s, most_s = KEPT_S
+        self.forget([url])
+        until = self._clock.now() + min(max(fresh_s(_cache_control(exchange)), least_s), most_s)
+        self._kept[url] = exchange, until
+        self._kept_bytes += _size(exchange)
+        while self._kept_bytes > KEPT_BYTES:
+            _, (old, _) = self._kept.popitem(last=False)
+            self._kept_bytes -= _size(old)
+
+
+def target_of(exchange: Exchange) -> str | None:
+    """Return where an answer redirects; None where it does not."""
+    if exchange.status not in REDIRECTS:
+        return None
+    return normalise(exchange.headers.get("location", ""), exchange.request.url)
+
+
+def _cache_control(exchange: Exchange) -> str:
+    return exchange.headers.get("cache-control", "")
+
+
+def _size(exchange: Exchange) -> int:
+    return len(exchange.wire) + len(exchange.body) + len(exchange.head)

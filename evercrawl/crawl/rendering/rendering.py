@@ -1,0 +1,230 @@
+"""Pages whose text without scripts is poor go through a browser, and are read as it shows them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from evercrawl.crawl.rendering.browser import ChromiumPool, RenderError
+from evercrawl.crawl.rendering.errands import MOST_HOPS, Errands, ErrandTag, RefusedError, target_of
+from evercrawl.crawl.rendering.worth import ALWAYS, RenderWorth
+from evercrawl.fetch.answer import unwrap
+from evercrawl.parse.urls import normalise
+from evercrawl.types import Exchange, Rendered
+
+if TYPE_CHECKING:
+    from playwright.async_api import Request as BrowserRequest
+    from playwright.async_api import Route
+
+    from evercrawl.config import Config
+    from evercrawl.model.stored.reading import Fetched
+
+MOST_WAITING: Final = 64
+"""Pages that wait for the browser; in mode auto those beyond are read without it."""
+_HTML: Final = ("text/html", "application/xhtml+xml")
+_USED: Final = frozenset({"script", "stylesheet", "xhr", "fetch", "document", "other", "manifest"})
+_SHARED: Final = frozenset({"script", "stylesheet"})
+_SENT: Final = ("accept", "origin", "x-requested-with")
+_KEPT: Final = ("content-type", "content-language", "etag", "last-modified", "access-control-")
+
+
+@dataclass(eq=False, slots=True)
+class _Page:
+    """A page in the browser: what it was without, and what was asked for so far."""
+
+    answer: Fetched
+    body: bytes
+    served: list[object] = field(default_factory=list[object])
+    asked: int = 0
+    pending: int = 0
+    requisites: list[Exchange] = field(default_factory=list[Exchange])
+
+
+class Rendering:
+    """Has pages rendered beside the crawl.
+
+    Parameters
+    ----------
+    config
+        Which pages, and limits.
+    errands
+        Fetches what the browser asks for.
+    barred
+        URL -> why it is never asked for; "" where it may be.
+    wake
+        Called when a page is done.
+    pool
+        The browser; by default one as the settings say.
+
+    Attributes
+    ----------
+    pages, failed
+        Pages that went through the browser so far, and those of them that could not be read there.
+    trouble
+        Why the last of these could not.
+    pool
+        The browser.
+
+    Raises
+    ------
+    ConfigError
+        There is no browser.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        errands: Errands,
+        barred: Callable[[str], str],
+        wake: Callable[[], None],
+        pool: ChromiumPool | None = None,
+    ) -> None:
+        self._config, self._errands, self._barred, self._wake = config, errands, barred, wake
+        self.pool = pool or ChromiumPool(
+            config.browser, config.user_agent, pages=config.render_pages, time_s=config.render_time_s,
+            memory_bytes=config.render_memory_bytes, most_bytes=config.body_max_bytes,
+        )  # fmt: skip
+        self._worth = RenderWorth(config.render)
+        self._tasks: dict[asyncio.Task[None], Fetched] = {}
+        self._plain: dict[int, tuple[int, int]] = {}  # slot -> bytes of text and links without scripts
+        self._done: list[Fetched] = []
+        self.pages = self.failed = 0
+        self.trouble = ""
+
+    @property
+    def pending(self) -> int:
+        """Pages that wait for the browser, or are done and not taken over."""
+        return len(self._tasks) + len(self._done)
+
+    def pays(self, host: str) -> bool:
+        """Whether an answer "not modified" says nothing of a host's pages: scripts fill them."""
+        return self._worth.pays(host)
+
+    def takes(self, answer: Fetched) -> bool:
+        """Whether a page goes through the browser now; if not, what was read of it counts."""
+        exchange, content = answer.exchange, answer.content
+        if answer.slot in self._plain:  # it has been there
+            text_bytes, links = self._plain.pop(answer.slot)
+            if exchange.rendered is None:
+                self._worth.failed(answer.host.name)
+            elif content is not None and content.text_bytes:
+                self._worth.learn(
+                    answer.host.name, text_bytes=text_bytes, links=links,
+                    rendered_bytes=content.text_bytes, rendered_links=len(content.targets),
+                )  # fmt: skip
+            return False
+        if content is None or exchange.status != 200 or exchange.truncated or exchange.error or content.error:
+            return False
+        held = (answer.before.digest, answer.before.digest_rest) == (content.digest, content.digest_rest)
+        if held and self._config.render != ALWAYS:  # as it was when it was found to be no page for the browser
+            return False
+        if content.mime not in _HTML or (self.pending >= MOST_WAITING and self._config.render != ALWAYS):
+            return False
+        plain = msgspec.structs.replace(exchange, packed=bool(exchange.wire), body=b"")
+        unwrap(plain)
+        if not self._worth.wanted(answer.host.name, plain.body, content.text_bytes):
+            return False
+        self._plain[answer.slot] = content.text_bytes, len(content.targets)
+        self._tasks[asyncio.ensure_future(self._render(_Page(answer, plain.body)))] = answer
+        return True
+
+    def done(self) -> list[Fetched]:
+        """Return the pages that are through; those with a document of the browser are to be read anew."""
+        done, self._done = self._done, []
+        return done
+
+    def take(self, exchange: Exchange, tag: ErrandTag) -> None:
+        """Take in what the browser asked for."""
+        self._errands.take(exchange, tag)
+
+    async def close(self) -> None:
+        """Give up what is in the browser, so that it counts as it came, and end the browser."""
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.sleep(0)
+        await self.pool.close()
+
+    async def _render(self, page: _Page) -> None:
+        answer, url = page.answer, page.answer.exchange.request.url
+        self.pages += 1
+        try:
+            dom = await self.pool.rendered(url, lambda route: self._answer(page, route), lambda: page.pending)
+        except RenderError as error:
+            self.failed += 1
+            self.trouble = f"{url}: {error}"
+        else:
+            data = dom.encode("utf-8", "replace")
+            if len(data) <= self._config.body_max_bytes:
+                answer.exchange.rendered = Rendered(data, tuple(page.requisites))
+                answer.content, answer.unread = None, True
+        finally:
+            if answer.exchange.rendered is None:  # nobody archives what was asked for
+                self._errands.forget([each.request.url for each in page.requisites])
+            self._tasks = {task: one for task, one in self._tasks.items() if one is not answer}
+            self._done.append(answer)
+            self._wake()
+
+    async def _answer(self, page: _Page, route: Route) -> None:
+        """Answer a request of the browser."""
+        page.pending += 1
+        try:
+            await self._answered(page, route)
+        except RefusedError:
+            await _abort(route)
+        except Exception:  # the page was closed meanwhile, or the browser ended
+            await _abort(route)
+        finally:
+            page.pending -= 1
+
+    async def _answered(self, page: _Page, route: Route) -> None:
+        request, own = route.request, page.answer.exchange.request.url
+        url = normalise(request.url)
+        if request.is_navigation_request():
+            frame = request.frame
+            if frame in page.served or frame.parent_frame is not None or url != own or request.method != "GET":
+                raise RefusedError("pages do not lead the browser elsewhere")
+            page.served.append(frame)
+            content_type = page.answer.exchange.headers.get("content-type", "text/html")
+            await route.fulfill(status=200, headers={"content-type": content_type}, body=page.body)
+            return
+        if url is None or request.method != "GET" or request.resource_type not in _USED:
+            raise RefusedError("it is not needed for the text")
+        exchange = await self._fetched(page, url, request)
+        headers = {name: value for name, value in exchange.headers.items() if name.startswith(_KEPT)}
+        await route.fulfill(status=exchange.status, headers=headers, body=exchange.body)
+
+    async def _fetched(self, page: _Page, url: str, request: BrowserRequest) -> Exchange:
+        """Return what came of a URL in the end, each redirect asked for as any other request is."""
+        kind = request.resource_type
+        headers = tuple((name, value) for name in _SENT if (value := request.headers.get(name)) and _plain(value))
+        for _ in range(MOST_HOPS):
+            page.asked += 1
+            if page.asked > self._config.render_requests:
+                raise RefusedError("its scripts ask for too much")
+            if why := self._barred(url):
+                raise RefusedError(why)
+            exchange, new = await self._errands.fetch(url, headers, shared=kind in _SHARED)
+            if new and exchange.status:
+                page.requisites.append(exchange)
+            target = target_of(exchange)
+            if target is None:
+                if not exchange.status or exchange.error:
+                    raise RefusedError(exchange.error)
+                return exchange
+            url = target
+        raise RefusedError("too many redirects")
+
+
+def _plain(value: str) -> bool:
+    return value.isascii() and value.isprintable()
+
+
+async def _abort(route: Any) -> None:
+    with contextlib.suppress(Exception):
+        await route.abort()

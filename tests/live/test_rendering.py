@@ -1,0 +1,112 @@
+"""Pages that scripts build are found and read, and what harms a browser costs its page alone."""
+
+import asyncio
+import os
+import shutil
+from typing import Any
+
+import pytest
+from script_site import ScriptSite
+
+from evercrawl.progress import Limits
+from evercrawl.types import Outcome
+
+pytestmark = pytest.mark.browser
+READ = {"render": "auto", "render_time_s": 5.0, "refresh_after_s": 1000.0, "probe_share": 0.0, "delay_s": 0.005}
+
+
+@pytest.fixture(autouse=True)
+def _there_is_a_browser() -> None:
+    try:
+        import playwright.async_api  # noqa: F401
+
+        found = bool(shutil.which("chromium") or shutil.which("google-chrome"))
+    except ImportError:
+        found = False
+    if not found:
+        say = pytest.fail if os.environ.get("REPLAY_TESTS") == "required" else pytest.skip
+        say("there is no Chromium, or no Playwright: run .ci/replay")
+
+
+class Canary:
+    """Counts connections to an address that is not allowed."""
+
+    async def __aenter__(self) -> "Canary":
+        self.connections = 0
+        self.server = await asyncio.start_server(self.count, "127.0.7.7", 0)
+        self.port = self.server.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.server.close()
+
+    def count(self, _: Any, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        writer.close()
+
+
+def crawled(live, *, seconds: float = 90.0, path: str = "/", settings: Any = None, **site: Any):
+    async def go() -> Any:
+        async with Canary() as canary, ScriptSite(canary=canary.port, **site) as server:
+            limits = Limits(until_idle=True, seconds=seconds)
+            settled = READ | {"allow_net": ("127.0.0.1/32",)} | (settings or {})
+            await live.crawl([server.url(path)], limits, **settled)
+            return server, canary
+
+    return asyncio.run(go())
+
+
+def texts(live) -> dict[str, str]:
+    """Return the text of what is held of each page, by path."""
+    from evercrawl.model.stored.answers import answer_of, exchange_of
+
+    found = {}
+    with live.partition() as partition:
+        for visit in live.visits():
+            if visit.archive is not None and visit.outcome == Outcome.OK:
+                answer = answer_of(partition, visit)
+                found["/" + answer.url.split("/", 3)[3]] = exchange_of(visit, answer).body.decode()
+    return found
+
+
+def test_twenty_pages_that_scripts_build_are_found_and_read(live):
+    server, _ = crawled(live)
+    found = texts(live)
+    read = [number for number in range(20) if f"scripts of page{number} wrote" in found.get(f"/page/{number}", "")]
+    assert read == list(range(20))
+    assert server.paths.count("/app.js") == 1  # it serves all pages that want it
+    records = live.records()
+    assert sum(count for (kind, url), count in records.items() if kind == "resource") == 20
+    assert ("response", server.url("/app.js")) in records
+    live.verified()
+
+
+def test_nothing_of_it_is_read_by_default(live):
+    server, _ = crawled(live, settings={"render": "never"})
+    assert {path for path in server.paths if path.startswith("/page/")} == {"/page/0"}
+    assert not any(path.endswith(".js") for path in server.paths)
+
+
+def test_no_browser_is_begun_for_pages_that_need_none(live):
+    server, _ = crawled(live, path="/plain/1", plain=5, seconds=3.0, settings={"browser": "/bin/false"})
+    assert "/plain/1" in server.paths
+
+
+def test_a_page_that_harms_the_browser_costs_itself_alone(live):
+    harm = ("/loops", "/eats", "/asks", "/opens", "/ticks")
+    settings = {"render_memory_bytes": 700 << 20, "render_requests": 30}
+    server, _ = crawled(live, harm=harm, settings=settings)
+    outcomes = {url.partition(str(server.port))[2]: label for url, label in live.outcomes().items()}
+    assert [outcomes[path] for path in harm] == ["ok"] * len(harm)
+    assert [number for number in range(20) if outcomes.get(f"/page/{number}") == "ok"] == list(range(20))
+    assert sum("?n=" in asked for asked in server.paths) <= 30
+    assert sum("?t=" in asked for asked in server.paths) <= 30
+    live.verified()
+
+
+def test_nothing_that_a_page_asks_for_passes_the_guard_or_robots_txt(live):
+    server, canary = crawled(live, path="/inside")
+    assert canary.connections == 0
+    assert "/to-inside" in server.paths  # the way there was walked
+    assert "/private/x" not in server.paths
+    assert not any(path.startswith("POST") for path in server.paths)
