@@ -7,6 +7,7 @@
     python bench/backtest.py HISTORIES --only million
     python bench/backtest.py HISTORIES --only intervals
     python bench/backtest.py HISTORIES --only ablation --budget 0.02
+    python bench/backtest.py HISTORIES --leave-one-out --sample 1500 --kept left-out.jsonl
 
 HISTORIES is a folder of histories. `gaps` prints the gap closed (see evercrawl lab backtest) of each site,
 with and without validators, the mean of all but those left out, how far the policy is behind uniform polling and
@@ -16,7 +17,11 @@ random; `speed` polls a second of CPU, on one core; `million` how long a history
 how much wider intervals are for drawing whole folders; `ablation` the gap closed when each part of the default policy
 is left out; `rivals` how often, and by how much, the policy is behind polling by importance and uniform polling, with
 intervals over pages and over time, in several windows of each history. With `--earlier` replays end so many years
-before histories do: of such parts nothing was known when parameters were chosen. Exits 1 when a goal is missed.
+before histories do: of such parts nothing was known when parameters were chosen. With
+`--leave-one-out` every constant that is not compiled in is tried at other values, and for each history those are chosen
+that do best on the others; what each constant is worth and the left-out scores are printed (see left_out.py). What was
+replayed is kept in a file, so that an interrupted command goes on where it was.
+Exits 1 when a goal is missed.
 """
 
 from __future__ import annotations
@@ -25,10 +30,12 @@ import argparse
 import statistics
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from figures import Figure
+from left_out import CONSTANTS, Choice, Trials, chosen, interval
 from rivals import Duel, duels
 
 from evercrawl.lab.backtest.replay import replay
@@ -36,11 +43,11 @@ from evercrawl.lab.backtest.report import means, of_site
 from evercrawl.lab.backtest.runs import make, planned
 from evercrawl.lab.backtest.setting import DAY_S, ReplaySetting, choices
 from evercrawl.lab.histories import History, find, read
+from evercrawl.lab.kept_runs import KeptRuns, fingerprint
 from evercrawl.schedule.clocks import clocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from evercrawl.lab.backtest.report import OfSite
     from evercrawl.lab.backtest.rows import ReplayRow
@@ -69,10 +76,15 @@ def main() -> int:
     parser.add_argument("--budget", type=float, action="append", help="may be repeated")
     parser.add_argument("--sample", type=int, help="only so many pages of each site")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--leave-one-out", action="store_true", help="choose constants on all other sites")
+    parser.add_argument("--kept", type=Path, default=Path("left-out.jsonl"), help="leave-one-out: what is over")
     o = parser.parse_args()
     o.all_paths = find(o.histories)
     o.paths = [path for path in o.all_paths if path.name not in o.without.split(",")]
     o.budget = sorted(o.budget or BUDGETS)
+    if o.leave_one_out:
+        shown(left_out(o))
+        return 0
     parts: Mapping[str, Any] = {
         "gaps": gaps, "pooled": pooled_gaps, "poisson": poisson, "speed": speed, "million": million,
         "intervals": intervals, "ablation": ablation, "rivals": rivals,
@@ -104,6 +116,32 @@ def gaps(o: argparse.Namespace) -> Iterable[Figure]:
         for rival in YARDSTICKS[:2]:
             yield from rivalry(leads(every, rival), f"{rival}, {name}")
         yield from errors(o, sites, name)
+
+
+def left_out(o: argparse.Namespace) -> Iterable[Figure]:
+    """Yield what each constant is worth, and the gap closed on each site with constants that others chose."""
+    for dated in (True, False):
+        name = "validators" if dated else "no validators"
+        settings = [ReplaySetting(budget, validators=dated, sample=o.sample) for budget in o.budget]
+        with KeptRuns(o.kept.with_stem(f"{o.kept.stem}-{name.replace(' ', '-')}"), fingerprint()) as kept:
+            trials = Trials(o.paths, o.policy, settings, kept)
+            usual, tried = trials.scores(()), dict[Choice, np.ndarray]()
+            for constant in CONSTANTS:
+                for times in constant.times:
+                    choice = ((constant.name, times),)
+                    tried[choice] = trials.scores(choice)
+                    low, high = interval(tried[choice] - usual)
+                    says = f"{name}: {constant.name} x {times:.3g} ({low:+.3f} to {high:+.3f})"
+                    yield Figure(says, float((tried[choice] - usual).mean()), "more")
+            scores = list[float]()
+            for out, path in enumerate(o.paths):
+                choice = chosen(usual, tried, out)
+                scores.append(trials.score(path, choice))
+                says = ", ".join(f"{each} x {times:.3g}" for each, times in choice) or "as usual"
+                yield Figure(f"{name}: {path.name}, {says}; usual {usual[out]:.3f}, left out", scores[-1], "")
+            for says, values in (("usual constants", usual), ("left out", np.array(scores))):
+                low, high = interval(values)
+                yield Figure(f"{name}: gap closed, {says} ({low:.2f} to {high:.2f})", float(values.mean()), "")
 
 
 def rivalry(rows: list[ReplayRow], name: str) -> Iterable[Figure]:

@@ -1,0 +1,63 @@
+"""Constants of the default policy, chosen on other sites than those that are reported."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evercrawl.lab.backtest.setting import ReplaySetting
+from evercrawl.lab.kept_runs import KeptRuns
+from evercrawl.schedule.clocks._layout import BURST, BURST_LASTS, SETTINGS
+from evercrawl.schedule.policies.price.price import Price
+
+BENCH = Path(__file__).parents[3] / "bench"
+spec = importlib.util.spec_from_file_location("left_out", BENCH / "left_out.py")
+left_out = sys.modules["left_out"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(left_out)
+
+
+def told():
+    """The numbers that a new policy goes by."""
+    return Price().state()["told"][-SETTINGS:]
+
+
+def test_policies_that_are_made_meanwhile_have_other_constants_and_later_ones_the_usual():
+    usual = told()
+    with left_out.set_to((("burst", 0.5), ("burst lasts", 3.0))):
+        other = told()
+    assert other[BURST] == 0.5 * usual[BURST]
+    assert other[BURST_LASTS] == 3.0 * usual[BURST_LASTS]
+    assert (told() == usual).all()
+
+
+@pytest.mark.parametrize("constant", left_out.CONSTANTS, ids=lambda each: each.name)
+def test_each_constant_is_there(constant):
+    value = left_out.taken(constant)
+    with left_out.set_to(((constant.name, 2.0),)):
+        assert np.array_equal(left_out.taken(constant), np.multiply(value, 2.0))
+    assert left_out.taken(constant) == value
+
+
+def test_a_site_has_no_say_in_what_it_is_replayed_with():
+    draw = np.random.default_rng(1)
+    usual = draw.random(6)
+    tried = {((name, times),): usual + draw.normal(0.02, 0.02, 6) for name in ("a", "b") for times in (0.5, 2.0)}
+    for out in range(6):
+        choice = left_out.chosen(usual, tried, out)
+        others = {each: np.where(np.arange(6) == out, draw.random(6), scores) for each, scores in tried.items()}
+        assert left_out.chosen(np.where(np.arange(6) == out, 9.0, usual), others, out) == choice
+    assert left_out.chosen(usual, {((("a"), 0.5),): usual + np.array([0.1, -0.09] * 3)}, 0) == (), "it may be chance"
+
+
+def test_what_was_replayed_is_not_replayed_again(tmp_path, drawn, monkeypatch):
+    history, path, counted = drawn(4, pages=30, days=60), Path("made"), []
+    monkeypatch.setattr(left_out, "read", lambda asked: counted.append(asked) or history)
+    for _ in range(2):
+        with KeptRuns(tmp_path / "runs.jsonl", "code") as kept:
+            trials = left_out.Trials([path], "price", [ReplaySetting(0.2)], kept)
+            found = [float(trials.scores(choice)[0]) for choice in ((), (("age alone", 0.0),))]
+    assert len(counted) == 2
+    assert all(np.isfinite(found))
+    assert found[0] != found[1]
