@@ -76,7 +76,7 @@ def _chosen(view: View, runs: Runs, question: ChangeQuestion, visits: Ints) -> I
     expression = question.expression
     if expression is not None and len(visits):
         urls = view.state.urls.get_many(runs.take("slot", visits).tolist())
-        visits = visits[np.array([expression.search(url) is not None for url in urls], np.bool_)]
+        visits = visits[np.array([bool(expression.search(url)) for url in urls], np.bool_)]
     for change in told_one_by_one(view, runs, visits, Noises(view.partition, runs)):
         if question.all or not change.noise:
             yield change

@@ -91,11 +91,11 @@ def visits_of(parts: ServerParts, url: str, most: int) -> list[dict[str, Any]]:
         except NotHeldError as error:
             raise RequestError(404, str(error)) from error
         columns = {name: derived.runs.take(name, visits).tolist() for name in _COLUMNS}
-    rows = [dict(zip(_COLUMNS, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    rows: list[dict[str, Any]] = [dict(zip(_COLUMNS, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     return [visit_fields(row) for row in rows][::-1]
 
 
-_COLUMNS: Final = ("at", "outcome", "status", "flags", "size", "wire")
+_COLUMNS: Final[tuple[str, ...]] = ("at", "outcome", "status", "flags", "size", "wire")
 
 
 def visit_fields(row: dict[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any, Final, cast
 from urllib.parse import urlencode
 
@@ -62,7 +63,7 @@ def _html(static: Static, request: Request) -> tuple[str, AnswerTicket | None]:
     html = rendered(
         "search", static, request, found=found, trouble=trouble, skip=skip, marked=marked, iso=iso, ago=ago,
         narrowed=narrowed, groups=_groups(found.facets) if found and found.facets else [], named=_named,
-        here=lambda **other: _address(words, narrowed, other), rates=_rates(parts, found) if found else [],
+        here=partial(_here, words, narrowed), rates=_rates(parts, found) if found else [],
         limit=given.whole("limit", 10, 1, MOST),
         retrieval=parts.tickets.written(shown) if shown else "", tickets=parts.tickets.hits(shown) if shown else [],
     )  # fmt: skip
@@ -90,6 +91,11 @@ def _named(name: str, value: str) -> str:
     if name == "fresh":
         return f"{100 * float(value):.0f} % or more"
     return f"the last {value}" if name == "fetched_within" else value
+
+
+def _here(words: str, narrowed: dict[str, str], **other: Any) -> str:
+    """Return the address of this search with other values of some parameters."""
+    return _address(words, narrowed, other)
 
 
 def _address(words: str, narrowed: dict[str, str], other: dict[str, Any]) -> str:

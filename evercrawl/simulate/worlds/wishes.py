@@ -90,7 +90,8 @@ def _sized(draw: random.Random, window: str) -> str:
     """Return a window with a size, or with its usual one."""
     if window in (values.AUTO, "unbounded"):
         return window
-    return window + draw.choice(["", "", ":4", ":8v", *([] if window == "variable" else [":2h"])])
+    sizes = ["", "", ":4", ":8v"] if window == "variable" else ["", "", ":4", ":8v", ":2h"]
+    return window + draw.choice(sizes)
 
 
 def options(draw: random.Random, policy: str) -> tuple[str, ...]:
