@@ -25,8 +25,14 @@ from evercrawl.types import Flags, Floats, Slots
 
 OWED: Final = 1.25
 """Visits of a host for each page that is known of it, after which pages of which something is expected come first."""
+OWED_ALL: Final = 1.75
+"""The same, after which those of folders come first that have shown no end, where many wait: a tree may be even."""
+MANY: Final = 0.25
+"""Part of the pages known of a host that have to wait for that. A chain without end has hardly any that wait."""
 OWED_TURNS: Final = 3
 """Of so many visits all but one go to these."""
+SHOWN: Final = 64
+"""Pages of a site that are read as they are worth; then some come first that show whether its folders end."""
 WORK_BYTES: Final = 8_000.0
 """Bytes that take as much work to read as all of a visit but its body does: some 300 us of a page's 1,000."""
 SURE: Final = 100.0
@@ -95,10 +101,14 @@ class Expecting:
 
     def owed(self, prospect: Prospect, cells: Slots, hosts: Slots) -> Flags:
         """Return which unread pages come before all others of their hosts now, shape (n,)."""
-        visits = self._prospects.times.visits_of(hosts)
-        late = (visits >= OWED * self._known.take(hosts)) & (visits % OWED_TURNS != 0)
+        visits, known = self._prospects.times.visits_of(hosts), self._known.take(hosts).astype(np.float64)
+        late, turn = visits >= OWED * known, visits % OWED_TURNS != 0
+        many = known - self._read.take(hosts) >= MANY * known
         unread = (cells & np.uint32(NO_RECORD)) != 0
-        owed: Flags = late & (prospect.ends | ((cells & np.uint32(ROOT)) != 0)) & unread
+        due = late & (prospect.ends | ((cells & np.uint32(ROOT)) != 0) | many & prospect.shows)
+        due |= (visits >= OWED_ALL * known) & many & ~prospect.poor
+        tried = (prospect.tries > 0) & (prospect.of_site >= SHOWN)
+        owed: Flags = (due & turn | tried) & unread
         return owed
 
     def times(self, prospect: Prospect, slots: Slots, cells: Slots, hosts: Slots) -> Floats:

@@ -3,6 +3,8 @@
 import math
 from typing import Any
 
+import pytest
+
 from evercrawl.config import Config
 from evercrawl.simulate.living.coverage import coverage
 from evercrawl.simulate.living.documentation import DocumentationWeb
@@ -37,6 +39,15 @@ def test_a_deep_site_is_read_whole_at_the_default_settings():
     web = DocumentationWeb(1, hosts=1, pages=600, depth=8, even=True, latency_s=0.1)
     _, found = covered(web, 600 * 1.3 * 1.15)
     assert found.whole_after.get(web.origins[0], math.inf) <= 1.3 * 600
+
+
+@pytest.mark.parametrize(("even", "seed"), [(True, 1), (False, 2)])
+def test_a_deep_site_is_read_whole_though_its_pages_fall_due_meanwhile(even, seed):
+    """Of an even tree hardly a page shows that there is an end before the deepest ones are read."""
+    web = DocumentationWeb(seed, hosts=1, pages=600, depth=8, even=even, latency_s=0.1)
+    _, found = covered(web, 600 * 2.4 * 1.15, refresh_after_s=110.0)
+    assert found.read[web.origins[0]] == 600
+    assert found.overdue[web.origins[0]] <= 3.0
 
 
 def test_a_page_that_takes_long_does_not_take_the_time_of_all_others():

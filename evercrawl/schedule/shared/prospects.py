@@ -99,6 +99,9 @@ class Prospect(NamedTuple):
         Whether its folder is believed to end, and not to hold mostly copies; else it is held back.
     tries
         How much it is wanted to see whether its folder ends: 0 not now, 1, or 2 where it would be the deepest.
+    shows, poor
+        Whether it would show whether its folder ends, be it wanted now or not; whether most that were read where it is
+        turned out to be copies, or none at all.
     """
 
     read: Floats
@@ -107,6 +110,8 @@ class Prospect(NamedTuple):
     of_site: Floats
     ends: Flags
     tries: Floats
+    shows: Flags
+    poor: Flags
 
 
 class Prospects:
@@ -194,11 +199,11 @@ class Prospects:
         ends = _ends(of_site, of_folder, level) & ~poor
         deepest = of_folder["deepest"].astype(np.int64)
         free = (of_site["tried"] < FREE) | (self.times.visits_of(hosts) >= of_site["next"])
-        shows = ~ends & ~poor & free & (level + of_folder["dead"] >= deepest)
+        shows = ~ends & ~poor & (level + of_folder["dead"] >= deepest)
         doubt = np.sqrt(own * (1.0 - own) / (of_depth["read"] + PRIOR + 1.0))
-        tries = np.where(shows, np.where(level > deepest, 2.0, 1.0), 0.0)
+        tries = np.where(shows & free, np.where(level > deepest, 2.0, 1.0), 0.0)
         read, told = of_depth["read"].astype(np.float64), of_site["read"].astype(np.float64)
-        return Prospect(read, own, doubt, told, ends, tries)
+        return Prospect(read, own, doubt, told, ends, tries, shows, poor)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return all that was learned, as arrays that may be kept on disk."""
