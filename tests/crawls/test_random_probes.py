@@ -55,6 +55,15 @@ def test_no_page_is_visited_again_too_soon(run):
         assert all(late.at - early.at > 99.9 for early, late in pairwise(ran.asked(url))), url
 
 
+def test_a_page_that_is_drawn_twice_is_left_alone_after_the_visit_in_between(run):
+    """Hosts rest for long, so what is drawn is often visited in its turn first, and then drawn again."""
+    ran = crawl(run, web(run, pages=6), 1500, refresh_after_s=60.0, probe_share=0.5, delay_s=8.0)
+    twice = Counter(event.slot for event in drawn(ran))
+    assert min(twice.values()) > 5
+    for url in ran.pages:
+        assert all(late.at - early.at > 59.9 for early, late in pairwise(ran.asked(url))), url
+
+
 @pytest.mark.parametrize("changing", [0, 10])
 def test_every_draw_comes_to_be_judged_and_none_is_judged_twice(run, changing):
     ran = crawl(

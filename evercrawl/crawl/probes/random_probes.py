@@ -83,8 +83,8 @@ class RandomProbes:
         self._surroundings = surroundings
         self._refresh_after_s = refresh_after_s
         self._chance = share / (1 - share) if share < 1 else 1.0  # for each visit that is none
-        self._waiting = dict[int, None]()  # slots
-        self._queue = list[tuple[float, int]]()  # instants and slots, also of pages that wait no more
+        self._waiting = dict[int, float]()  # slot -> when it is looked at next, which names its entry in the queue
+        self._queue = list[tuple[float, int]]()  # instants and slots; entries that no page waits for are passed over
         self._unchanged = deque[bool](maxlen=MOST_LOOKS)  # the last of them, in this run
         self._by_importance = False
         self._random = Random(f"{partition.birth.id} {partition.journal.sequence}")  # another one in each run
@@ -127,7 +127,7 @@ class RandomProbes:
 
     def learned(self, visit: Remembered) -> None:
         """Hear of a visit that is remembered: if its page was drawn, it has been looked at."""
-        if self._waiting.pop(visit.event.slot, 0) is None and visit.event.outcome != Outcome.ERROR:
+        if self._waiting.pop(visit.event.slot, None) is not None and visit.event.outcome != Outcome.ERROR:
             self._unchanged.append(not visit.event.flags & CHANGED and visit.event.outcome != Outcome.GONE)
 
     @property
@@ -147,12 +147,12 @@ class RandomProbes:
     def start(self, now: float) -> tuple[Host, int] | None:
         """Return a page that was drawn and may be visited now, which does not wait for its refresh any more."""
         while self._queue and self._queue[0][0] <= now:
-            _, slot = heapq.heappop(self._queue)
-            if slot in self._waiting:
+            at, slot = heapq.heappop(self._queue)
+            if self._waiting.get(slot) == at:  # else it was visited meanwhile, and may have been drawn again
                 host = self._frontier.hosts[int(self._state.known.row(slot)["host"])]
                 wait_s = self._frontier.wait_s(host, now)
                 taken = wait_s <= 0 and self._frontier.take_page(host, slot)
-                heapq.heappush(self._queue, (now + max(wait_s, LOOK_S if taken or wait_s > 0 else BUSY_S), slot))
+                self._look(slot, now + max(wait_s, LOOK_S if taken or wait_s > 0 else BUSY_S))
                 if taken:
                     return host, slot
         return None
@@ -162,7 +162,11 @@ class RandomProbes:
         index = self._state.record_of(slot)
         if index is None or slot in self._waiting:
             return
-        self._waiting[slot] = None
         row = self._state.records.rows[index : index + 1]
         at = again_at(self._state, row["visited"], row["misses"], self._refresh_after_s).item()
+        self._look(slot, at)
+
+    def _look(self, slot: int, at: float) -> None:
+        """Let a page that waits come up next at an instant, and by no entry that it left in the queue before."""
+        self._waiting[slot] = at
         heapq.heappush(self._queue, (at, slot))
