@@ -89,7 +89,7 @@ def feed_names(words: Sequence[str]) -> dict[str, str]:
     Examples
     --------
     >>> feed_names(["all", "example.org", "/news/", "news"])
-    {'all': 'all.atom', 'example.org': 'example.org.atom', '/news/': 'news.atom', 'news': 'news-cc8df195.atom'}
+    {'all': 'all.atom', 'example.org': 'example.org.atom', '/news/': 'news.atom', 'news': 'news-19fba0e9.atom'}
     """
     names = dict[str, str]()
     for word in words:
