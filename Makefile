@@ -4,7 +4,8 @@
 # make check   lint, format, types, floors      make docs  pages and charts drawn from code and figures, and the site
 # make audit   hold every installed package against the hashes in .ci      make lock  write these anew
 # make replay  install pywb and a browser, and have both replay what was archived; skipped by make test until then
-# make look    the same browser goes through every page of `evercrawl serve`, beside a crawl of strange pages
+# make look    the same browser goes through every page of `evercrawl serve`, beside a crawl of strange pages, and
+#              reads pages that scripts build, and those that harm a browser
 # make scripts  check the types of the server's scripts and lint them; needs Node, which nothing else does
 # make screenshots  the pictures of docs/guide/SERVER.md, of the server beside the demonstration
 # make demo    crawl a small living web on this machine, and compare what was learned with the truth
@@ -52,7 +53,7 @@ lock: setup
 
 look: setup
 	.ci/replay
-	LOOK_TESTS=required $(BIN)/python -m pytest -q -m browser tests/live/test_look.py
+	LOOK_TESTS=required $(BIN)/python -m pytest -q -m browser tests/live/test_look.py tests/live/test_rendering.py
 
 scripts:
 	npx --yes --package typescript@7.0.2 tsc --project .ci/tsconfig.json
