@@ -61,7 +61,7 @@ def test_all_of_a_crawled_site_can_be_asked_about(crawled, site, tmp_path, capsy
     assert "policy price keeps no tables" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["export", "policies", "-o", "-", "--dir", crawled])
-    assert "choose pages, links, visits, content, usage or policy.NAME" in capsys.readouterr().err
+    assert "choose pages, links, visits, content, usage, wacz or policy.NAME" in capsys.readouterr().err
 
     assert main(["get", f"{origin}/moved", "--dir", crawled, "--json"]) == 0
     out, err = capsys.readouterr()
@@ -178,17 +178,22 @@ def test_a_page_cannot_make_a_terminal_do_things(hostile, monkeypatch):
     monkeypatch.setattr("sys.stderr", err)
     for form in ([], ["--text"], ["--markdown"], ["--json"]):
         assert main([*hostile, *form]) == 0
-    assert out.sent.count("a]0;name2Jb") == 3
+    assert out.sent.count("a]0;name2Jb") == 4
     assert err.sent == "evercrawl: it was [31m\n" * 4
     assert not {*out.sent} & {"\x1b", "\x07", "\x9b", "\r"}
     assert "\t" in out.sent
 
 
 def test_programs_and_files_get_a_page_as_it_is(hostile, tmp_path, capsysbinary):
+    assert main([*hostile, "--raw"]) == 0
+    assert main([*hostile, "--raw", "-o", str(tmp_path / "page")]) == 0
+    assert b"a\x1b]0;name\x07" in capsysbinary.readouterr().out
+    assert b"a\x1b]0;name\x07" in (tmp_path / "page").read_bytes()
+
+
+def test_a_text_has_no_controls_for_programs_either(hostile, capsysbinary):
     assert main([*hostile, "--text"]) == 0
-    assert main([*hostile, "--text", "-o", str(tmp_path / "page")]) == 0
-    assert b"a\x1b]0;name\x07\xc2\x9b2Jb" in capsysbinary.readouterr().out
-    assert b"a\x1b]0;name\x07\xc2\x9b2Jb" in (tmp_path / "page").read_bytes()
+    assert b"a]0;name2Jb" in capsysbinary.readouterr().out
 
 
 def test_without_readable_settings_a_page_is_shown_all_the_same(hostile, tmp_path, capsys):

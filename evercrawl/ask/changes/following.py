@@ -100,10 +100,10 @@ class FollowedCrawl:
         self.crawl.close()
 
     def _reopen(self) -> None:
-        before = self.crawl, self.derived
+        crawl, derived = self.crawl, self.derived
         self._open(None)  # where that fails, as while something is being forgotten, the next turn tries again
-        before[1].close()
-        before[0].close()
+        derived.close()
+        crawl.close()
 
     def _open(self, tell: Tell | None) -> None:
         self.crawl = opened(self._directory)

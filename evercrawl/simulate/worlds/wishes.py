@@ -59,7 +59,7 @@ def wish(seed: int, configs: Sequence[Config]) -> list[Config]:
     wishes, wished = _drawn(draw, configs[0]), list[Config]()
     for config in configs:
         wishes = _drawn(draw, config) if draw.random() < _OFTEN else wishes
-        wished.append(replace(config, **wishes))
+        wished.append(replace(config, **wishes | {"virtual_page": _virtual_page(wishes["virtual_page"], config)}))
     return wished
 
 
@@ -81,9 +81,14 @@ def _drawn(draw: random.Random, config: Config) -> dict[str, Any]:
         "window": _sized(draw, config.window),
         "tax": draw.choice(["auto", "auto", "0.05", "0.3"]),
         "convention": draw.choice(["auto", "tax", "link"]),
-        "virtual_page": draw.choice(["sites", "pages"]) if config.importance == "aopic" else "sites",
+        "virtual_page": draw.choice(["sites", "pages"]),
         "virtual_spends": draw.choice(["auto", "at-once", "in-turn"]),
     }
+
+
+def _virtual_page(wished: str, config: Config) -> str:
+    """Return what the virtual page gives to; only where cash goes round can that be pages."""
+    return wished if config.importance == "aopic" else "sites"
 
 
 def _sized(draw: random.Random, window: str) -> str:
