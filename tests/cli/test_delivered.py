@@ -128,8 +128,9 @@ def test_a_crawl_delivers_at_least_once_also_when_it_is_killed(pages, receiver, 
     first.send_signal(signal.SIGKILL)
     first.wait()
     receiver.refuse = 0
-    before = len(receiver.sequences)
+    before, reads = len(receiver.sequences), pages.reads
     second = started()
+    until(lambda: pages.reads > reads + 3)  # it runs, and obeys signals: what the first had begun delivers for a while
     until(lambda: len(receiver.sequences) > before + 1)
     second.send_signal(signal.SIGTERM)
     assert second.wait(30) == 0
