@@ -124,8 +124,8 @@ max_depth = 2
 
 A longer `Crawl-delay` in robots.txt counts more than a section. Outside its hours nothing of a site is requested, not
 even robots.txt; what is under way when they end is finished. With `--until-idle` a crawl does not wait for hours that
-are more than 30 s away. Headers, cookies and logins are described in [SESSIONS.md](SESSIONS.md); they are read at the
-start of a run. `evercrawl why URL` names the section that keeps a page waiting or out.
+are more than 30 s away. Headers, cookies and logins are described in [SESSIONS.md](SESSIONS.md). `evercrawl
+why URL` names the section that keeps a page waiting or out.
 """
 
 _TARGETS: Final = f"""

@@ -10,6 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 
+from evercrawl.config import site_rules, targets
 from evercrawl.config.focus import KINDS, Focus
 from evercrawl.config.secrets import write_private
 from evercrawl.config.settings import SETTINGS, Config, Setting
@@ -67,6 +68,9 @@ def _amended(text: str, changed: Mapping[str, object]) -> str:
 
     document: Any = tomlkit.parse(text)
     for name, value in changed.items():
+        if name in _SECTIONS:
+            _put_sections(document, name, cast("tuple[SiteRules, ...] | tuple[Target, ...]", value))
+            continue
         setting = SETTINGS[name]
         table = document.setdefault(setting.section, tomlkit.table())
         _put(table if isinstance(table, dict) else document, name, as_written(setting, value))
@@ -85,6 +89,35 @@ def _put(table: Any, name: str, value: object) -> None:
         if list(listed) == entries:
             return
     table[name] = value
+
+
+_SECTIONS: Final[dict[str, tuple[str, Callable[[object], object]]]] = {
+    "sites": ("site", site_rules.NAME.read),
+    "targets": ("target", targets.PATTERN.read),
+}
+"""Setting -> how its sections are called, and the name that TOML gives one -> the name that it has with us."""
+
+
+def _put_sections(document: Any, name: str, sections: tuple[SiteRules, ...] | tuple[Target, ...]) -> None:
+    """Make the sections of a kind those that are given; keys whose values stay keep their lines and comments."""
+    import tomlkit
+
+    kind, named = _SECTIONS[name]
+    tables: Any = document.setdefault(kind, tomlkit.table(is_super_table=True))
+    there: dict[object, str] = {named(str(written)): str(written) for written in tables}
+    wanted = {each.name if isinstance(each, SiteRules) else each.pattern: each for each in sections}
+    for gone in there.keys() - wanted.keys():
+        tables.remove(there[gone])
+    for key, section in wanted.items():
+        if key not in there:
+            tables.add(key, tomlkit.table())
+        table, given = tables[there.get(key, key)], section.given()
+        kinds = site_rules.KINDS if isinstance(section, SiteRules) else targets.KINDS
+        for old in [old for old in table if old not in given]:
+            table.remove(old)
+        for key_of, value in given.items():
+            if key_of not in table or kinds[key_of].read(table[key_of]) != value:
+                _put(table, key_of, _plain(value))
 
 
 _HEAD = """\

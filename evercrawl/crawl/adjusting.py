@@ -34,10 +34,11 @@ class Adjusting:
     policy
         Which takes what it can.
     adopt
-        Sections of sites and of targets -> they hold from now on, for known pages too; nobody is told without it.
+        Sections of sites and of targets -> they hold from now on, for known pages too, and whether they did not before;
+        raises ConfigError, and changes nothing, where they cannot. Nobody is told without it.
     """
 
-    def __init__(self, file: Path, name: str, policy: Policy, adopt: Callable[[_Sections], None] | None = None) -> None:
+    def __init__(self, file: Path, name: str, policy: Policy, adopt: Callable[[_Sections], bool] | None = None) -> None:
         self._file, self._name, self._policy, self._adopt = file, name, policy, adopt
         self._written, self._taken = self._stamp(), self._begun_with()
         self._sections: _Sections | None = None
@@ -59,11 +60,15 @@ class Adjusting:
             sections = self._sections_of(load(self._file))
         except ConfigError as error:
             return str(error)
-        before, self._sections = self._sections, sections
-        if self._adopt is None or sections == before:
+        if self._adopt is None or sections == self._sections:
+            self._sections = sections
             return ""
-        self._adopt(sections)
-        return f"the sections of sites and targets in {self._file.name} hold from now on"
+        try:
+            news = self._adopt(sections)
+        except ConfigError as error:
+            return f"the sections of sites and targets stay as they were: {error}"
+        self._sections = sections
+        return f"the sections of sites and targets in {self._file.name} hold from now on" if news else ""
 
     @staticmethod
     def _sections_of(config: Config) -> _Sections:
@@ -118,10 +123,13 @@ async def keep_adjusted(
 ) -> None:
     """Look once a second, until cancelled, and say what became of a change; `tuning` has other sections hold."""
 
-    def adopt(sections: _Sections) -> None:
+    def adopt(sections: _Sections) -> bool:
         assert tuning is not None, "it is told only then"
         sites, targets = sections
+        if (tuning.config.sites, tuning.config.targets) == sections:
+            return False
         tuning.adopt(replace(tuning.config, sites=sites, targets=targets), clock.now())
+        return True
 
     file = partition.directory / FILE_NAME
     adjusting = Adjusting(file, config.policy, policy, adopt if tuning is not None else None)

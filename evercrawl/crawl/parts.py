@@ -337,7 +337,13 @@ class Parts:
         """Put together what has orders obeyed."""
         frontier = self._frontier
         self.tuning = Tuning(
-            config, self.scope, self.pace, frontier, policy, (self.visiting, self.access, self.choosing.aiming)
+            config,
+            self.scope,
+            self.pace,
+            frontier,
+            policy,
+            (self.visiting, self.access, self.choosing.aiming),
+            outside.sessions,
         )
         self.obeying = Obeying(
             partition,

@@ -12,6 +12,7 @@ from evercrawl.model.stored.remembered import VisitListener
 if TYPE_CHECKING:
     from evercrawl.arrays.hasher import Hasher
     from evercrawl.clock import Clock
+    from evercrawl.config import Config
     from evercrawl.config.written import Change
     from evercrawl.crawl.visit.parsers import Parsers
     from evercrawl.fetch.guard import Guard
@@ -64,6 +65,18 @@ class Offload(Protocol):
 
     async def __call__(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return what `function(*arguments)` returns."""
+        ...
+
+
+class Identifies(Protocol):
+    """Lets sites know who asks, as their sections say."""
+
+    def check(self, config: Config) -> None:
+        """See that settings could be adopted; raises ConfigError where a secret cannot be had."""
+        ...
+
+    def adopt(self, config: Config) -> None:
+        """Go by other settings from now on; raises ConfigError, and changes nothing, where a secret cannot be had."""
         ...
 
 
@@ -121,6 +134,8 @@ class Outside:
         Called in a thread before each commit: what has to be on the disk before the journal is. None for nothing.
     gate
         Holds up the crawl; None where nobody does.
+    sessions
+        Lets sites know who asks, and is told of other sections before they hold; None where nobody is.
     """
 
     network: Network
@@ -139,3 +154,4 @@ class Outside:
     forgets: bool = False
     before_commit: Callable[[], None] | None = None
     gate: Gate | None = None
+    sessions: Identifies | None = None

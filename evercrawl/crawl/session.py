@@ -33,7 +33,7 @@ from evercrawl.crawl.orders.live import LiveLine
 from evercrawl.crawl.ports import Gate, Network, Outside
 from evercrawl.crawl.removing.keeping import due, keep_less
 from evercrawl.crawl.removing.keeping import wanted as wanted_less
-from evercrawl.crawl.sessions.assembling import Certificates, certificates, credentials_of, with_sessions
+from evercrawl.crawl.sessions.assembling import Sessions
 from evercrawl.crawl.shelving import Shelving
 from evercrawl.crawl.timekeeping import go_on
 from evercrawl.crawl.visit.parsers import Inline, Parsers
@@ -240,15 +240,13 @@ async def _run(
         watch(Progress(at=clock.now(), known=partition.state.known.count, message=message))
     if slow := unbounded(config):
         watch(Progress(at=clock.now(), known=partition.state.known.count, message=slow))
-    credentials = credentials_of(config)
-    network, names = (
-        reach(clock) if reach is not None else _reach(config, clock, guard, certificates(credentials, config))
-    )
+    sessions = Sessions(config)
+    network, names = reach(clock) if reach is not None else _reach(config, clock, guard, sessions)
 
     def say(sentence: str) -> None:
         watch(Progress(at=clock.now(), known=partition.state.known.count, message=sentence))
 
-    network = with_sessions(network, credentials, config, clock, partition.disk, say)
+    network = sessions.before(network, config, clock, partition.disk, say)
     threads = ThreadPoolExecutor(1, "index")
 
     async def committing(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -293,6 +291,7 @@ async def _run(
             forgets=not only,
             before_commit=before_commit,
             gate=gate,
+            sessions=sessions,
         )
         one = assemble(config, memory, outside, watch, policy=policy)
         stack.callback(one.close)
@@ -362,7 +361,7 @@ def _proxy(config: Config) -> str:
     return found
 
 
-def _reach(config: Config, clock: Clock, guard: Guard, certificate: Certificates | None) -> Reached:
+def _reach(config: Config, clock: Clock, guard: Guard, sessions: Sessions) -> Reached:
     """Return the real network, and names as they are looked up in it."""
     network = CurlNetwork(
         clock,
@@ -373,7 +372,7 @@ def _reach(config: Config, clock: Clock, guard: Guard, certificate: Certificates
         max_connections=config.connections,
         kept_idle=spare_connections(config.connections),
         http2=config.http2,
-        certificate=certificate,
+        certificate=sessions.certificate,
     )
     return network, [DnsResolver(server) for server in config.dns.split(",") if server] or [
         SystemResolver(config.lookups)

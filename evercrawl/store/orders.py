@@ -49,11 +49,11 @@ class CrawlOrder(msgspec.Struct, frozen=True, omit_defaults=True):
     urls
         Of a seed or a check; of `FORGET` also hosts and expressions.
     pattern, lift
-        Of a rule or a boost, and whether that rule or boost is to go.
+        Of a rule or a boost, and whether that rule or boost, or the key of a section, is to go.
     factor, lasts_s
         Of a boost: how many times as much pages count, and for how long, 0 for no end.
     name, values
-        Of a setting.
+        Of a setting, or of a key of a section, such as site."example.org".delay_s.
     """
 
     do: str

@@ -38,6 +38,9 @@ def crawl(tmp_path):
         (["boost", "/x/", "--lift"], CrawlOrder("boost", pattern="/x/", factor=2.0, lift=True)),
         (["set", "delay_s", "5s"], CrawlOrder("set", name="delay_s", values=("5s",))),
         (["set", "exclude"], CrawlOrder("set", name="exclude")),
+        (["set", "site.example.org.headers", "X-A: b", "X-C: d"],
+         CrawlOrder("set", name="site.example.org.headers", values=("X-A: b", "X-C: d"))),
+        (["set", 'target."/news/".fresh', "95%"], CrawlOrder("set", name='target."/news/".fresh', values=("95%",))),
     ],
 )  # fmt: skip
 def test_an_order_is_on_the_disk_and_the_next_start_obeys_it(crawl, capsys, words, order):
@@ -58,6 +61,13 @@ def test_an_order_is_on_the_disk_and_the_next_start_obeys_it(crawl, capsys, word
         (["set", "delay", "5s"], "did you mean delay_s?"),
         (["set", "delay_s", "soon"], "delay_s must be a duration"),
         (["set", "delay_s"], "delay_s takes one value"),
+        (["set", 'site."example.org".delay', "5s"], "delay is not a key of a site section; choose among delay_s"),
+        (["set", 'site."example.org"', "5s"], 'site."example.org" names no key'),
+        (["set", "site.example.org.delay_s", "soon"], "delay_s must be a duration"),
+        (["set", "site.example.org.user", "me"], "user and password go together"),
+        (["set", "site.example.org.delay_s", "--unset"], 'site."example.org".delay_s is not set'),
+        (["set", "site.example.org.delay_s", "5s", "--unset"], "--unset takes no value"),
+        (["set", "delay_s", "--unset"], "only a key of a section can be unset"),
         (["exclude", "("], "PATTERN must be"),
         (["exclude"], "name a PATTERN"),
         (["exclude", "/x/", "--lift"], "has no '/x/' to lift; it has '/old/'"),

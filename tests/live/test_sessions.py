@@ -11,6 +11,7 @@ from members import PASSWORD, USER, MemberSite
 from evercrawl.config import SiteRules, load
 from evercrawl.errors import ConfigError
 from evercrawl.progress import Limits
+from evercrawl.store.orders import CrawlOrder, append, named
 
 SECRETS = ("hunter2", "s3cret", "t0ken", "k3y", "bWU6aHVudGVyMg")
 FORM = {"login_fields": (f"user={USER}", "password=env:MEMBER_PASSWORD"), "secrets_over_http": True}
@@ -183,3 +184,98 @@ def test_damaged_cookies_are_said_and_the_site_is_logged_in_to_again(live):
     site = crawled(live, "/members/a", runs=2, between=damage, login="/login", **FORM)
     assert len(site.posts) == 2
     assert "cookies.json cannot be read" in said(live)
+
+
+def while_crawling(live, path: str, *steps: tuple[Any, Any], **rules: Any) -> MemberSite:
+    """Crawl, do the first of each step once the second of the one before is so; return the site at the end."""
+
+    async def go() -> MemberSite:
+        async with MemberSite() as site:
+            sites = (SiteRules("127.0.0.1", **rules),) if rules else ()
+            crawling = asyncio.ensure_future(
+                live.crawl([site.url(path)], Limits(seconds=20), sites=sites, refresh_after_s=0.05, sitemaps=False,
+                           policy="uniform", probe_share=0.0)
+            )  # fmt: skip
+            await seen(crawling, lambda: site.requests)
+            for act, done in steps:
+                before = len(site.requests)
+                act(site)
+                await seen(crawling, lambda done=done, before=before: done(site, site.requests[before:]))
+            crawling.cancel()
+            await asyncio.gather(crawling, return_exceptions=True)
+            return site
+
+    return asyncio.run(go())
+
+
+async def seen(crawling: asyncio.Future[Any], so) -> None:
+    """Wait until something is so, while a crawl runs."""
+    while not so():
+        await asyncio.wait([crawling], timeout=0.02)
+        assert not crawling.done()
+
+
+def sections(live, text: str):
+    """Return what writes other sections into crawl.toml."""
+
+    def act(_: MemberSite) -> None:
+        file = live.directory / "crawl.toml"
+        file.write_text(f"{file.read_text().partition('[site.')[0]}\n{text}")
+
+    return act
+
+
+def ordered(live, name: str, *values: str, lift: bool = False):
+    """Return what gives an order to set a key of a section."""
+    order = CrawlOrder("set", name=name, values=values, lift=lift)
+    return lambda _: append(live.directory, [named(order, 1.0, "ann")])
+
+
+def sent(field: bytes, *, times: int = 1):
+    return lambda _, requests: sum(field in head for head in requests) >= times
+
+
+def test_headers_hold_in_a_running_crawl_by_the_file_and_by_an_order(live):
+    rules = '[site."127.0.0.1"]\nheaders = ["X-Seen: one", "X-Key: env:MEMBER_KEY"]\nsecrets_over_http = true\n'
+    while_crawling(
+        live,
+        "/key",
+        (sections(live, rules), sent(b"X-Seen: one\r\nX-Key: k3y")),
+        (ordered(live, 'site."127.0.0.1".headers', "X-Seen: two"), sent(b"X-Seen: two\r\n\r\n")),
+        (ordered(live, 'site."127.0.0.1".headers', lift=True), lambda _, new: new and b"X-Seen" not in new[-1]),
+    )
+    assert "the sections of sites and targets in crawl.toml hold from now on" in said(live)
+    assert load(live.directory / "crawl.toml").sites[0].headers == ()
+    assert b"k3y" not in everything(live)
+
+
+def test_a_secret_that_is_missing_leaves_a_running_crawl_as_it_was(live):
+    rules = '[site."127.0.0.1"]\nheaders = ["X-Seen: two"]\n'
+    while_crawling(
+        live,
+        "/",
+        (sections(live, rules.replace("two", "one")), sent(b"X-Seen: one")),
+        (sections(live, '[site."127.0.0.1"]\nbearer = "env:NOBODY"\n'), lambda *_: "stay as they were" in said(live)),
+        (lambda _: None, sent(b"X-Seen: one", times=2)),
+        (ordered(live, "site.127.0.0.1.bearer", "env:NOBODY"), sent(b"X-Seen: one", times=3)),
+        (sections(live, rules), sent(b"X-Seen: two")),
+    )
+    assert "which is empty" not in said(live)
+    assert "has no NOBODY" in said(live)
+
+
+def test_a_login_that_is_set_while_the_crawl_runs_is_used_and_so_is_another_one(live, monkeypatch):
+    monkeypatch.setenv("OTHER_PASSWORD", "wrong")
+    section = (
+        '[site."127.0.0.1"]\nlogin = "{}"\nlogin_fields = ["user=me", "password=env:{}"]\nsecrets_over_http = true\n'
+    )
+    member = lambda name: lambda site: sections(live, section.format(site.url("/login"), name))(site)  # noqa: E731
+    site = while_crawling(
+        live,
+        "/members/a",
+        (member("OTHER_PASSWORD"), lambda site, _: len(site.posts) == 1 and "nobody could log in" in said(live)),
+        (member("MEMBER_PASSWORD"), lambda site, new: len(site.posts) == 2 and any(b"sid=" in head for head in new)),
+        (sections(live, ""), lambda _, new: len(new) > 2 and b"sid=" not in new[-1]),
+    )
+    assert ["hunter2" in post for post in site.posts] == [False, True]
+    assert b"hunter2" not in everything(live)

@@ -76,6 +76,8 @@ def in_words(order: CrawlOrder) -> str:
     >>> in_words(CrawlOrder("set", name="proxy", values=("http://me:secret@proxy.example/",)))
     'proxy = http://***@proxy.example/'
     """
+    if order.name and order.lift:
+        return f"unset {order.name}"
     if order.name:
         return concealed(f"{order.name} = {', '.join(order.values)}")
     times = f" x {order.factor:g}" if order.do == "boost" and not order.lift else ""

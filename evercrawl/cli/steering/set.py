@@ -6,23 +6,28 @@ import argparse
 import difflib
 
 from evercrawl.cli import arguments
+from evercrawl.cli import where as where_is
 from evercrawl.cli.steering import ordering
-from evercrawl.config import SETTINGS
+from evercrawl.config import FILE_NAME, SETTINGS, Config, load
+from evercrawl.config.section_keys import FORM, check_set, section_key, with_value
 from evercrawl.config.settings import read
 from evercrawl.errors import ConfigError
 
 _MORE = (
     "The value is written to crawl.toml, where comments stay. A running crawl uses it from then on if it is one of "
-    f"{', '.join(name for name, setting in SETTINGS.items() if setting.live)}; others from its next start on. "
-    f"{ordering.MORE} Examples: `evercrawl set rate_per_s 2 --wait`, `evercrawl set delay_s 5s --dir example`."
+    f"{', '.join(name for name, setting in SETTINGS.items() if setting.live)}, or a key of a section; others from its "
+    f"next start on. {ordering.MORE} Examples: `evercrawl set rate_per_s 2 --wait`, `evercrawl set delay_s 5s --dir "
+    "example`, `evercrawl set site.example.org.hours 22-6`, `evercrawl set 'target.\"/news/\".fresh' 95%`, "
+    "`evercrawl set site.example.org.hours --unset`."
 )
 
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
     parser = arguments.add_verb(verbs, "set", "change a setting of a crawl, also while it runs", run, _MORE)
-    parser.add_argument("name", metavar="NAME", help="the setting, as crawl.toml names it")
+    parser.add_argument("name", metavar="NAME", help=f"the setting, as crawl.toml names it, or {FORM}")
     parser.add_argument("values", metavar="VALUE", nargs="*", help="its value; of a list, all entries")
+    parser.add_argument("--unset", action="store_true", help="remove a key of a section, or a whole section")
     ordering.add_flags(parser)
 
 
@@ -30,13 +35,31 @@ def run(args: argparse.Namespace) -> int:
     """Give the order; what cannot be a value is refused here."""
     from evercrawl.store.orders import CrawlOrder
 
-    setting = SETTINGS.get(args.name)
+    name, given = str(args.name), tuple(args.values)
+    if args.unset and given:
+        raise ConfigError(f"--unset takes no value: evercrawl set {name} --unset")
+    where = section_key(name)
+    if where is None and args.unset:
+        raise ConfigError(f"only a key of a section can be unset: {FORM}")
+    if where is None:
+        _check(name, given)
+    else:
+        file = where_is.directory(args) / FILE_NAME
+        config = load(file) if file.is_file() else Config()
+        if args.unset:
+            check_set(config, where)
+        with_value(config, where, given, unset=args.unset)
+    return ordering.give(args, CrawlOrder("set", name=name, values=given, lift=args.unset))
+
+
+def _check(name: str, given: tuple[str, ...]) -> None:
+    """See that a setting may have such a value."""
+    setting = SETTINGS.get(name)
     if setting is None:
-        near = difflib.get_close_matches(str(args.name), list(SETTINGS), 1)
+        near = difflib.get_close_matches(name, list(SETTINGS), 1)
         hint = f"did you mean {near[0]}?" if near else "docs/guide/SETTINGS.md lists them"
-        raise ConfigError(f"{args.name!r} is not a setting; {hint}")
+        raise ConfigError(f"{name!r} is not a setting; {hint}")
     many = isinstance(setting.default, tuple)
-    if not many and len(args.values) != 1:
-        raise ConfigError(f"{args.name} takes one value: evercrawl set {args.name} VALUE")
-    read(setting, args.values if many else args.values[0], args.name)
-    return ordering.give(args, CrawlOrder("set", name=args.name, values=tuple(args.values)))
+    if not many and len(given) != 1:
+        raise ConfigError(f"{name} takes one value: evercrawl set {name} VALUE")
+    read(setting, list(given) if many else given[0], name)

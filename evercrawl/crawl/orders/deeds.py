@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evercrawl.config import SETTINGS, Config, as_written
+from evercrawl.config.section_keys import SectionKey, section_key, value_in, with_value
 from evercrawl.config.settings import read
 from evercrawl.crawl.orders.checks import MOST as MOST_CHECKS
 from evercrawl.crawl.orders.deed import Deed, refused
@@ -217,6 +218,8 @@ class Deeds:
         return Deed(f"{name} = {pattern!r} {what}", rules={rule: before.get(rule, now) for rule in rules})
 
     def _set_change(self, order: CrawlOrder) -> Deed:
+        if (where := section_key(order.name)) is not None:
+            return self._section_change(order, where)
         setting = SETTINGS.get(order.name)
         if setting is None:
             near = difflib.get_close_matches(order.name, SETTINGS, 1)
@@ -229,7 +232,27 @@ class Deeds:
         replace(self._tuning.config, **{order.name: value})  # type: ignore[arg-type]  # which sees that all fit together
         return Deed("", change=lambda _: {order.name: value})
 
+    def _section_change(self, order: CrawlOrder, where: SectionKey) -> Deed:
+        def change(config: Config) -> dict[str, object]:
+            return with_value(config, where, order.values, unset=order.lift)
+
+        now = self._tuning.config
+        self._tuning.check(replace(now, **with_value(now, where, order.values, unset=order.lift)))
+        return Deed("", change=change)
+
+    def _set_section(self, order: CrawlOrder, where: SectionKey, now: float) -> Deed:
+        tuning = self._tuning
+        config = replace(tuning.config, **with_value(tuning.config, where, order.values, unset=order.lift))
+        tuning.adopt(config, now)
+        before = self._state.steered.bounds
+        value = value_in(config, where)
+        shown = "is unset" if order.lift else f"= {value}"
+        rules = {rule: before.get(rule, now) for rule in tuning.scope.rules()}
+        return Deed(f"{where} {shown} from now on", rules=rules)
+
     def _set(self, order: CrawlOrder, now: float) -> Deed:
+        if (where := section_key(order.name)) is not None:
+            return self._set_section(order, where, now)
         setting, changed = SETTINGS[order.name], self._set_change(order).change
         assert changed is not None, "it was read before"
         value = changed(self._tuning.config)[order.name]

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from evercrawl.config import Config
     from evercrawl.crawl.pace import Pace
+    from evercrawl.crawl.ports import Identifies
     from evercrawl.model.rules.scope import Scope
     from evercrawl.schedule.base import Policy
     from evercrawl.schedule.frontier.frontier import Frontier
@@ -47,6 +48,8 @@ class Tuning:
         The rules, the ceilings, the hosts' rest, and what values pages.
     others
         Who else goes by them.
+    sessions
+        Lets sites know who asks; None where nobody does.
 
     Attributes
     ----------
@@ -55,19 +58,41 @@ class Tuning:
     """
 
     def __init__(
-        self, config: Config, scope: Scope, pace: Pace, frontier: Frontier, policy: Policy, others: tuple[Adopts, ...]
+        self,
+        config: Config,
+        scope: Scope,
+        pace: Pace,
+        frontier: Frontier,
+        policy: Policy,
+        others: tuple[Adopts, ...],
+        sessions: Identifies | None = None,
     ) -> None:
         self.config, self.scope = config, scope
         self._pace, self._frontier, self._policy, self._others = pace, frontier, policy, others
+        self._sessions = sessions
 
     @property
     def weighs(self) -> bool:
         """Whether the policy asks what pages are worth."""
         return self._policy.weighs
 
+    def check(self, config: Config) -> None:
+        """See that settings could be adopted; raises ConfigError where a secret of a section cannot be had."""
+        if self._sessions is not None:
+            self._sessions.check(config)
+
     def adopt(self, config: Config, now: float) -> None:
-        """Go by other settings from now on, as far as they may change while the crawl runs."""
-        before, self.config = self.config, config
+        """Go by other settings from now on, as far as they may change while the crawl runs.
+
+        Raises
+        ------
+        ConfigError
+            A secret of a section cannot be had; all stays as it was.
+        """
+        before = self.config
+        if self._sessions is not None and (before.delay_s, before.sites) != (config.delay_s, config.sites):
+            self._sessions.adopt(config)
+        self.config = config
         rules = ("scope", "include", "exclude", "max_depth", "max_pages_per_host", "sites")
         if any(getattr(before, name) != getattr(config, name) for name in rules):
             self.scope.change(config)

@@ -1,9 +1,9 @@
-"""Sessions for a run: nothing of this is there where no section of the settings asks for it."""
+"""Sessions for a run: what sections say of who asks, put before the network, and changed while the crawl runs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from evercrawl.config.site_rules import Sites
 from evercrawl.crawl.sessions.cookie_file import read_cookies, write_cookies
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from evercrawl.fetch.transfer import ClientCertificate
     from evercrawl.store.disk.disk import Disk
 
-Certificates: TypeAlias = Callable[[str], "ClientCertificate | None"]
-"""Host -> the client certificate that it is shown, if any."""
-
 
 def credentials_of(config: Config) -> list[Credentials]:
     """Return what the sections of the settings say of who asks, their secrets looked up.
@@ -32,33 +29,63 @@ def credentials_of(config: Config) -> list[Credentials]:
     return [Credentials(rules) for rules in config.sites if rules.has_session]
 
 
-def certificates(credentials: Sequence[Credentials], config: Config) -> Certificates | None:
-    """Return what says which certificate a host is shown; None where there is none."""
-    shown = {one.rules.name: one.certificate for one in credentials if one.certificate is not None}
-    if not shown:
-        return None
-    sites = Sites(config.sites)
+class Sessions:
+    """What the sections of a run say of who asks, as they are now.
 
-    def of(host: str) -> ClientCertificate | None:
-        rules = sites.of(host)
-        return shown.get(rules.name) if rules is not None else None
+    Parameters
+    ----------
+    config
+        As the run begins with it.
 
-    return of
+    Raises
+    ------
+    ConfigError
+        A secret cannot be had.
+    """
 
+    def __init__(self, config: Config) -> None:
+        self._network: SessionNetwork | None = None
+        self._sites = Sites(())
+        self._shown: dict[str, ClientCertificate] = {}
+        self._credentials: Sequence[Credentials] = ()
+        self.adopt(config)
 
-def with_sessions(
-    network: Network,
-    credentials: Sequence[Credentials],
-    config: Config,
-    clock: Clock,
-    disk: Disk,
-    say: Callable[[str], None],
-) -> Network:
-    """Return a network on which sites know who asks; the one that was given where none does."""
-    if not credentials:
-        return network
-    jar = read_cookies(disk, say)
-    return SessionNetwork(
-        network, credentials, config.sites, clock, jar=jar, save=lambda: write_cookies(disk, jar), say=say,
-        delay_s=config.delay_s, deadline_s=config.exchange_deadline_s,
-    )  # fmt: skip
+    def certificate(self, host: str) -> ClientCertificate | None:
+        """Return the client certificate that a host is shown, if any."""
+        rules = self._sites.of(host) if self._shown else None
+        return self._shown.get(rules.name) if rules is not None else None
+
+    def before(
+        self, network: Network, config: Config, clock: Clock, disk: Disk, say: Callable[[str], None]
+    ) -> SessionNetwork:
+        """Return a network on which sites know who asks, wherever a section says so."""
+        jar = read_cookies(disk, say)
+        self._network = SessionNetwork(
+            network, self._credentials, config.sites, clock, jar=jar, save=lambda: write_cookies(disk, jar), say=say,
+            delay_s=config.delay_s, deadline_s=config.exchange_deadline_s,
+        )  # fmt: skip
+        return self._network
+
+    def check(self, config: Config) -> None:
+        """See that settings could be adopted.
+
+        Raises
+        ------
+        ConfigError
+            A secret cannot be had.
+        """
+        credentials_of(config)
+
+    def adopt(self, config: Config) -> None:
+        """Go by other settings from now on; secrets are looked up anew.
+
+        Raises
+        ------
+        ConfigError
+            A secret cannot be had; all stays as it was.
+        """
+        self._credentials = credentials_of(config)
+        self._shown = {one.rules.name: one.certificate for one in self._credentials if one.certificate is not None}
+        self._sites = Sites(config.sites)
+        if self._network is not None:
+            self._network.change(self._credentials, config.sites, config.delay_s)

@@ -79,6 +79,11 @@ class Credentials:
         """Return of which site they are."""
         return f"Credentials({self.rules.name!r})"
 
+    def same_login(self, other: Credentials) -> bool:
+        """Whether the same person logs in at the same form, or nobody does."""
+        login, others = (self.rules.login, self.login_fields), (other.rules.login, other.login_fields)
+        return login == others
+
     def lets(self, https: bool) -> bool:
         """Whether secrets may be sent over such a connection."""
         return https or self.rules.secrets_over_http

@@ -77,6 +77,7 @@ class _Asked:
     request: Request
     addresses: Sequence[str]
     session: Session
+    sent_by: Credentials
     logged_in_again: bool = False
     with_cookies: bool = False
 
@@ -128,16 +129,30 @@ class SessionNetwork:
         deadline_s: float,
     ) -> None:
         self._inner, self._clock, self._jar, self._save, self._say = inner, clock, jar, save, say
-        self._sites, self._delay_s, self._deadline_s = Sites(sections), delay_s, deadline_s
-        self._sessions = {one.rules.name: Session(one) for one in credentials}
-        for session in self._sessions.values():
-            login = session.credentials.rules.login
-            session.logged_in = bool(login) and jar.holds(hostname(login))
+        self._deadline_s = deadline_s
+        self._sessions: dict[str, Session] = {}
+        self.change(credentials, sections, delay_s)
         self._ended: list[Exchange] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._paused = 0  # requests that wait here
         self._fault: BaseException | None = None
         self._saved, self._saved_at = jar.version, clock.now()
+
+    def change(self, credentials: Sequence[Credentials], sections: Sequence[SiteRules], delay_s: float) -> None:
+        """Go by these from now on; what is under way ends as it was asked, and who is logged in stays so.
+
+        Somebody else logs in anew: other `login_fields` make another session.
+        """
+        self._sites, self._delay_s, before = Sites(sections), delay_s, self._sessions
+        self._sessions = {}
+        for one in credentials:
+            session, login = before.get(one.rules.name), one.rules.login
+            if session is not None and session.credentials.same_login(one):
+                session.credentials, session.refused = one, False
+            else:
+                known = session is None and bool(login) and self._jar.holds(hostname(login))
+                session = Session(one, logged_in=known)
+            self._sessions[one.rules.name] = session
 
     @property
     def in_flight(self) -> int:
@@ -155,9 +170,9 @@ class SessionNetwork:
         if session is None:
             self._inner.start(request, addresses)
         elif isinstance(request.tag, RobotsTag) or not session.credentials.rules.login or session.logged_in:
-            self._begin(_Asked(request, addresses, session))
+            self._begin(_Asked(request, addresses, session, session.credentials))
         else:
-            self._await_login(_Asked(request, addresses, session))
+            self._await_login(_Asked(request, addresses, session, session.credentials))
 
     async def finished(self, timeout_s: float) -> list[Exchange]:
         """Return the exchanges that have ended; those of logins are not among them."""
@@ -201,6 +216,8 @@ class SessionNetwork:
 
     def _session_of(self, host: str) -> Session | None:
         """Return the session of the section that means a host, which is the one with the longest name."""
+        if not self._sessions:
+            return None
         rules = self._sites.of(host)
         return self._sessions.get(rules.name) if rules is not None else None
 
@@ -213,6 +230,7 @@ class SessionNetwork:
 
     def _begin(self, asked: _Asked) -> None:
         request, credentials = asked.request, asked.session.credentials
+        asked.sent_by = credentials
         headers = (*request.headers, *self._fields(request.url, credentials))
         self._inner.start(msgspec.structs.replace(request, tag=asked, headers=headers), asked.addresses)
 
@@ -236,8 +254,8 @@ class SessionNetwork:
         """Take in what came of a request of the crawl: hand it over, or ask once more, logged in or with cookies."""
         session = asked.session
         exchange.request = asked.request
-        new_cookies = self._take_cookies(exchange, session)
-        self._redact(exchange, session)
+        new_cookies = self._take_cookies(exchange, asked.sent_by)
+        self._redact(exchange, asked.sent_by)
         if not asked.logged_in_again and self._logged_out(exchange, session):
             if session.logged_in:
                 self._say(f"{session.credentials.rules.name}: the login has expired; logging in again")
@@ -257,19 +275,19 @@ class SessionNetwork:
             self._say(f"{session.credentials.rules.name}: {exchange.request.url} takes no such user, token or header")
         self._ended.append(exchange)
 
-    def _take_cookies(self, exchange: Exchange, session: Session) -> bool:
+    def _take_cookies(self, exchange: Exchange, sent_by: Credentials) -> bool:
         """Keep the cookies that an answer sets; return whether one of them is new."""
         url = exchange.request.url
-        if not session.credentials.cookies or "set-cookie" not in exchange.headers:
+        if not sent_by.cookies or "set-cookie" not in exchange.headers:
             return False
         lines, https = set_cookies(exchange.head), url.startswith("https:")
         return self._jar.set_from(hostname(url), path_query(url), https, lines, self._clock.now())
 
     @staticmethod
-    def _redact(exchange: Exchange, session: Session) -> None:
+    def _redact(exchange: Exchange, sent_by: Credentials) -> None:
         """Leave out of an exchange what nobody else may see."""
-        exchange.sent = redacted(exchange.sent, session.credentials.secret_names)
-        if session.credentials.cookies and "set-cookie" in exchange.headers:
+        exchange.sent = redacted(exchange.sent, sent_by.secret_names)
+        if sent_by.cookies and "set-cookie" in exchange.headers:
             exchange.head = redacted(exchange.head, _SET_COOKIE)
             exchange.headers = exchange.headers | {"set-cookie": LEFT_OUT}
 
@@ -290,7 +308,7 @@ class SessionNetwork:
 
     def _await_login(self, asked: _Asked) -> None:
         session, now = asked.session, self._clock.now()
-        if session.logged_in:  # somebody else's page found it expired, and it is renewed already
+        if session.logged_in or self._left(asked):  # somebody else's page found it expired, and it is renewed already
             self._later(asked)
             return
         if now < session.again_at:
@@ -326,7 +344,7 @@ class SessionNetwork:
         waiting, session.waiting = session.waiting, []
         self._paused -= len(waiting)
         for asked in waiting:
-            if session.logged_in:
+            if session.logged_in or self._left(asked):
                 self._later(asked)
             else:
                 self._give_up(asked)
@@ -341,7 +359,7 @@ class SessionNetwork:
         made = msgspec.structs.replace(request, tag=_Step(answered), headers=headers)
         self._inner.start(made, first.addresses if same else ())
         exchange: Exchange = await answered
-        self._take_cookies(exchange, session)
+        self._take_cookies(exchange, session.credentials)
         return exchange
 
     def _later(self, asked: _Asked) -> None:
@@ -352,10 +370,17 @@ class SessionNetwork:
                 await self._rest(asked)
             finally:
                 self._paused -= 1
-            self._begin(asked)
+            if self._left(asked):
+                self.start(asked.request, asked.addresses)
+            else:
+                self._begin(asked)
 
         self._paused += 1
         self._spawn(begin())
+
+    def _left(self, asked: _Asked) -> bool:
+        """Whether the section by which something was asked is another by now, or gone."""
+        return self._session_of(hostname(asked.request.url)) is not asked.session
 
     def _give_up(self, asked: _Asked) -> None:
         exchange = Exchange(asked.request, self._clock.now(), error=NO_LOGIN, detail=asked.session.why)

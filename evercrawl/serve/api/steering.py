@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -13,9 +14,11 @@ from starlette.responses import Response
 
 from evercrawl.ask.orders.give import OrderAnswer, awaited, give
 from evercrawl.ask.orders.listing import listed
-from evercrawl.config import SETTINGS
+from evercrawl.config import FILE_NAME, SETTINGS, load
+from evercrawl.config.section_keys import FORM, check_set, section_key, with_value
 from evercrawl.config.settings import read
 from evercrawl.decoding import json_of
+from evercrawl.errors import ConfigError
 from evercrawl.serve.asking import Parameters, answer
 from evercrawl.serve.context import ServerParts, on_replica, wanted_url
 from evercrawl.serve.guard import BODY_BYTES
@@ -87,14 +90,14 @@ async def tell(request: Request) -> Response:
         given = json_of(body, OrderRequest)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise RequestError(400, f'not an order: {error}; write one such as {{"do": "pause"}}') from error
-    order = checked(given)
+    order = await run_in_threadpool(checked, given, parts.replica.directory / FILE_NAME)
     found = await run_in_threadpool(_given, parts, order, min(max(given.wait_s, 0.0), MOST_WAIT_S))
     status = {"waits": 202, "refused": 409}.get(found.state, 200)
     return answer(asdict(found) | {"do": order.do}, parts.replica.token, status)
 
 
-def checked(given: OrderRequest) -> CrawlOrder:
-    """Return the order that was meant.
+def checked(given: OrderRequest, file: Path) -> CrawlOrder:
+    """Return the order that was meant; `file` is that of the settings.
 
     Raises
     ------
@@ -121,7 +124,7 @@ def checked(given: OrderRequest) -> CrawlOrder:
     if not 0.0 <= given.lasts_s <= 1e9:
         raise RequestError(400, "lasts_s must be seconds, 0 for no end")
     if given.do == "set":
-        _checked_setting(given.name, given.values)
+        _checked_setting(given.name, given.values, file, unset=given.lift)
     elif given.name or given.values:
         raise RequestError(400, "only set takes name and values")
     return CrawlOrder(
@@ -130,7 +133,19 @@ def checked(given: OrderRequest) -> CrawlOrder:
     )  # fmt: skip
 
 
-def _checked_setting(name: str, values: list[str]) -> None:
+def _checked_setting(name: str, values: list[str], file: Path, *, unset: bool) -> None:
+    try:
+        where = section_key(name)
+        if where is not None:
+            config = load(file)
+            if unset:
+                check_set(config, where)
+            with_value(config, where, values, unset=unset)
+            return
+    except ConfigError as error:
+        raise RequestError(400, str(error)) from error
+    if unset:
+        raise RequestError(400, f"only a key of a section can be unset: {FORM}")
     if name not in SETTINGS:
         raise RequestError(400, f"{name[:60]!r} is no setting; docs/guide/SETTINGS.md lists them")
     setting = SETTINGS[name]
