@@ -70,6 +70,18 @@ Retry interval: 2592000 seconds (30 days)
 Score: 0.1
 Signature: null
 Metadata:\x20
+ \t_pst_=notfound(14), lastModified=0: http://n.example/gone
+
+http://n.example/denied\tVersion: 7
+Status: 3 (db_gone)
+Fetch time: Sat Jul 19 17:00:05 CST 2014
+Modified time: Wed Dec 31 18:00:00 CST 1969
+Retries since fetch: 0
+Retry interval: 3888000 seconds (45 days)
+Score: 1.0
+Signature: null
+Metadata:\x20
+ \t_pst_=robots_denied(18), lastModified=0
 
 """
 TABLE = """URL;Visited at;Hash;Status
@@ -86,7 +98,7 @@ FORMS = {  # text, visited pages with visits, changes and class, URLs without a 
     "cc-index": (COMMON_CRAWL, {"http://example.com/": (1, 0, 4)}, 0, 0),
     "i.cdx": (CDX, {"http://example.com/": (2, 1, 4)}, 0, 0),
     "crawl.log": (CRAWL_LOG, {"http://h.example/": (2, 1, 4), "http://h.example/gone": (1, 0, 7)}, 1, 1),
-    "part-r-00000": (NUTCH, {"http://n.example/": (2, 0, 4), "http://n.example/gone": (1, 0, 7)}, 1, 0),
+    "part-r-00000": (NUTCH, {"http://n.example/": (2, 0, 4), "http://n.example/gone": (1, 0, 7)}, 2, 0),
     "pages.csv": (TABLE, {"http://c.example/a": (2, 1, 4), "http://c.example/b": (1, 0, 7)}, 0, 1),
     "sitemap.xml": (SITEMAP, {}, 2, 0),
     "urls.txt": ("http://u.example/a\nhttp://u.example/b\n", {}, 2, 0),

@@ -1,11 +1,12 @@
 """Nutch's crawl database as text: what `nutch readdb CRAWLDB -dump FOLDER` writes.
 
 A page's fetch time is when it is to be fetched next; an interval before that it was. Where the database says when the
-page was last modified, it was seen unchanged from then until its last fetch.
+page was last modified, it was seen unchanged from then until its last fetch. A page that Nutch gave up is gone only
+where its protocol status says so: one that robots.txt denied, or whose server failed, is a URL to try.
 
 References
 ----------
-Nutch, `CrawlDbReader` and `CrawlDatum.toString`, version 7 of the datum.
+Nutch, `CrawlDbReader`, `CrawlDatum.toString` (version 7 of the datum) and `ProtocolStatus`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from evercrawl.crawl.importing.forms.lines import NothingHereError, TextSource, 
 LINE: Final = re.compile(rb"[a-zA-Z][a-zA-Z0-9+.-]*:\S*\tVersion: \d+")
 _STATUS: Final = re.compile(r"(\d+) \((\w+)\)")
 _STATUSES: Final = {"db_fetched": 200, "db_notmodified": 200, "db_duplicate": 200, "db_gone": 404}
+_PROTOCOL: Final = re.compile(r"_pst_=(\w+)\(\d+\)")
+_GONE: Final = {"gone": 410, "notfound": 404}
 
 
 class NutchSource(TextSource):
@@ -53,6 +56,8 @@ class NutchSource(TextSource):
         if not text.startswith(("http:", "https:")):
             raise NothingHereError("not http or https")
         url, status = address(text), _STATUSES.get(found[2], 0)
+        if status == 404 and (protocol := _PROTOCOL.search(record)) is not None:
+            status = _GONE.get(protocol[1], 0)
         if not status:
             return [PastCapture(url)]  # unfetched, or a redirect whose target has an entry of its own
         at = dated(instant(facts.get("Fetch time", "")), facts.get("Fetch time", ""))
