@@ -3,11 +3,14 @@
 import asyncio
 import os
 import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
-from script_site import ScriptSite
+from script_site import HARM, ScriptSite
 
+from evercrawl.crawl.rendering.browser import LOST, ChromiumPool, RenderError
+from evercrawl.crawl.rendering.processes import descendants, end
 from evercrawl.progress import Limits
 from evercrawl.types import Outcome
 
@@ -93,11 +96,10 @@ def test_no_browser_is_begun_for_pages_that_need_none(live):
     assert "/plain/1" in server.paths
 
 
-@pytest.mark.xfail(strict=False, reason="beside all five kinds of harm at once, other pages are read late at times")
 def test_a_page_that_harms_the_browser_costs_itself_alone(live):
     harm = ("/loops", "/eats", "/asks", "/opens", "/ticks")
     settings = {"render_memory_bytes": 700 << 20, "render_requests": 30}
-    server, _ = crawled(live, harm=harm, settings=settings)
+    server, _ = crawled(live, harm=harm, settings=settings, seconds=500.0)
     outcomes = {url.partition(str(server.port))[2]: label for url, label in live.outcomes().items()}
     assert [outcomes[path] for path in harm] == ["ok"] * len(harm)
     assert [number for number in range(20) if outcomes.get(f"/page/{number}") == "ok"] == list(range(20))
@@ -112,3 +114,72 @@ def test_nothing_that_a_page_asks_for_passes_the_guard_or_robots_txt(live):
     assert "/to-inside" in server.paths  # the way there was walked
     assert "/private/x" not in server.paths
     assert not any(path.startswith("POST") for path in server.paths)
+
+
+class Pages:
+    """Answers what a browser asks for with documents of the test; `ends` are those that end the browser."""
+
+    def __init__(self, pool: Any, ends: tuple[str, ...] = ()) -> None:
+        self.pool, self.ends, self.ended = pool, ends, 0
+
+    async def read(self, name: str, body: str) -> str:
+        async def answer(route: Any) -> None:
+            if name in self.ends:
+                self.ended += 1
+                end([pid for pid in descendants(os.getpid()) if b"--remote-debugging-pipe" in command(pid)])
+                return
+            await route.fulfill(status=200, headers={"content-type": "text/html"}, body=body)
+
+        return await self.pool.rendered(f"http://made.example/{name}", answer, lambda: 0)
+
+
+def command(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def pooled(work: Any, **options: Any) -> Any:
+    async def go() -> Any:
+        settings = {"pages": 2, "time_s": 3.0, "memory_bytes": 1 << 30, "most_bytes": 1 << 20} | options
+        pool = ChromiumPool("", "test", **settings)
+        try:
+            return await work(pool)
+        finally:
+            await pool.close()
+
+    return asyncio.run(go())
+
+
+def test_an_end_of_the_browser_counts_against_no_page_but_the_one_that_ends_it():
+    async def work(pool: ChromiumPool) -> Any:
+        pages = Pages(pool, ends=("ends",))
+        names = ["a", "ends", "b", "c"]
+        wanted = (pages.read(name, f"<p>words of {name}</p>") for name in names)
+        return pages, dict(zip(names, await asyncio.gather(*wanted, return_exceptions=True), strict=True))
+
+    pages, came = pooled(work)
+    assert isinstance(came["ends"], RenderError)
+    assert [f"words of {name}" in came[name] for name in "abc"] == [True] * 3
+    assert pages.ended == LOST + 1
+
+
+@pytest.mark.parametrize(
+    "eats",
+    [
+        HARM["/eats"],
+        "<script>a=[];for(;;)a.push(['x'+a.length])</script>",
+        "<script>for(;;)document.body.append(document.createElement('p'))</script>",
+    ],
+)
+def test_pages_that_eat_memory_stay_within_the_bound_and_leave_others_alone(eats):
+    async def work(pool: ChromiumPool) -> Any:
+        pages = Pages(pool)
+        wanted = [pages.read("eats", f"<body>{eats}"), *(pages.read(str(n), f"<p>words {n}") for n in range(4))]
+        came = await asyncio.gather(*wanted, return_exceptions=True)
+        return pool.peak_bytes, came
+
+    peak_bytes, (_, *others) = pooled(work)
+    assert peak_bytes <= 1 << 30
+    assert all(f"words {number}" in other for number, other in enumerate(others))

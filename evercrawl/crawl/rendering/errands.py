@@ -105,20 +105,17 @@ class Errands:
             return kept[0], False
         if not shared:
             return await self._fetch(url, headers, shared=False), True
-        if (under_way := self._wanted.get(url)) is not None:
-            return await asyncio.shield(under_way), False
-        promised = self._wanted[url] = asyncio.get_running_loop().create_future()
-        try:
-            exchange = await self._fetch(url, headers, shared=True)
-        except BaseException as error:
-            why = error if isinstance(error, RefusedError) else RefusedError("given up")
-            promised.set_exception(why)
-            promised.exception()  # nobody else may have wanted it
-            raise
-        finally:
-            del self._wanted[url]
-        promised.set_result(exchange)
-        return exchange, True
+        under_way, new = self._wanted.get(url), False
+        if under_way is None:  # on its own: a page that is given up takes nothing from those that wait for it too
+            under_way, new = asyncio.ensure_future(self._fetch(url, headers, shared=True)), True
+            self._wanted[url] = under_way
+            under_way.add_done_callback(lambda done: self._came(url, done))
+        return await asyncio.shield(under_way), new
+
+    def _came(self, url: str, done: asyncio.Future[Exchange]) -> None:
+        del self._wanted[url]
+        if not done.cancelled():
+            done.exception()  # nobody may want it any more
 
     def forget(self, urls: Iterable[str]) -> None:
         """Keep the answers of these for no other page."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,17 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 class BrowserProcess(NamedTuple):
-    """A process, what it holds in memory (its share of what others hold too), and whether it runs a page's scripts."""
+    """A process of a browser.
+
+    Attributes
+    ----------
+    pid
+        Its number.
+    size_bytes
+        What it has in memory, with its share of what others have too; where little is had by all, its own alone.
+    of_page
+        Whether it runs a page's scripts.
+    """
 
     pid: int
     size_bytes: int
@@ -32,12 +43,51 @@ def descendants(pid: int) -> Iterator[int]:
         yield from descendants(child)
 
 
-def measured(driver: int) -> list[BrowserProcess]:
-    """Return the processes of a driver, itself among them."""
-    return [
-        BrowserProcess(pid, _memory_bytes(pid), b"--type=renderer" in _command(pid))
-        for pid in (driver, *descendants(driver))
-    ]
+def measured(driver: int, near_bytes: int = 0) -> list[BrowserProcess]:
+    """Return the processes of a driver, itself among them.
+
+    Parameters
+    ----------
+    driver
+        Number of a process.
+    near_bytes
+        Where what they have for themselves is less in all, what they share is not measured, which costs milliseconds.
+    """
+    pids = (driver, *descendants(driver))
+    sizes = [own_bytes(pid) for pid in pids]
+    if sum(sizes) >= near_bytes:
+        sizes = [_memory_bytes(pid) for pid in pids]
+    return [BrowserProcess(pid, size, runs_page(pid)) for pid, size in zip(pids, sizes, strict=True)]
+
+
+def runs_page(pid: int) -> bool:
+    """Whether a process runs a page's scripts."""
+    return b"--type=renderer" in _command(pid)
+
+
+def own_bytes(pid: int) -> int:
+    """Return what a process has in memory that is of no file; 0 where it has ended."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        _, resident, shared, *_ = map(int, Path(f"/proc/{pid}/statm").read_text().split())
+        return (resident - shared) * _PAGE_BYTES
+    return 0
+
+
+def data_bytes(pid: int) -> int:
+    """Return how much a process may write to, whether it is in memory or not; 0 where it has ended."""
+    with contextlib.suppress(OSError, ValueError):
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("VmData:"):
+                return int(line.split()[1]) << 10
+    return 0
+
+
+def bound_data(pid: int, most_bytes: int) -> None:
+    """Bound how much a process may write to: beyond, it gets no memory."""
+    with contextlib.suppress(OSError, ValueError):
+        _, hard = resource.prlimit(pid, resource.RLIMIT_DATA)
+        most = most_bytes if hard == resource.RLIM_INFINITY else min(most_bytes, hard)
+        resource.prlimit(pid, resource.RLIMIT_DATA, (most, most))
 
 
 def end(pids: list[int]) -> None:

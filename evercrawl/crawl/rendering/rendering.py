@@ -172,6 +172,9 @@ class Rendering:
 
     async def _answer(self, page: _Page, route: Route) -> None:
         """Answer a request of the browser."""
+        if page.asked >= self._config.render_requests:  # it goes on asking: that is no reason to wait for it
+            await _abort(route)
+            return
         page.pending += 1
         try:
             await self._answered(page, route)

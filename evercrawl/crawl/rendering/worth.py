@@ -15,6 +15,8 @@ POOR_BYTES: Final = 1_000
 TRIED: Final = 3
 """Renderings of a host that brought nothing, after which one in `ONE_IN` of its poor pages is tried."""
 ONE_IN: Final = 16
+FAILED: Final = 0.25
+"""Of a rendering that brought nothing, which a page that fails counts as."""
 MOST_HOSTS: Final = 10_000
 _GAIN_BYTES: Final = 100  # of text
 _GAIN_LINKS: Final = 2
@@ -25,7 +27,7 @@ class HostGain(msgspec.Struct):
     """How many renderings of a host brought something, how many nothing; poor pages left out since."""
 
     gained: int = 0
-    vain: int = 0
+    vain: float = 0
     left_out: int = 0
 
 
@@ -78,8 +80,8 @@ class RenderWorth:
             gain.vain += 1
 
     def failed(self, host: str) -> None:
-        """Take note of a rendering that came to nothing."""
-        self._gain_of(host).vain += 1
+        """Take note of a page that failed in the browser: that says more of the page than of its host."""
+        self._gain_of(host).vain += FAILED
 
     def _gain_of(self, host: str) -> HostGain:
         gain = self._hosts.pop(host, None) or HostGain()

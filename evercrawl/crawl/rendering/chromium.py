@@ -1,0 +1,150 @@
+"""One running Chromium without a way out, whose processes are bounded in memory by the kernel and by a watcher."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.crawl.rendering import processes
+from evercrawl.crawl.rendering.fair_time import within
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, Page, Playwright
+
+LOOK_S: Final = 0.1
+"""How often the memory of its processes is measured."""
+REST_BYTES: Final = 400 << 20
+"""Of the bound that are left to what is no page: the browser itself, and who drives it."""
+LEAST_SHARE_BYTES: Final = 96 << 20
+"""A page may take so much, whatever the bound."""
+ROOM: Final = 0.95
+"""Share of the bound beyond which something is ended."""
+_LAUNCH_S: Final = 60.0
+_ANSWER_S: Final = 10.0
+_READY_BYTES: Final = 64 << 20  # that a page's process may write to once it has started: it reserves much
+_PSS_EVERY: Final = 10  # looks, of which the others ask for what is cheaper to learn
+_ARGUMENTS: Final = (
+    "--host-resolver-rules=MAP * ~NOTFOUND",  # it finds no host by itself
+    "--proxy-server=http://127.0.0.1:9", "--proxy-bypass-list=<-loopback>",  # and no address either
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp", "--disable-quic", "--dns-prefetch-disable",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run",
+    "--disable-features=NetworkPrediction,Prerender2,SpeculationRules,FencedFrames,InterestFeed,Translate,"
+    "SpareRendererForSitePerProcess",
+    "--disable-gpu", "--disable-dev-shm-usage", "--js-flags=--max-old-space-size=384",
+    "--mute-audio", "--deny-permission-prompts",
+)  # fmt: skip
+
+
+class Chromium:
+    """A browser that was begun, with a bound on its memory.
+
+    The process of a page has a limit on what it may write to (RLIMIT_DATA), set before it runs anything of the page:
+    what it has then, and a page's share of the bound. One that wants more fails by itself. All are measured besides.
+
+    Parameters
+    ----------
+    playwright, browser, driver
+        Who drives it, the browser, and the process that drives it.
+    memory_bytes, pages
+        Bound on all its processes together, and most pages at a time.
+
+    Attributes
+    ----------
+    peak_bytes
+        The most memory that was measured.
+    ended
+        How often something was ended because there was too little memory.
+    share_bytes
+        What a page may take.
+    """
+
+    def __init__(self, playwright: Playwright, browser: Browser, driver: int, memory_bytes: int, pages: int) -> None:
+        self._playwright, self._browser, self._driver = playwright, browser, driver
+        self._memory_bytes, self._pages = memory_bytes, pages
+        self._watching: asyncio.Task[None] | None = None
+        self._opening, self._bounded = asyncio.Lock(), set[int]()
+        self.share_bytes = max((round(ROOM * memory_bytes) - REST_BYTES) // pages, LEAST_SHARE_BYTES)
+        self.peak_bytes = self.ended = 0
+
+    @property
+    def alive(self) -> bool:
+        """Whether it still answers."""
+        return self._browser.is_connected()
+
+    @staticmethod
+    async def begun(path: str, memory_bytes: int, pages: int) -> Chromium:
+        """Return a browser that has started, bounded; whatever fails is raised."""
+        from playwright.async_api import async_playwright
+
+        before = processes.drivers()
+        playwright = await async_playwright().start()
+        driver = max(processes.drivers() - before, default=0)
+        try:
+            launched = playwright.chromium.launch(
+                executable_path=path, args=list(_ARGUMENTS), chromium_sandbox=os.geteuid() != 0,
+                env={name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ},
+                handle_sigint=False, handle_sigterm=False, handle_sighup=False, timeout=0,
+            )  # fmt: skip
+            chromium = Chromium(playwright, await within(launched, _LAUNCH_S), driver, memory_bytes, pages)
+        except BaseException:
+            await _ended(playwright, driver)
+            raise
+        chromium._watching = asyncio.ensure_future(chromium._watch())
+        return chromium
+
+    async def close(self) -> None:
+        """End driver and browser, also where they do not answer any more."""
+        if self._watching is not None:
+            self._watching.cancel()
+        await _ended(self._playwright, self._driver)
+
+    async def page(self, agent: str) -> Page:
+        """Return an empty page of a profile that nobody used, whose process is bounded before it has run anything."""
+        made = self._browser.new_context(
+            user_agent=agent, service_workers="block", accept_downloads=False,
+            viewport={"width": 1280, "height": 1024}, reduced_motion="reduce",
+        )  # fmt: skip
+        context = await within(made, _ANSWER_S)
+        async with self._opening:  # a process that starts wants more for a moment than it does afterwards
+            page = await within(context.new_page(), _ANSWER_S)
+            await within(page.evaluate("1"), _ANSWER_S)
+            self._bound()
+        return page
+
+    def _bound(self) -> None:
+        """Bound what the processes of pages may write to that are not bounded yet."""
+        found = {pid for pid in processes.descendants(self._driver) if processes.runs_page(pid)}
+        for pid in found - self._bounded:
+            fresh = processes.data_bytes(pid)
+            if fresh >= _READY_BYTES:
+                processes.bound_data(pid, fresh + self.share_bytes)
+                self._bounded.add(pid)
+        self._bounded &= found
+
+    async def _watch(self) -> None:
+        """Keep to the bound: the largest page beyond its share makes room, the whole browser where there is none."""
+        looks = 0
+        while True:
+            await asyncio.sleep(LOOK_S)
+            looks += 1
+            near = self._memory_bytes // 2 if looks % _PSS_EVERY else 0
+            found = await asyncio.get_running_loop().run_in_executor(None, processes.measured, self._driver, near)
+            total = sum(one.size_bytes for one in found)
+            self.peak_bytes = max(self.peak_bytes, total)
+            if total <= ROOM * self._memory_bytes:
+                continue
+            self.ended += 1
+            largest = max((one for one in found if one.of_page), key=lambda one: one.size_bytes, default=None)
+            if largest is not None and largest.size_bytes > self.share_bytes // 2:
+                processes.end([largest.pid])
+            else:
+                processes.end([one.pid for one in found])
+
+
+async def _ended(playwright: Playwright, driver: int) -> None:
+    pids = [*processes.descendants(driver), driver] if driver else []
+    with contextlib.suppress(Exception):
+        await within(playwright.stop(), _ANSWER_S)
+    processes.end(pids)
