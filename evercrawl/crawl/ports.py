@@ -60,6 +60,40 @@ class Network(Protocol):
         ...
 
 
+class AroundNetwork:
+    """A network around another, which does all that a subclass does not do itself.
+
+    Parameters
+    ----------
+    inner
+        What answers.
+    """
+
+    def __init__(self, inner: Network) -> None:
+        self._inner = inner
+
+    @property
+    def idle_s(self) -> float:
+        """How long `finished` has waited so far with nothing to do."""
+        return self._inner.idle_s
+
+    def silent(self, over_s: float) -> list[Silence]:
+        """Return the exchanges under way whose far ends say next to nothing."""
+        return self._inner.silent(over_s)
+
+    def hang_up(self, silences: Sequence[Silence]) -> None:
+        """End these exchanges."""
+        self._inner.hang_up(silences)
+
+    def wake(self) -> None:
+        """Make the `finished` that waits return now."""
+        self._inner.wake()
+
+    async def close(self) -> None:
+        """Abandon what is under way."""
+        await self._inner.close()
+
+
 class Offload(Protocol):
     """Runs a function where it does not hold up the crawl: a thread, or (on a virtual clock) at once."""
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from evercrawl.ask.export import files
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.extras import require_parquet
+from evercrawl.store.disk.database import open_database
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,18 +45,9 @@ class RecordBook:
     """
 
     def __init__(self, directory: Path) -> None:
-        path = directory / FILE
-        try:
-            self._file = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-            (version,) = self._file.execute("PRAGMA user_version").fetchone()
-            if version > _VERSION:
-                raise StoreError(f"{path} was made by a newer evercrawl; upgrade evercrawl")
-            self._file.execute("PRAGMA journal_mode = WAL")
-            self._file.execute("PRAGMA synchronous = FULL")
-            self._file.executescript(_SCHEMA)
-            self._file.execute(f"PRAGMA user_version = {_VERSION}")
-        except sqlite3.DatabaseError as error:
-            raise StoreError(f"{path} cannot be read ({error}); restore it from a backup, or remove it") from error
+        self._file = open_database(
+            directory / FILE, _SCHEMA, _VERSION, synchronous="FULL", instead="restore it from a backup, or remove it"
+        )
 
     def keep(self, hook: str, url: str, version: int, at: float, records: Sequence[Mapping[str, Any]]) -> None:
         """Keep what a hook made of a version of a page, in place of what it made of that version before.

@@ -6,15 +6,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from evercrawl.arrays.hasher import Hasher
+from evercrawl.crawl.ports import AroundNetwork
 from evercrawl.crawl.visit.parsers import Inline
 from evercrawl.model.stored.reading import Fetched
 from evercrawl.simulate.surroundings.network import MadeNetwork
 from evercrawl.store.journal.events import Event, Visit
 from evercrawl.store.partition import Partition
-from evercrawl.types import Exchange, Request, Silence
+from evercrawl.types import Exchange, Request
 
 
-class WatchedNetwork:
+class WatchedNetwork(AroundNetwork):
     """A made-up network that tells what passes through it.
 
     Parameters
@@ -36,7 +37,8 @@ class WatchedNetwork:
         answered: Callable[[Exchange], None],
         turned: Callable[[], None],
     ) -> None:
-        self._inner = inner
+        super().__init__(inner)
+        self._log = inner.log
         self._asked, self._answered, self._turned = asked, answered, turned
 
     @property
@@ -44,17 +46,12 @@ class WatchedNetwork:
         """Exchanges under way."""
         return self._inner.in_flight
 
-    @property
-    def idle_s(self) -> float:
-        """How long `finished` has waited so far."""
-        return self._inner.idle_s
-
     def start(self, request: Request, addresses: Sequence[str] = ()) -> None:
         """Begin an exchange; see `MadeNetwork.start`."""
-        before = len(self._inner.log)
+        before = len(self._log)
         self._inner.start(request, addresses)
-        if len(self._inner.log) > before:
-            self._asked(request, self._inner.log[-1].address)
+        if len(self._log) > before:
+            self._asked(request, self._log[-1].address)
 
     async def finished(self, timeout_s: float) -> list[Exchange]:
         """Return the exchanges that have ended; see `MadeNetwork.finished`."""
@@ -63,22 +60,6 @@ class WatchedNetwork:
         for exchange in ended:
             self._answered(exchange)
         return ended
-
-    def silent(self, over_s: float) -> list[Silence]:
-        """Return who is silent; see `MadeNetwork.silent`."""
-        return self._inner.silent(over_s)
-
-    def hang_up(self, silences: Sequence[Silence]) -> None:
-        """End exchanges; see `MadeNetwork.hang_up`."""
-        self._inner.hang_up(silences)
-
-    def wake(self) -> None:
-        """Make the `finished` that waits return now."""
-        self._inner.wake()
-
-    async def close(self) -> None:
-        """Abandon what is under way."""
-        await self._inner.close()
 
 
 class WatchedPartition(Partition):

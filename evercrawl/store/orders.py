@@ -21,6 +21,7 @@ import msgspec
 
 from evercrawl.decoding import json_of
 from evercrawl.errors import ConfigError
+from evercrawl.store.disk.plain import read_piece
 from evercrawl.store.disk.trouble import in_words
 
 FILE: Final = "orders.jsonl"
@@ -123,14 +124,7 @@ class OrderFile:
 
     def read(self, offset: int, size: int) -> bytes:
         """Return up to so many bytes from an offset on."""
-        try:
-            fd = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-        except OSError:
-            return b""
-        try:
-            return os.pread(fd, size, offset)
-        finally:
-            os.close(fd)
+        return read_piece(self._path, offset, size)
 
 
 def named(order: CrawlOrder, at: float, by: str) -> CrawlOrder:

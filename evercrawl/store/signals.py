@@ -17,6 +17,7 @@ from typing import Final, Protocol
 
 import msgspec
 
+from evercrawl.store.disk.plain import read_piece
 from evercrawl.store.disk.trouble import in_words
 
 FILE: Final = "signals.jsonl"
@@ -82,14 +83,7 @@ class SignalFile:
 
     def read(self, offset: int, size: int) -> bytes:
         """Return up to so many bytes from an offset on."""
-        try:
-            fd = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-        except OSError:
-            return b""
-        try:
-            return os.pread(fd, size, offset)
-        finally:
-            os.close(fd)
+        return read_piece(self._path, offset, size)
 
 
 def signals_in(data: bytes) -> tuple[list[Signal], int]:

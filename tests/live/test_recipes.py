@@ -1,15 +1,13 @@
 """The commands of tutorial, recipes and README do what they say: each is run, against a site on loopback."""
 
-import functools
-import http.server
 import os
 import re
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
+from file_site import file_site
 
 ROOT = Path(__file__).parents[2]
 RECIPES = sorted((ROOT / "docs" / "recipes").glob("*.md"))
@@ -30,19 +28,8 @@ def site(tmp_path_factory):
         text = f"Welcome to page {number}, which says {'once ' * (number % 7)} more."
         (folder / name).write_text(f"<html><title>{name}</title><body><p>{text}</p>{links}</body></html>")
 
-    class Handler(http.server.SimpleHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(folder)))
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}/"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with file_site(folder) as address:
+        yield address
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[path.stem for path in PAGES])

@@ -132,7 +132,7 @@ async def imported(
     read = await asyncio.to_thread(plan.read, lambda done, total: watch("reading", done, total), ends)
     tally = ImportTally()
     if read and not dry_run and len(plan):
-        await _taken(directory, config, clock, sources, plan, tally, watch, ends, tell)
+        await _Run(directory, config, clock, sources, plan, tally, watch, ends, tell).take()
         read = not ends()
     return Imported(
         plan.dated, plan.urls, plan.first_at, plan.last_at, tally.pages, tally.histories, tally.made_known,
@@ -141,30 +141,92 @@ async def imported(
     )  # fmt: skip
 
 
-async def _taken(
-    directory: Path,
-    config: Config,
-    clock: SystemClock,
-    sources: list[Source],
-    plan: Plan,
-    tally: ImportTally,
-    watch: Callable[[str, int, int], None],
-    ends: Callable[[], bool],
-    tell: Callable[[str], None],
-) -> None:
-    new = not is_crawl(directory)
-    if new and not plan.roots:
-        raise ConfigError("nothing of what is there may be in a crawl by its settings; see --include and --exclude")
-    share_areas()
-    _settle(directory, config)
-    for _ in range(MOST_FAULTS):
-        try:
-            await _once(directory, config, clock, sources, plan, tally, watch, ends, tell)
-        except ApplyError as fault:
-            tell(f"the crawl is opened again from its journal: {fault}")
-        else:
-            return
-    raise StoreError("the import came upon too many faults of evercrawl itself; see the file quarantine.log")
+@dataclass(frozen=True, eq=False, slots=True)
+class _Run:
+    """What one import needs from its beginning to its end; see `imported`."""
+
+    directory: Path
+    config: Config
+    clock: SystemClock
+    sources: list[Source]
+    plan: Plan
+    tally: ImportTally
+    watch: Callable[[str, int, int], None]
+    ends: Callable[[], bool]
+    tell: Callable[[str], None]
+
+    async def take(self) -> None:
+        """Take everything in; open the crawl again where an event fails to apply."""
+        new = not is_crawl(self.directory)
+        if new and not self.plan.roots:
+            raise ConfigError("nothing of what is there may be in a crawl by its settings; see --include and --exclude")
+        share_areas()
+        _settle(self.directory, self.config)
+        for _ in range(MOST_FAULTS):
+            try:
+                await self._once()
+            except ApplyError as fault:
+                self.tell(f"the crawl is opened again from its journal: {fault}")
+            else:
+                return
+        raise StoreError("the import came upon too many faults of evercrawl itself; see the file quarantine.log")
+
+    async def _once(self) -> None:
+        roots = sorted(self.plan.roots.values())
+        now = self.clock.now()
+        begins_at = now
+        if not is_crawl(self.directory) and self.plan.dated:
+            begins_at = max(math.floor(self.plan.first_at) - 1.0, now - HISTORY_S)
+        config = self.config
+        partition = Partition(
+            self.directory, os.urandom, now=begins_at, software=f"evercrawl/{__version__}", agent=config.user_agent,
+            segment_bytes=config.segment_bytes, lock=Lock.take(self.directory, PURPOSE, now), site=found_site,
+            site_rules=site_rules(), scheme=scheme_at_first(config, roots), forgiving=True,
+        )  # fmt: skip
+        with contextlib.closing(partition), sparing_survivors():
+            for repair in partition.repairs:
+                self.tell(repair)
+            await self._within(partition, roots if not partition.state.known.count else [])
+
+    async def _within(self, partition: Partition, roots: Sequence[str]) -> None:
+        config, clock, plan = self.config, self.clock, self.plan
+        network, threads = Nowhere(), ThreadPoolExecutor(1, "index")
+
+        async def offload(function: Callable[..., Any], *arguments: Any) -> Any:
+            return await asyncio.get_running_loop().run_in_executor(None, function, *arguments)
+
+        async def committing(function: Callable[..., Any], *arguments: Any) -> Any:
+            return await asyncio.get_running_loop().run_in_executor(threads, function, *arguments)
+
+        def say(progress: Progress) -> None:
+            self.tell(progress.message)
+
+        async with contextlib.AsyncExitStack() as stack:
+            index = open_index(partition, clock, say) if config.index else None
+            if index is not None:
+                stack.callback(index.close)
+            stack.callback(threads.shutdown)
+            quarantine = Quarantine(partition.disk, self.tell)
+            memory = Memory.beside(partition, config, partition.directory, index, quarantine)
+            stack.callback(memory.close)
+            outside = Outside(
+                network, [], clock, offload, Guard(), committing,
+                lambda text, hasher: parsers_of(config, network, hasher, text=text),
+            )  # fmt: skip
+            policy = policy_of(config.policy, config.policy_options)
+            parts = Parts(config, memory, outside, policy, scheme_of(partition.scheme), lambda host, why: None)
+            stack.callback(parts.parsers.close)
+            resume(partition, parts.choosing.frontier, parts.scope, clock.now(), config.delay_s)
+            partition.state.known.release()
+            now = clock.now()
+            if roots and parts.learner.seed(roots, min(plan.first_at, now) if plan.dated else now):
+                await parts.storing.commit()
+            importer = Importer(partition, parts, config, clock, quarantine, self.sources, plan, self.tally)
+            try:
+                await importer.run(lambda done, total: self.watch("importing", done, total), self.ends)
+            except BaseException:
+                await parts.storing.abandon()
+                raise
 
 
 def _settle(directory: Path, config: Config) -> None:
@@ -175,81 +237,3 @@ def _settle(directory: Path, config: Config) -> None:
             save(config, directory)
     except OSError as error:
         raise in_words(error, "write", directory / FILE_NAME) from error
-
-
-async def _once(
-    directory: Path,
-    config: Config,
-    clock: SystemClock,
-    sources: list[Source],
-    plan: Plan,
-    tally: ImportTally,
-    watch: Callable[[str, int, int], None],
-    ends: Callable[[], bool],
-    tell: Callable[[str], None],
-) -> None:
-    roots = sorted(plan.roots.values())
-    now = clock.now()
-    begins_at = now
-    if not is_crawl(directory) and plan.dated:
-        begins_at = max(math.floor(plan.first_at) - 1.0, now - HISTORY_S)
-    partition = Partition(
-        directory, os.urandom, now=begins_at, software=f"evercrawl/{__version__}", agent=config.user_agent,
-        segment_bytes=config.segment_bytes, lock=Lock.take(directory, PURPOSE, now), site=found_site,
-        site_rules=site_rules(), scheme=scheme_at_first(config, roots), forgiving=True,
-    )  # fmt: skip
-    with contextlib.closing(partition), sparing_survivors():
-        for repair in partition.repairs:
-            tell(repair)
-        await _within(partition, config, clock, roots if not partition.state.known.count else [], sources, plan, tally,
-                      watch, ends, tell)  # fmt: skip
-
-
-async def _within(
-    partition: Partition,
-    config: Config,
-    clock: SystemClock,
-    roots: Sequence[str],
-    sources: list[Source],
-    plan: Plan,
-    tally: ImportTally,
-    watch: Callable[[str, int, int], None],
-    ends: Callable[[], bool],
-    tell: Callable[[str], None],
-) -> None:
-    network, threads = Nowhere(), ThreadPoolExecutor(1, "index")
-
-    async def offload(function: Callable[..., Any], *arguments: Any) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(None, function, *arguments)
-
-    async def committing(function: Callable[..., Any], *arguments: Any) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(threads, function, *arguments)
-
-    def say(progress: Progress) -> None:
-        tell(progress.message)
-
-    async with contextlib.AsyncExitStack() as stack:
-        index = open_index(partition, clock, say) if config.index else None
-        if index is not None:
-            stack.callback(index.close)
-        stack.callback(threads.shutdown)
-        quarantine = Quarantine(partition.disk, tell)
-        memory = Memory.beside(partition, config, partition.directory, index, quarantine)
-        stack.callback(memory.close)
-        outside = Outside(
-            network, [], clock, offload, Guard(), committing,
-            lambda text, hasher: parsers_of(config, network, hasher, text=text),
-        )  # fmt: skip
-        policy = policy_of(config.policy, config.policy_options)
-        parts = Parts(config, memory, outside, policy, scheme_of(partition.scheme), lambda host, why: None)
-        stack.callback(parts.parsers.close)
-        resume(partition, parts.choosing.frontier, parts.scope, clock.now(), config.delay_s)
-        partition.state.known.release()
-        if roots and parts.learner.seed(roots, min(plan.first_at, clock.now()) if plan.dated else clock.now()):
-            await parts.storing.commit()
-        importer = Importer(partition, parts, config, clock, quarantine, sources, plan, tally)
-        try:
-            await importer.run(lambda done, total: watch("importing", done, total), ends)
-        except BaseException:
-            await parts.storing.abandon()
-            raise

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from evercrawl.config.site_rules import Sites
+from evercrawl.crawl.ports import AroundNetwork
 from evercrawl.crawl.sessions.credentials import Credentials
 from evercrawl.crawl.sessions.login import LoginError, log_in
 from evercrawl.crawl.sessions.redacting import LEFT_OUT, redacted, set_cookies
@@ -20,7 +21,7 @@ from evercrawl.fetch.answer import unwrap
 from evercrawl.model.rules.robots import RobotsTag
 from evercrawl.model.stored.reading import REDIRECTS
 from evercrawl.parse.urls import hostname, normalise, path_query
-from evercrawl.types import Exchange, Request, Silence
+from evercrawl.types import Exchange, Request
 
 if TYPE_CHECKING:
     from evercrawl.clock import Clock
@@ -94,7 +95,7 @@ class _Step:
     answered: asyncio.Future[Exchange]
 
 
-class SessionNetwork:
+class SessionNetwork(AroundNetwork):
     """Adds to requests what the sections of their sites say, and takes from answers what is a secret.
 
     Parameters
@@ -128,7 +129,8 @@ class SessionNetwork:
         delay_s: float,
         deadline_s: float,
     ) -> None:
-        self._inner, self._clock, self._jar, self._save, self._say = inner, clock, jar, save, say
+        super().__init__(inner)
+        self._clock, self._jar, self._save, self._say = clock, jar, save, say
         self._deadline_s = deadline_s
         self._sessions: dict[str, Session] = {}
         self.change(credentials, sections, delay_s)
@@ -159,11 +161,6 @@ class SessionNetwork:
         """Exchanges under way, or waiting for a login."""
         return self._inner.in_flight + self._paused + len(self._ended)
 
-    @property
-    def idle_s(self) -> float:
-        """How long `finished` has waited so far with nothing to do."""
-        return self._inner.idle_s
-
     def start(self, request: Request, addresses: Sequence[str] = ()) -> None:
         """Begin an exchange, once somebody is logged in where that is asked for."""
         session = self._session_of(hostname(request.url))
@@ -193,18 +190,6 @@ class SessionNetwork:
             self._write()
         return ended
 
-    def silent(self, over_s: float) -> list[Silence]:
-        """Return the exchanges under way whose far ends say next to nothing."""
-        return self._inner.silent(over_s)
-
-    def hang_up(self, silences: Sequence[Silence]) -> None:
-        """End these exchanges."""
-        self._inner.hang_up(silences)
-
-    def wake(self) -> None:
-        """Make the `finished` that waits return now."""
-        self._inner.wake()
-
     async def close(self) -> None:
         """Abandon what is under way, and write the cookies."""
         for task in self._tasks:
@@ -212,7 +197,7 @@ class SessionNetwork:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         if self._jar.version != self._saved:
             self._write()
-        await self._inner.close()
+        await super().close()
 
     def _session_of(self, host: str) -> Session | None:
         """Return the session of the section that means a host, which is the one with the longest name."""

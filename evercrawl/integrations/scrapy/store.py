@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
-from evercrawl.errors import StoreError
 from evercrawl.integrations.scrapy.requests import page_url
+from evercrawl.store.disk.database import open_database
 
 FILE: Final = "requests.sqlite"
 _VERSION: Final = 1
@@ -20,6 +19,10 @@ CREATE TABLE IF NOT EXISTS once (number INTEGER PRIMARY KEY AUTOINCREMENT, prior
                                  url TEXT NOT NULL, request BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS prints (print BLOB PRIMARY KEY) WITHOUT ROWID;
 """
+_INSTEAD: Final = (
+    "restore it from a backup, or remove it: the pages stay known, and those that are unread are given to the "
+    "spider's parse"
+)
 
 
 class RequestStore:
@@ -40,20 +43,7 @@ class RequestStore:
 
     def __init__(self, directory: Path) -> None:
         path = directory / FILE
-        try:
-            self._file = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-            (version,) = self._file.execute("PRAGMA user_version").fetchone()
-            if version > _VERSION:
-                raise StoreError(f"{path} was made by a newer evercrawl; upgrade evercrawl")
-            self._file.execute("PRAGMA journal_mode = WAL")
-            self._file.execute("PRAGMA synchronous = NORMAL")
-            self._file.executescript(_SCHEMA)
-            self._file.execute(f"PRAGMA user_version = {_VERSION}")
-        except sqlite3.DatabaseError as error:
-            raise StoreError(
-                f"{path} cannot be read ({error}); restore it from a backup, or remove it: the pages stay known, and "
-                "those that are unread are given to the spider's parse"
-            ) from error
+        self._file = open_database(path, _SCHEMA, _VERSION, synchronous="NORMAL", instead=_INSTEAD)
         self._log = os.open(f"{path}-wal", os.O_RDONLY | os.O_CLOEXEC)
         self._open = False
 

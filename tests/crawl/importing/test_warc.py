@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from archived import CONFIG, journal_of, page, records_of, taken, write_warc
 from fastwarc.warc import ArchiveIterator
+from file_site import file_site
 from warcio.capture_http import capture_http
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
@@ -196,10 +197,6 @@ def test_bodies_whose_codings_were_undone_are_read_also_from_what_fastwarc_wrote
 @pytest.fixture
 def site(tmp_path):
     """Serve three pages on loopback."""
-    import functools
-    import http.server
-    import threading
-
     folder = tmp_path / "site"
     folder.mkdir()
     (folder / "index.html").write_bytes(page("front", "zebra", ["a.html", "b.html"]))
@@ -207,17 +204,8 @@ def site(tmp_path):
     (folder / "b.html").write_bytes(page("b", "quagga"))
     (folder / "style.css").write_text("p { color: red }")
 
-    class Handler(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(folder)))
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}/"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with file_site(folder) as address:
+        yield address
 
 
 @pytest.mark.skipif(shutil.which("wget") is None, reason="no wget; apt-get install wget")
