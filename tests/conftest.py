@@ -4,6 +4,7 @@ import ctypes
 import gc
 import os
 import resource
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,9 @@ import pytest
 
 hypothesis.settings.register_profile("unhurried", deadline=None)  # machines are busy, and kernels compiled once
 hypothesis.settings.load_profile("unhurried")
+
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # tests start hundreds of processes: none compiles all sources anew
 
 REAL = ("store", "live")
 """Folders whose tests sync in earnest."""
