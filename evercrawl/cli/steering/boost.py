@@ -10,17 +10,17 @@ from evercrawl.cli.steering import ordering
 from evercrawl.config import values
 
 _MORE = (
-    "A visit to a page that matches is worth FACTOR times as much to the policy, from 0.001 to 1000; what importance "
-    "says in rankings stays as it is. Another boost on the same expression replaces the one there. "
+    "A visit to a matching page is worth FACTOR times as much to the policy, from 0.001 to 1000; rankings by "
+    "importance do not change. Another boost on the same expression replaces the first. "
     f"{ordering.MORE} Examples: `evercrawl boost '/election/' 10 --for 6h`, `evercrawl boost '/election/' --lift`."
 )
 
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    parser = arguments.add_verb(verbs, "boost", "let pages count for more for a while", run, _MORE)
+    parser = arguments.add_verb(verbs, "boost", "raise or lower the worth of visits to some pages", run, _MORE)
     ordering.add_pattern(parser)
-    parser.add_argument("factor", metavar="FACTOR", nargs="?", default="2", help="how many times as much (default: 2)")
+    parser.add_argument("factor", metavar="FACTOR", nargs="?", default="2", help="factor of the worth (default: 2)")
     parser.add_argument("--for", dest="lasts", metavar="TIME", help="how long, such as 30m, 6h or 2d (default: no end)")
     parser.add_argument("--lift", action="store_true", help="remove the boost instead")
     ordering.add_flags(parser)

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _MORE = (
-    "It goes from journal, archive, search index, derived files and caches; a hash under the crawl's secret "
-    "stays, so that it is never requested again, whoever links to it. This cannot be undone. A WHAT is a complete URL, "
-    "the name of a host, or an expression that is found in URLs that are known now (Python syntax). A running crawl "
-    "takes it as an order: it requests nothing meanwhile, and goes on by itself. What was begun is ended by the next "
-    "start of the crawl or by --finish, also after a kill; `evercrawl verify` proves that nothing is left. Places that "
-    "it cannot reach are named. Examples: `evercrawl forget https://example.org/private`, `evercrawl forget "
+    "They are removed from the journal, the archive, the search index, derived files and caches. A hash under the "
+    "crawl's secret stays, which keeps them from being requested again. This cannot be undone. A WHAT is a complete "
+    "URL, the name of a host, or an expression that is found in URLs that are known now (Python syntax). A running "
+    "crawl takes it as an order: it stops requesting, removes the pages, and continues. The next start of the crawl, "
+    "or --finish, completes a removal that was interrupted; `evercrawl verify` proves that nothing is left. Copies "
+    "that it cannot reach are named. Examples: `evercrawl forget https://example.org/private`, `evercrawl forget "
     "shop.example.org --yes`, `evercrawl forget '/users/[0-9]+/' --yes --json`."
 )
 
@@ -31,14 +31,14 @@ def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
     parser = arguments.add_verb(verbs, "forget", "forget pages or hosts for good", run, _MORE)
     parser.add_argument("what", metavar="WHAT", nargs="*", help="a URL, a host, or an expression found in URLs")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     parser.add_argument(
         "--wait",
         metavar="TIME",
         default="1h",
-        help="how long to wait for a running crawl to have done it (default: 1h)",
+        help="how long to wait for a running crawl to finish the removal (default: 1h)",
     )
-    parser.add_argument("--finish", action="store_true", help="only end what was begun and stopped on the way")
+    parser.add_argument("--finish", action="store_true", help="only complete a removal that was interrupted")
     arguments.add_directory(parser)
     arguments.add_json(parser)
 

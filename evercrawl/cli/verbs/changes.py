@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from evercrawl.ask.changes.texts import WordDiff
 
 _MORE = (
-    "Pages are ordered by importance times extent, which is the part of a page that is new. A page appeared if it is "
-    "new to a site that had been read; otherwise the first reading of a page is no change. Changes of times, counters, "
-    "tokens and rotating advertisements alone are left out (--all lists them). The crawl may be running. Examples: "
-    "`evercrawl changes --since yesterday`, `evercrawl changes --since 2h --site example.org --diff`, `evercrawl "
-    "changes --follow --json --after 1200`."
+    "Pages are ordered by importance times extent, which is the part of a page that is new. The first visit to a page "
+    "is not a change; the page is listed as appeared if its site had been read before. Pages on which only times, "
+    "counters, tokens or rotating advertisements changed are left out (--all lists them). The crawl may be running. "
+    "Examples: `evercrawl changes --since yesterday`, `evercrawl changes --since 2h --site example.org --diff`, "
+    "`evercrawl changes --follow --json --after 1200`."
 )
 
 
@@ -39,25 +39,23 @@ def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
     parser = arguments.add_verb(verbs, "changes", "list what changed, appeared or vanished", run, _MORE)
     parser.add_argument(
-        "--since", metavar="TIME", help="from when on: 2h, 7d, today, yesterday or an ISO date (default: 24h)"
+        "--since", metavar="TIME", help="start of the period: 2h, 7d, today, yesterday or an ISO date (default: 24h)"
     )
-    parser.add_argument("--until", metavar="TIME", default="now", help="until when, in the same forms (default: now)")
+    parser.add_argument("--until", metavar="TIME", default="now", help="end, in the same forms (default: now)")
     parser.add_argument("--site", metavar="SITE", default="", help="only this registrable domain or host")
     parser.add_argument("--pattern", metavar="REGEX", default="", help="only URLs in which this expression is found")
     parser.add_argument("--limit", metavar="N", default="50", help="number of pages; 0 = all (default: 50)")
-    parser.add_argument("--follow", action="store_true", help="go on, and tell each change when a visit found it")
+    parser.add_argument("--follow", action="store_true", help="run until stopped; print each change as it is found")
+    parser.add_argument("--after", metavar="SEQUENCE", help="only changes after the one with this sequence")
     parser.add_argument(
-        "--after", metavar="SEQUENCE", help="only changes after this one: the sequence of the last that is known"
-    )
-    parser.add_argument(
-        "--atom", metavar="FILE", help="write the latest changes to an Atom feed; with --follow, keep it"
+        "--atom", metavar="FILE", help="write the latest changes to an Atom feed; with --follow, keep it up to date"
     )
     parser.add_argument(
         "--webhook", metavar="URL", help="with --follow: deliver there; default: [webhook] of crawl.toml"
     )
-    parser.add_argument("--webhook-secret", metavar="REF", help="what signs deliveries: env:NAME or file:PATH")
+    parser.add_argument("--webhook-secret", metavar="REF", help="secret that signs deliveries: env:NAME or file:PATH")
     parser.add_argument("--diff", action="store_true", help="print the words that changed")
-    parser.add_argument("--all", action="store_true", help="also changes of times, counters and tokens alone")
+    parser.add_argument("--all", action="store_true", help="include changes of times, counters and tokens alone")
     arguments.add_directory(parser)
     arguments.add_json(parser)
 

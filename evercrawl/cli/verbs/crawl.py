@@ -64,7 +64,7 @@ def add(verbs: arguments.Verbs) -> None:
     parser.add_argument(
         "--strict",
         action="store_true",
-        help="refuse a seed file with lines that are no URL, not leave them out",
+        help="fail on invalid lines of a seed file instead of skipping them",
     )
     parser.add_argument("--quiet", action="store_true", help="print errors only")
     add_serve(parser)

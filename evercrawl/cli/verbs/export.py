@@ -61,7 +61,7 @@ def _add_content(parser: argparse.ArgumentParser) -> None:
     form = group.add_mutually_exclusive_group()
     for name, meaning in (
         ("markdown", "the main content as Markdown, below where it is from (the default)"),
-        ("html", "the main content as HTML, without what acts"),
+        ("html", "the main content as HTML, without scripts, forms and frames"),
         ("text", "all visible text, navigation included"),
     ):
         form.add_argument(f"--{name}", dest="form", action="store_const", const=name, help=meaning)

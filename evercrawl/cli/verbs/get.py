@@ -40,7 +40,7 @@ def add(verbs: arguments.Verbs) -> None:
         ("raw", "the response body, with transfer and content codings removed"),
         ("text", "the visible text"),
         ("markdown", "the main content as Markdown, with absolute links, below where it is from"),
-        ("html", "the main content as HTML, without what acts"),
+        ("html", "the main content as HTML, without scripts, forms and frames"),
     ):
         form.add_argument(f"--{name}", dest="form", action="store_const", const=name, help=meaning)
     parser.add_argument(

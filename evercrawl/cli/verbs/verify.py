@@ -31,8 +31,8 @@ def add(verbs: arguments.Verbs) -> None:
     parser = arguments.add_verb(verbs, "verify", "check that a crawl directory is consistent", run, _MORE)
     arguments.add_directory(parser)
     arguments.add_json(parser)
-    parser.add_argument("--repair", action="store_true", help="say how to mend what is wrong, ask, and mend it")
-    parser.add_argument("--yes", action="store_true", help="with --repair: do not ask")
+    parser.add_argument("--repair", action="store_true", help="list the repairs, ask, and carry them out")
+    parser.add_argument("--yes", action="store_true", help="with --repair: do not ask for confirmation")
     parser.add_argument(
         "--from", dest="backup", metavar="DIRECTORY", help="with --repair: backup from which lost bytes are put back"
     )
