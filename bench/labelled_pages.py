@@ -158,13 +158,16 @@ def _decoded(path: Path) -> str:
 
 def f1_of_phrases(pages, said) -> float:
     """Return F1 of phrases: those that belong and are there, those that do not and are."""
-    right = missing = wrong = 0
-    for page, text in zip(pages, said, strict=True):
-        text = " ".join(text.split())
-        there = sum(" ".join(phrase.split()) in text for phrase in page.inside)
-        right, missing = right + there, missing + len(page.inside) - there
-        wrong += sum(" ".join(phrase.split()) in text for phrase in page.outside)
-    return 2 * right / (2 * right + missing + wrong)
+    counts = [counted_phrases(page, text) for page, text in zip(pages, said, strict=True)]
+    return sum(right for right, _ in counts) / sum(all_of_them for _, all_of_them in counts)
+
+
+def counted_phrases(page, text: str) -> tuple[float, float]:
+    """Return what a page gives F1 of phrases: numerator and denominator."""
+    text = " ".join(text.split())
+    right = sum(" ".join(phrase.split()) in text for phrase in page.inside)
+    wrong = sum(" ".join(phrase.split()) in text for phrase in page.outside)
+    return 2 * right, right + len(page.inside) + wrong
 
 
 def f1_of_texts(pages, said) -> float:

@@ -18,7 +18,7 @@ from collections import Counter
 from pathlib import Path
 
 from figures import Figure
-from labelled_pages import f1_of_phrases, f1_of_texts, fetched, sets
+from labelled_pages import counted_phrases, f1_of_texts, fetched, sets
 
 from evercrawl.parse.reading import main_content as rules
 from evercrawl.parse.tree import parsed
@@ -41,14 +41,37 @@ def said(page: str, values: tuple[float, ...]) -> str:
     return "" if found is None else found.to_text()
 
 
-def scored(labelled, texts, halves, values) -> float:
-    """Return the mean over the sets of F1 on some of their pages."""
-    figures = list[float]()
+def counted_words(page, text: str) -> tuple[float, float]:
+    """Return what a page gives the mean F1 of words: numerator and denominator."""
+    return f1_of_texts([page], [text]), 1.0
+
+
+def marked(labelled) -> dict[tuple[float, ...], dict[str, list[tuple[float, float]]]]:
+    """Return, for each combination of thresholds, what each page of each set gives F1: numerator and denominator.
+
+    A page whose text is the same under several of them, which most are, is compared once.
+    """
+    found = {
+        values: {name: list[tuple[float, float]]() for name in labelled} for values in itertools.product(*GRID.values())
+    }
     for name, pages in labelled.items():
-        measure = f1_of_phrases if name == "segments" else f1_of_texts
-        chosen = halves[name]
-        figures.append(measure([pages[i] for i in chosen], [texts[values][name][i] for i in chosen]))
-    return statistics.mean(figures)
+        counted = counted_phrases if name == "segments" else counted_words
+        for page in pages:
+            known = dict[str, tuple[float, float]]()
+            for values, of in found.items():
+                text = said(page.html, values)
+                if text not in known:
+                    known[text] = counted(page, text)
+                of[name].append(known[text])
+    return found
+
+
+def scored(marks, halves) -> float:
+    """Return the mean over the sets of F1 on some of their pages."""
+    return statistics.mean(
+        sum(marks[name][i][0] for i in chosen) / sum(marks[name][i][1] for i in chosen)
+        for name, chosen in halves.items()
+    )
 
 
 def main() -> int:
@@ -60,10 +83,7 @@ def main() -> int:
     args = parser.parse_args()
     fetched(args.pages)
     labelled = sets(args.pages, args.corpus)
-    texts = {
-        values: {name: [said(page.html, values) for page in pages] for name, pages in labelled.items()}
-        for values in itertools.product(*GRID.values())
-    }
+    marks = marked(labelled)
     everything = {name: list(range(len(pages))) for name, pages in labelled.items()}
     inside, outside, shipped, chosen = list[float](), list[float](), list[float](), Counter[tuple[float, ...]]()
     draw = random.Random(1)
@@ -72,13 +92,13 @@ def main() -> int:
         first = {name: places[: len(places) // 2] for name, places in mixed.items()}
         second = {name: places[len(places) // 2 :] for name, places in mixed.items()}
         for learned, held in ((first, second), (second, first)):
-            best = max(texts, key=lambda values: scored(labelled, texts, learned, values))
+            best = max(marks, key=lambda values: scored(marks[values], learned))
             chosen[best] += 1
-            inside.append(scored(labelled, texts, learned, best))
-            outside.append(scored(labelled, texts, held, best))
-            shipped.append(scored(labelled, texts, held, SHIPPED))
-    whole = {values: scored(labelled, texts, everything, values) for values in texts}
-    print(f"{len(texts)} combinations of {', '.join(GRID)}; shipped: {SHIPPED}")
+            inside.append(scored(marks[best], learned))
+            outside.append(scored(marks[best], held))
+            shipped.append(scored(marks[SHIPPED], held))
+    whole = {values: scored(each, everything) for values, each in marks.items()}
+    print(f"{len(marks)} combinations of {', '.join(GRID)}; shipped: {SHIPPED}")
     for values, count in chosen.most_common(5):
         print(f"chosen {count} times of {2 * args.splits}: {values}, F1 on all pages {whole[values]:.3f}")
     rows = [

@@ -143,12 +143,13 @@ class Config:
         "parameters of the policy, as NAME=VALUE, or POLICY.NAME=VALUE for that policy only; a running crawl rereads "
         "those that can change when crawl.toml is saved", "--policy-option")
     importance: str = _strategy("push", network.strategy(), "strategy that computes the importance of pages")
-    weight: str = _strategy("importance",
+    weight: str = _strategy("access",
         values.choice("importance", "access", "embarrassment", "query_match", "learned", "quality"),
-        "what a page is worth to the policy: importance, from links; access, how often it is opened; embarrassment, "
-        "how often it is expected to be opened from search results; query_match, importance and what people search "
-        "for; learned, openings predicted by a regression; quality, importance and its growth. All but importance "
-        "and quality need the data of evercrawl usage")
+        "what a page is worth to the policy: importance, from links; access, how often it is opened, and importance as "
+        "far as that is not known; embarrassment, how often it is expected to be opened from search results; "
+        "query_match, importance and what people search for; learned, openings predicted by a regression; quality, "
+        "importance and its growth. All but importance and quality go by what people did: evercrawl serve and "
+        "evercrawl usage record it")
     lasting: bool = _strategy(False, values.switch(),
         "lower the worth of pages whose changes replace less than a quarter of their text for good, such as pages "
         "where only advertisements change")

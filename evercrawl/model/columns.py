@@ -156,9 +156,20 @@ class Columns:
             **self._asked(slots),
         )
 
+    @property
+    def said_by_weight(self) -> bool:
+        """Whether the weight itself, without what lasts of changes, may say something else than importance."""
+        weight = self._weight.alone if self._weight is not None else None
+        return weight is not None and weight.speaks
+
+    @property
+    def weighed(self) -> bool:
+        """Whether pages may be worth something else than their importance, by the weight alone."""
+        return self._weight is not None and self._weight.speaks
+
     def weight_ratio(self, slots: Slots) -> Floats:
         """Return how many times their importance pages are worth by the weight alone, shape (n,)."""
-        if self._weight is None:
+        if self._weight is None or not self._weight.speaks:
             return np.ones(len(slots))
         importance = self._plain(slots).importance
         return _times(self._weight.worth(slots, importance), importance)
@@ -166,7 +177,7 @@ class Columns:
     def saw(self, slot: int) -> tuple[float, dict[str, float]]:
         """Return how many times its importance a page counts by the weight itself, and what that goes by."""
         weight = self._weight.alone if self._weight is not None else None
-        if weight is None:
+        if weight is None or not weight.speaks:
             return 1.0, {}
         slots = np.array([slot], np.uint32)
         importance = self._plain(slots).importance
@@ -219,7 +230,7 @@ class Columns:
         Last comes the weight's ratio; `never` are those that were never read.
         """
         weight_ratio = None
-        if self._weight is not None:
+        if self._weight is not None and self._weight.speaks:
             worth = self._weight.worth(slots, importance)
             weight_ratio = _times(worth, importance)
             importance, cash = worth, cash * weight_ratio

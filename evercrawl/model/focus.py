@@ -25,7 +25,7 @@ from evercrawl.arrays.rows import grown
 from evercrawl.config import Config, Focus
 from evercrawl.config.patterns import UrlPattern
 from evercrawl.model.link_words import marks_of, words_in
-from evercrawl.model.worth.weights import IMPORTANCE
+from evercrawl.model.worth.weights import ACCESS, IMPORTANCE
 from evercrawl.schedule.base import Policy
 from evercrawl.store.journal.events import Event, Visit
 from evercrawl.store.state import State
@@ -158,29 +158,19 @@ def unasked(config: Config, policy: Policy) -> str:
     --------
     >>> from evercrawl.config import Config
     >>> from evercrawl.schedule.policies.cycle import Cycle
-    >>> unasked(Config(policy="cycle", weight="access"), Cycle())
-    'cycle does not ask what pages are worth, so weight = access changes nothing'
+    >>> unasked(Config(policy="cycle", weight="learned"), Cycle())
+    'cycle does not ask what pages are worth, so weight = learned changes nothing'
     >>> unasked(Config(policy="cycle"), Cycle())
     ''
     """
     if policy.weighs:
         return ""
-    settings = [f"weight = {config.weight}"] if config.weight != IMPORTANCE else []
+    settings = [f"weight = {config.weight}"] if config.weight not in (IMPORTANCE, ACCESS) else []
     settings += ["lasting"] if config.lasting else []
     settings += ["focus"] if config.focus else []
     settings += [f"discovery = {config.discovery:g}"] if config.discovery != EVEN else []
     change = "changes" if len(settings) == 1 else "change"
     return _UNASKED.format(config.policy, " and ".join(settings), change) if settings else ""
-
-
-def weighs(config: Config) -> bool:
-    """Whether pages are worth something else than their importance.
-
-    >>> from evercrawl.config import Config
-    >>> weighs(Config()), weighs(Config(lasting=True))
-    (False, True)
-    """
-    return config.weight != IMPORTANCE or config.lasting
 
 
 def _bits(found: Any) -> int:

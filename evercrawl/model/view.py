@@ -27,6 +27,7 @@ from evercrawl.model.targets import Targets
 from evercrawl.model.web.known_graph import KnownGraph
 from evercrawl.model.web.mirrors import Mirrors
 from evercrawl.model.worth.choice import weight_of
+from evercrawl.model.worth.weights import ACCESS, IMPORTANCE
 from evercrawl.schedule.abilities import Learns, Plans, Priced, Resumes, p_fresh, price_of
 from evercrawl.schedule.base import Context, Policy, Surroundings
 from evercrawl.schedule.pages import Pages
@@ -188,6 +189,12 @@ class View:
     def mirrors(self) -> Mirrors | None:
         """Which hosts are mirrors by what was read of them; None where the crawl does not mind them."""
         return Mirrors(self.state) if self.config.spare_mirrors else None
+
+    @property
+    def weight(self) -> str:
+        """What pages are worth to the policy, by its name: importance as long as nothing else is known."""
+        name = self.config.weight
+        return IMPORTANCE if name == ACCESS and not self.candidates.said_by_weight else name
 
     @property
     def price(self) -> float:

@@ -103,7 +103,17 @@ def test_a_file_that_is_not_there_is_named(crawled, capsys):
 
 def test_a_crawl_that_nobody_told_of_use_says_so_once(site, tmp_path, capsys):
     directory = str(tmp_path / "crawl")
-    flags = ["--delay", "0", "--allow-net", NETWORK, "--until-idle", "--weight", "access", "--refresh-after", "1h"]
+    flags = [
+        "--delay",
+        "0",
+        "--allow-net",
+        NETWORK,
+        "--until-idle",
+        "--weight",
+        "embarrassment",
+        "--refresh-after",
+        "1h",
+    ]
     assert main(["crawl", *site.seeds, "--dir", directory, *flags]) == 0
     assert capsys.readouterr().out.count("nothing is known of how the crawl is used") == 1
     file = tmp_path / "clicks.jsonl"

@@ -29,7 +29,9 @@ def test_importance_itself_needs_nobody(ten):
 @pytest.mark.parametrize("name", OF_USE)
 def test_without_use_a_page_is_worth_its_importance_and_that_is_said(ten, name):
     assert worth(ten, name).tolist() == importance(ten).tolist()
-    assert "evercrawl usage" in weight_of(name, ten.partition).message
+    weight = weight_of(name, ten.partition)
+    assert ("evercrawl usage" in weight.message) == (name != "access"), "which is the default, so nobody asked for it"
+    assert weight.speaks == (name != "access")
     tell(ten, Question(1.0, "page", (url(1),), (url(1),)))
     assert weight_of(name, ten.partition).message == ""
 
@@ -144,7 +146,7 @@ def test_questions_about_a_crawl_see_the_same_worth(ten, name):
     slots = every(ten)
     ten.save()
     view = View(ten.partition, Config(weight=name, newcomers="alone"), ten.now)
-    plain = View(ten.partition, Config(newcomers="alone"), ten.now)
+    plain = View(ten.partition, Config(weight="importance", newcomers="alone"), ten.now)
     asked = view.candidates(slots).importance / plain.candidates(slots).importance
     assert asked.argmax() == (0 if name in ("importance", "quality") else 4)
     assert view.importance.tolist() == plain.importance.tolist()
@@ -186,13 +188,14 @@ def test_why_tells_that_a_policy_does_not_ask_for_the_weight(ten):
     tell(ten, *(Question(float(i), "", (), (url(3),)) for i in range(200)))
     ten.save()
     settings = {"policy": "cycle", "newcomers": "alone"}
-    view = View(ten.partition, Config(weight="access", **settings), ten.now)
-    sentence = "cycle does not ask what pages are worth, so weight = access changes nothing"
+    view = View(ten.partition, Config(weight="learned", **settings), ten.now)
+    sentence = "cycle does not ask what pages are worth, so weight = learned changes nothing"
     assert wanted(view, 4, never=False) == (1.0, sentence)
     assert wanted(View(ten.partition, Config(**settings), ten.now), 4, never=False) == (1.0, "")
 
 
 def test_told_of_nothing_a_crawl_by_access_makes_the_requests_of_one_by_importance():
+    assert Config().weight == "access"
     world = comparison.BenchWorld(3, 120, 6.0, 10.0, 10.0)
     asked = [relive(world.web(endless=False), 10.0, 10.0, weight=weight).asked for weight in ("importance", "access")]
     assert {page: at.tolist() for page, at in asked[0].items()} == {page: at.tolist() for page, at in asked[1].items()}

@@ -24,7 +24,7 @@ from evercrawl.types import Floats, Ints
 _TOLD_EVERY: Final = 16
 LEAST_EXTENT: Final = 0.02
 """What the smallest change counts beside one of the whole page."""
-JUDGED_S: Final = 0.5
+JUDGED_S: Final = 0.25
 """Time in which changes that were never judged are compared with those before, unless all are asked for."""
 _AHEAD: Final = 4096
 _URLS: Final = 4096

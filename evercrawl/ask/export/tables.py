@@ -10,7 +10,6 @@ import numpy as np
 
 from evercrawl.change.gamma import rate
 from evercrawl.clock import SystemClock
-from evercrawl.model.focus import weighs
 from evercrawl.model.stored.answers import HTML, answer_of, exchange_of, is_html
 from evercrawl.model.stored.reader import events
 from evercrawl.model.view import View, settings
@@ -122,7 +121,7 @@ def _beliefs(view: View, start: int, stop: int) -> Columns:
     slots = np.arange(start, stop, dtype=np.uint32)
     pages = view.columns(slots)
     rates = np.where(np.isnan(pages.visited_at), np.nan, rate(pages.shape, pages.scale_s))
-    same = isinstance(view.policy, Priced) and not view.config.focus and not weighs(view.config)
+    same = isinstance(view.policy, Priced) and not view.config.focus and not view.candidates.weighed
     missed = bool((view.records(slots)[1]["misses"] > 0).any())  # where it is due, what is gone may count as ever
     asked = pages if same and not missed else view.candidates(slots)
     due_at = view.due_at(asked)  # first, for it may inform the policy, and all pages are to be told by the same beliefs

@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 
 from evercrawl.config import Focus
-from evercrawl.model.focus import EVEN, discovery_weight, unasked, weighs
+from evercrawl.model.focus import EVEN, discovery_weight, unasked
 from evercrawl.model.stored.answers import instant
 from evercrawl.model.view import View
 from evercrawl.model.worth.weights import IMPORTANCE
@@ -35,9 +35,9 @@ def wanted(view: View, slot: int, *, never: bool) -> tuple[float, str]:
         times *= boost.factor
         end = f" until {instant(boost.until)}" if boost.until else ""
         reasons.append(f"boost on {boost.pattern!r} since {instant(boost.since)}{end}")
-    if weighs(view.config):
+    if view.candidates.weighed:
         times *= float(view.candidates.weight_ratio(np.array([slot], np.uint32))[0])
-        reasons += [f"weight = {view.config.weight}"] if view.config.weight != IMPORTANCE else []
+        reasons += [f"weight = {view.weight}"] if view.weight != IMPORTANCE else []
         reasons += ["what lasts of its changes"] if view.config.lasting else []
     if never and view.config.discovery != EVEN:
         times *= discovery_weight(view.config.discovery)

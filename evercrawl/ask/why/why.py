@@ -204,7 +204,7 @@ def _most_off(view: View) -> float | None:
 
 def _weighed(view: View, slot: int) -> Weighed:
     times, saw = view.candidates.saw(slot)
-    return Weighed(view.config.weight, times, **saw)
+    return Weighed(view.weight, times, **saw)
 
 
 def _of_its_site(view: View, slot: int, cash: float, given: float) -> float:

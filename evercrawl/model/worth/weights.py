@@ -30,7 +30,9 @@ from evercrawl.store.partition import Partition
 from evercrawl.types import Floats, Ints, Slots
 
 IMPORTANCE: Final = "importance"
-WEIGHTS: Final = (IMPORTANCE, "access", "embarrassment", "query_match", "learned", "quality")
+ACCESS: Final = "access"
+"""The default: importance, until it is known how the crawl is used."""
+WEIGHTS: Final = (IMPORTANCE, ACCESS, "embarrassment", "query_match", "learned", "quality")
 FLOOR: Final = 0.1
 """Part of its importance that a page keeps at least."""
 SILENT: Final = "nothing is known of how the crawl is used, so pages are worth their importance: see evercrawl usage"
@@ -48,6 +50,11 @@ class Weight(ABC):
     def message(self) -> str:
         """A sentence for whoever watches the crawl begin; "" for none."""
         return ""
+
+    @property
+    def speaks(self) -> bool:
+        """Whether it may say something else than importance does."""
+        return True
 
     @property
     def alone(self) -> Weight | None:
@@ -132,7 +139,10 @@ class DemandWeight(Weight):
 
     def renew(self) -> bool:
         """Take in what people did since; return whether there was anything."""
-        return self._following.renew()
+        if not self._following.renew():
+            return False
+        self._demand = None
+        return True
 
     @property
     def total(self) -> float:
@@ -142,7 +152,8 @@ class DemandWeight(Weight):
 
     def worth(self, slots: Slots, importance: Floats) -> Floats:
         """Return u of the importance, and of all importance the share that people's demand gives each page."""
-        if self.renew() or self._demand is None:
+        self.renew()
+        if self._demand is None:
             self._demand = self.demand()
         share, stays = self._demand
         if stays >= 1.0:
@@ -162,7 +173,19 @@ class AccessWeight(DemandWeight):
     """How often pages were opened of late; how often they were shown, where nobody told of anything opened.
 
     An opening far down a list counts more than one at its top, and an old one less than one of now; see `UsageCounts`.
+    As long as nobody told of anything, a crawl is what it would be without a weight.
     """
+
+    @property
+    def message(self) -> str:
+        """Nothing: this is the default."""
+        return ""
+
+    @property
+    def speaks(self) -> bool:
+        """Whether anything is known."""
+        self.renew()
+        return self.counts.questions > 0 or bool(self.counts.clicked.any())
 
     def demand(self) -> tuple[Floats, float]:
         """Return shares of the openings."""

@@ -62,7 +62,7 @@ def test_what_people_open_is_visited_sooner_or_more_or_nobody_asks(name):
 
 @pytest.mark.parametrize("name", ["cycle", "price"])
 @pytest.mark.parametrize(("settings", "named"), [
-    ({"weight": "access"}, "weight = access changes"),
+    ({"weight": "learned"}, "weight = learned changes"),
     ({"weight": "quality", "focus": (Focus(url="/x"),), "discovery": 0.7},
      "weight = quality and focus and discovery = 0.7 change"),
     ({}, ""),
