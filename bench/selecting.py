@@ -9,9 +9,10 @@ From the links that are meant follows what a site's standing is: importance, in 
 partly the one and partly the other. A crawl reads some of the pages, and it sees more than what is meant: footers that
 name sites of any worth on every page, and farms, whose sites of little worth all link to each other.
 
-Measures are cut into ranks in each rater's own proportions. Abiteboul, Preda and Cobena (2003) report that librarians
-agreed with each other about 60 to 80 % of the sites, and importance with them about 65 %. Exits 1 when the raters are
-not of that kind; where importance falls among them is found, and depends on what makes a site matter.
+Measures are cut into ranks in the proportions of what they are compared with. Abiteboul, Preda and Cobena (2003) take
+the mean of the ratings for the reference: librarians agreed with it about 60 to 80 % of the sites, and importance about
+65 %. Exits 1 when the raters are not of that kind; where importance falls among them is found, and depends on what
+makes a site matter.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from evercrawl.ask.rank.ratings import Ratings
     from evercrawl.types import Floats, Ints
 
-LEAST, MOST = 0.2, 0.42  # error of the best rater and of the worst, in standard deviations of what they try to see
+LEAST, MOST = 0.4, 0.8  # error of the best rater and of the worst, in standard deviations of what they try to see
 PROPORTIONS = np.array([0.4, 0.3, 0.2, 0.1])  # of the ratings 1 to 4; a rater's own are drawn about them
 LIKENESS = 400.0  # how near to them: of a Dirichlet distribution
 ALL, EACH = 0.4, 1.0  # error of all who link, and of each by itself, in standard deviations of the worth
@@ -116,26 +117,35 @@ def planted(args: argparse.Namespace) -> Agreement:
 def figures(found: Agreement) -> list[Figure]:
     """Return the numbers that have goals, and where the measure falls."""
     percent = {name: 100 * share for name, share in found.measures.items()}
-    better = sum(100 * (of.others or 0.0) > percent["importance"] for of in found.raters)
+    better = sum(of.mean_rating > found.mean_rating["importance"] for of in found.raters)
     return [
-        Figure("the two raters that agree least", 100 * found.pairs[0], "%", at_least=60),
-        Figure("the two raters that agree most", 100 * found.pairs[-1], "%", at_most=80),
+        Figure(
+            "the rater who agrees least with the mean",
+            100 * min(of.mean_rating for of in found.raters),
+            "%",
+            at_least=60,
+        ),
+        Figure(
+            "the rater who agrees most with the mean", 100 * max(of.mean_rating for of in found.raters), "%", at_most=80
+        ),
+        Figure("the two raters that agree least", 100 * found.pairs[0], "%"),
+        Figure("the two raters that agree most", 100 * found.pairs[-1], "%"),
         Figure("importance with the raters, mean", percent["importance"], "%"),
         Figure("  over the number of linking sites", percent["importance"] / percent["linking sites"], "x"),
         Figure("  over importance without the logarithm", percent["importance"] / percent["not damped"], "x"),
-        Figure("importance with the majority", 100 * found.majority["importance"], "%"),
-        Figure("linking sites with the majority", 100 * found.majority["linking sites"], "%"),
-        Figure("raters who agree more with the others", better, f"of {len(found.raters)}"),
+        Figure("importance with the mean rating", 100 * found.mean_rating["importance"], "%"),
+        Figure("linking sites with the mean rating", 100 * found.mean_rating["linking sites"], "%"),
+        Figure("raters who agree more with the mean rating", better, f"of {len(found.raters)}"),
     ]
 
 
 def table(found: Agreement) -> str:
     """Return the agreement with each rater, in percent."""
-    rows = [["", "other raters", "majority", "chance", *MEASURES]]
+    rows = [["", "other raters", "mean rating", "chance", *MEASURES]]
     for of in found.raters:
-        shares = (of.others or 0.0, of.majority, of.chance, *(of.measures[name] for name in MEASURES))
+        shares = (of.others or 0.0, of.mean_rating, of.chance, *(of.measures[name] for name in MEASURES))
         rows.append([of.rater, *(f"{100 * share:.1f}" for share in shares)])
-    rows.append(["majority", "", "", "", *(f"{100 * found.majority[name]:.1f}" for name in MEASURES)])
+    rows.append(["mean rating", "", "", "", *(f"{100 * found.mean_rating[name]:.1f}" for name in MEASURES)])
     return "\n".join("  ".join(cell.rjust(13) for cell in row) for row in rows)
 
 

@@ -1,7 +1,7 @@
 """What every experiment promises: a claim that was printed, made again, beside what was found. One file each."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, NamedTuple, TypeAlias
@@ -24,7 +24,7 @@ class LabOptions:
     seed
         Decides everything that is drawn.
     kind
-        Of the web: power-law, poisson, copying, bow-tie, sites; None for that, or those, the experiment is about.
+        Of the web: power-law, poisson, copying, bow-tie, sites, cooper-frieze; None for that, or those, it is about.
     graph
         A file of links to take in its place.
     turns
@@ -83,6 +83,8 @@ class Claim(NamedTuple):
         None where it could not be said.
     promised
         Whether we promise it of this very web: where it is refuted, the command ends with 1.
+    partly
+        Whether it holds in some of the cases that it speaks of, where it does not hold in all.
     """
 
     claim: str
@@ -90,6 +92,7 @@ class Claim(NamedTuple):
     found: str
     holds: bool | None
     promised: bool = False
+    partly: bool = False
 
     @property
     def verdict(self) -> str:
@@ -97,8 +100,21 @@ class Claim(NamedTuple):
 
         >>> Claim("Greed is good", "", "2.0 %", False).verdict
         'refuted'
+        >>> judged("Greed is good", "", "2.0 % for 3.0 %, 4.0 % for 3.0 %", [True, False]).verdict
+        'holds partly'
         """
-        return "open" if self.holds is None else "holds" if self.holds else "refuted"
+        if self.holds is None:
+            return "open"
+        return "holds" if self.holds else "holds partly" if self.partly else "refuted"
+
+
+def judged(claim: str, printed: str, found: str, cases: Sequence[bool]) -> Claim:
+    """Return a claim that holds if it does in all of some cases, and partly if in some of them.
+
+    >>> [judged("", "", "", cases).verdict for cases in ([True, True], [False, True], [False, False])]
+    ['holds', 'holds partly', 'refuted']
+    """
+    return Claim(claim, printed, found, all(cases), partly=any(cases) and not all(cases))
 
 
 class PanelCurve(NamedTuple):

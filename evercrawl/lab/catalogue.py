@@ -6,7 +6,7 @@ from typing import Any
 
 from evercrawl import catalog
 from evercrawl.errors import ConfigError, StoreError
-from evercrawl.lab import contests, papers
+from evercrawl.lab import claims, contests, papers
 from evercrawl.lab.base import Experiment, Results
 from evercrawl.lab.figures.plotting import can_draw, draw
 
@@ -18,7 +18,8 @@ def experiments() -> dict[str, type[Experiment]]:
     True
     """
     kinds: type[Any] = Experiment
-    return dict(sorted((catalog.find(contests, kinds) | catalog.find(papers, kinds)).items()))
+    rooms = (contests, papers, claims)
+    return dict(sorted(item for room in rooms for item in catalog.find(room, kinds).items()))
 
 
 def experiment(name: str) -> Experiment:

@@ -89,12 +89,12 @@ def test_measures_are_cut_in_the_proportions_of_each_rater():
     assert bob.chance == pytest.approx(5 / 9)
 
 
-def test_the_majority_decides_and_each_rater_is_held_against_it():
+def test_the_mean_of_the_ratings_is_the_reference_and_each_rater_is_held_against_it():
     ratings = {name: {site: int(rating) for site, rating in zip(NAMES, of, strict=True)}
                for name, of in (("x", "4311"), ("y", "4311"), ("z", "1341"))}  # fmt: skip
     found = agreement(ratings, NAMES, {"m": np.array([9.0, 8.0, 1.0, 2.0])})
-    assert [rater.majority for rater in found.raters] == [1.0, 1.0, 0.5]
-    assert found.majority == {"m": 1.0}
+    assert [rater.mean_rating for rater in found.raters] == [0.5, 0.5, 0.5], "the mean is 3, 3, 2, 1"
+    assert found.mean_rating == {"m": 0.5}
     assert found.pairs == [0.5, 0.5, 1.0]
 
 
@@ -102,5 +102,5 @@ def test_where_no_rated_site_is_known_there_is_no_agreement():
     found = agreement({"": {"z.example": 1}}, NAMES, {"m": np.ones(4)})
     assert found.unknown == ["z.example"]
     assert np.isnan(found.measures["m"])
-    assert np.isnan(found.majority["m"])
+    assert np.isnan(found.mean_rating["m"])
     assert (found.raters[0].rated, found.raters[0].others) == (0, None)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evercrawl.importance.sites.agreement import by_chance, cut, identical, majority
+from evercrawl.importance.sites.agreement import by_chance, cut, identical, mean_rating
 
 
 def test_a_measure_gets_as_many_of_each_rank_as_the_rater_gave():
@@ -30,10 +30,10 @@ def test_chance_is_what_shuffled_ranks_agree_by():
     assert by_chance(one, other) == pytest.approx(np.mean(shuffled), abs=0.005)
 
 
-def test_equal_votes_are_decided_by_the_mean_and_never_against_more_votes():
+def test_the_reference_is_the_rank_nearest_to_the_mean_and_a_missing_rating_does_not_count():
     ratings = np.array([[1, 1, 4], [1, 1, 4], [4, 4, 3], [4, 0, 2]])
-    assert majority(ratings).tolist() == [1, 1, 4]
-    assert majority(np.array([[2], [3], [4], [3], [2]])).tolist() == [3]
+    assert mean_rating(ratings).tolist() == [3, 2, 3]
+    assert mean_rating(np.array([[2], [3], [4], [3], [2]])).tolist() == [3]
 
 
 def test_nothing_rated_agrees_with_nothing():

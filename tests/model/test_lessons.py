@@ -117,7 +117,7 @@ def test_a_page_of_many_links_and_few_words_is_index_like_whatever_its_markup(ma
         items = "".join(f"<li class='item {'wide ' * 100}'><a href=/{day}/{i}>{i}</a>" for i in range(40))
         made.visit(f"{SITE}/", f"<title>News</title><ul>{items}</ul>".encode())
     lessons.flush()
-    assert policy.tables(Context(made.now))["ParsedURLs"]["index_like"].tolist() == [True]
+    assert policy.tables(Context(made.now))["IndexPages"]["index_like"].tolist() == [True]
 
 
 def test_a_date_that_is_believed_says_how_long_ago_the_change_was(made, listener):

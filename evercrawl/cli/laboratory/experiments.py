@@ -65,7 +65,7 @@ def add(verbs: arguments.Verbs) -> None:
     parser.add_argument(
         "--graph-kind",
         metavar="KIND",
-        help="power-law, poisson, copying, bow-tie or sites (default: mostly power-law)",
+        help="power-law, poisson, copying, bow-tie, sites or cooper-frieze (default: mostly power-law)",
     )
     parser.add_argument("--graph", metavar="FILE", help="read the links from a Parquet file with columns src and dst")
     parser.add_argument("--out", metavar="DIR", help=f"folder for the numbers and the figure (default: {_FOLDER})")
@@ -145,10 +145,10 @@ def _list(*, as_json: bool) -> int:
 def _tell(findings: Results, files: list[Path], took_s: float) -> None:
     print(findings.title)
     for claim in findings.claims:
-        print(f"\n  {claim.verdict.upper():<8} {claim.claim}")
+        print(f"\n  {claim.verdict.upper():<12} {claim.claim}")
         if claim.printed:
-            print(f"  {'printed':<8} {claim.printed}")
-        print(f"  {'found':<8} {claim.found}")
+            print(f"  {'printed':<12} {claim.printed}")
+        print(f"  {'found':<12} {claim.found}")
     print(f"\n{len(findings.rows):,} rows in {took_s:.1f} s" + "".join(f", {file}" for file in files))
 
 

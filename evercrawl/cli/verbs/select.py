@@ -117,17 +117,17 @@ def _told(found: Selection) -> list[str]:
 
 def _compared(agreed: Agreement) -> list[str]:
     """Return what is to be said about the raters."""
-    head = ("rater", "rated", *_MEASURES.values(), "majority", "other raters", "chance")
+    head = ("rater", "rated", *_MEASURES.values(), "mean rating", "other raters", "chance")
     rows = [
         (
             of.rater or "the rater", f"{of.rated:,}", *(_share(of.measures[name]) for name in _MEASURES),
-            _share(of.majority), _share(of.others), _share(of.chance),
+            _share(of.mean_rating), _share(of.others), _share(of.chance),
         )
         for of in agreed.raters
     ]  # fmt: skip
     means = (_share(agreed.measures[name]) for name in _MEASURES)
     rows.append(("mean of raters", "", *means, "", _share(_mean(agreed.pairs)), ""))
-    rows.append(("majority", "", *(_share(agreed.majority[name]) for name in _MEASURES), "", "", ""))
+    rows.append(("mean rating", "", *(_share(agreed.mean_rating[name]) for name in _MEASURES), "", "", ""))
     unknown = agreed.unknown
     return [
         "",

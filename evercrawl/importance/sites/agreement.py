@@ -46,8 +46,8 @@ def by_chance(one: Ints, other: Ints) -> float:
     return float(np.dot(np.bincount(one, minlength=most), np.bincount(other, minlength=most))) / len(one) ** 2
 
 
-def majority(ratings: Ints) -> Ints:
-    """Return the rank that most raters gave to each thing, shape (n,); of several the one nearest to their mean.
+def mean_rating(ratings: Ints) -> Ints:
+    """Return the rank nearest to the mean of what raters gave to each thing, shape (n,); halves are rounded up.
 
     Parameters
     ----------
@@ -56,12 +56,9 @@ def majority(ratings: Ints) -> Ints:
 
     Examples
     --------
-    >>> majority(np.array([[1, 4, 3], [1, 3, 0], [2, 3, 0], [2, 1, 0]]))
-    array([1, 3, 3])
+    >>> mean_rating(np.array([[1, 4, 3], [1, 3, 0], [2, 3, 0], [2, 1, 0]]))
+    array([2, 3, 3])
     """
-    grades = np.arange(1, int(ratings.max(initial=1)) + 1)
-    votes = (ratings[None] == grades[:, None, None]).sum(axis=1)
     mean = ratings.sum(axis=0) / np.maximum((ratings > 0).sum(axis=0), 1)
-    far = np.abs(grades[:, None] - mean) / (len(grades) + 1)  # below 1, so it decides between equal votes alone
-    best: Ints = grades[np.argmax(votes - far, axis=0)]
-    return best
+    nearest: Ints = np.floor(mean + 0.5).astype(np.int64)
+    return nearest

@@ -143,14 +143,15 @@ SYSTEMS: Final = _finely(
     Contestant("marked_point, 1 visit a page, known rates", "marked_point", {"each": 1}, KNOWN,
                "Wolf, 1 visit a page"),
     *(
-        Contestant(f"partition, {short}", "partition", {"grouping": key, "steps": steps})
+        Contestant(f"partition, {short}", "partition", {"grouping": key, "steps": steps, "distance": "roots"})
         for short, key, steps in _GROUPINGS
     ),
     *(
-        Contestant(f"partition, {short}, known rates", "partition", {"grouping": key, "steps": steps}, KNOWN,
-                   f"Carney {short}")
+        Contestant(f"partition, {short}, known rates", "partition",
+                   {"grouping": key, "steps": steps, "distance": "roots"}, KNOWN, f"Carney {short}")
         for short, key, steps in _GROUPINGS
     ),
+    Contestant("partition, pf, clustered as published", "partition", {"grouping": "pf", "steps": 50}),
     Contestant("importance_proportional", "importance_proportional", {}, USUAL, "f ~ w"),
     Contestant("uniform", "uniform", {}, USUAL, "uniform"),
     Contestant("cycle", "cycle", {}, USUAL, "uniform"),

@@ -118,7 +118,7 @@ def _pasts(history: Floats, mark: Floats, kept: Floats) -> Pasts:
 
 
 class Printed(VisitWatcher):
-    """Looks on as another one does, but takes all cash for earned.
+    """Looks on as another one does, but takes all cash for earned; interpolation takes each window for a full one.
 
     Parameters
     ----------
@@ -134,10 +134,13 @@ class Printed(VisitWatcher):
     >>> Printed(smooth, 2).watch(Moves(np.array([1, 1], np.int32), np.array([0.0, 0.5]), np.array([0.5, 1.0])))
     >>> smooth.history
     array([0.    , 0.9375])
+    >>> smooth.missing
+    array([1., 0.])
     """
 
     def __init__(self, watcher: Smooth | BothWindows | Measures, pages: int) -> None:
         self._watcher = watcher
+        self._alone = isinstance(watcher, Smooth) and isinstance(watcher.window, Interpolation)
         self._given = np.full(pages, 1 / pages)
 
     def watch(self, visits: Moves) -> None:
@@ -147,11 +150,13 @@ class Printed(VisitWatcher):
         earned[first] += self._given[page]
         self._given[page] = 0.0
         self._watcher.watch(visits._replace(earned=earned))
+        if self._alone and isinstance(self._watcher, Smooth):
+            self._watcher.missing[visits.page] = 0.0
 
     def estimate(self, earned: Floats, total: float) -> Floats:
         """Return what the other one says, where cash that waits was given or not."""
         return self._watcher.estimate(earned + self._given, total)
 
     def held(self) -> float:
-        """Return how many measures are kept of a page."""
-        return self._watcher.held()
+        """Return how many measures are kept of a page: of interpolation history and mark alone, as published."""
+        return 1.0 if self._alone else self._watcher.held()

@@ -10,6 +10,7 @@ from evercrawl.types import Floats, Ints
 
 _TOP: Final = 10  # the important pages are the tenth of all with most importance, as in the paper
 _PAIRS: Final = 1000  # pages whose order is compared, each with each
+_FAR: Final = 2.0  # times the mean error, beyond which hardly a page is to be
 RANKED: Final = 2_000_000
 """Pages up to which it is worth while to compare all ranks; sorting takes longer than visiting them."""
 
@@ -31,6 +32,8 @@ class Accuracy(NamedTuple):
         1 - Spearman's rank correlation, over all pages.
     top_rank
         Share of the pairs of the 1,000 most important pages that come in the wrong order: (1 - Kendall's tau) / 2.
+    beyond
+        Share of all pages whose error is more than twice the mean.
     """
 
     mean: float
@@ -40,6 +43,7 @@ class Accuracy(NamedTuple):
     weighted: float
     rank: float
     top_rank: float
+    beyond: float
 
 
 NOT_KNOWN: Final = Accuracy(*[float("nan")] * len(Accuracy._fields))
@@ -107,6 +111,7 @@ class TrueImportance:
         return Accuracy(
             float(error.mean()), float(best.mean()), float(error.var()), float(best.var()),
             float(np.abs(found - self.importance).sum()), self._rank_error(found), self._swapped(found),
+            float((error > _FAR * error.mean()).mean()),
         )  # fmt: skip
 
     def _rank_error(self, found: Floats) -> float:

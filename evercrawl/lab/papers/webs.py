@@ -10,11 +10,12 @@ import numpy as np
 from evercrawl.errors import ConfigError
 from evercrawl.extras import require_parquet
 from evercrawl.lab.base import LabOptions
-from evercrawl.simulate.graphs import Web, bow_tie, copying, poisson, power_law, sites
+from evercrawl.simulate.graphs import Web, bow_tie, cooper_frieze, copying, poisson, power_law, sites
 from evercrawl.types import Ints, Spans
 
 KINDS: Final[dict[str, Callable[[int, int], Web]]] = {
     "power-law": power_law, "poisson": poisson, "copying": copying, "bow-tie": bow_tie, "sites": sites,
+    "cooper-frieze": cooper_frieze,
 }  # fmt: skip
 USUAL: Final = "power-law"
 """The kind of web where nobody says which."""

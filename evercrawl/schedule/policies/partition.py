@@ -18,6 +18,10 @@ KEYS: Final = ("p", "lam", "p_over_lam", "pf")
 of visits that is the same for all."""
 
 
+DISTANCES: Final = ("plain", "roots")
+"""How near a page is to the centre of a group: on (p, lambda), as published, or on their roots over the spreads."""
+
+
 class GroupRates(NamedTuple):
     """Pages in groups, and the rates that are best for their representatives.
 
@@ -51,8 +55,12 @@ class Partitioned(PlannedRates):
     groups
         How many there are, at most.
     steps
-        How often, at most, pages move to the group whose centre is nearest, by the roots of importance and rate, before
-        the groups are solved; 0 leaves them as they were sorted.
+        How often, at most, pages move to the group whose centre is nearest, before the groups are solved; 0 leaves them
+        as they were sorted.
+    distance
+        How near a page is to a centre: plain, the Euclidean distance on (p, lambda), as published, each in parts of its
+        mean over all pages, for their units are not told; or roots, the same on their square roots over the spreads of
+        these, by which not only the few pages count that matter or change most.
     new_share, estimator, replan
         See `PlannedRates`.
 
@@ -81,16 +89,19 @@ class Partitioned(PlannedRates):
         new_share: float = 0.5,
         estimator: str = "typical",
         replan: float = 0.125,
+        distance: Annotated[str, choice(*DISTANCES)] = "plain",
     ) -> None:
         super().__init__(new_share, estimator, replan)
         self.grouping = grouping
         self.groups = groups
         self.steps = steps
+        self.distance = distance
         self._planned: GroupRates | None = None
 
     def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
         """Return the rates of the groups, page by page."""
-        found = self._planned = grouped(weight, lam, budget_per_s, self.grouping, self.groups, self.steps)
+        found = grouped(weight, lam, budget_per_s, self.grouping, self.groups, self.steps, self.distance)
+        self._planned = found
         return found.rate[found.label]
 
     def tables(self, context: Context) -> dict[str, dict[str, NDArray[Any]]]:
@@ -124,7 +135,9 @@ class Partitioned(PlannedRates):
         return {**super().tables(context), "groups": groups}
 
 
-def grouped(weight: Floats, lam: Floats, budget: float, key: str, groups: int, steps: int = 0) -> GroupRates:
+def grouped(
+    weight: Floats, lam: Floats, budget: float, key: str, groups: int, steps: int = 0, distance: str = "plain"
+) -> GroupRates:
     """Return groups of pages and their rates: the largest sum of T w F(f, lam) over groups of T pages, by Lagrange.
 
     Parameters
@@ -133,7 +146,7 @@ def grouped(weight: Floats, lam: Floats, budget: float, key: str, groups: int, s
         Of each page, shape (n,); at least one matters and changes.
     budget
         Visits a second.
-    key, groups, steps
+    key, groups, steps, distance
         As for `Partitioned`.
 
     Examples
@@ -144,7 +157,7 @@ def grouped(weight: Floats, lam: Floats, budget: float, key: str, groups: int, s
     """
     label = sorted_into(keys(weight, lam, budget, key), groups)
     for _ in range(steps):
-        moved = _nearest(weight, lam, label)
+        moved = nearest(weight, lam, label, distance)
         if (moved == label).all():
             break
         label = moved
@@ -186,18 +199,27 @@ def sorted_into(key: Floats, groups: int) -> Ints:
     return label
 
 
-def _nearest(weight: Floats, lam: Floats, label: Ints) -> Ints:
-    """Return the group whose centre each page is nearest to, by the roots of importance and rate over their spreads.
+def nearest(weight: Floats, lam: Floats, label: Ints, distance: str) -> Ints:
+    """Return the group whose centre each page is nearest to, shape (n,).
 
-    As they are, few pages of huge importance would be all that counts; by logarithms those that matter would not.
+    Examples
+    --------
+    Two pages that matter little, and one that matters ten thousand times as much and draws its group's centre away:
+
+    >>> weight, lam, label = np.array([1.0, 2.0, 10_000.0]), np.array([1.0, 5.0, 9.0]), np.array([0, 1, 1])
+    >>> nearest(weight, lam, label, "plain"), nearest(weight, lam, label, "roots")
+    (array([0, 0, 1]), array([0, 1, 1]))
     """
-    roots = [np.sqrt(column) for column in (weight, lam)]
-    places = [root / (float(root.std()) if np.ptp(root) > 0 else 1.0) for root in roots]
+    if distance == "plain":
+        places = [column / max(float(column.mean()), 1e-300) for column in (weight, lam)]
+    else:
+        roots = [np.sqrt(column) for column in (weight, lam)]
+        places = [root / (float(root.std()) if np.ptp(root) > 0 else 1.0) for root in roots]
     size = np.bincount(label)
     best, found = np.full(len(label), np.inf), np.zeros(len(label), np.int64)
     centres = [np.bincount(label, place) / np.maximum(size, 1) for place in places]
     for group in np.flatnonzero(size).tolist():
-        distance = (places[0] - centres[0][group]) ** 2 + (places[1] - centres[1][group]) ** 2
-        nearer = distance < best
-        best, found = np.where(nearer, distance, best), np.where(nearer, group, found)
+        far = (places[0] - centres[0][group]) ** 2 + (places[1] - centres[1][group]) ** 2
+        nearer = far < best
+        best, found = np.where(nearer, far, best), np.where(nearer, group, found)
     return found

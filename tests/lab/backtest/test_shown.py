@@ -169,7 +169,7 @@ def test_discoveries_index_pages_and_bytes_make_a_difference(drawn):
     plain = replace(linked, links=NO_LINKS)
     hub = Tianwang(index_links=3, capacity=4)
     told(hub, linked, ReplaySetting(0.2))
-    found = hub.tables(float(linked.at[-1]))["ParsedURLs"]
+    found = hub.tables(float(linked.at[-1]))["IndexPages"]
     assert (found["slot"][0], found["index_like"][0]) == (0, True), "its links were another day others"
     assert found["links"][0] >= 3
     policies = [Webfountain(count=1, cycle_periods=1) for _ in range(2)]

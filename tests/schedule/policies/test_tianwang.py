@@ -100,10 +100,10 @@ def test_new_urls_get_their_share_and_no_more():
 def test_next_crawl_time_is_one_over_the_corrected_estimate():
     policy = Tianwang(longest=1e9)
     at = told(policy, [True, False], 4)
-    table = policy.tables(Context(at))["NextCrawlTime"]
+    table = policy.tables(Context(at))["PageInfoTable"]
     assert table["next_at"][0] - at == pytest.approx(DAY_S / np.log(4.5 / 0.5))
     assert table["period_s"][1] == pytest.approx(1e9), "never, by the estimate: so many rounds, here of a second"
-    assert policy.tables(Context(at))["CheckPoints"]["changes"].tolist() == [4, 0]
+    assert policy.tables(Context(at))["PageInfoTable"]["changes"].tolist() == [4, 0]
 
 
 def test_a_page_that_changed_each_time_of_late_comes_first():
@@ -133,7 +133,7 @@ def direct_last(**given: Any) -> tuple[Tianwang, Pages, float]:
         policy.learn(visits([slot], at[slot], at[slot] - last, changed=[slot == 2]))
     now = last + 4 * DAY_S
     policy.plan(pages(at[:4]), 9, Context(now))
-    checks = policy.tables(Context(now))["CheckPoints"]
+    checks = policy.tables(Context(now))["PageInfoTable"]
     next_at = checks["at"] + DAY_S / checks["changes_per_day"]
     assert next_at.argmax() == 2
     assert next_at.max() < now, "all are due"
@@ -182,14 +182,22 @@ def test_pages_that_disappear_wait_longer_each_time_and_are_given_up():
     waits = []
     for times in (1, 2, 3):
         policy.learn(visits([0], at + times, np.nan, read=[False], gone=[True]))
-        table = policy.tables(Context(at))
-        assert table["DisappearTimes"]["times"].tolist() == [times]
-        waits += (table["NextCrawlTime"]["next_at"] - at - times).tolist()
-    assert waits == pytest.approx([2.0, 4.0]), "rounds are of a second"
-    assert table["DisappearTimes"]["retired"].tolist() == [True]
+        table = policy.tables(Context(at))["PageInfoTable"]
+        assert table["disappear_times"].tolist() == [times]
+        waits += (table["next_at"] - at - times).tolist()
+    assert waits == pytest.approx([2.0, 4.0, np.nan], nan_ok=True), "rounds are of a second; then it is given up"
+    assert table["retired"].tolist() == [True]
     assert policy.due(pages([at]), Context(at)).tolist() == [np.inf]
     policy.learn(visits([0], at + 9, np.nan))
-    assert len(policy.tables(Context(at))["DisappearTimes"]["slot"]) == 0, "it is back"
+    assert policy.tables(Context(at))["PageInfoTable"]["disappear_times"].tolist() == [0], "it is back"
+
+
+def test_the_tables_have_the_names_and_the_content_that_were_published():
+    policy = Tianwang()
+    told(policy, [False, True], 2)
+    tables = policy.tables(Context(BEGAN_AT))
+    assert set(tables) == {"PageInfoTable", "RemainedURLs", "IndexPages"}
+    assert {"next_at", "period_s", "disappear_times"} <= set(tables["PageInfoTable"])
 
 
 def indexed(policy: Tianwang, **given: Any) -> tuple[Pages, float]:
@@ -217,7 +225,7 @@ def test_index_like_pages_get_what_new_urls_leave(unread, given, expected):
     seen, now = indexed(policy, **given)
     policy.plan(seen, unread, Context(now))
     assert sorted(wanted(policy, seen, now)) == expected
-    table = policy.tables(Context(now))["ParsedURLs"]
+    table = policy.tables(Context(now))["IndexPages"]
     assert table["new_pages_per_visit"].tolist() == given.get("found", [9, 9])
 
 
@@ -235,7 +243,7 @@ def test_pages_of_a_site_that_changes_are_looked_at_sooner_if_wanted():
     for locality in (0.0, 1.0):
         policy = Tianwang(locality=locality, longest=1e9)
         at = told(policy, [True, True, False], 6)
-        periods[locality] = policy.tables(Context(at))["NextCrawlTime"]["period_s"]
+        periods[locality] = policy.tables(Context(at))["PageInfoTable"]["period_s"]
     assert periods[1.0][2] < 2 * DAY_S < periods[0.0][2]
     assert periods[1.0][0] == periods[0.0][0]
 

@@ -86,8 +86,8 @@ class Rpuc(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
 
     References
     ----------
-    The RPUC paper (around 2010): equations 2 to 10. Its importance is a PageRank that does not sum to one; whatever the
-    crawl takes for importance stands for it here.
+    Xiong et al. (2004), the RPUC paper: equations 2 to 10. Its importance is a PageRank that does not sum to one;
+    whatever the crawl takes for importance stands for it here.
     """
 
     reviews: ClassVar[int] = 16

@@ -54,7 +54,7 @@ def vectors(
 
     References
     ----------
-    The RPUC paper (around 2010), equations 4 to 9.
+    Xiong et al. (2004), the RPUC paper: equations 4 to 9.
     """
     columns = (retrieved, cycles, rank, checks, changes, clicked, shown)
     r, m, p, n, x, c, h = (np.atleast_1d(np.asarray(column, np.float64)) for column in columns)

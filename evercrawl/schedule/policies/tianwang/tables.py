@@ -1,4 +1,8 @@
-"""The five tables of Tianwang: CheckPoints, NextCrawlTime, RemainedURLs, ParsedURLs, DisappearTimes."""
+"""The tables of Tianwang that a policy keeps: PageInfoTable and RemainedURLs; and IndexPages, which is ours.
+
+Of the five data blocks that were published the other three are the crawl's own, not the policy's: NewURLQueue, the URLs
+not read yet; CheckPoints, the digests of what was read; ParsedURLs, all URLs that were ever extracted.
+"""
 
 from typing import Any
 
@@ -33,23 +37,25 @@ def tables(
     dict
         Name -> column -> values, as `tianwang.Tianwang.tables` tells them.
     """
-    links, waits, away = pages.take(slots), ~retired & ~remained, rows["misses"] > 0
+    links, waits = pages.take(slots), ~retired & ~remained
     rate = rate_per_s(rows["checks"], rows["changes"], rows["watched_s"]) * _DAY_S
     parsed = links["links"] > 0
     return {
-        "CheckPoints": {
+        "PageInfoTable": {
             "slot": slots,
             **{name: rows[name] for name in ("checks", "changes", "watched_s", "at", "changed_at")},
             "changes_per_day": rate,
+            "next_at": np.where(waits, next_at, np.nan),
+            "period_s": next_at - rows["at"],
+            "disappear_times": rows["misses"],
+            "retired": retired,
         },
-        "NextCrawlTime": {"slot": slots[waits], "next_at": next_at[waits], "period_s": (next_at - rows["at"])[waits]},
         "RemainedURLs": {"slot": slots[remained], "due_at": next_at[remained]},
-        "ParsedURLs": {
+        "IndexPages": {
             "slot": slots[parsed],
             "links": links["links"][parsed].astype(np.int64),
             "new_pages": links["found"][parsed].astype(np.int64),
             "new_pages_per_visit": pages.found(slots)[parsed],
             "index_like": alike[parsed],
         },
-        "DisappearTimes": {"slot": slots[away], "times": rows["misses"][away], "retired": retired[away]},
     }

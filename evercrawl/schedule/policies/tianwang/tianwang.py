@@ -175,12 +175,15 @@ class Tianwang(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
         self._capacity.resume(notes.get("tianwang_per_s", 0.0))
 
     def tables(self, context: Context) -> dict[str, dict[str, NDArray[Any]]]:
-        """Return the five tables, by the names they were published under.
+        """Return the tables that the policy keeps, by the names they were published under, and one of ours.
+
+        Of the five data blocks that were published, NewURLQueue and ParsedURLs (all URLs that were ever extracted) are
+        the crawl's own, in `export pages`, and so are CheckPoints (digests of contents), in `export content`.
 
         Returns
         -------
-        CheckPoints
-            What visits have shown of each page that was asked for.
+        PageInfoTable
+            What is known of each page that was asked for: its checks, ChangePeriod, NextCrawlTime and DisappearTimes.
 
             slot : page
                 Which it is.
@@ -196,16 +199,14 @@ class Tianwang(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
                 Of the last visit that found it changed.
             changes_per_day : changes a day
                 The rate of change that is estimated of all that.
-        NextCrawlTime
-            The pages that wait for their instant, that the cycle under way has taken up, or that are fetched as soon as
-            it has come: all that are neither left over nor given up.
-
-            slot : page
-                Which it is.
             next_at : instant
-                When it is to be visited again: a period after its last visit.
+                NextCrawlTime: a period after its last visit; none for pages that are left over or given up.
             period_s : seconds
                 ChangePeriod: from its last visit to the next.
+            disappear_times : visits
+                In a row, up to the last one, that found it gone.
+            retired : true or false
+                Whether it is given up, as `retire_after` says.
         RemainedURLs
             The pages that are left over: their instant came before the cycle under way began, and it had no room for
             them.
@@ -214,8 +215,8 @@ class Tianwang(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
                 Which it is.
             due_at : instant
                 Since when it has been due.
-        ParsedURLs
-            The pages that were found to have links.
+        IndexPages
+            The pages that were found to have links; this table is ours.
 
             slot : page
                 Which it is.
@@ -227,15 +228,6 @@ class Tianwang(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
                 Likewise, on the mean.
             index_like : true or false
                 Whether it is index-like, as `index_links` and `index_bytes` say.
-        DisappearTimes
-            The pages that were gone when they were last asked for.
-
-            slot : page
-                Which it is.
-            times : visits
-                In a row that found it gone.
-            retired : true or false
-                Whether it is given up, as `retire_after` says.
         """
         slots, rows = self._checked.all()
         next_at, given_up = rows["at"] + self._periods_s(rows), self._given_up(rows)

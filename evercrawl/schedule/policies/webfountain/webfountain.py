@@ -47,8 +47,9 @@ class Webfountain(Learns, Plans, Follows, Tabulates, Policy):
     cycle_periods
         How many periods there are while all pages could be visited once.
     weights
-        How much obsolete pages count in each period ahead: `flat`, `rising`, or in the `last` as much as in all. What
-        is obsolete at the end of the plan will be so for a while, so the last period should count most.
+        How much obsolete pages count in each period ahead: `rising`, most in the last and less the sooner a period is,
+        as the survey tells it; `flat`, or in the `last` as much as in all others together. What is obsolete at the end
+        of the plan will be so for a while.
     new_weight
         How much a page that was never visited counts, beside one of mean importance that is obsolete.
     shortest
@@ -86,7 +87,7 @@ class Webfountain(Learns, Plans, Follows, Tabulates, Policy):
         count: Annotated[int, number(1, 256)] = 16,
         periods: Annotated[int, number(_LEAST_PERIODS)] = 8,
         cycle_periods: Annotated[int, number(1, 1000)] = 16,
-        weights: Annotated[str, choice(*WEIGHTINGS)] = "last",
+        weights: Annotated[str, choice(*WEIGHTINGS)] = "rising",
         new_weight: Annotated[float, number()] = 1.0,
         shortest: Duration = "1m",
     ) -> None:

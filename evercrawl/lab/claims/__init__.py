@@ -1,0 +1,1 @@
+"""Sentences of the papers that came without a figure, one experiment each, judged."""

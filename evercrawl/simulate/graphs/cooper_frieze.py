@@ -1,0 +1,104 @@
+"""A web that grows by new pages and new links of old ones, with as much correlation of in- and out-degree as asked."""
+
+import math
+from typing import Final
+
+import numpy as np
+
+from evercrawl.simulate.graphs.base import Web
+from evercrawl.types import Floats, Ints
+
+_MOST: Final = 100  # links that are added at once, at most
+
+
+def cooper_frieze(
+    pages: int, seed: int = 0, old: float = 0.5, alike: float = 0.1, steep: float = 2.7, correlation: float = 0.0
+) -> Web:
+    """Return a web made step by step, each adding a page with its links or links of a page that is there.
+
+    Links lead to pages in proportion to the links that lead there already, but for a part that lead to any page; links
+    of old pages stand on pages in the same way, by the links that stand there. Degrees come out by power laws. At the
+    end rows of links are given to other pages such that in- and out-degree have the rank correlation asked for: each
+    distribution stays what it was.
+
+    Parameters
+    ----------
+    pages
+        n.
+    seed
+        Decides everything.
+    old
+        Part of the steps that add links of old pages.
+    alike
+        Part of all choices that are among all pages alike.
+    steep
+        Exponent of the number of links that a step adds, at most 100.
+    correlation
+        Spearman's, of in- and out-degree, from -1 to 1, where no two pages had the same degree; ties leave less.
+
+    Examples
+    --------
+    >>> web = cooper_frieze(2000, seed=1, correlation=0.8)
+    >>> web.pages, int(web.into.max()) > 20 * web.links // web.pages
+    (2000, True)
+    >>> bool(np.corrcoef(np.argsort(np.argsort(web.out)), np.argsort(np.argsort(web.into)))[0, 1] > 0.3)
+    True
+
+    References
+    ----------
+    Cooper, Frieze (2003). A general model of web graphs.
+    """
+    random = np.random.default_rng((seed, 31))
+    steps = max(math.ceil((pages - 1) / (1 - old)), pages - 1)
+    new = np.zeros(steps, bool)
+    new[1 + random.permutation(steps - 1)[: pages - 2]] = True
+    new[0] = True
+    known = 1 + np.cumsum(new)  # pages that are there after each step
+    below = np.cumsum(np.arange(1, _MOST + 1, dtype=np.float64) ** -steep)
+    many = np.searchsorted(below, random.random(steps) * below[-1], side="right") + 1
+    step = np.repeat(np.arange(steps), many)
+    target = _preferred(random, known[step], alike)
+    source = np.where(new[step], known[step] - 1, np.repeat(_sources(random, known, new, alike), many))
+    return Web.of(pages, _dealt(random, pages, source, target, correlation), target)
+
+
+def _preferred(random: np.random.Generator, among: Ints, alike: float) -> Ints:
+    """Return for each link a page, any of those there, or that of an earlier link; shape (links,)."""
+    count = len(among)
+    own = (random.random(count) * among).astype(np.int64)
+    earlier = (random.random(count) * np.maximum(np.arange(count), 1)).astype(np.int64)
+    origin = np.where(random.random(count) < alike, np.arange(count), earlier)
+    origin[0] = 0
+    while True:  # follow each link to the one that chose: half of what is left of the way at each turn
+        further = origin[origin]
+        if np.array_equal(further, origin):
+            break
+        origin = further
+    return own[origin]
+
+
+def _sources(random: np.random.Generator, known: Ints, new: np.ndarray, alike: float) -> Ints:
+    """Return the page that the links of each step stand on: the new one, any old one, or that of an earlier step."""
+    steps = len(known)
+    own = np.where(new, known - 1, (random.random(steps) * known).astype(np.int64))
+    earlier = (random.random(steps) * np.maximum(np.arange(steps), 1)).astype(np.int64)
+    origin = np.where(new | (random.random(steps) < alike), np.arange(steps), earlier)
+    while True:
+        further = origin[origin]
+        if np.array_equal(further, origin):
+            break
+        origin = further
+    return own[origin]
+
+
+def _dealt(random: np.random.Generator, pages: int, source: Ints, target: Ints, correlation: float) -> Ints:
+    """Return the sources with rows of links given to other pages, so that degrees correlate as asked."""
+    into, out = (np.bincount(each, minlength=pages) for each in (target, source))
+    score = 2 * math.sin(math.pi / 6 * correlation)  # Spearman's of two normal variables, the other way round
+    normal = np.sort(random.standard_normal(pages))
+    wanted: Floats = np.empty(pages)
+    wanted[np.lexsort((random.random(pages), into))] = normal
+    mixed = score * wanted + math.sqrt(max(1 - score**2, 0.0)) * random.standard_normal(pages)
+    to = np.empty(pages, np.int64)
+    to[np.lexsort((random.random(pages), out))] = np.argsort(mixed)
+    return to[source]
