@@ -57,7 +57,14 @@ def test_every_library_that_is_imported_is_declared() -> None:
     """
     extras: dict[str, list[str]] = _project()["optional-dependencies"]
     always = _declared(
-        [*_project()["dependencies"], *extras["pdf"], *extras["browser"], *extras["jit"], *extras["lab"]]
+        [
+            *_project()["dependencies"],
+            *extras["pdf"],
+            *extras["browser"],
+            *extras["sign"],
+            *extras["jit"],
+            *extras["lab"],
+        ]
     )
     apart = {"lab": ("lab",), "serve": ("serve", "mcp"), "integrations": ("scrapy",)}
     elsewhere = set[str]().union(*(_imported(folder) for folder in _folders() if folder not in apart))

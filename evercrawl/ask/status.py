@@ -11,9 +11,11 @@ from evercrawl.ask import targets as targeting
 from evercrawl.ask.measured import MeasuredCopies, measured
 from evercrawl.change.probed import ProbedMeasure
 from evercrawl.clock import SystemClock
+from evercrawl.fetch.proxies import ProxyHealth
 from evercrawl.model.error_bound import error_bound
 from evercrawl.model.policy.followed import sentence, stored
 from evercrawl.model.policy.schemes import unswitched
+from evercrawl.model.proxy_file import stored_proxies
 from evercrawl.model.rules.budgets import REFUSED
 from evercrawl.model.rules.robots_file import ROBOTS_FILE, unreachable
 from evercrawl.model.rules.waits import silent_until
@@ -87,6 +89,8 @@ class Status:
         still to come; as the last snapshot has it, of some hundred hosts.
     robots_unreachable
         Origin -> why its robots.txt could not be fetched when it was last asked for, so that its pages wait.
+    proxies
+        How the proxies do, as the crawl said when that changed last; nothing before one has failed.
     set_aside
         URL -> what went wrong, for those that are not requested because evercrawl's own code failed on them twice.
     skipped_events
@@ -137,6 +141,7 @@ class Status:
     away: dict[str, float]
     silent: dict[str, float]
     robots_unreachable: dict[str, str]
+    proxies: tuple[ProxyHealth, ...]
     set_aside: dict[str, str]
     skipped_events: dict[int, str]
     archive_segments: int
@@ -247,6 +252,7 @@ def state_of(crawl: Partition, view: View, at: float, probed: MeasuredCopies | N
         away={state.hosts[number]: until for number, until in state.away.items() if until > at},
         silent={state.hosts[number]: until for number, until in silent_until(state).items() if until > at},
         robots_unreachable=unreachable(crawl.directory / ROBOTS_FILE),
+        proxies=tuple(stored_proxies(crawl.directory)) if config.proxy else (),
         set_aside=set_aside(disk),
         skipped_events=dict(crawl.skipped.why),
         archive_segments=len(crawl.archive.segments()),

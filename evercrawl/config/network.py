@@ -13,9 +13,10 @@ _SITE = re.compile(r"[^\s/:@.]+(\.[^\s/:@.]+)*")
 _HOST = re.compile(r"[\w-]+(\.[\w-]+)+|localhost")
 ALL = "all"
 """Stands for every page of a crawl."""
-PROXY = re.compile(r"(https?|socks4a?|socks5h?)://[!-~]+")
+PROXY = re.compile(r"(https?|socks4a?|socks5h?)://[!-+\--~]+")
+_WEB_ADDRESS = re.compile(r"https://[A-Za-z0-9.-]+(:\d{1,5})?(/[!#-\[\]-~]*)?")
 _WEBHOOK = re.compile(rf"https?://[!-~]+|{REFERENCE}")
-_PROXY = re.compile(rf"{PROXY.pattern}|{REFERENCE}")
+_PROXY = re.compile(rf"({PROXY.pattern})(\s*,\s*({PROXY.pattern}))*|{REFERENCE}")
 
 
 def pattern() -> ValueKind:
@@ -73,10 +74,11 @@ def name_servers() -> ValueKind:
 
 
 def proxy() -> ValueKind:
-    """Return the kind of proxy URLs, or of references to them, or nothing."""
+    """Return the kind of proxy URLs, one or several with commas between them, or of references to them, or nothing."""
     return ValueKind(
         "URL",
-        "a proxy such as http://127.0.0.1:3128 or socks5h://127.0.0.1:1080, or env:NAME or file:PATH of one",
+        "a proxy such as http://127.0.0.1:3128 or socks5h://127.0.0.1:1080, several with commas, or env:NAME or "
+        "file:PATH of such",
         _matching(_PROXY),
     )
 
@@ -119,6 +121,15 @@ def reference() -> ValueKind:
     'env:SECRET'
     """
     return ValueKind("REF", "env:NAME or file:PATH, where the secret is", _matching(re.compile(REFERENCE)))
+
+
+def web_address() -> ValueKind:
+    """Return the kind of https URLs of sites, or nothing.
+
+    >>> web_address().read("https://bot.example.org")
+    'https://bot.example.org'
+    """
+    return ValueKind("URL", "an https URL such as https://bot.example.org", _matching(_WEB_ADDRESS))
 
 
 def contact() -> ValueKind:

@@ -131,6 +131,10 @@ class Config:
     agent: str = _identity("evercrawl", network.agent(),
         "User-Agent header; the name at its start is matched against robots.txt groups")
     contact: str = _identity("", network.contact(), "URL or mail address for site owners, appended to the User-Agent")
+    sign_key: str = _identity("", network.reference(),
+        "Ed25519 key that signs every request (RFC 9421): file:PATH of a PEM file of mode 0600, or env:NAME")
+    sign_agent: str = _identity("", network.web_address(),
+        "https URL of the site that serves the public key, which evercrawl sign prints; sent as Signature-Agent")
 
     body_max_bytes: int = _limits(10 << 20, values.size(1),
         "maximum body size, both as received and decoded; longer bodies are truncated", "--max-body", live=True)
@@ -188,7 +192,8 @@ class Config:
         "DNS servers, separated by commas: the next is asked where one does not answer; empty = the system's")
     lookups: int = _network(64, values.whole(1), "maximum concurrent look-ups of host names")
     resolve: str = _network("", network.file(), "file of lines `name address`, used before DNS")
-    proxy: str = _network("", network.proxy(), "proxy for every exchange; env:NAME or file:PATH if it has a password")
+    proxy: str = _network("", network.proxy(),
+        "proxy for every exchange, or several with commas, by turns; env:NAME or file:PATH if one has a password")
     verify_tls: bool = _network(True, values.switch(), "refuse pages whose TLS certificate does not verify")
     http2: bool = _network(True, values.switch(), "use HTTP/2 where a server offers it")
 

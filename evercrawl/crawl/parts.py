@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from evercrawl.config.proxies import proxies_of
 from evercrawl.crawl.aiming import Aiming
 from evercrawl.crawl.enforcing import Enforcing
 from evercrawl.crawl.hearing import Hearing
@@ -29,6 +30,7 @@ from evercrawl.crawl.visit.parsers import Inline
 from evercrawl.crawl.visit.silences import Silences
 from evercrawl.crawl.visit.visiting import Visiting
 from evercrawl.fetch.names import LookUps
+from evercrawl.fetch.proxies import looks_up
 from evercrawl.model.boosts import Boosts
 from evercrawl.model.columns import Columns, counts_bytes
 from evercrawl.model.expecting import expecting_of
@@ -233,7 +235,7 @@ class Parts:
             unreachable,
             silences=self.silences,
             quarantine=memory.quarantine,
-            proxied=bool(config.proxy),
+            proxied=bool(config.proxy) and looks_up(proxies_of(config.proxy)),
             delay_s=config.delay_s,
             sites=config.sites,
         )

@@ -14,9 +14,9 @@ from evercrawl import __version__
 from evercrawl.arrays.hasher import Hasher
 from evercrawl.clock import Clock, SystemClock
 from evercrawl.config import FILE_NAME, Config, amend, save
-from evercrawl.config.network import PROXY
 from evercrawl.config.patterns import unbounded
-from evercrawl.config.secrets import close_to_others, revealed
+from evercrawl.config.proxies import proxies_of
+from evercrawl.config.secrets import close_to_others
 from evercrawl.config.values import AUTO
 from evercrawl.config.written import amend_by
 from evercrawl.crawl import switching
@@ -42,10 +42,13 @@ from evercrawl.errors import ApplyError, ConfigError, NoRoomError, StoreError
 from evercrawl.fetch.guard import Guard, is_own
 from evercrawl.fetch.http import CurlNetwork
 from evercrawl.fetch.names import DnsResolver, Resolver, StaticResolver, SystemResolver, read_resolve_file
+from evercrawl.fetch.proxies import Proxies
+from evercrawl.fetch.signing import RequestSigner, key_of
 from evercrawl.fetch.sockets import spare_connections
 from evercrawl.model.policy.followed import note
 from evercrawl.model.policy.policies import policy_of
 from evercrawl.model.policy.schemes import LASTING, wanted
+from evercrawl.model.proxy_file import note_proxies
 from evercrawl.model.stored.remembered import VisitListener
 from evercrawl.parse.sites import found_site, site, site_rules
 from evercrawl.parse.urls import hostname
@@ -241,7 +244,7 @@ async def _run(
     if slow := unbounded(config):
         watch(Progress(at=clock.now(), known=partition.state.known.count, message=slow))
     sessions = Sessions(config)
-    network, names = reach(clock) if reach is not None else _reach(config, clock, guard, sessions)
+    network, names = reach(clock) if reach is not None else _reach(partition.directory, config, clock, guard, sessions)
 
     def say(sentence: str) -> None:
         watch(Progress(at=clock.now(), known=partition.state.known.count, message=sentence))
@@ -353,26 +356,19 @@ def scheme_at_first(config: Config, seeds: Sequence[str]) -> Scheme:
     return wanted(config, alone=alone)
 
 
-def _proxy(config: Config) -> str:
-    """Return the proxy itself where the setting says where it is kept."""
-    found = revealed(config.proxy, "proxy")
-    if found and not PROXY.fullmatch(found):
-        raise ConfigError(f"{config.proxy} holds no proxy such as http://127.0.0.1:3128")
-    return found
-
-
-def _reach(config: Config, clock: Clock, guard: Guard, sessions: Sessions) -> Reached:
+def _reach(directory: Path, config: Config, clock: Clock, guard: Guard, sessions: Sessions) -> Reached:
     """Return the real network, and names as they are looked up in it."""
     network = CurlNetwork(
         clock,
-        (lambda _: "") if config.proxy else guard.judge,
+        guard.judge,
         agent=config.user_agent,
-        proxy=_proxy(config),
+        proxies=Proxies(proxies_of(config.proxy), partial(note_proxies, directory)) if config.proxy else None,
         verify_tls=config.verify_tls,
         max_connections=config.connections,
         kept_idle=spare_connections(config.connections),
         http2=config.http2,
         certificate=sessions.certificate,
+        signer=RequestSigner(key_of(config.sign_key), config.sign_agent) if config.sign_key else None,
     )
     return network, [DnsResolver(server) for server in config.dns.split(",") if server] or [
         SystemResolver(config.lookups)

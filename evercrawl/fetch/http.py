@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 from evercrawl.fetch.asking import ACCEPT, ACCEPT_ENCODING, Asker, Asking
 from evercrawl.fetch.curl_loop import CurlLoop, Ended
+from evercrawl.fetch.names.base import literal
+from evercrawl.fetch.proxies import Proxies
+from evercrawl.fetch.signing import RequestSigner
 from evercrawl.fetch.transfer import ClientCertificate, CurlTransfer, HeldBytes, Settings
 from evercrawl.fetch.trust import trusted_certificates
 from evercrawl.types import SILENT, Exchange, Request, Silence
@@ -37,12 +40,12 @@ class CurlNetwork:
         Dates the exchanges.
     judge
         Address as text -> "" or the reason why it must not be connected to. Asked at every connection, after names
-        were looked up, so a name that leads inside later on is caught too. With a proxy, which makes the connections
-        itself, it is asked about `addresses` and literal hosts alone.
+        were looked up, so a name that leads inside later on is caught too. With proxies, which make the connections
+        themselves, it is asked about the address that they are to connect to, where it is not they who look names up.
     agent, contact
         The User-Agent, and an address for people who wonder about it.
-    proxy
-        URL of a proxy, "" for none.
+    proxies
+        What exchanges go through; None, or none in it, for the direct way.
     verify_tls
         Whether a certificate that does not verify ends an exchange (error "tls"); if not, the exchange is made again
         unverified, and `tls_ok` is False.
@@ -57,6 +60,8 @@ class CurlNetwork:
         Bodies under way that hold more than this together are cut, the large ones among them.
     certificate
         Host -> the client certificate that it is shown, if any.
+    signer
+        Signs requests; None where nobody does.
 
     Raises
     ------
@@ -71,7 +76,7 @@ class CurlNetwork:
         *,
         agent: str,
         contact: str = "",
-        proxy: str = "",
+        proxies: Proxies | None = None,
         verify_tls: bool = True,
         ca_file: str = "",
         max_connections: int = 256,
@@ -79,15 +84,19 @@ class CurlNetwork:
         http2: bool = True,
         max_held_bytes: int = MAX_HELD_BYTES,
         certificate: Callable[[str], ClientCertificate | None] | None = None,
+        signer: RequestSigner | None = None,
     ) -> None:
         user_agent = f"{agent} (+{contact})" if contact else agent
         self._asker = Asker([("User-Agent", user_agent), ("Accept", ACCEPT), ("Accept-Encoding", ACCEPT_ENCODING)])
-        self._clock = clock
+        self._clock, self._signer = clock, signer
         self._judge = judge
         self._verify_tls = verify_tls
         self._held = HeldBytes(max_held_bytes, max_connections)
         trusted = ca_file or trusted_certificates()
-        self._settings = Settings(None if proxy else judge, proxy, trusted, http2, self._held, certificate)
+        self._proxies = proxies or Proxies(())
+        judged = None if self._proxies else judge
+        named = bool(self._proxies) and self._proxies.looks_up
+        self._settings = Settings(judged, named, trusted, http2, self._held, certificate)
         self._curls = CurlLoop(self._end, max_connections=max_connections, kept_idle=kept_idle)
         self._idle: list[CurlTransfer] = []
         self._busy: dict[pycurl.Curl, CurlTransfer] = {}
@@ -115,18 +124,23 @@ class CurlNetwork:
         request
             What to ask.
         addresses
-            Where the URL's host is, looked up already; the first is connected to, and no other. () for a literal
-            address, or to have curl look.
+            Where the URL's host is, looked up already; the first is connected to, and no other. More of them say that
+            the caller will try these next, so that the first has less time to answer. () for a literal address, or to
+            have curl look.
         """
         exchange = Exchange(request, self._clock.now())
         try:
             asking = self._asker.ask(request.url, request.headers)
         except ValueError as fault:
             return self._fail(exchange, "protocol", str(fault))
-        if self._settings.proxy and (reason := self._judge_proxied(asking, addresses)):
+        if self._signer is not None:
+            signed = self._signer.fields(asking.authority, exchange.at)
+            asking.fields.extend(f"{name}: {value}".encode("ascii") for name, value in signed)
+        proxy = self._proxies.of(asking.host, exchange.at)
+        if proxy and (reason := self._judge_proxied(asking, addresses)):
             return self._fail(exchange, "refused_address", reason)
         transfer = self._idle.pop() if self._idle else CurlTransfer(self._settings)
-        transfer.begin(exchange, asking, addresses)
+        transfer.begin(exchange, asking, addresses, proxy)
         if not self._verify_tls and self._distrusts(asking, exchange.at):
             transfer.again(request.deadline_s, unverified=True)
         self._busy[transfer.curl] = transfer
@@ -210,7 +224,7 @@ class CurlNetwork:
         now = self._clock.now()
         for curl, code, words in ended:
             transfer = self._busy[curl]
-            if code and self._tries_again(transfer, code, now):
+            if self._tries_again(transfer, code, words, now):
                 self._curls.add(curl, transfer.heard)
                 continue
             del self._busy[curl]
@@ -239,10 +253,13 @@ class CurlNetwork:
             transfer.exchange.error, transfer.exchange.detail = "protocol", f"the answer could not be read: {fault!r}"
             return transfer.exchange
 
-    def _tries_again(self, transfer: CurlTransfer, code: int, now: float) -> bool:
+    def _tries_again(self, transfer: CurlTransfer, code: int, words: str, now: float) -> bool:
         """Set the transfer up for another try, if that may help and there is time."""
         left_s = transfer.exchange.at + transfer.exchange.request.deadline_s - now
-        if left_s <= 0:
+        if transfer.proxy and self._other_proxy(transfer, code, words, now) and left_s > 0:
+            transfer.again(left_s, unverified=transfer.unverified)
+            return True
+        if left_s <= 0 or not code:
             return False
         if transfer.stale(code):
             transfer.again(left_s, unverified=transfer.unverified, fresh=True)
@@ -252,6 +269,19 @@ class CurlNetwork:
         else:
             return False
         return True
+
+    def _other_proxy(self, transfer: CurlTransfer, code: int, words: str, now: float) -> bool:
+        """Take note of what a proxy did; where it is to blame, have the transfer go through another one, if any."""
+        why = transfer.proxy_fault(code, words)
+        if not why:
+            self._proxies.answered(transfer.proxy)
+            return False
+        self._proxies.failed(transfer.proxy, now, why)
+        transfer.proxies_tried.append(transfer.proxy)
+        other = self._proxies.of(transfer.asking.host, now, transfer.proxies_tried)
+        if other:
+            transfer.through(other)
+        return bool(other)
 
     def _distrust(self, asking: Asking, now: float) -> None:
         if len(self._distrusted_until) >= MAX_DISTRUSTED:
@@ -263,6 +293,6 @@ class CurlNetwork:
         return asking.scheme == "https" and self._distrusted_until.get(asking.authority, 0.0) > now
 
     def _judge_proxied(self, asking: Asking, addresses: Sequence[str]) -> str:
-        literal = [asking.host] if ":" in asking.host or asking.host.replace(".", "").isdigit() else []
-        reasons = [self._judge(address) for address in (*addresses, *literal)]
-        return next((reason for reason in reasons if reason), "")
+        """Return why a proxy is not to be asked for something; "" where it is."""
+        found = (*addresses[:1], asking.host)
+        return next((why for one in found for each in literal(one) if (why := self._judge(each))), "")

@@ -11,6 +11,7 @@ import pycurl
 
 from evercrawl.fetch.answer import cut_words, settle
 from evercrawl.fetch.curl_loop import SPOKE_EARLY
+from evercrawl.fetch.proxies import proxy_fault
 
 if TYPE_CHECKING:
     from evercrawl.fetch.asking import Asking
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["ClientCertificate", "CurlTransfer", "HeldBytes", "Settings"]
 
 CONNECT_TIMEOUT_S = 10.0
+NEXT_ADDRESS_S = 2.0
+"""For which an address is waited for where the host has others that are tried next."""
 
 _FAMILIES = (socket.AF_INET, socket.AF_INET6)
 _NO_PROXY_FIELD = b"Proxy-Connection:"  # a field without a value: curl leaves its own of that name out
@@ -28,6 +31,7 @@ _SEND_FAILED = 55
 _SILENT_B_PER_S = 512.0  # who sends no more is silent: a byte now and then is a way to keep a connection
 _LINE_BYTES = 32  # that a line of a head is taken for
 _MOST_PIECES = 256  # a body in pieces of two bytes would take thirty times its size
+_CONNECT_TIME = 0x300000 + 5  # CURLINFO_CONNECT_TIME, of which the types of pycurl have no name
 _NOBODY = 44  # CURLOPT_NOBODY, of which the types of pycurl have no name
 _DNS_CACHE_TIMEOUT = 92  # CURLOPT_DNS_CACHE_TIMEOUT, likewise
 _CONNECT_TO = 10243  # CURLOPT_CONNECT_TO, likewise
@@ -81,8 +85,8 @@ class Settings(NamedTuple):
     ----------
     judge
         Address -> "" or the reason why it must not be connected to; None where a proxy makes the connections.
-    proxy, ca_file
-        Proxy URL, file of trusted certificates; "" for none and for curl's own.
+    looks_up, ca_file
+        Whether a proxy looks names up; file of trusted certificates, "" for curl's own.
     http2
         Whether HTTP/2 is offered over TLS.
     held
@@ -92,16 +96,11 @@ class Settings(NamedTuple):
     """
 
     judge: Callable[[str], str] | None
-    proxy: str
+    looks_up: bool
     ca_file: str
     http2: bool
     held: HeldBytes
     certificate: Callable[[str], ClientCertificate | None] | None = None
-
-    @property
-    def absolute_form(self) -> bool:
-        """Whether plain requests name the whole URL, as an HTTP proxy wants them."""
-        return self.proxy != "" and not self.proxy.lower().startswith("socks")
 
 
 class _Opened:
@@ -132,6 +131,8 @@ class CurlTransfer:
         Header lines as they came, those of interim answers and trailers among them.
     fault
         What the judge raised, if it did.
+    proxy, proxies_tried
+        URL of the proxy that the handle goes through, "" for none; and those of the exchange that failed.
     identified
         It shows a client certificate, which cannot be taken from it: it is for one exchange.
     """
@@ -154,7 +155,8 @@ class CurlTransfer:
         self._target = ""
         self._fields: list[bytes] = []  # what the handle was told last
         self._offers_2 = False
-        self._address = ""  # where it was told to connect last
+        self._address, self._connect_s = "", 0.0  # where it was told to connect last, and within which time
+        self.proxy, self.proxies_tried = "", list[str]()
         self._fresh = False
         self._bodiless = self._posted = False
         self.identified = False
@@ -170,11 +172,10 @@ class CurlTransfer:
         put(pycurl.TCP_NODELAY, 1)
         put(pycurl.HTTP_TRANSFER_DECODING, 0)
         put(_SUPPRESS_CONNECT_HEADERS, 1)
-        put(pycurl.CONNECTTIMEOUT_MS, int(CONNECT_TIMEOUT_S * 1000))
         put(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_1_1)
-        put(pycurl.PROXY, settings.proxy)
+        put(pycurl.PROXY, "")
         put(pycurl.NOPROXY, "")
-        if not settings.proxy:  # a literal address needs no cache, and curl goes through all of it at each transfer
+        if not settings.looks_up:  # a literal address needs no cache, and curl goes through all of it at each transfer
             put(_DNS_CACHE_TIMEOUT, 0)
         if settings.ca_file:
             put(pycurl.CAINFO, settings.ca_file)
@@ -182,18 +183,15 @@ class CurlTransfer:
         put(pycurl.HEADERFUNCTION, self.lines.append)
         put(pycurl.WRITEFUNCTION, self._take)
 
-    def begin(self, exchange: Exchange, asking: Asking, addresses: Sequence[str]) -> None:
-        """Set the handle up for `exchange`, to connect to the first of `addresses`; [] leaves that to curl."""
-        self.exchange, self.asking = exchange, asking
-        absolute = self._settings.absolute_form and asking.scheme == "http"
-        self._target = asking.absolute if absolute else asking.target
+    def begin(self, exchange: Exchange, asking: Asking, addresses: Sequence[str], proxy: str = "") -> None:
+        """Set the handle up for `exchange`, to connect to the first of `addresses`; [] leaves that to curl.
+
+        Where there are more, these are tried next, so that the first gets `NEXT_ADDRESS_S` to answer.
+        """
+        self.exchange, self.asking, self.proxies_tried = exchange, asking, []
         put = self.curl.setopt
         put(pycurl.URL, exchange.request.url)
-        put(pycurl.REQUEST_TARGET, self._target)
-        fields = [*asking.fields, _NO_PROXY_FIELD] if absolute else asking.fields
-        if fields != self._fields:
-            put(pycurl.HTTPHEADER, fields)
-            self._fields = fields
+        self.through(proxy)
         if exchange.request.head != self._bodiless:
             put(_NOBODY, 1 if exchange.request.head else 0)
             self._bodiless = exchange.request.head
@@ -206,12 +204,38 @@ class CurlTransfer:
         if offers_2 != self._offers_2:
             put(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2TLS if offers_2 else pycurl.CURL_HTTP_VERSION_1_1)
             self._offers_2 = offers_2
-        address = addresses[0] if addresses and not self._settings.proxy else ""  # a proxy looks the name up
+        address = addresses[0] if addresses and not self._settings.looks_up else ""
         if address != self._address:
             # Host field, SNI and certificate stay the name's; only the connection goes to the address.
             put(_CONNECT_TO, [f"::[{address}]:" if ":" in address else f"::{address}:"] if address else [])
             self._address = address
+        connect_s = NEXT_ADDRESS_S if address and len(addresses) > 1 else CONNECT_TIMEOUT_S
+        if connect_s != self._connect_s:
+            put(pycurl.CONNECTTIMEOUT_MS, round(connect_s * 1000))
+            self._connect_s = connect_s
         self.again(exchange.request.deadline_s)
+
+    def through(self, proxy: str) -> None:
+        """Have the exchange go through a proxy; "" for none."""
+        put, asking = self.curl.setopt, self.asking
+        if proxy != self.proxy:
+            put(pycurl.PROXY, proxy)
+            self.proxy = proxy
+        # plain requests name the whole URL, as an HTTP proxy wants them
+        absolute = proxy != "" and not proxy.lower().startswith("socks") and asking.scheme == "http"
+        self._target = asking.absolute if absolute else asking.target
+        put(pycurl.REQUEST_TARGET, self._target)
+        fields = [*asking.fields, _NO_PROXY_FIELD] if absolute else asking.fields
+        if fields != self._fields:
+            put(pycurl.HTTPHEADER, fields)
+            self._fields = fields
+
+    def proxy_fault(self, code: int, words: str) -> str:
+        """Return why the proxy is to blame for how the exchange ended; "" where it is not, or there is none."""
+        if not self.proxy:
+            return ""
+        status = int(self.curl.getinfo(pycurl.RESPONSE_CODE))
+        return proxy_fault(code, words, status, connected=float(self.curl.getinfo(_CONNECT_TIME)) > 0)
 
     def _post(self, body: bytes | None) -> None:
         """Have the handle post a body, or nothing any more."""

@@ -36,7 +36,7 @@ _COVERED: Final = "archive/indexed.json"
 _PREFIXES: Final = ("snapshot-", f"{KIND}-", "lessons-", "learned-")
 _FILES: Final = (
     "known.bin", "urls.log", "urls.idx", "urls.dict", "names.cache", "errors.log", "memory.json", "popularity.bin",
-    "cookies.json",
+    "cookies.json", "proxies.json",
     "robots.sqlite", "robots.sqlite-wal", "robots.sqlite-shm", "sitemaps.sqlite", "sitemaps.sqlite-wal",
     "sitemaps.sqlite-shm", "soft404.sqlite", "soft404.sqlite-wal", "soft404.sqlite-shm",
 )  # fmt: skip

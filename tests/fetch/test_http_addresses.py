@@ -7,6 +7,7 @@ import time
 import pytest
 from answers import CA, HI, OK
 
+from evercrawl.fetch.proxies import Proxies
 from evercrawl.types import Request
 
 # ---- addresses
@@ -183,7 +184,7 @@ def test_a_proxy_is_asked_with_the_whole_url(fetcher, monkeypatch):
 
     async def run():
         async with fetcher.Site({"http://page.test/a": HI}) as site:
-            network = fetcher.network(lambda ip: "inside", proxy=f"http://127.0.0.1:{site.port}")
+            network = fetcher.network(lambda ip: "inside", proxies=Proxies([f"http://127.0.0.1:{site.port}"]))
             exchange = await fetcher.one(network, "http://page.test/a#b")
             refused = await fetcher.one(network, "http://127.0.0.1/", ())
             refused_too = await fetcher.one(network, "http://page.test/", ("127.0.0.1",))
@@ -214,7 +215,7 @@ def test_tls_goes_through_a_proxy_as_a_tunnel(fetcher):
         async with fetcher.Site({"/": HI}, pem="site.pem") as site:
             proxy = fetcher.Site({f"site.test:{site.port}": lambda connection: tunnel(connection, site.port)})
             async with proxy:
-                network = fetcher.network(proxy=f"http://127.0.0.1:{proxy.port}", ca_file=CA)
+                network = fetcher.network(proxies=Proxies([f"http://127.0.0.1:{proxy.port}"]), ca_file=CA)
                 exchange = await fetcher.one(network, site.url("/", "site.test"))
                 await network.close()
                 return exchange, site.requests

@@ -137,6 +137,7 @@ def rows(found: Status) -> list[tuple[str, str]]:
         *_away(found.away, found.at),
         *_silent(found),
         *_robots(found),
+        *_proxies(found),
         *_set_aside(found),
         ("archive", f"{size(found.archive_bytes)} in {many(found.archive_segments, 'segments')}"),
         ("journal", size(found.journal_bytes)),
@@ -233,6 +234,14 @@ def _robots(found: Status) -> list[tuple[str, str]]:
     lines = [("robots.txt", f"of {origin} could not be fetched ({why}), so its pages wait") for origin, why in listed]
     more = len(found.robots_unreachable) - _AWAY
     return lines if more <= 0 else [*lines, ("", f"and of {more:,} more")]
+
+
+def _proxies(found: Status) -> list[tuple[str, str]]:
+    return [
+        ("proxy", f"{one.proxy} is left alone for {clock(one.away_until - found.at)} more: {one.why}")
+        for one in found.proxies
+        if one.away_until > found.at
+    ]
 
 
 def _set_aside(found: Status) -> list[tuple[str, str]]:

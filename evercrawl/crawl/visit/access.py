@@ -179,6 +179,10 @@ class Access:
         self._missed[host.number] = missed
         return True
 
+    def addresses(self, host: Host) -> tuple[str, ...]:
+        """Return where a host is connected to, and behind it the addresses that are left to be tried after that."""
+        return host.addresses[: max(len(host.addresses) - self._missed.get(host.number, 0), 1)]
+
     def fell_silent(self, host: Host, exchange: Exchange, now: float) -> None:
         """Let a host be asked later whose exchange was ended for its silence, at its next address if nobody was there.
 
@@ -403,7 +407,7 @@ class Access:
         assert isinstance(request.tag, RobotsTag)
         self._guests[request.tag] = (other, await self._rested(other))
         self._frontier.began(other, self._clock.now())
-        self._network.start(request, other.addresses)
+        self._network.start(request, self.addresses(other))
 
     async def turn(self, url: str) -> tuple[Host, bool]:
         """Wait until the host of what belongs to a page may be asked; return it, and whether it was taken hold of.

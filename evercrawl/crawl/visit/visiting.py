@@ -183,7 +183,7 @@ class Visiting:
         if self._planning is not None and (noted := self._planning.noted(now)) is not None:
             self._partition.remember(noted)
             self._storing.changed()
-        self._network.start(request, host.addresses)
+        self._network.start(request, self._access.addresses(host))
         self._checks.began(slot)
         self._frontier.began(host, now)
         self.underway += 1

@@ -27,6 +27,8 @@ NOT_DRAWN: Final = {
     "max_depth": "the law that no page starves asks for every page",
     "agent": "a made-up web answers every agent alike",
     "contact": "as `agent`",
+    "sign_key": "as `agent`",
+    "sign_agent": "as `agent`",
     "allow_net": "no address of a made-up web is inside a network",
     "refuse_net": "the addresses of a made-up web are drawn later than its settings",
     "dns": "names are made up",

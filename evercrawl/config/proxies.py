@@ -1,0 +1,38 @@
+"""Which proxies a crawl goes through: those of a setting, or of the variable or file that it names."""
+
+import re
+from typing import Final
+
+from evercrawl.config.network import PROXY
+from evercrawl.config.secrets import concealed, revealed
+from evercrawl.errors import ConfigError
+
+__all__ = ["proxies_of"]
+
+_BETWEEN: Final = re.compile(r"[,\s]+")
+
+
+def proxies_of(setting: str) -> tuple[str, ...]:
+    """Return the URLs of proxies that the setting `proxy` means, each once.
+
+    Parameters
+    ----------
+    setting
+        URLs, separated by commas; or `env:NAME` or `file:PATH` of such, which may also stand a line each, with comments
+        after `#`.
+
+    Raises
+    ------
+    ConfigError
+        What it refers to is missing, or holds no proxy.
+
+    Examples
+    --------
+    >>> proxies_of("socks5h://127.0.0.1:1080, socks5h://127.0.0.1:1081")
+    ('socks5h://127.0.0.1:1080', 'socks5h://127.0.0.1:1081')
+    """
+    lines = (line.partition("#")[0] for line in revealed(setting, "proxy").splitlines())
+    found = [each for line in lines for each in _BETWEEN.split(line) if each]
+    if setting and (not found or not all(map(PROXY.fullmatch, found))):
+        raise ConfigError(f"{concealed(setting)} holds no proxy such as http://127.0.0.1:3128")
+    return tuple(dict.fromkeys(found))

@@ -1,0 +1,183 @@
+"""Several proxies: which one a host's exchanges go through, and which are left alone because they failed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import msgspec
+import xxhash
+
+from evercrawl.errors import ConfigError
+
+__all__ = ["Proxies", "ProxyHealth", "looks_up", "proxy_fault", "proxy_name"]
+
+AWAY_S: Final = 30.0
+"""A proxy that failed is left alone for so long, twice as long each time in a row, up to `AWAY_MOST_S`."""
+AWAY_MOST_S: Final = 3600.0
+_LOOKED_UP_HERE: Final = ("socks4", "socks5")
+_NO_PROXY_HOST, _NOT_CONNECTED, _TIMED_OUT, _RECEIVE_FAILED, _PROXY_FAILED = 5, 7, 28, 56, 97
+_REPLY: Final = re.compile(r"\((\d+)\)\.?$")
+_AUTHENTICATE: Final = "response 407"
+
+
+class ProxyHealth(msgspec.Struct, frozen=True):
+    """What is known of a proxy.
+
+    Attributes
+    ----------
+    proxy
+        Its address, without user name and password.
+    answered, failed
+        Exchanges that it made, and that it could not; of this run.
+    away_until
+        Instant until which it is left alone, s since the epoch; 0 where it is not.
+    why
+        Why it failed last; "" where its last exchange was made.
+    """
+
+    proxy: str
+    answered: int = 0
+    failed: int = 0
+    away_until: float = 0.0
+    why: str = ""
+
+
+class Proxies:
+    """Proxies that take turns by host; those that fail are left alone for a while.
+
+    A host has the same proxy as long as that answers, so that it sees one address and its cookies stay true. Where none
+    answers, the one that has been left alone for longest is tried.
+
+    Parameters
+    ----------
+    urls
+        Of the proxies.
+    told
+        Called with the health of all when it has changed.
+
+    Attributes
+    ----------
+    looks_up
+        Whether they look up the names of hosts, rather than the crawl.
+
+    Raises
+    ------
+    ConfigError
+        Some look names up and some do not.
+
+    Examples
+    --------
+    >>> proxies = Proxies(["socks5h://127.0.0.1:1", "socks5h://127.0.0.1:2"])
+    >>> first = proxies.of("a.example", 0.0)
+    >>> proxies.failed(first, 0.0, "it does not answer")
+    >>> proxies.of("a.example", 1.0) == first, proxies.of("a.example", 31.0) == first
+    (False, True)
+    """
+
+    def __init__(self, urls: Sequence[str], told: Callable[[list[ProxyHealth]], None] = lambda _: None) -> None:
+        self._health = {url: ProxyHealth(proxy_name(url)) for url in dict.fromkeys(urls)}
+        self.looks_up = looks_up(urls)
+        self._in_a_row = dict.fromkeys(self._health, 0)
+        self._told = told
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._health)
+
+    @property
+    def health(self) -> list[ProxyHealth]:
+        """What is known of each."""
+        return list(self._health.values())
+
+    def of(self, host: str, now: float, without: Sequence[str] = ()) -> str:
+        """Return the URL of the proxy for a host's exchange; "" where there is none beside those of `without`."""
+        found = [url for url in self._health if url not in without]
+        if not found:
+            return ""
+        ready = [url for url in found if self._health[url].away_until <= now]
+        if ready:
+            return max(
+                ready, key=lambda url: xxhash.xxh3_64_intdigest(f"{host} {url}".encode())
+            )  # others keep theirs when one goes
+        return min(found, key=lambda url: self._health[url].away_until)
+
+    def failed(self, url: str, now: float, why: str) -> None:
+        """Leave a proxy alone that did not do its part."""
+        held = self._health[url]
+        if held.away_until <= now:  # exchanges that fail together count once
+            self._in_a_row[url] += 1
+        away_s = min(AWAY_S * 2.0 ** (self._in_a_row[url] - 1), AWAY_MOST_S)
+        until = max(held.away_until, now + away_s)
+        self._health[url] = ProxyHealth(held.proxy, held.answered, held.failed + 1, until, why)
+        self._told(self.health)
+
+    def answered(self, url: str) -> None:
+        """Take note that a proxy has made an exchange."""
+        held = self._health[url]
+        self._in_a_row[url] = 0
+        self._health[url] = ProxyHealth(held.proxy, held.answered + 1, held.failed)
+        if held.why:
+            self._told(self.health)
+
+
+def proxy_fault(code: int, words: str, status: int, *, connected: bool) -> str:
+    """Return why a proxy, rather than what lies behind it, is to blame for how an exchange ended; "" where it is not.
+
+    Parameters
+    ----------
+    code, words
+        As curl has them.
+    status
+        Of the answer.
+    connected
+        Whether there was a connection, through the proxy.
+
+    Examples
+    --------
+    >>> proxy_fault(7, "Failed to connect", 0, connected=False)
+    'it cannot be connected to'
+    >>> proxy_fault(97, "cannot complete SOCKS5 connection to a.example. (4)", 0, connected=True)
+    ''
+    """
+    if code == _NO_PROXY_HOST:
+        return "its name leads nowhere"
+    if code == _NOT_CONNECTED or (code == _TIMED_OUT and not connected):
+        return "it cannot be connected to"
+    if status == 407 or (code == _RECEIVE_FAILED and _AUTHENTICATE in words):
+        return "it wants another user name or password"
+    if code == _PROXY_FAILED and not _REPLY.search(words.strip()):  # a number is a reply about what lies behind
+        return "it does not speak as a proxy of its kind does"
+    return ""
+
+
+def looks_up(urls: Sequence[str]) -> bool:
+    """Return whether proxies look up the names of hosts, rather than the crawl.
+
+    Raises
+    ------
+    ConfigError
+        Some do and some do not.
+
+    Examples
+    --------
+    >>> looks_up(["socks5h://127.0.0.1:1080", "http://127.0.0.1:3128"]), looks_up(["socks5://127.0.0.1:1080"])
+    (True, False)
+    """
+    kinds = {url.partition("://")[0].lower() not in _LOOKED_UP_HERE for url in urls}
+    if len(kinds) > 1:
+        raise ConfigError(
+            "some of the proxies look names up and some do not: use socks5h (or http) for all, or socks5 for all"
+        )
+    return kinds != {False}
+
+
+def proxy_name(url: str) -> str:
+    """Return a proxy's URL without user name and password.
+
+    >>> proxy_name("http://me:secret@proxy.example:3128")
+    'http://proxy.example:3128'
+    """
+    scheme, _, rest = url.partition("://")
+    return f"{scheme}://{rest.rpartition('@')[2]}"
