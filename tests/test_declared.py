@@ -53,7 +53,7 @@ def _missing(names: set[str], declared: set[str]) -> list[str]:
 def test_every_library_that_is_imported_is_declared() -> None:
     """What only the server or assistants need is in the extra of that name, and imported there alone.
 
-    What compiles, solves, draws, browses, and reads PDFs and Parquet files is asked for where it says what is missed.
+    What compiles, solves, draws, browses, signs, stores objects, and reads PDFs and Parquet files says what is missed.
     """
     extras: dict[str, list[str]] = _project()["optional-dependencies"]
     always = _declared(
@@ -62,6 +62,7 @@ def test_every_library_that_is_imported_is_declared() -> None:
             *extras["pdf"],
             *extras["browser"],
             *extras["sign"],
+            *extras["cloud"],
             *extras["jit"],
             *extras["lab"],
         ]

@@ -1,4 +1,4 @@
-"""Deliveries beside a crawl: a process of its own tells webhook and feeds what changed, and ends with the crawl."""
+"""Deliveries beside a crawl: a process of its own tells webhook and feeds what changed, and copies the archive."""
 
 from __future__ import annotations
 
@@ -79,6 +79,8 @@ class DeliveredBeside(Watcher):
             self._child.wait()
         if self._listener is not None:
             self._listener.join(_KILL_S)
+            if not self._listener.is_alive() and self._child.stdout is not None:
+                self._child.stdout.close()
         self._tell()
 
     def _tell(self) -> None:

@@ -1,4 +1,4 @@
-"""The process beside a crawl that delivers its changes to a webhook and keeps its feeds.
+"""The process beside a crawl that delivers its changes to a webhook, keeps its feeds, and copies its archive.
 
 It reads what the crawl wrote, as every question does, so nothing that it does delays the crawl. It ends when its
 standard input ends: once it has told what there is, or some seconds later. That is so also when the crawl is killed.
@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from evercrawl.config.network import ALL, meant
 from evercrawl.errors import EvercrawlError, StoreError
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from evercrawl.config import Config
     from evercrawl.store.cursors import Cursors
 
-NAMES: Final = ("webhook_url", "webhook_secret", "webhook_private", "webhook_pages", "feeds")
+NAMES: Final = ("webhook_url", "webhook_secret", "webhook_private", "webhook_pages", "feeds", "archive_to")
 """Settings that this goes by."""
 FOLDER: Final = "feeds"
 EVERY_S: Final = 1.0
@@ -43,8 +43,8 @@ _UNSIGNED: Final = "webhook deliveries are not signed; set webhook_secret in cra
 
 
 def wanted(config: Config) -> bool:
-    """Whether settings ask for deliveries or feeds."""
-    return bool(config.webhook_url or config.feeds)
+    """Whether settings ask for deliveries, feeds or copies."""
+    return bool(config.webhook_url or config.feeds or config.archive_to)
 
 
 def told_of(error: str) -> str:
@@ -120,15 +120,44 @@ def deliver(directory: Path, config: Config, ended: Callable[[float], bool], tel
     from evercrawl.ask.changes.following import FollowedCrawl
     from evercrawl.store.cursors import Cursors
 
+    copies = _copies(directory, config, tell)
+
+    def waits(wait_s: float) -> bool:
+        copies()
+        return ended(wait_s)
+
+    if not (config.webhook_url or config.feeds):
+        while not ended(EVERY_S):
+            copies()
+        copies(over=True)
+        return
     following = FollowedCrawl(directory)
     cursors = Cursors(directory) if config.webhook_url else None
     try:
         hook = _hook(config, following, cursors, tell) if cursors is not None else None
-        _keep(following, hook, _feeds(directory, config, following), ended, tell)
+        _keep(following, hook, _feeds(directory, config, following), waits, tell)
+        copies(over=True)
     finally:
         following.close()
         if cursors is not None:
             cursors.close()
+
+
+class _Copy(Protocol):
+    def __call__(self, *, over: bool = False) -> None: ...
+
+
+def _copies(directory: Path, config: Config, tell: Callable[[str], None]) -> _Copy:
+    """Return what copies the archive, or nothing where that is not wanted."""
+    if not config.archive_to:
+
+        def nothing(*, over: bool = False) -> None:
+            pass
+
+        return nothing
+    from evercrawl.cli.copying import ArchiveCopies
+
+    return ArchiveCopies(directory, config.archive_to, tell).turn
 
 
 def _keep(

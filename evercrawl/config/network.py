@@ -16,6 +16,7 @@ ALL = "all"
 PROXY = re.compile(r"(https?|socks4a?|socks5h?)://[!-+\--~]+")
 _WEB_ADDRESS = re.compile(r"https://[A-Za-z0-9.-]+(:\d{1,5})?(/[!#-\[\]-~]*)?")
 _WEBHOOK = re.compile(rf"https?://[!-~]+|{REFERENCE}")
+_OBJECTS = re.compile(r"(s3a?|gs|az|azure|abfss?|adl|file)://[!-?A-~]+")
 _PROXY = re.compile(rf"({PROXY.pattern})(\s*,\s*({PROXY.pattern}))*|{REFERENCE}")
 
 
@@ -38,6 +39,19 @@ def networks() -> ValueKind:
     ('127.0.0.0/8', '::1/128')
     """
     return each(ValueKind("CIDR", "", _network), "a list of networks such as 127.0.0.0/8 or fd00::/8")
+
+
+def objects() -> ValueKind:
+    """Return the kind of URLs of object storage, without credentials.
+
+    Examples
+    --------
+    >>> objects().read("s3://bucket/prefix")
+    's3://bucket/prefix'
+    """
+    return ValueKind(
+        "URL", "empty, or the URL of object storage such as s3://bucket/prefix, without credentials", _objects
+    )
 
 
 def options() -> ValueKind:
@@ -261,6 +275,13 @@ def _window(raw: object) -> str:
     value = _text(raw)
     name, size = found.groups() if (found := _SIZED.fullmatch(value)) else (value, "")
     return _strategy(name) + (size or "")
+
+
+def _objects(raw: object) -> str:
+    value = _text(raw)
+    if value and not _OBJECTS.fullmatch(value):
+        raise ValueError
+    return value.rstrip("/")
 
 
 def _agent(raw: object) -> str:

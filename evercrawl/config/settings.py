@@ -231,6 +231,10 @@ class Config:
         "0 = unlimited", "--keep-bytes")
     keep_versions: int = _store(0, values.whole(), "keep so many versions of a page in the archive; 0 = all")
 
+    archive_to: str = _store("", network.objects(),
+        "where a running crawl copies archive files once they are closed, such as s3://bucket/prefix; empty = nowhere",
+        "--archive-to")
+
     webhook_url: str = _webhook("", network.webhook(),
         "where a running crawl, or else `evercrawl changes --follow`, delivers changes; env:NAME or file:PATH if the "
         "URL holds a secret")

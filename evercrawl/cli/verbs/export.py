@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +25,7 @@ _TABLES = ("pages", "links", "visits")
 _USAGE = "usage"
 _CONTENT = "content"
 _WACZ = "wacz"
+_ARCHIVE = "archive"
 _POLICY = "policy."
 _MOST_REASONS = 10
 _MORE = (
@@ -33,8 +34,11 @@ _MORE = (
     "policy.? lists those of the crawl's policy, and `evercrawl lab policies NAME` documents their columns. content "
     "has what the pages say: their main content as Markdown, or with --html as HTML, or with --text all visible text. "
     "wacz is the whole archive with its index and a list of pages in one file, for replayweb.page and the like. "
+    "FILE may be the URL of an object, such as s3://bucket/pages.parquet. archive copies the WARC files and their "
+    "indexes to a folder or to object storage, and the next time only what changed since. "
     "Examples: `evercrawl export pages -o pages.parquet --dir example`, `evercrawl export visits -o - --dir example`, "
-    "`evercrawl export content -o new.jsonl --since yesterday --chunks 2000 --dir example`."
+    "`evercrawl export content -o new.jsonl --since yesterday --chunks 2000 --dir example`, `evercrawl export "
+    "archive -o s3://bucket/example --dir example`."
 )
 
 
@@ -45,10 +49,16 @@ def add(verbs: arguments.Verbs) -> None:
         "table",
         metavar="TABLE",
         type=_table,
-        help="pages, links, visits, content, usage, policy.NAME for a table of the policy, or wacz for the archive",
+        help="pages, links, visits, content, usage, policy.NAME for a table of the policy, or wacz or archive for the "
+        "archive",
     )
     parser.add_argument(
-        "-o", "--output", metavar="FILE", required=True, help="FILE.parquet, FILE.jsonl, or -; FILE.wacz of wacz"
+        "-o",
+        "--output",
+        metavar="FILE",
+        required=True,
+        help="FILE.parquet, FILE.jsonl, or -; FILE.wacz of wacz; a folder or prefix of archive; or the URL of any of "
+        "them in object storage",
     )
     _add_content(parser)
     arguments.add_directory(parser)
@@ -80,16 +90,60 @@ def _add_content(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the table, and say how much it was."""
+    from evercrawl.store.objects.target import is_url
+
+    _check(args)
+    if args.table == _ARCHIVE:
+        return _run_archive(args)
+    if not is_url(args.output):
+        return _run_file(args, args.output)
+    return _run_object(args)
+
+
+def _run_object(args: argparse.Namespace) -> int:
+    """Write a file, and copy it to the object that the output names."""
+    import tempfile
+
+    from evercrawl.store.objects.target import put_file, url_parts
+
+    folder, name = url_parts(args.output)
+    with tempfile.TemporaryDirectory(prefix="evercrawl-export-") as made:
+        file = Path(made) / name
+        return _run_file(args, str(file), lambda: put_file(file, f"{folder}/{name}"))
+
+
+def _run_archive(args: argparse.Namespace) -> int:
+    """Copy the archive, and say how much of it had to be."""
+    from evercrawl.store.objects.pushing import push
+    from evercrawl.store.objects.target import ObjectTarget, is_url
+
+    url = args.output if is_url(args.output) else f"file://{Path(args.output).resolve()}"
+    if args.output == "-":
+        raise ConfigError("the archive goes to a folder or to object storage: `evercrawl export archive -o copies/`")
+    target, directory, began = ObjectTarget(url), where.directory(args), time.monotonic()
+    with Meter(sys.stderr, nouns="bytes") as meter:
+        made = push(directory, target, watch=partial(meter, "archive"))
+    took_s = time.monotonic() - began
+    if args.json:
+        row = {"url": made.url, "files": made.files, "copied_files": made.copied_files, "bytes": made.copied_bytes}
+        print(json_line("end", {**row, "seconds": round(took_s, 3)}))
+    else:
+        what = f"copied {many(made.copied_files, 'files')} of {made.files:,}, {made.copied_bytes:,} bytes"
+        print(f"{what}, to {made.url} in {took_s:.1f} s")
+    return 0
+
+
+def _run_file(args: argparse.Namespace, output: str, then: Callable[[], object] = lambda: None) -> int:
+    """Write the table to a file or to standard output, do what is to be done with it, and say how much it was."""
     from evercrawl.ask.export import files as export_file
     from evercrawl.model.stored.reader import opened
     from evercrawl.store.disk.whole import placed
 
-    _check(args)
     if args.table == _WACZ:
-        return _run_wacz(args)
-    export_file.check_name(args.output)
-    if args.output != "-":
-        placed(Path(args.output))
+        return _run_wacz(args, output, then)
+    export_file.check_name(output)
+    if output != "-":
+        placed(Path(output))
     began = time.monotonic()
     directory = where.directory(args)
     warm.before_reading("evercrawl.ask.export.tables")
@@ -102,24 +156,25 @@ def run(args: argparse.Namespace) -> int:
                 pieces, columns = content.pieces(partial(meter, "content")), content.columns
             else:
                 pieces, columns = _pieces(crawl, args.table, meter)
-            if args.output == "-":
+            if output == "-":
                 rows = export_file.write(pieces, export_file.JsonRows(Fitted(sys.stdout), columns))
             else:
-                with export_file.opened(Path(args.output), columns) as sink:
+                with export_file.opened(Path(output), columns) as sink:
                     rows = export_file.write(pieces, sink)
     finally:
         crawl.close()
+    then()
     _tell(args, rows, time.monotonic() - began, None if content is None else content.tally)
     return 0
 
 
-def _run_wacz(args: argparse.Namespace) -> int:
+def _run_wacz(args: argparse.Namespace, output: str, then: Callable[[], object]) -> int:
     """Write the archive as one file, and say how much it was."""
     from evercrawl.ask.export import wacz
     from evercrawl.model.stored.reader import opened
     from evercrawl.store.disk.whole import placed
 
-    path, began = Path(args.output), time.monotonic()
+    path, began = Path(output), time.monotonic()
     if path.suffix != wacz.SUFFIX:
         raise ConfigError(f"{args.output} should end in {wacz.SUFFIX}: `evercrawl export wacz -o example.wacz`")
     placed(path)
@@ -131,6 +186,7 @@ def _run_wacz(args: argparse.Namespace) -> int:
             made = wacz.write(crawl, path, partial(meter, "archive"))
     finally:
         crawl.close()
+    then()
     took_s = time.monotonic() - began
     if args.json:
         print(json_line("end", {**made._asdict(), "file": args.output, "seconds": round(took_s, 3)}))
@@ -176,7 +232,7 @@ def _chunk_chars(text: str | None) -> int:
 
 
 def _table(name: str) -> str:
-    plain = (*_TABLES, _CONTENT, _USAGE, _WACZ)
+    plain = (*_TABLES, _CONTENT, _USAGE, _WACZ, _ARCHIVE)
     if name not in plain and not name.startswith(_POLICY):
         raise argparse.ArgumentTypeError(f"{name!r} is none; choose {', '.join(plain)} or {_POLICY}NAME")
     return name

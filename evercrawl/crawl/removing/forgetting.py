@@ -31,6 +31,7 @@ from evercrawl.store.forgotten import Forgotten, ForgottenHost
 from evercrawl.store.journal.events import Discovery, Event, Found, Obeyed, Visit
 from evercrawl.store.journal.frame import Press
 from evercrawl.store.journal.segment import HEADER_BYTES, frames, segments
+from evercrawl.store.objects.pushing import pushed_to
 from evercrawl.store.orders import FILE as ORDERS
 from evercrawl.store.orders import words_masked
 from evercrawl.store.partition import Partition, is_crawl
@@ -421,4 +422,6 @@ def _beyond(directory: Path, work: _Work) -> Iterator[str]:
         yield f"{settings} names it: edit the file"
     if (directory / DAMAGED_FOLDER).is_dir():
         yield f"{directory / DAMAGED_FOLDER} keeps what repairs took away: look through it, or remove it"
-    yield "exports, backups, copies in object storage and webhooks that were delivered: remove it there yourself"
+    for url in pushed_to(directory):
+        yield f"the archive's copy in {url} holds it until `evercrawl export archive -o {url}` has run again"
+    yield "exports, backups, other copies in object storage and webhooks that were delivered: remove it there yourself"

@@ -1,0 +1,56 @@
+"""Copies of the archive that are kept in object storage while a crawl runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from evercrawl.errors import EvercrawlError
+from evercrawl.store.objects.pushing import push
+from evercrawl.store.objects.target import ObjectTarget
+
+EVERY_S: Final = 5.0
+"""Between two looks for archive files that were closed."""
+
+
+class ArchiveCopies:
+    """Copies the files of the archive that will not grow any more, and all of them once the crawl has ended.
+
+    Parameters
+    ----------
+    directory, url
+        Of the crawl, and where copies go.
+    tell
+        Told in a sentence when the storage refuses, and when it takes files again.
+    now
+        The time in seconds, from any beginning.
+
+    Raises
+    ------
+    ConfigError
+        The URL names no object storage, or the package for it is missing.
+    """
+
+    def __init__(
+        self, directory: Path, url: str, tell: Callable[[str], None], now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._directory, self._target, self._tell, self._now = directory, ObjectTarget(url), tell, now
+        self._next_at, self._trouble = now(), ""
+
+    def turn(self, *, over: bool = False) -> None:
+        """Copy what is due; `over` once the crawl has ended."""
+        if not over and self._now() < self._next_at:
+            return
+        self._next_at = self._now() + EVERY_S
+        try:
+            push(self._directory, self._target, closed=not over)
+        except EvercrawlError as error:
+            if not self._trouble:
+                self._tell(f"the archive is not copied for now: {error}")
+            self._trouble = str(error)
+            return
+        if self._trouble:
+            self._trouble = ""
+            self._tell("the archive is copied again")
