@@ -24,8 +24,8 @@ def blocks_of(rows: int, bits: int) -> int:
 
 WRITTEN: Final = 0xFF
 """Mark of a block that was written to: each reader has a bit of it, and takes that away."""
-SNAPSHOTS, AUDITS = range(2)
-"""Who asks: whoever saves blocks, and whoever adds them up."""
+SNAPSHOTS, AUDITS, LETTERS = range(3)
+"""Who asks: whoever saves blocks, adds them up, or looks for what is owed to other partitions."""
 
 
 class ChangedBlocks:

@@ -97,7 +97,9 @@ class Crawl:
         self._storing, self._settling, self._quarantine = parts.storing, parts.settling, memory.quarantine
         self._pace, self._leisure, self._telling = parts.pace, parts.leisure, parts.telling
         self._room, self._short_at = outside.room, math.inf
-        self._gate = outside.gate
+        self._gate, self._post, self._posting = outside.gate, outside.post, parts.posting
+        if self._post is not None:
+            self._post.listen(self._network.wake)
         if self._gate is not None:
             self._gate.wake = self._network.wake
         self._noting = PriceNotes(self.partition, policy)
@@ -110,6 +112,10 @@ class Crawl:
     def stop(self, reason: str = "stopped") -> None:
         """End the run cleanly: no new exchanges, a moment for those under way, everything stored."""
         self._reason = self._reason or reason
+
+    def at_rest(self) -> bool:
+        """Whether nothing is left that was never fetched, and nothing is owed to other partitions."""
+        return self._idle(self._clock.now()) and (self._posting is None or self._posting.idle())
 
     def progress(self) -> Progress:
         """Return the crawl at this instant."""
@@ -249,6 +255,8 @@ class Crawl:
         """Return how many exchanges may start now."""
         if self._short_at < math.inf or (self._gate is not None and self._gate.shut):
             return 0
+        if self._post is not None and not self._post.may_fetch():
+            return 0
         if not self._pace.free(now) or self._visiting.unlearned > self._config.connections or self._parsers.behind:
             return 0
         if self._indexing is not None and self._indexing.behind:
@@ -257,6 +265,8 @@ class Crawl:
         return min(free, self._pages_left(), self._config.connections - self._network.in_flight)
 
     def _pages_left(self) -> int:
+        if self._post is not None and (allowed := self._post.pages()) is not None:
+            return allowed - self._visits - self._visiting.underway
         if self._limits.pages is None:
             return self._config.connections
         return self._limits.pages - self._visits - self._visiting.underway
@@ -282,6 +292,8 @@ class Crawl:
         self._read_sitemaps(now)
         if not self._storing.full:
             self._steer(now)
+        if self._posting is not None and not self._storing.full and self._posting.turn(now):
+            self._storing.changed()
         if idle and self._settling is not None and not self._storing.full and self._settling.turn(now):
             self._storing.changed()
         self._storing.turn(now)
@@ -439,6 +451,7 @@ class Crawl:
             if self._settling is not None and self._settling.busy:
                 until = min(until, now + 1.5 * IDLE_S)
             until = min(until, now if self._enforcing.busy else until, self.obeying.next_at())
+            until = min(until, self._posting.next_at()) if self._posting is not None else until
             if self.obeying.paused:
                 return max(until - now, 0.0)
             if self.tuning.config.sitemaps and self._short_at == math.inf:

@@ -56,8 +56,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evercrawl.config import Config
+    from evercrawl.crawl.learn.learning import Learner
     from evercrawl.crawl.memory import Memory
     from evercrawl.crawl.ports import Outside
+    from evercrawl.crawl.posting.room import PostRoom
     from evercrawl.crawl.rendering.rendering import Rendering
     from evercrawl.importance.base import Importance
     from evercrawl.schedule.base import Policy
@@ -286,6 +288,8 @@ class Parts:
             stored_until=state.last_at(),
             scope=scope,
         )
+        self.posting = _posting(config, partition, self.learner, self.storing, outside, frontier)
+        self.access.leases = self.posting.leases if self.posting is not None else None
         self.pace = Pace(config.rate_per_s, config.rate_bytes_per_s)
         self.leisure = Leisure(clock.now(), network.idle_s)
         text = indexing is not None or config.looks_for_words or "facts" in policy.needs
@@ -370,6 +374,17 @@ class Parts:
     def _pages_of(self, name: str) -> int:
         number = self._state.hosts.find(name)
         return self._frontier.pages_of(number) if number is not None else 0
+
+
+def _posting(
+    config: Config, partition: Partition, learner: Learner, storing: Storing, outside: Outside, frontier: Frontier
+) -> PostRoom | None:
+    """Return what has messages of other partitions answered; None where there are no others."""
+    if outside.post is None:
+        return None
+    from evercrawl.crawl.posting.room import PostRoom
+
+    return PostRoom(partition, learner, storing, outside.post, config, frontier.under_way)
 
 
 def _rendering(config: Config, parts: Parts, memory: Memory, outside: Outside) -> Rendering:

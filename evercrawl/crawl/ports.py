@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from evercrawl.clock import Clock
     from evercrawl.config import Config
     from evercrawl.config.written import Change
+    from evercrawl.crawl.posting.carrier import Carrier
     from evercrawl.crawl.visit.parsers import Parsers
     from evercrawl.fetch.guard import Guard
     from evercrawl.fetch.names import Resolver, StaticResolver
@@ -170,6 +171,8 @@ class Outside:
         Holds up the crawl; None where nobody does.
     sessions
         Lets sites know who asks, and is told of other sections before they hold; None where nobody is.
+    post
+        Carries messages to the other partitions of the crawl; None where there are none.
     """
 
     network: Network
@@ -189,3 +192,4 @@ class Outside:
     before_commit: Callable[[], None] | None = None
     gate: Gate | None = None
     sessions: Identifies | None = None
+    post: Carrier | None = None

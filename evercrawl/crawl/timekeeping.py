@@ -53,6 +53,8 @@ def fill(state: State, frontier: Frontier, seeds: Sequence[str], only: Sequence[
     named: Slots = found[found != NO_SLOT]
     new, seen = to_try(state, named) if not only else (named, named[:0])
     hosts = state.known.columns().host
+    if state.post is not None:
+        new, seen = new[state.post.owned(hosts[new])], seen[state.post.owned(hosts[seen])]
     frontier.fill(hosts[new], new, new=True)
     records, rows = state.table.record[seen], state.records.rows
     not_before = again_at(state, rows["visited"][records], rows["misses"][records], refresh_after_s)

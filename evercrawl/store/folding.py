@@ -18,6 +18,9 @@ from evercrawl.store.journal.events import (
     Drawn,
     Event,
     Found,
+    LetterReceived,
+    LetterSent,
+    LetterSettled,
     Lost,
     Noted,
     Obeyed,
@@ -91,6 +94,9 @@ def _welcome(state: State, found: Discovery, number: int) -> None:
         state.changed_born.note_rows(new.start, new.stop)
     for place in np.flatnonzero(cells & np.uint32(ROOT)).tolist():
         state.cashbook.join(found.first_slot + place, found.hosts[place], number)
+    if state.post is not None and state.post.waiting:
+        keys = state.known.rows(new.start, new.stop)["key"]
+        state.post.welcome(new.start, keys, number, state.cashbook)
 
 
 def _passed(state: State, event: Passed, place: Place) -> None:
@@ -123,6 +129,21 @@ def _obeyed(state: State, event: Obeyed, place: Place) -> None:
     state.steered.obeyed(event)
 
 
+def _sent(state: State, event: LetterSent, place: Place) -> None:
+    assert state.post is not None, "a crawl of one partition writes no letters"
+    state.post.sent(event, place.pointer, place.number, state.cashbook)
+
+
+def _received(state: State, event: LetterReceived, place: Place) -> None:
+    assert state.post is not None, "a crawl of one partition gets no letters"
+    state.post.received(event, place.number, state.cashbook)
+
+
+def _settled(state: State, event: LetterSettled, _: Place) -> None:
+    assert state.post is not None, "a crawl of one partition has no letters"
+    state.post.settled(event)
+
+
 def _nothing(_: State, __: Drawn, ___: Place) -> None:
     """Leave all as it is."""
 
@@ -137,5 +158,8 @@ FOLDS: Final[dict[type[Event], _Fold]] = {
     Drawn: _nothing,
     Bounded: _bounded,
     Obeyed: _obeyed,
+    LetterSent: _sent,
+    LetterReceived: _received,
+    LetterSettled: _settled,
 }
 """What each kind of event does; a new kind brings its own."""

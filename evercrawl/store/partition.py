@@ -27,6 +27,8 @@ from evercrawl.store.disk.disk import Disk, RealDisk
 from evercrawl.store.disk.lock import PURPOSE, Lock
 from evercrawl.store.journal.events import Lost, Switched, Visit
 from evercrawl.store.journal.journal import Journal
+from evercrawl.store.post.book import PostBook
+from evercrawl.store.post.ownership import Ownership, Share
 from evercrawl.store.repair.kept import keep_archive_end
 from evercrawl.store.scheme import Scheme
 from evercrawl.store.skipping import SkippedEvents, UnfoldedError
@@ -42,10 +44,12 @@ if TYPE_CHECKING:
 
     from evercrawl.store.journal.events import Event
 
-__all__ = ["COPY", "FILE", "FORMAT", "Birth", "Partition", "Scheme", "is_crawl"]
+__all__ = ["COPY", "FILE", "FORMAT", "SHARED_FORMAT", "Birth", "Partition", "Scheme", "is_crawl"]
 
 FORMAT: Final = 2
 """Of the directory; those of format 1 have no secret, and so public hashes."""
+SHARED_FORMAT: Final = 3
+"""Of a directory that is one of several partitions: who does not know of the others must not crawl it."""
 FILE: Final = "crawl.json"
 COPY: Final = "crawl-copy.json"
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -85,6 +89,8 @@ class Birth(msgspec.Struct):
         How far it had come, if it was asked to end and nothing has happened since.
     secret
         Under which strangers' texts are hashed, in hexadecimal digits; see `Hasher`. Never shown.
+    share
+        Which partition of a crawl it is, where there are others.
     """
 
     format: int
@@ -95,11 +101,14 @@ class Birth(msgspec.Struct):
     unfinished: bool = False
     judged: SwitchProgress | None = None
     secret: str = ""
+    share: Share | msgspec.UnsetType = msgspec.UNSET
 
     def __post_init__(self) -> None:
         """See that there is a secret where the format has one, and that the id, which is in names of files, is one."""
-        if self.format <= FORMAT and len(bytes.fromhex(self.secret)) != (SECRET_BYTES if self.format > 1 else 0):
+        if self.format <= SHARED_FORMAT and len(bytes.fromhex(self.secret)) != (SECRET_BYTES if self.format > 1 else 0):
             raise ValueError("its secret is not one")
+        if (self.format == SHARED_FORMAT) != isinstance(self.share, Share):
+            raise ValueError("it does not say which partition it is")
         if not _ID.fullmatch(self.id) or not abs(self.made_at) < _LATEST_S:
             raise ValueError("its id or the instant at which it was made is none")
 
@@ -150,6 +159,8 @@ class Partition:
     secret
         Under which a new crawl hashes what strangers choose, 16 bytes: that of others with which it shares URLs. By
         default it is drawn.
+    share
+        Which partition of a crawl a new directory is; None for a crawl of its own.
 
     Attributes
     ----------
@@ -185,6 +196,7 @@ class Partition:
         scheme: Scheme | None = None,
         secret: bytes | None = None,
         forgiving: bool = False,
+        share: Share | None = None,
     ) -> None:
         self.directory = directory
         self.forgotten_stamp = forgotten.stamp(directory)
@@ -196,8 +208,10 @@ class Partition:
         try:
             self.disk: Disk = disk or RealDisk(directory, read_only=not writable)
             self._finish_forgetting(writable)
-            self.birth = self._born(random, now, writable, scheme or Scheme(), secret)
+            self.birth = self._born(random, now, writable, scheme or Scheme(), secret, share)
             self.hasher = self.birth.hasher
+            if isinstance(self.birth.share, Share):
+                self.birth.share.check_rules(site_rules, directory)
             self.archive = Archive(
                 self.disk, self.birth.id, random, software=software, agent=agent, segment_bytes=segment_bytes
             )
@@ -219,7 +233,13 @@ class Partition:
         self.repairs.append("what the crawl was told to forget was forgotten to the end")
 
     def _born(
-        self, random: Callable[[int], bytes], now: float, writable: bool, scheme: Scheme, secret: bytes | None
+        self,
+        random: Callable[[int], bytes],
+        now: float,
+        writable: bool,
+        scheme: Scheme,
+        secret: bytes | None,
+        share: Share | None,
     ) -> Birth:
         data = self.disk.read(FILE, 0, self.disk.size(FILE))
         lost = not data and bool(self.disk.names("journal-"))  # this file is written before any other
@@ -230,7 +250,10 @@ class Partition:
             raise ConfigError(
                 f"there is no crawl in {self.directory}; start one with: evercrawl crawl URL --dir {self.directory}"
             )
-        birth = Birth(FORMAT, random(4).hex(), now, scheme, secret=(secret or random(SECRET_BYTES)).hex())
+        birth = Birth(
+            FORMAT if share is None else SHARED_FORMAT, random(4).hex(), now, scheme,
+            secret=(secret or random(SECRET_BYTES)).hex(), share=msgspec.UNSET if share is None else share,
+        )  # fmt: skip
         self._write(birth)
         return birth
 
@@ -247,10 +270,10 @@ class Partition:
                 raise StoreError(f"{self.directory / FILE} is {what}; restore it from a copy") from error
             self.repairs.append(f"{FILE} was {'damaged' if data else 'lost'}; {COPY} says what it said")
             data = copy
-        if birth.format > FORMAT:
+        if birth.format > SHARED_FORMAT:
             raise StoreError(
                 f"{self.directory} was made by a newer evercrawl (format {birth.format}, "
-                f"this one reads {FORMAT}); upgrade evercrawl"
+                f"this one reads {SHARED_FORMAT}); upgrade evercrawl"
             )
         if writable and (self.repairs or copy != data or self.disk.read(KEY, 0, 64) != birth.secret.encode()):
             self._write(birth)
@@ -303,6 +326,7 @@ class Partition:
 
     def _fold(self, loaded: snapshot.Loaded | None, writable: bool, fold_all: bool) -> None:
         head = loaded.head if loaded else None
+        post = self._empty_post()
         self._log = BlockLog(self.disk, KIND, loaded.placed if loaded else [])
         self.state = State(
             self.disk,
@@ -315,6 +339,7 @@ class Partition:
             tail=head.tail if head else [],
             writable=writable and not fold_all,
             site_rules=self._site_rules,
+            post=post,
         )
         self.state.forgotten = forgotten.load(self.disk)
         if loaded is not None:
@@ -340,11 +365,15 @@ class Partition:
         if given_up:  # the archive was cut in between
             self._archive_end = max((where.end for _, _, where in self._named()), default=ArchiveEnd())
 
+    def _empty_post(self) -> PostBook | None:
+        share = self.birth.share
+        return PostBook(Ownership(share, self.hasher, self._site)) if isinstance(share, Share) else None
+
     def empty_state(self) -> State:
         """Return a state like this crawl's before its first event, which writes nothing: to fold the journal anew."""
         state = State(
             self.disk, self.birth.made_at, self.hasher, self._site, self.journal.read,
-            scheme=self.birth.first, writable=False,
+            scheme=self.birth.first, writable=False, post=self._empty_post(),
         )  # fmt: skip
         state.forgotten = self.state.forgotten
         return state
@@ -385,7 +414,9 @@ class Partition:
         """Make the scheme that the journal ends with the crawl's; all that the switch moved is on the disk."""
         assert self.journal.written == self.journal.sequence, "a switch ends with a commit"
         birth, scheme = self.birth, self.state.scheme
-        self.birth = Birth(birth.format, birth.id, birth.made_at, scheme, birth.first, secret=birth.secret)
+        self.birth = Birth(
+            birth.format, birth.id, birth.made_at, scheme, birth.first, secret=birth.secret, share=birth.share
+        )
         self._write(self.birth)
 
     def _named(self) -> Iterator[tuple[int, Visit, Pointer]]:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from evercrawl.arrays.hasher import Hasher
     from evercrawl.store.disk.disk import Disk
     from evercrawl.store.journal.events import Discovery, Event
+    from evercrawl.store.post.book import PostBook
 
 RETRIED: Final = frozenset({0, 408, 425, 429, 500, 502, 503, 504})  # statuses that another try may cure
 IN_VAIN: Final = (Outcome.ERROR, Outcome.REFUSED, Outcome.GONE)
@@ -77,6 +78,8 @@ class State:
         How many URLs a snapshot says there were, and those of the unfinished block.
     writable
         False for a reader beside a running crawl: nothing is written or cut.
+    post
+        Who owns which host, and what passed between partitions; None where there is one alone.
 
     Attributes
     ----------
@@ -102,6 +105,8 @@ class State:
         What orders and rules of the scope have made of the crawl.
     forgotten
         Pages and hosts that people had it forget.
+    post
+        As given.
     notes
         Numbers for whoever looks at the crawl from outside, such as the price; kept in snapshots, and what a policy has
         to keep to in the journal (`events.Noted`).
@@ -120,12 +125,13 @@ class State:
         tail: list[str] | None = None,
         writable: bool = True,
         site_rules: int = 0,
+        post: PostBook | None = None,
     ) -> None:
         self.epoch = epoch
         self.hasher = hasher
         self._read = read
         self._site = site
-        self.site_rules = site_rules
+        self.site_rules, self.post = site_rules, post
         self.known = KnownLog(disk, known, writable=writable)
         self.urls = UrlLog.open(disk, known, tail or [], writable=writable)
         self.table = Table()
@@ -198,16 +204,17 @@ class State:
             | folders.in_cells(found.urls)
             | np.uint32(NO_RECORD | min(found.hops, 255) << 8 | min(found.depth, 255))
         )
-        for slot, url in enumerate(found.urls, found.first_slot):
-            if found.depth == 0 or (url[-1] == "/" and url.count("/") == 3):
+        for slot, (url, host) in enumerate(zip(found.urls, found.hosts, strict=True), found.first_slot):
+            root = found.depth == 0 or (url[-1] == "/" and url.count("/") == 3)
+            if root and (self.post is None or self.post.owns(host)):
                 self.table.record[slot] |= ROOT
         self.table.changed_record.note_rows(new.start, new.stop)
 
     def _spreads(self, found: Discovery) -> NDArray[np.uint8]:
         """Return how thin the source of their sites is at each URL found, from what is known of their finder alone."""
         count = len(found.urls)
-        if found.source == NO_SLOT:  # seeds, and what a sitemap lists
-            return np.full(count, thinner(0, count) if found.depth else 0, np.uint8)
+        if found.source == NO_SLOT:  # seeds, what a sitemap lists, and what another partition found
+            return np.full(count, found.thin or (thinner(0, count) if found.depth else 0), np.uint8)
         finder = self.known.row(found.source)
         inside = self.site_of[found.hosts] == self.site_of[finder["host"]]
         spread = int(finder["spread"])
@@ -218,6 +225,8 @@ class State:
     def add_host(self, name: str, *, seed: bool = False) -> None:
         """Take note of the next host, and of its site if that is new; `seed` says that a seed is on it."""
         host = self.hosts.append(name)
+        if self.post is not None:
+            self.post.note_hosts((name,))
         site = self.forgotten.site_of(host) or self._site_of(name, seed=seed)
         number = self.sites.find(site)
         if number is None:
@@ -246,6 +255,8 @@ class State:
             There are more sites, or fewer, than hosts are grouped into.
         """
         self.hosts.load(hosts)
+        if self.post is not None:
+            self.post.note_hosts(self.hosts)
         numbers = self.site_of[: len(self.hosts)].astype(np.int64)
         before = np.maximum.accumulate(np.concatenate(([-1], numbers)))[:-1]
         firsts: Ints = np.flatnonzero(numbers > before)  # the name of a site is mostly a part of its first host's

@@ -12,7 +12,7 @@ from evercrawl.model.policy.schemes import scheme_of
 from evercrawl.model.stored.reader import events
 from evercrawl.store.cash.accounts import Accounts
 from evercrawl.store.journal.codec import decode_slots
-from evercrawl.store.journal.events import HAS_LINKS, Visit
+from evercrawl.store.journal.events import HAS_LINKS, LetterReceived, LetterSent, Visit
 from evercrawl.store.partition import Partition
 from evercrawl.store.records.records import MEMBER
 from evercrawl.store.state import State
@@ -94,7 +94,7 @@ def _accounts(held: Accounts, true: Accounts, found: Findings) -> None:
 def _members(folded: State, found: Findings) -> None:
     """See that each site has as many members as its records and its unread roots say."""
     count = folded.accounts.count
-    counted = np.bincount(_who(folded)[1], minlength=count)
+    counted = np.bincount(members(folded)[1], minlength=count)
     said = folded.accounts.sites["members"][:count]
     found.count("sites", count)
     for site in np.flatnonzero(counted != said).tolist():
@@ -104,7 +104,7 @@ def _members(folded: State, found: Findings) -> None:
         )
 
 
-def _who(folded: State) -> tuple[Slots, Slots]:
+def members(folded: State) -> tuple[Slots, Slots]:
     """Return slot and site of each member; a page whose content was lost still has its record."""
     rows: Any = folded.records.rows[: folded.records.count]
     cells = folded.table.record[: folded.known.count]
@@ -119,7 +119,7 @@ def _who(folded: State) -> tuple[Slots, Slots]:
 def _no_debts(folded: State, found: Findings) -> None:
     """See that no page has less than nothing."""
     cash = folded.table.cash[: folded.known.count].astype(np.float64)
-    slots, sites = _who(folded)
+    slots, sites = members(folded)
     cash[slots] += folded.accounts.shares(sites)
     found.count("pages with cash", int(np.count_nonzero(cash)))
     for slot in np.flatnonzero(cash < -WORST).tolist():
@@ -156,6 +156,13 @@ def _brought(partition: Partition, folded: State, upto: int, scheme: Importance,
             slots, amounts = _gifts(event, scheme, float(value[event.slot]))
             known = slots < len(value)
             brought[slots[known]] += amounts[known]
+        elif isinstance(event, (LetterSent, LetterReceived)):
+            sign = -1.0 if isinstance(event, LetterSent) else 1.0
+            brought[decode_slots(event.slots)] += sign * np.frombuffer(event.amounts)
+            if isinstance(event, LetterReceived) and event.keys:
+                slots = folded.table.find(np.frombuffer(event.keys, np.uint64))
+                known = slots < len(value)
+                np.add.at(brought, slots[known], np.frombuffer(event.left)[known])
     return brought
 
 

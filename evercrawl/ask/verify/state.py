@@ -18,6 +18,9 @@ from evercrawl.store.journal.events import (
     Drawn,
     Event,
     Found,
+    LetterReceived,
+    LetterSent,
+    LetterSettled,
     Lost,
     Noted,
     Obeyed,
@@ -62,6 +65,9 @@ class EventCheck:
             Drawn: self._of_a_page,
             Bounded: self._bounded,
             Obeyed: self._obeyed,
+            LetterSent: self._letter,
+            LetterReceived: self._letter,
+            LetterSettled: self._letter,
         }
 
     def event(self, event: Event, number: int) -> bool:
@@ -96,6 +102,24 @@ class EventCheck:
 
     def _switched(self, event: Switched, number: int) -> bool:
         return event.scheme.width >= 0 or self._blame(number, "less than nothing is kept of a page")
+
+    def _letter(self, event: LetterSent | LetterReceived | LetterSettled, number: int) -> bool:
+        post = self._folded.post
+        if post is None:
+            return self._blame(number, "it is about another partition, and there is none")
+        other = event.sender if isinstance(event, LetterReceived) else event.to
+        if other == post.ownership.number or other >= post.ownership.parts:
+            return self._blame(number, f"there is no other partition {other}")
+        if isinstance(event, LetterSettled):
+            return True
+        peer = post.peers[other]
+        last = peer.applied if isinstance(event, LetterReceived) else peer.sent
+        if event.number != last + 1:
+            return self._blame(number, f"it is letter {event.number} of its pair, and {last + 1} comes next")
+        slots = decode_slots(event.slots)
+        if len(slots) and int(slots[-1]) >= len(self._hosts):
+            return self._blame(number, f"it moves cash of a slot beyond {len(self._hosts)}")
+        return len(event.amounts) == 8 * len(slots) or self._blame(number, "it has not an amount for each slot")
 
     def _seeds(self, event: Found, number: int) -> bool:
         return self._discovery(event.found, number)
@@ -201,6 +225,7 @@ def compare(state: State, folded: State, found: Findings) -> None:
         ("hosts that asked for it", state.wished, folded.wished),
         ("scheme of importance", state.scheme, folded.scheme),
         ("orders and rules", state.steered, folded.steered),
+        *([("letters", _letters(state), _letters(folded))] if state.post is not None else []),
     )
     for name, held, true in counts:
         found.count("sums")
@@ -232,6 +257,11 @@ def compare(state: State, folded: State, found: Findings) -> None:
     for name, ours, theirs in zip(("to be fetched", "to be refreshed"), to_try(state), to_try(folded), strict=True):
         if not np.array_equal(np.sort(ours), np.sort(theirs)):
             found.blame(f"{len(ours)} pages are {name} by the snapshot, and by the journal {len(theirs)}, or others")
+
+
+def _letters(state: State) -> object:
+    post = state.post
+    return None if post is None else (post.peers, dict(sorted(post.waiting.items())))
 
 
 def _rows(

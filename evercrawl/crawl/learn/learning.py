@@ -30,8 +30,10 @@ from evercrawl.model.web.mirrors import Mirrors
 from evercrawl.model.web.near import NearDuplicates
 from evercrawl.parse.urls import hostname
 from evercrawl.schedule.frontier.frontier import Frontier
+from evercrawl.store.cash.spread import ELSEWHERE
 from evercrawl.store.journal.events import Discovery, Found, Obeyed
 from evercrawl.store.partition import Partition
+from evercrawl.store.post.messages import NamedUrl
 from evercrawl.types import NO_SLOT, Outcome, Slots
 
 LISTED_DEPTH: Final = 1  # of a page that a sitemap lists: as if the front page linked to it
@@ -142,6 +144,22 @@ class Learner:
             self._retirees.announced(slot, date)
         return len(new) == len(inside)
 
+    def admit_named(self, urls: Sequence[NamedUrl], at: float) -> None:
+        """Make known what another partition has found, as far as it belongs to the crawl and there is budget for it."""
+        together = dict[tuple[int, int], list[str]]()
+        for one in urls:
+            together.setdefault((one.depth, one.hops), []).append(one.url)
+            if one.depth == 0:
+                self._scope.add_root(hostname(one.url))
+        for (depth, hops), found in together.items():
+            slots = self._state.table.find(self._state.hasher.keys(found))
+            new = [url for url, slot in zip(found, slots.tolist(), strict=True) if slot == NO_SLOT]
+            if depth:
+                new = self._budgets.within(self._budgets.without_results(self._admission.in_scope(new, depth, {})))
+            discovery = self._admission.admit(new, NO_SLOT, depth, hops, at, ELSEWHERE if depth else 0) if new else None
+            if discovery is not None:
+                self.named(Found(at, discovery))
+
     def admit_links(self, urls: Sequence[str], depth: int, at: float) -> None:
         """Make known what somebody who fetches pages himself was led to, so many links away from a seed."""
         found = self._admission.admit(list(urls), NO_SLOT, depth, 0, at)
@@ -247,7 +265,7 @@ def learner_of(
     state = partition.state
     near, budgets, tally = NearDuplicates(partition), budgets or Budgets(state, Config()), ProgressTally()
     retirees = Retirees(state, frontier, refresh_after_s)
-    queueing = Queueing(frontier, retirees, refresh_after_s)
+    queueing = Queueing(frontier, retirees, refresh_after_s, state.post)
     listeners = (
         near, budgets, mirrors, known, lessons, expecting, probes, indexing, queueing, random_probes, checks, tally,
         heard,
@@ -255,7 +273,8 @@ def learner_of(
 
     def release(_: int) -> None:
         for number, freed in mirrors.released() if mirrors is not None else ():
-            frontier.add_new(number, freed)
+            if state.post is None or state.post.owns(number):
+                frontier.add_new(number, freed)
 
     admitted = tuple(each.admitted for each in (budgets, mirrors, expecting) if each is not None)
     admission = Admission(state, frontier, scope, budgets, near, admitted, focus=focus, max_redirects=max_redirects)

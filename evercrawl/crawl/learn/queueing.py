@@ -6,6 +6,7 @@ from evercrawl.model.rules.waits import wait_s
 from evercrawl.model.stored.remembered import Remembered
 from evercrawl.schedule.frontier.frontier import Frontier
 from evercrawl.store.journal.events import HAS_LINKS, UNCHANGED, Discovery
+from evercrawl.store.post.book import PostBook
 from evercrawl.store.state import RETRIES
 from evercrawl.types import Outcome
 
@@ -19,14 +20,24 @@ class Queueing:
         Where pages wait, and who is asked for no more.
     refresh_after_s
         Least time between two visits of a page; one that is gone waits for multiples of it.
+    post
+        Who owns which host: pages of other partitions wait there. None where there are no others.
     """
 
-    def __init__(self, frontier: Frontier, retirees: Retirees, refresh_after_s: float) -> None:
+    def __init__(
+        self, frontier: Frontier, retirees: Retirees, refresh_after_s: float, post: PostBook | None = None
+    ) -> None:
+        self._post = post
         self._frontier, self._retirees, self._refresh_after_s = frontier, retirees, refresh_after_s
 
     def found(self, found: Discovery) -> None:
         """Let new pages wait on their hosts."""
-        self._frontier.add_found(found.hosts, found.first_slot)
+        if self._post is None:
+            self._frontier.add_found(found.hosts, found.first_slot)
+            return
+        for slot, host in enumerate(found.hosts, found.first_slot):
+            if self._post.owns(host):
+                self._frontier.add_new(host, (slot,))
 
     def learned(self, visit: Remembered) -> None:
         """Queue what a visit made known, what it links to for the first time, and its page."""

@@ -166,7 +166,14 @@ class VisitEvents:
             alias = int(slots[-1])
         if verdict.outcome != Outcome.DUPLICATE and not verdict.flags & KEEP and self._keeps_place(reading, alias):
             return NO_SLOT
-        return alias if alias != NO_SLOT and not self._leads_back(alias, reading.slot) else NO_SLOT
+        if alias == NO_SLOT or self._is_elsewhere(alias) or self._leads_back(alias, reading.slot):
+            return NO_SLOT
+        return alias
+
+    def _is_elsewhere(self, slot: int) -> bool:
+        """Whether another partition owns a page: nobody here would see a ring, so cash for it is taxed as a link's."""
+        post = self._state.post
+        return post is not None and not post.owns(int(self._state.known.row(slot)["host"]))
 
     def _keeps_place(self, reading: Reading, alias: int) -> bool:
         """Whether a page stays what it is although it says that it only leads to another one."""

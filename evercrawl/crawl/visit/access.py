@@ -11,6 +11,7 @@ import msgspec
 
 from evercrawl.config.site_rules import Sites
 from evercrawl.crawl.backoff import await_calm, retry_after_s
+from evercrawl.crawl.posting.landlord import WAIT_S
 from evercrawl.crawl.visit.moved_robots import MovedRobots, crowded_words
 from evercrawl.crawl.visit.name_turns import NameTurns
 from evercrawl.fetch.names import LookUps, ResolveError
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from evercrawl.clock import Clock
     from evercrawl.config import Config, SiteRules
     from evercrawl.crawl.ports import Network
+    from evercrawl.crawl.posting.leases import IpLeases
     from evercrawl.crawl.visit.silences import Silences
     from evercrawl.fetch.guard import Guard
     from evercrawl.schedule.frontier.frontier import Frontier
@@ -38,6 +40,8 @@ CROWDED_S: Final = 1.0  # after which a host comes back that found too many othe
 GIVES_WAY: Final = 2  # failures of a robots.txt after which one page of its origin makes room after each
 GO: Final = "go"
 WAIT: Final = "wait"
+LEASED: Final = "lease"
+"""Why a host waits whose address another partition of the crawl may request now."""
 CLOSED_HOURS: Final = "hours"
 """Why a host waits whose section of the settings has it asked at other hours of the day."""
 _UNCONNECTED: Final = frozenset({"connect", "timeout"})  # errors of an exchange whose connection was not made
@@ -75,6 +79,8 @@ class Access:
         How often in this run a robots.txt could not be fetched, which closes its site for a while; the last in words.
     paused
         Whether nothing is requested now, not even where a robots.txt has moved to.
+    leases
+        Which addresses this partition of a crawl may request; None where there are no others.
     """
 
     def __init__(
@@ -113,6 +119,7 @@ class Access:
         self.failures = 0
         self.trouble = ""
         self.paused = False
+        self.leases: IpLeases | None = None
         self._open: dict[int, str] = {}  # host number -> an origin of it that lets us in
         self._judged: dict[str, tuple[tuple[str, ...], str]] = {}  # what the guard said of origins at their addresses
         self._strangers: dict[str, Host] = {}  # hosts without pages that have the robots.txt of others
@@ -149,6 +156,10 @@ class Access:
             return WAIT
         if inside := self._refused(host, home, addresses):
             return f"refused_address: {inside}"
+        if self.leases is not None and not self.leases.may(self._frontier.address_key(host), now):
+            host.ready_at, host.reason = max(host.ready_at, now + WAIT_S), LEASED
+            self.turns.count_put_off(now)
+            return WAIT
         if not host.answers and self._silences.crowded(len(self._frontier.unproven), now):
             host.ready_at, host.reason = max(host.ready_at, now + CROWDED_S), SILENT
             self.turns.count_put_off(now)
@@ -463,7 +474,7 @@ class Access:
         """Return when a host has rested, and its address; whether it was taken hold of, so that its pages wait."""
         held, address = False, self._frontier.keep_place(other)
         try:
-            while not self._frontier.rested(other, self._clock.now()):
+            while not (self._frontier.rested(other, self._clock.now()) and self._leased(other)):
                 if not other.held:
                     other.held, held = "robots.txt", True
                 rests_until = max(other.ready_at, address.ready_at if address is not None else 0.0)
@@ -471,6 +482,11 @@ class Access:
         finally:
             self._frontier.give_place(address)
         return held
+
+    def _leased(self, host: Host) -> bool:
+        """Whether no other partition may request the address of a host now."""
+        key = self._frontier.address_key(host)
+        return self.leases is None or not key or self.leases.may(key, self._clock.now())
 
     async def _addresses(self, name: str) -> tuple[str, ...]:
         """Return where to ask for what a host's robots.txt has moved to."""

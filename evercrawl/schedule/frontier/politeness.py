@@ -227,6 +227,16 @@ class PoliteHosts:
             return max(LOOK_S, host.delay_s / 2)  # its next rest is longer than that, so it is not missed
         return 0.0
 
+    @staticmethod
+    def address_key(host: Host) -> int:
+        """Return what stands for the address of a host; 0 where it has none yet."""
+        return host.rows.address[host.row]
+
+    def under_way(self, key: int) -> int:
+        """Return how many exchanges are under way at an address, and places that are kept."""
+        address = self._addresses.get(key)
+        return address.in_flight if address is not None else 0
+
     def _rest(self, host: Host) -> None:
         """Let a host be looked at when it has rested, from the next choice on; unless it is busy or held."""
         rows, row = host.rows, host.row

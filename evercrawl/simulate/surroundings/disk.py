@@ -8,6 +8,7 @@ import os
 import random
 from collections.abc import Callable, Generator, Iterable
 from pathlib import Path
+from typing import ClassVar
 
 from evercrawl.errors import StoreError
 from evercrawl.simulate.surroundings.clock import Crash
@@ -57,6 +58,9 @@ class VirtualDisk:
     b'safe'
     """
 
+    ends: ClassVar[type[BaseException]] = Crash
+    """What every call raises once the process is gone."""
+
     def __init__(
         self,
         draw: random.Random,
@@ -71,7 +75,7 @@ class VirtualDisk:
         self.before = before
         self.directory = directory
         self.read_only = False
-        self._dead: Crash | None = None
+        self._dead: BaseException | None = None
         self._swept = False
 
     # What every disk can do
@@ -120,7 +124,7 @@ class VirtualDisk:
             try:
                 content = self._write_temporary(temporary, name, chunks)
                 self._announce("rename", name, lambda: self._some(lambda: self._rename(temporary, name, content)))
-            except Crash:
+            except self.ends:
                 raise
             except BaseException:
                 self._platter.files.pop(temporary, None)
@@ -201,12 +205,18 @@ class VirtualDisk:
         reader.read_only = True
         return reader
 
+    def cut_off(self) -> VirtualDisk:
+        """Return the disk that the next process finds, while this one goes on with a copy that nobody will see."""
+        other = self._handle(None)
+        self._platter = self._platter.copy()
+        return other
+
     def beside(self) -> VirtualDisk:
         """Return the same files for another process, which writes to files of its own and outlives this one."""
         return self._handle(None)
 
     def _die(self) -> None:
-        self._dead = self._dead or Crash("the process that had this disk is gone")
+        self._dead = self._dead or self.ends("the process that had this disk is gone")
 
     def _handle(self, before: Callable[[str, str], None] | None) -> VirtualDisk:
         other = type(self)(self._draw, before=before, directory=self.directory)
@@ -221,7 +231,7 @@ class VirtualDisk:
             return
         try:
             self.before(operation, name)
-        except Crash as crash:
+        except self.ends as crash:
             self._dead = crash
             cut_short()
             raise
@@ -235,7 +245,7 @@ class VirtualDisk:
     def _trouble(self, action: str, name: str, wanted: int = 0) -> Generator[None]:
         """Refuse what the dead and readers may not; turn an OSError into a sentence."""
         if self._dead is not None:
-            raise Crash(*self._dead.args)
+            raise self.ends(*self._dead.args)
         if self.read_only and action != "read":
             message = (
                 f"{self.directory} was opened for reading only, so {name} cannot be changed; open it for writing first"

@@ -12,7 +12,7 @@ from evercrawl.store.cash.audit import CashAudit
 from evercrawl.store.journal.codec import encode_slot
 from evercrawl.store.journal.events import HAS_LINKS, JOINS, LEAVES, Event, Passed, Visit
 from evercrawl.store.table.table import NO_RECORD, Saved, Table
-from evercrawl.types import NO_SLOT, Slots
+from evercrawl.types import NO_SLOT, Floats, Slots
 
 if TYPE_CHECKING:
     from evercrawl.store.cash.accounts import Accounts
@@ -113,6 +113,10 @@ class Cashbook:
         if given:
             self._accounts.virtual -= self._pay(slot, -given, number) + given
         self._accounts.spend()
+
+    def move(self, slots: Slots, amounts: Floats, number: int) -> None:
+        """Let cells have amounts, shape (n,), that came from another partition; below 0 they leave for one."""
+        self._accounts.virtual -= self._table.pay_slots(slots, amounts, number + 1, self.saved)
 
     def begin_anew(self, *, handout: bool, trusted: list[bool], pages: bool = False, in_turn: bool = False) -> None:
         """Begin anew with cash and history; a snapshot has all its cells from before, for none is written meanwhile.

@@ -357,4 +357,64 @@ class Obeyed(msgspec.Struct, array_like=True, tag="o", frozen=True):
     root: str = ""
 
 
-Event: TypeAlias = Visit | Found | Passed | Lost | Switched | Drawn | Noted | Bounded | Obeyed
+class LetterSent(msgspec.Struct, array_like=True, tag="m", frozen=True):
+    """A letter to another partition of the crawl: cash for pages that it owns, and URLs that were found here.
+
+    Attributes
+    ----------
+    at
+        When it was written, in seconds since the epoch.
+    to, number
+        To which partition, and which letter to it, from 1.
+    slots, amounts
+        The cells that the cash leaves (`codec.encode_slots`), and how much each, f64.
+    first, upto
+        Among the slots from `first` to before `upto` are the URLs that it names for the first time.
+    """
+
+    at: float
+    to: int
+    number: int
+    slots: bytes
+    amounts: bytes
+    first: int
+    upto: int
+
+
+class LetterReceived(msgspec.Struct, array_like=True, tag="r", frozen=True):
+    """A letter of another partition, applied.
+
+    Attributes
+    ----------
+    at
+        When, in seconds since the epoch.
+    sender, incarnation, number
+        Of which partition, in which of its lives, and which letter.
+    slots, amounts
+        The cells that get cash (`codec.encode_slots`), and how much each, f64.
+    keys, left
+        Keys of URLs that are not known here, u64, and the cash that waits for each, f64.
+    """
+
+    at: float
+    sender: int
+    incarnation: int
+    number: int
+    slots: bytes = b""
+    amounts: bytes = b""
+    keys: bytes = b""
+    left: bytes = b""
+
+
+class LetterSettled(msgspec.Struct, array_like=True, tag="t", frozen=True):
+    """Another partition has applied all letters up to this number, for good."""
+
+    at: float
+    to: int
+    upto: int
+
+
+PostEvent: TypeAlias = LetterSent | LetterReceived | LetterSettled
+"""What passes between partitions of one crawl."""
+
+Event: TypeAlias = Visit | Found | Passed | Lost | Switched | Drawn | Noted | Bounded | Obeyed | PostEvent

@@ -58,6 +58,8 @@ class SnapshotHead(msgspec.Struct):
         What orders and rules of the scope had made of the crawl.
     hashes
         What tells the hashes of the crawl from those under other secrets; see `Hasher.mark`.
+    post
+        What passed between this partition and others, where there are any; see `PostBook.save`.
     """
 
     version: int
@@ -84,6 +86,7 @@ class SnapshotHead(msgspec.Struct):
     segments: list[BlockSegment] = []
     steered: Steered = msgspec.field(default_factory=Steered)
     hashes: int = 0
+    post: bytes | msgspec.UnsetType = msgspec.UNSET
 
 
 class OtherHashesError(StoreError):

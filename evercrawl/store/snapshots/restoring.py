@@ -44,6 +44,8 @@ def restore(state: State, loaded: Loaded, disk: Disk) -> None:
     if head.known_digest not in (0, state.known.digest()):
         raise StoreError(f"{KNOWN_FILE} is damaged: it does not hold what snapshot {loaded.name} was made with")
     state.table.rebuild(state.known.take_keys())
+    if state.post is not None:
+        state.post.restore(head.post if isinstance(head.post, bytes) else b"")
     state.become(head.scheme)
     state.records.resize(head.records)
     state.accounts.restore(head.accounts)

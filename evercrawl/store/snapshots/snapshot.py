@@ -112,6 +112,7 @@ def _head(state: State, journal: Journal, archive_end: ArchiveEnd, columns: dict
         scheme=state.scheme, bits={name: column.changed.bits for name, column in columns.items()},
         steered=state.steered.copy(),
         hashes=state.hasher.mark,
+        post=state.post.save() if state.post is not None else msgspec.UNSET,
     )  # fmt: skip
 
 

@@ -1,0 +1,44 @@
+"""What a partition needs of the others, as an interface beside `Network` and `Disk`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evercrawl.store.post.messages import Message
+
+
+class Carrier(Protocol):
+    """Whatever carries messages between partitions: sockets, actors, or a simulated network that loses them.
+
+    A message may be lost, come twice, late, or after others that were sent later. Nobody has to be there.
+
+    Attributes
+    ----------
+    incarnation
+        Which life of this partition it is: no earlier one had this number or a higher one.
+    """
+
+    incarnation: int
+
+    def send(self, message: Message) -> None:
+        """Have a message carried to the partition that it names; never waits, and never raises for the far end."""
+        ...
+
+    def take(self) -> list[Message]:
+        """Return what has come since the last call."""
+        ...
+
+    def listen(self, wake: Callable[[], None]) -> None:
+        """Have `wake` called when something comes."""
+        ...
+
+    def may_fetch(self) -> bool:
+        """Whether this is still the one process that crawls this partition; if not, nothing may be requested."""
+        ...
+
+    def pages(self) -> int | None:
+        """Return how many visits this run may make as far as is known now; None for any number."""
+        ...

@@ -1,0 +1,76 @@
+"""The post room of a partition: messages are taken from the post, and given to whoever they are for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evercrawl.crawl.posting.leases import IpLeases
+from evercrawl.crawl.posting.posting import Posting
+from evercrawl.store.post.messages import Letter, LetterApplied
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evercrawl.config import Config
+    from evercrawl.crawl.learn.learning import Learner
+    from evercrawl.crawl.posting.carrier import Carrier
+    from evercrawl.crawl.storing import Storing
+    from evercrawl.store.partition import Partition
+
+
+class PostRoom:
+    """Has the messages of other partitions answered.
+
+    Parameters
+    ----------
+    partition, learner, storing, post
+        As of `Posting`.
+    config
+        How long an exchange may take, and an address has to rest.
+    under_way
+        Key of an address -> exchanges under way there.
+
+    Attributes
+    ----------
+    posting, leases
+        The letters; the addresses that may be requested.
+    """
+
+    def __init__(
+        self,
+        partition: Partition,
+        learner: Learner,
+        storing: Storing,
+        post: Carrier,
+        config: Config,
+        under_way: Callable[[int], int],
+    ) -> None:
+        self._post = post
+        self.posting = Posting(partition, learner, storing, post)
+        book = partition.state.post
+        assert book is not None, "there are other partitions"
+        share = book.ownership.share
+        self._cluster, self._number = share.cluster, share.number
+        self.leases = IpLeases(
+            share.cluster, share.number, share.parts, post.incarnation, post.send, under_way,
+            exchange_s=config.exchange_deadline_s, rest_s=config.delay_s,
+        )  # fmt: skip
+
+    def turn(self, now: float) -> bool:
+        """Answer what has come, and send what is due; return whether there are new events."""
+        letters = list[Letter | LetterApplied]()
+        for message in self._post.take():
+            if isinstance(message, (Letter, LetterApplied)):
+                letters.append(message)
+            elif message.cluster == self._cluster and message.to == self._number:
+                self.leases.hear(message, now)
+        self.leases.turn(now)
+        return self.posting.turn(now, letters)
+
+    def next_at(self) -> float:
+        """Return when there is next something to do, beside what comes."""
+        return min(self.posting.next_at(), self.leases.next_at())
+
+    def idle(self) -> bool:
+        """Whether nothing is owed to other partitions, and nothing is under way."""
+        return self.posting.idle()

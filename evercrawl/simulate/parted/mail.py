@@ -1,0 +1,152 @@
+"""A network between partitions that loses, doubles, delays and reorders messages, and is cut and healed."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import msgspec
+
+from evercrawl.store.post.messages import Message
+
+LEASE_S = 10.0
+"""For so long after it asked a partition may request pages; only then may another process have it."""
+RENEWED_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Roads:
+    """How messages fare.
+
+    Attributes
+    ----------
+    lost, doubled
+        Part of the messages that never come, and that come twice.
+    delay_s
+        The longest that one takes; each takes another time, so that they change places.
+    """
+
+    lost: float = 0.0
+    doubled: float = 0.0
+    delay_s: float = 0.01
+
+
+class Mail:
+    """Carries messages between the lives of partitions.
+
+    Parameters
+    ----------
+    draw
+        Decides what befalls each.
+    roads
+        How they fare.
+
+    Attributes
+    ----------
+    sent, lost, doubled
+        Messages so far.
+    """
+
+    def __init__(self, draw: random.Random, roads: Roads) -> None:
+        self._draw, self.roads = draw, roads
+        self._boxes: dict[int, MadePost] = {}
+        self._cut: set[frozenset[int]] = set()
+        self._alone: set[int] = set()
+        self.sent = self.lost = self.doubled = 0
+
+    def open(self, number: int, incarnation: int) -> MadePost:
+        """Return the post of a life that begins now; what is on its way to the one before comes to it."""
+        post = self._boxes[number] = MadePost(self, number, incarnation)
+        return post
+
+    def cut(self, one: int, other: int) -> None:
+        """Let nothing pass between two partitions."""
+        self._cut.add(frozenset((one, other)))
+
+    def heal(self) -> None:
+        """Let everything pass again."""
+        self._cut.clear()
+        self._alone.clear()
+
+    def isolate(self, number: int) -> None:
+        """Cut a partition off from all others, and from whoever gives leave to request pages."""
+        self._alone.add(number)
+
+    def isolated(self, number: int) -> bool:
+        """Whether it is."""
+        return number in self._alone
+
+    def carry(self, sender: MadePost, message: Message) -> None:
+        """Have a message on its way, or lost."""
+        data = msgspec.msgpack.encode(message)
+        self.sent += 1
+        copies = 1
+        if self._draw.random() < self.roads.lost:
+            self.lost, copies = self.lost + 1, 0
+        elif self._draw.random() < self.roads.doubled:
+            self.doubled, copies = self.doubled + 1, 2
+        for _ in range(copies):
+            after_s = self._draw.uniform(0.0, self.roads.delay_s)
+            asyncio.get_running_loop().call_later(after_s, self._arrive, sender, message.to, data)
+
+    def _arrive(self, sender: MadePost, to: int, data: bytes) -> None:
+        barred = frozenset((sender.number, to)) in self._cut or {sender.number, to} & self._alone
+        if not barred and to in self._boxes:
+            self._boxes[to].put(data)
+
+
+class MadePost:
+    """The post of one life of a partition; see `evercrawl.crawl.posting.carrier.Carrier`.
+
+    Attributes
+    ----------
+    zombie
+        Whether another process has taken its place; it cannot know.
+    """
+
+    def __init__(self, mail: Mail, number: int, incarnation: int) -> None:
+        self._mail, self.number, self.incarnation = mail, number, incarnation
+        self._box: list[bytes] = []
+        self._wake: Callable[[], None] = lambda: None
+        self._leave_until = asyncio.get_running_loop().time() + LEASE_S
+        self.zombie = False
+
+    def send(self, message: Message) -> None:
+        """Have a message carried."""
+        self._mail.carry(self, message)
+
+    def take(self) -> list[Message]:
+        """Return what has come."""
+        box, self._box = self._box, []
+        return [msgspec.msgpack.decode(data, type=Message) for data in box]
+
+    def listen(self, wake: Callable[[], None]) -> None:
+        """Have `wake` called when something comes."""
+        self._wake = wake
+
+    def may_fetch(self) -> bool:
+        """Whether the leave to request pages lasts."""
+        return asyncio.get_running_loop().time() < self._leave_until
+
+    @property
+    def leave_until(self) -> float:
+        """When the leave to request pages ends, seconds of the loop."""
+        return self._leave_until
+
+    def pages(self) -> int | None:
+        """Return None: any number of visits."""
+        return None
+
+    def put(self, data: bytes) -> None:
+        """Take a message in."""
+        self._box.append(data)
+        self._wake()
+
+    async def renew(self) -> None:
+        """Ask for leave again and again, as long as whoever gives it can be reached."""
+        while True:
+            if not self._mail.isolated(self.number) and not self.zombie:
+                self._leave_until = asyncio.get_running_loop().time() + LEASE_S
+            await asyncio.sleep(RENEWED_S)

@@ -1,0 +1,60 @@
+"""Politeness over all partitions: what the far ends see of a crawl, whoever asks."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from evercrawl.parse.urls import hostname
+from evercrawl.simulate.surroundings.network import Asked
+
+SLACK_S: Final = 1e-4
+
+
+@dataclass
+class SharedManners:
+    """Watches every request of every partition.
+
+    Attributes
+    ----------
+    delay_s, per_host, per_ip
+        The settings: rest of a host, connections to one, and to an address.
+    wrong
+        What was not polite.
+    asked
+        How many requests there were of each URL.
+    """
+
+    delay_s: float
+    per_host: int
+    per_ip: int
+    wrong: list[str] = field(default_factory=list[str])
+    asked: defaultdict[str, int] = field(default_factory=lambda: defaultdict[str, int](int))
+
+    def __post_init__(self) -> None:
+        """Know of nobody yet."""
+        self._hosts = defaultdict[str, list[Asked]](list)
+        self._addresses = defaultdict[str, list[Asked]](list)
+
+    def of(self, number: int) -> Callable[[Asked], None]:
+        """Return what is told of the requests of a partition."""
+        return lambda asked: self._begins(asked, number)
+
+    def _begins(self, asked: Asked, number: int) -> None:
+        self.asked[asked.url] += 1
+        who = f"partition {number} asked for {asked.url}"
+        for doors, name, most, rest_s in (
+            (self._hosts, hostname(asked.url), self.per_host, self.delay_s),
+            (self._addresses, asked.address, self.per_ip, self.delay_s / self.per_ip),
+        ):
+            before = doors[name]
+            open_now = [one for one in before if one.ended_at == float("inf")]
+            if len(open_now) >= most:
+                self.wrong.append(f"{who} with {len(open_now)} connections to {name} open")
+            if before:
+                gap_s = asked.at - max(one.at for one in before)
+                if gap_s < rest_s - SLACK_S:
+                    self.wrong.append(f"{who} {gap_s:.3f} s after {before[-1].url}; {name} rests for {rest_s} s")
+            doors[name] = [*open_now, asked] if open_now else [*before[-1:], asked]

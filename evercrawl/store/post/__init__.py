@@ -1,0 +1,1 @@
+"""Several partitions of one crawl: which owns a host, and what they owe to each other."""
