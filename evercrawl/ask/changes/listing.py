@@ -48,7 +48,14 @@ class ToldChanges(NamedTuple):
     extent: Floats
 
 
-def changes(view: View, runs: Runs, question: ChangeQuestion, upto: int, tell: Tell | None = None) -> ChangeList:
+def changes(
+    view: View,
+    runs: Runs,
+    question: ChangeQuestion,
+    upto: int,
+    tell: Tell | None = None,
+    behind: tuple[float, int] | None = None,
+) -> ChangeList:
     """Return what changed, one entry for each page, by importance times extent.
 
     Parameters
@@ -61,6 +68,8 @@ def changes(view: View, runs: Runs, question: ChangeQuestion, upto: int, tell: T
         Sequence of the last event that `runs` know.
     tell
         Told of how many are found; judging a page that changed often takes some milliseconds.
+    behind
+        `rank_of` a change: the list begins behind it.
 
     Raises
     ------
@@ -77,6 +86,9 @@ def changes(view: View, runs: Runs, question: ChangeQuestion, upto: int, tell: T
     pages = {KINDS[ChangeKind(kind)]: count for kind, count in zip(kinds.tolist(), counts.tolist(), strict=True)}
     weight = view.importance[found.slot] * np.maximum(told.extent, LEAST_EXTENT)
     order = np.lexsort((-found.last, -weight))
+    if behind is not None:
+        weights, sequences = weight[order], runs.take("number", found.last[order]).astype(np.int64) + 1
+        order = order[(weights < behind[0]) | ((weights == behind[0]) & (sequences < behind[1]))]
     judge = _Judge(view, runs, question, found, told)
     chosen, noise = list[PageChange](), 0
     wanted = min(question.limit or len(order), len(order))
@@ -92,6 +104,11 @@ def changes(view: View, runs: Runs, question: ChangeQuestion, upto: int, tell: T
             chosen.append(_change(view, runs, found, told, place, judge.noises, noise=is_noise))
     judge.noises.book.save()
     return ChangeList(tuple(chosen), pages, noise, upto, judge.unjudged)
+
+
+def rank_of(change: PageChange) -> tuple[float, int]:
+    """Return by what a change has its place in a list: the more it counts, and the later it came, the earlier."""
+    return change.importance * max(change.extent, LEAST_EXTENT), change.sequence
 
 
 class _Judge:

@@ -44,7 +44,9 @@ class TopPage:
     fresh: float | None
 
 
-def top_pages(view: View, most: int, importance: Floats | None = None) -> list[TopPage]:
+def top_pages(
+    view: View, most: int, importance: Floats | None = None, behind: tuple[float, int] | None = None
+) -> list[TopPage]:
     """Return the `most` important pages, the most important first; what matters the same in order of discovery.
 
     Parameters
@@ -53,18 +55,23 @@ def top_pages(view: View, most: int, importance: Floats | None = None) -> list[T
         The crawl, and how many.
     importance
         Of each known page, shape (known,), summing to 1; by default what the crawl's scheme says.
+    behind
+        Importance and slot of a page: the list begins behind it.
     """
     importance = view.importance if importance is None else importance
-    forgotten = view.state.forgotten
-    slots = largest(importance, most + len(forgotten.slots)).astype(np.uint32)
-    slots = slots[~forgotten.mask(slots)][:most]
+    forgotten, left, first = view.state.forgotten, importance, 1
+    if behind is not None:
+        before = (importance > behind[0]) | ((importance == behind[0]) & (np.arange(len(importance)) <= behind[1]))
+        left, first = np.where(before, -1.0, importance), int(np.count_nonzero(before)) + 1
+    slots = largest(left, most + len(forgotten.slots)).astype(np.uint32)
+    slots = slots[(left[slots] >= 0.0) & ~forgotten.mask(slots)][:most]
     if not len(slots):
         return []
     pages, (seen, rows) = view.columns(slots), view.records(slots)
     fresh, rates = view.fresh(pages), rate(pages.shape, pages.scale_s)
     return [
         TopPage(
-            i + 1,
+            i + first,
             view.state.urls.get(slot),
             float(importance[slot]),
             float(importance[slot]) * view.counted,

@@ -38,10 +38,10 @@ class UpcomingPage:
     importance: float
 
 
-def upcoming(view: View, most: int, site: str = "") -> list[UpcomingPage]:
+def upcoming(view: View, most: int, site: str = "", behind: tuple[float, int] | None = None) -> list[UpcomingPage]:
     """Return the `most` visited pages that fall due first, by when they do; unread pages are not among them.
 
-    With the name of a site its pages alone are told.
+    With the name of a site its pages alone are told; with an instant and a slot those that fall due behind that page.
 
     What is overdue waits for its host or for the pace; it comes first. All visited pages are passed.
     """
@@ -54,6 +54,8 @@ def upcoming(view: View, most: int, site: str = "") -> list[UpcomingPage]:
         due: Floats = view.due_at(view.candidates(part))
         first, at = np.concatenate([first, part]), np.concatenate([at, due])
         known = np.isfinite(at)
+        if behind is not None:
+            known &= (at > behind[0]) | ((at == behind[0]) & (first > behind[1]))
         first, at = first[known], at[known]
         order = np.lexsort((first, at))[:most]
         first, at = first[order], at[order]

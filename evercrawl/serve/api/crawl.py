@@ -16,7 +16,7 @@ from evercrawl.ask.changes.past import slot_of
 from evercrawl.ask.content import NotHeldError
 from evercrawl.ask.instants import iso
 from evercrawl.ask.measured import measured
-from evercrawl.ask.rank.upcoming import upcoming
+from evercrawl.ask.rank.upcoming import UpcomingPage, upcoming
 from evercrawl.ask.status import state_of
 from evercrawl.config.site_rules import Sites
 from evercrawl.model.rules.robots_file import ROBOTS_FILE, unreachable
@@ -24,6 +24,7 @@ from evercrawl.model.rules.waits import silent_until
 from evercrawl.model.view import View
 from evercrawl.serve.asking import Parameters, answer
 from evercrawl.serve.context import ServerParts, on_replica, wanted_url
+from evercrawl.serve.cursors import CURSOR, NEXT, ListCursors
 from evercrawl.serve.problems import RequestError
 from evercrawl.serve.sequences import SEQUENCE
 from evercrawl.store.disk.lock import holder
@@ -48,10 +49,21 @@ def status(parts: ServerParts, request: Request) -> Response:
 @on_replica
 def following(parts: ServerParts, request: Request) -> Response:
     """Answer with the pages that fall due next, and when."""
-    given = Parameters(request, "limit", "site")
+    given = Parameters(request, "limit", "site", CURSOR)
     most, site = given.whole("limit", 20, 1, 1000), given.text("site", most=253).strip().lower()
-    found = parts.replica.once(f"next {most} {site}", lambda view: upcoming(view, most, site), NEXT_S)
-    return answer({"pages": [asdict(each) for each in found]}, parts.replica.token)
+    cursors = ListCursors(parts.replica, given, "next", site)
+    behind = cursors.number
+    name = f"next {most} {site} {behind}"
+    found, slot = parts.replica.once(name, lambda view: _upcoming(view, most, site, behind), NEXT_S)
+    rows = [asdict(each) | {"rank": each.rank + cursors.told} for each in found]
+    following = cursors.behind(len(rows), found[-1].due_at, slot) if len(rows) == most else None
+    return answer({"pages": rows, NEXT: following}, parts.replica.token)
+
+
+def _upcoming(view: View, most: int, site: str, behind: tuple[float, int] | None) -> tuple[list[UpcomingPage], int]:
+    """Return pages that fall due, and the slot of the last."""
+    found = upcoming(view, most, site, behind)
+    return found, view.state.find_one(found[-1].url) if found else 0
 
 
 @on_replica
@@ -90,12 +102,15 @@ def visits_of(parts: ServerParts, url: str, most: int) -> list[dict[str, Any]]:
             visits = derived.runs.of_page(slot_of(view.partition, url))[-most:]
         except NotHeldError as error:
             raise RequestError(404, str(error)) from error
-        columns = {name: derived.runs.take(name, visits).tolist() for name in _COLUMNS}
-    rows: list[dict[str, Any]] = [dict(zip(_COLUMNS, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        columns = {name: derived.runs.take(name, visits).tolist() for name in VISIT_COLUMNS}
+    rows: list[dict[str, Any]] = [
+        dict(zip(VISIT_COLUMNS, row, strict=True)) for row in zip(*columns.values(), strict=True)
+    ]
     return [visit_fields(row) for row in rows][::-1]
 
 
-_COLUMNS: Final[tuple[str, ...]] = ("at", "outcome", "status", "flags", "size", "wire")
+VISIT_COLUMNS: Final[tuple[str, ...]] = ("at", "outcome", "status", "flags", "size", "wire")
+"""Columns of the derived files of which `visit_fields` tells."""
 
 
 def visit_fields(row: dict[str, Any]) -> dict[str, Any]:

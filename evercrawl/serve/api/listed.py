@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Any, Final
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -11,32 +12,60 @@ from starlette.responses import Response
 from evercrawl.ask.rank.site_states import site_states
 from evercrawl.ask.rank.top import top_pages
 from evercrawl.ask.rank.top_sites import top_sites
+from evercrawl.model.view import View
 from evercrawl.serve.asking import Parameters, answer
 from evercrawl.serve.context import ServerParts, on_replica
+from evercrawl.serve.cursors import CURSOR, NEXT, ListCursors
+
+MOST: Final = 5000
+"""Lines of an answer, and of sites in all."""
 
 
 @on_replica
 def pages(parts: ServerParts, request: Request) -> Response:
     """Answer with the most important pages."""
-    most = Parameters(request, "limit").whole("limit", 50, 1, 5000)
-    found = parts.replica.once(f"top pages {most}", lambda view: [asdict(each) for each in top_pages(view, most)])
-    return answer({"pages": found}, parts.replica.token)
+    given = Parameters(request, "limit", CURSOR)
+    most, cursors = given.whole("limit", 50, 1, MOST), ListCursors(parts.replica, given, "pages")
+    behind = cursors.number
+    found, slot = parts.replica.once(f"top pages {most} {behind}", lambda view: _pages(view, most, behind))
+    following = cursors.behind(len(found), float(found[-1]["importance"]), slot) if len(found) == most else None
+    return answer({"pages": found, NEXT: following}, parts.replica.token)
+
+
+def _pages(view: View, most: int, behind: tuple[float, int] | None) -> tuple[list[dict[str, Any]], int]:
+    """Return the most important pages behind one, and the slot of the last."""
+    found = [asdict(each) for each in top_pages(view, most, behind=behind)]
+    return found, view.state.find_one(found[-1]["url"]) if found else 0
 
 
 async def sites(request: Request) -> Response:
     """Answer with the most important sites; with 202 and `pending` while a process reads a long journal for them."""
     parts: ServerParts = request.app.state.context
-    most = Parameters(request, "limit").whole("limit", 100, 1, 5000)
+    given = Parameters(request, "limit", CURSOR)
+    limit, cursors = given.whole("limit", 100, 1, MOST), ListCursors(parts.replica, given, "sites")
+    most = limit if cursors.text is None else MOST
     sequence = parts.replica.sequence
     if parts.replica.is_long:
         told = await parts.heavy.ask(sequence, "top", str(most), "--sites")
         if told is None:
-            return answer({"pending": True, "sites": []}, parts.replica.token, 202)
+            return answer({"pending": True, "sites": [], NEXT: None}, parts.replica.token, 202)
         found = [{name: value for name, value in row.items() if name != "event"} for row in told["rows"]]
     else:
         found = await run_in_threadpool(
             parts.replica.once, f"top sites {most}", lambda view: [asdict(each) for each in top_sites(view, most)]
         )
     states = await run_in_threadpool(parts.replica.slowly, "sites", site_states)
-    found = [each | (asdict(states[each["site"]]) if each["site"] in states else {}) for each in found]
-    return answer({"pending": False, "sites": found}, parts.replica.token)
+    found = _behind(found, cursors.text)[:limit]
+    rows = [each | (asdict(states[each["site"]]) if each["site"] in states else {}) for each in found]
+    last = found[-1] if len(found) == limit and found[-1]["rank"] < MOST else None
+    following = cursors.behind(len(rows), last["importance"], last["site"]) if last is not None else None
+    return answer({"pending": False, "sites": rows, NEXT: following}, parts.replica.token)
+
+
+def _behind(rows: list[dict[str, Any]], line: tuple[float, str] | None) -> list[dict[str, Any]]:
+    """Return the sites behind one, which may have another place by now."""
+    if line is None:
+        return rows
+    key, site = line
+    place = next((place for place, row in enumerate(rows, 1) if row["site"] == site and row["importance"] == key), None)
+    return rows[place:] if place is not None else [row for row in rows if row["importance"] < key]

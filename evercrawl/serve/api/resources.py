@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from evercrawl import __version__
 from evercrawl.serve.api import clicks, crawl, dots, events, lab, listed, page, past, plan, search, steering
+from evercrawl.serve.cursors import CURSOR, NEXT
 from evercrawl.serve.sequences import AT_LEAST, SEQUENCE
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -44,6 +45,11 @@ def _whole(default: int, least: int, most: int) -> dict[str, Any]:
 _URL: Final[dict[str, Any]] = {"type": "string", "description": "an http or https URL", "maxLength": 8000}
 _SITE: Final[dict[str, Any]] = {"type": "string", "maxLength": 253, "default": ""}
 _SINCE: Final[dict[str, Any]] = {"type": "string", "description": "2h, 7d, yesterday, 2026-05-01 or a full instant"}
+
+_CURSOR: Final[dict[str, Any]] = {
+    "type": "string", "maxLength": 400, "default": "",
+    "description": f"{NEXT} of the answer before: this one goes on behind it",
+}  # fmt: skip
 
 _TICKETED: Final = {
     "retrievals": ("Tell that an answer was seen for a second, by the ticket of the search.", "SeenAnswer"),
@@ -81,10 +87,12 @@ RESOURCES: Final[dict[str, Resource]] = {
         "Questions that begin as what somebody types.",
         {"q": {"type": "string", "maxLength": 500, "default": ""}, "limit": _whole(8, 1, 20)},
     ),
-    "pages": Resource(listed.pages, "The most important pages.", {"limit": _whole(50, 1, 5000)}),
-    "sites": Resource(listed.sites, "The most important sites.", {"limit": _whole(100, 1, 5000)}),
+    "pages": Resource(listed.pages, "The most important pages.", {"limit": _whole(50, 1, 5000), CURSOR: _CURSOR}),
+    "sites": Resource(listed.sites, "The most important sites.", {"limit": _whole(100, 1, 5000), CURSOR: _CURSOR}),
     "next": Resource(
-        crawl.following, "Visited pages that fall due next.", {"limit": _whole(20, 1, 1000), "site": _SITE}
+        crawl.following,
+        "Visited pages that fall due next.",
+        {"limit": _whole(20, 1, 1000), "site": _SITE, CURSOR: _CURSOR},
     ),
     "visits": Resource(
         crawl.recent,
@@ -109,12 +117,27 @@ RESOURCES: Final[dict[str, Resource]] = {
             "limit": _whole(50, 1, 1000),
             "all": _whole(0, 0, 1),
             "diff": _whole(0, 0, 1),
+            CURSOR: _CURSOR,
         },
     ),
     "why": Resource(page.explained, "All that decides when a page is visited.", {"url": _URL}),
     "rise": Resource(page.rising, "The worth of a visit over time, until it crosses the price.", {"url": _URL}),
     "versions": Resource(past.versions, "The versions of a page, the newest first.", {"url": _URL}),
-    "inlinks": Resource(past.linking, "The pages that link to a page.", {"url": _URL, "limit": _whole(100, 1, 1000)}),
+    "inlinks": Resource(
+        past.linking, "The pages that link to a page.", {"url": _URL, "limit": _whole(100, 1, 1000), CURSOR: _CURSOR}
+    ),
+    "history": Resource(
+        past.history,
+        "All visits, the newest first: of a time, of a site, or of one page.",
+        {
+            "since": _SINCE | {"default": ""},
+            "until": _SINCE | {"default": ""},
+            "site": _SITE,
+            "url": _URL | {"default": ""},
+            "limit": _whole(100, 1, 1000),
+            CURSOR: _CURSOR,
+        },
+    ),
     "content": Resource(
         page.stored, "The stored copy of a page; of an instant.", {"url": _URL, "at": _SINCE | {"default": ""}}, "*/*"
     ),
@@ -123,7 +146,9 @@ RESOURCES: Final[dict[str, Resource]] = {
     ),
     "minutes": Resource(past.minutes, "Visits, changes and errors by minute.", {"since": _SINCE | {"default": "1h"}}),
     "orders": Resource(
-        steering.told, "The last orders and what became of them; POST gives one.", {"limit": _whole(50, 1, 1000)}
+        steering.told,
+        "The last orders and what became of them; POST gives one.",
+        {"limit": _whole(50, 1, 1000), CURSOR: _CURSOR},
     ),
     "plan": Resource(
         plan.planned,

@@ -21,12 +21,14 @@ from evercrawl.decoding import json_of
 from evercrawl.errors import ConfigError
 from evercrawl.serve.asking import Parameters, answer
 from evercrawl.serve.context import ServerParts, on_replica, wanted_url
+from evercrawl.serve.cursors import CURSOR, NEXT, ListCursors
 from evercrawl.serve.guard import BODY_BYTES
 from evercrawl.serve.problems import RequestError
 from evercrawl.store.orders import FORGET, MASK, CrawlOrder
 
 MOST_WAIT_S: Final = 30.0
 MOST_URLS: Final = 1000
+MOST_LISTED: Final = 1_000_000
 MOST_CHARS: Final = 8000
 """Of what is to be forgotten."""
 WITH_URLS: Final = frozenset({"seed", "check"})
@@ -64,11 +66,18 @@ class OrderRequest(msgspec.Struct, forbid_unknown_fields=True):
 @on_replica
 def told(parts: ServerParts, request: Request) -> Response:
     """Answer with the last orders and what became of them, and what holds now."""
-    most = Parameters(request, "limit").whole("limit", 50, 1, 1000)
+    given = Parameters(request, "limit", CURSOR)
+    most, cursors = given.whole("limit", 50, 1, 1000), ListCursors(parts.replica, given, "orders")
     with parts.replica.reading() as view:
-        found = listed(view.partition, most)
+        found = listed(view.partition, most if cursors.text is None else MOST_LISTED)
+    rows = [asdict(each) for each in found.orders][::-1]
+    if cursors.text is not None:
+        rows = rows[next((place for place, row in enumerate(rows, 1) if row["id"] == cursors.text[1]), len(rows)) :][
+            :most
+        ]
     fields = {
-        "orders": [asdict(each) for each in found.orders][::-1],
+        "orders": rows,
+        NEXT: cursors.behind(len(rows), 0.0, rows[-1]["id"]) if len(rows) == most else None,
         "paused_at": found.paused_at,
         "boosts": [msgspec.to_builtins(each) for each in found.boosts],
         "rules": [{"rule": rule, "since": since} for rule, since in found.rules.items()],
