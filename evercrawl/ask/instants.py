@@ -35,12 +35,20 @@ def dated(fields: Mapping[str, object]) -> dict[str, object]:
     """
     found = dict[str, object]()
     for name, value in fields.items():
-        instant = name in _INSTANTS or name.endswith(_SUFFIX)
-        if instant and isinstance(value, int | float) and not isinstance(value, bool):
+        if is_instant(name) and isinstance(value, int | float) and not isinstance(value, bool):
             found[name], found[f"{name}_s"] = iso(value), value
         else:
             found[name] = _inside(value)
     return found
+
+
+def is_instant(name: str) -> bool:
+    """Whether a field of that name holds an instant, where it holds a number.
+
+    >>> is_instant("visited_at"), is_instant("took_s")
+    (True, False)
+    """
+    return name in _INSTANTS or name.endswith(_SUFFIX)
 
 
 def _inside(value: object) -> object:

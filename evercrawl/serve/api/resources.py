@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from evercrawl import __version__
 from evercrawl.serve.api import clicks, crawl, dots, events, lab, listed, page, past, plan, search, steering
+from evercrawl.serve.api.answers import components, schemas
 from evercrawl.serve.cursors import CURSOR, NEXT
 from evercrawl.serve.sequences import AT_LEAST, SEQUENCE
 
@@ -54,6 +55,16 @@ _CURSOR: Final[dict[str, Any]] = {
 _TICKETED: Final = {
     "retrievals": ("Tell that an answer was seen for a second, by the ticket of the search.", "SeenAnswer"),
     "clicks": ("Tell that a page of an answer was opened, by its ticket.", "OpenedHit"),
+}
+_PROBLEM: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+    },
+    "required": ["title", "status", "detail"],
 }
 _ORDER: Final = msgspec.json.schema(steering.OrderRequest)["$defs"]["OrderRequest"]
 _COMPONENTS: Final = {
@@ -163,7 +174,8 @@ RESOURCES: Final[dict[str, Resource]] = {
 
 def description() -> dict[str, Any]:
     """Return the API as OpenAPI 3.1 has it."""
-    problem = {"description": "RFC 9457", "content": {"application/problem+json": {"schema": {"type": "object"}}}}
+    problem = {"description": "RFC 9457", "content": {"application/problem+json": {"schema": _PROBLEM}}}
+    answers = schemas()
     paths: dict[str, Any] = {
         f"/api/v1/{name}": {
             "get": {
@@ -175,7 +187,10 @@ def description() -> dict[str, Any]:
                 ]
                 + [{"$ref": f"#/components/parameters/{AT_LEAST}"}],
                 "responses": {
-                    "200": {"description": "the answer", "content": {resource.media: {"schema": {}}}},
+                    "200": {
+                        "description": "the answer",
+                        "content": {resource.media: {"schema": answers.get(name, {})}},
+                    },
                     "304": {"description": "still what If-None-Match names"},
                     **dict.fromkeys(("400", "401", "404", "421", "429", "503"), problem),
                 },
@@ -189,7 +204,8 @@ def description() -> dict[str, Any]:
         "security": [{"token": []}],
         "requestBody": {"required": True, "content": {"application/json": {"schema": _ORDER}}},
         "responses": {
-            "200": {"description": "obeyed"}, "202": {"description": "not obeyed yet"},
+            "200": {"description": "obeyed", "content": {"application/json": {"schema": answers["order"]}}},
+            "202": {"description": "not obeyed yet", "content": {"application/json": {"schema": answers["order"]}}},
             **dict.fromkeys(("400", "401", "403", "409", "413", "421", "429", "503"), problem),
         },
     }  # fmt: skip
@@ -210,7 +226,7 @@ def description() -> dict[str, Any]:
         "openapi": "3.1.0",
         "info": {"title": "evercrawl", "version": __version__},
         "paths": paths,
-        "components": _COMPONENTS,
+        "components": {**_COMPONENTS, "schemas": components()},
     }
 
 

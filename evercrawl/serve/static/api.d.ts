@@ -9,11 +9,11 @@ export interface Questions {
   /** Questions that begin as what somebody types. */
   suggest: { q?: string; limit?: number; at_least?: string };
   /** The most important pages. */
-  pages: { limit?: number; at_least?: string };
+  pages: { limit?: number; cursor?: string; at_least?: string };
   /** The most important sites. */
-  sites: { limit?: number; at_least?: string };
+  sites: { limit?: number; cursor?: string; at_least?: string };
   /** Visited pages that fall due next. */
-  next: { limit?: number; site?: string; at_least?: string };
+  next: { limit?: number; site?: string; cursor?: string; at_least?: string };
   /** The last visits, the newest first: of the crawl, a site or a page. */
   visits: { limit?: number; site?: string; url?: string; at_least?: string };
   /** What a host was asked for, the newest first, as comma-separated values. */
@@ -23,7 +23,7 @@ export interface Questions {
   /** Hosts that are left alone, why, and until when. */
   waits: { at_least?: string };
   /** What changed, the most important first; the words of the first few with diff=1. */
-  changes: { since?: string; site?: string; pattern?: string; limit?: number; all?: number; diff?: number; at_least?: string };
+  changes: { since?: string; site?: string; pattern?: string; limit?: number; all?: number; diff?: number; cursor?: string; at_least?: string };
   /** All that decides when a page is visited. */
   why: { url: string; at_least?: string };
   /** The worth of a visit over time, until it crosses the price. */
@@ -31,7 +31,9 @@ export interface Questions {
   /** The versions of a page, the newest first. */
   versions: { url: string; at_least?: string };
   /** The pages that link to a page. */
-  inlinks: { url: string; limit?: number; at_least?: string };
+  inlinks: { url: string; limit?: number; cursor?: string; at_least?: string };
+  /** All visits, the newest first: of a time, of a site, or of one page. */
+  history: { since?: string; until?: string; site?: string; url?: string; limit?: number; cursor?: string; at_least?: string };
   /** The stored copy of a page; of an instant. */
   content: { url: string; at?: string; at_least?: string };
   /** The most important pages, for a picture. */
@@ -39,7 +41,7 @@ export interface Questions {
   /** Visits, changes and errors by minute. */
   minutes: { since?: string; at_least?: string };
   /** The last orders and what became of them; POST gives one. */
-  orders: { limit?: number; at_least?: string };
+  orders: { limit?: number; cursor?: string; at_least?: string };
   /** How fresh the copies will be, by budget; 202 while that is worked out. */
   plan: { site?: string; at_least?: string };
   /** What visits, one after the other, do to the cash of a small web. */
