@@ -18,7 +18,8 @@ from evercrawl.decoding import msgpack_of
 from evercrawl.errors import StoreError
 from evercrawl.store.archive.cdxj import index_name
 from evercrawl.store.disk.plain import place_of
-from evercrawl.store.forgotten import FILES
+from evercrawl.store.forgotten import FILES, load
+from evercrawl.store.forgotten_rows import remove_rows
 from evercrawl.store.repair.archive import filler
 from evercrawl.store.repair.kept import patch
 from evercrawl.store.snapshots.head import KIND
@@ -127,6 +128,7 @@ def carry_out(directory: Path, disk: Disk) -> None:
         patch(directory, piece.name, piece.offset, piece.data, sync=False)
     for name in sorted({each.name for each in plan.patches}):
         disk.sync(name)
+    remove_rows(directory, load(disk))
     for name, text in plan.files.items():
         disk.replace(name, [text])
     for folder in _FOLDERS:

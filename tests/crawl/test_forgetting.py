@@ -15,6 +15,8 @@ from evercrawl.config import Config
 from evercrawl.crawl.removing.forgetting import finish, forget
 from evercrawl.crawl.session import crawl
 from evercrawl.errors import ConfigError, StoreError
+from evercrawl.integrations.scrapy.store import RequestStore
+from evercrawl.library.records import RecordBook
 from evercrawl.model.stored.reader import opened
 from evercrawl.progress import Limits
 from evercrawl.search.index import FOLDER, Index
@@ -48,6 +50,12 @@ def crawled(tmp_path_factory):
             await crawl(directory, CONFIG, server.seeds, LIMITS)
 
     asyncio.run(go())
+    records, requests = RecordBook(directory), RequestStore(directory)
+    for url in known(directory)[0]:
+        records.keep("a hook", url, 0, 1.0, [{"seen": f'at "{url}"'}])
+        requests.add_page(url, f'the request of "{url}"'.encode(), seed=False)
+    records.close()
+    requests.close()
     return directory
 
 

@@ -18,12 +18,15 @@ from evercrawl.model.worth import quality_weight
 from evercrawl.model.worth.usage import USAGE_FILE, Tail
 from evercrawl.store.disk import stamped
 from evercrawl.store.disk.disk import Disk
+from evercrawl.store.forgotten import load
+from evercrawl.store.forgotten_rows import TABLES, rows_left
 from evercrawl.store.partition import COPY, FILE, KEY
 from evercrawl.store.repair.birth import read_birth
 from evercrawl.store.repair.damage import Part
 
 _AGAIN: Final = "remove it, and the next run makes it again"
 _DATABASES: Final = ("robots.sqlite", "sitemaps.sqlite", "soft404.sqlite")
+_KEPT: Final = "restore it from a backup, or remove it"
 _JSON: Final = ("policy.json", "memory.json", "quarantine.json", "cookies.json")
 
 
@@ -40,6 +43,15 @@ def inspect_beside(directory: Path, disk: Disk, found: Findings) -> None:
             if not sound():
                 found.blame(f"{name} is damaged; {_AGAIN}", part=Part.BESIDE)
                 found.damage.beside.append(name)
+    forgotten = load(disk)
+    for name in TABLES:
+        if not (directory / name).is_file():
+            continue
+        found.count("files beside")
+        if not _is_database(directory / name):
+            found.blame(f"{name} is damaged; {_KEPT}", part=Part.BESIDE)
+        elif birth is not None and (left := rows_left(directory, name, forgotten, birth.hasher)):
+            found.blame(f"{name} has rows of {left} URLs that were forgotten", part=Part.BESIDE)
     usage = Tail(directory / USAGE_FILE)
     for _ in usage.all():
         pass
