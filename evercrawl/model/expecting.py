@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any, Final
 
@@ -25,14 +25,8 @@ from evercrawl.types import Flags, Floats, Slots
 
 OWED: Final = 1.25
 """Visits of a host for each page that is known of it, after which pages of which something is expected come first."""
-OWED_ALL: Final = 1.75
-"""The same, after which those of folders come first that have shown no end, where many wait: a tree may be even."""
-MANY: Final = 0.25
-"""Part of the pages known of a host that have to wait for that. A chain without end has hardly any that wait."""
 OWED_TURNS: Final = 3
 """Of so many visits all but one go to these."""
-SHOWN: Final = 64
-"""Pages of a site that are read as they are worth; then some come first that show whether its folders end."""
 WORK_BYTES: Final = 8_000.0
 """Bytes that take as much work to read as all of a visit but its body does: some 300 us of a page's 1,000."""
 SURE: Final = 100.0
@@ -87,12 +81,19 @@ class Expecting:
             return pages
         slots, hosts = pages.slot[unread], hosts[unread]
         cells = self._state.table.record.take(slots)
-        prospect = self.prospect(cells, hosts)
+        prospect = _one_of_a_kind(self.prospect(cells, hosts), hosts, marks(cells))
         importance, owed = pages.importance.copy(), np.zeros(len(pages.slot))
         if self._timed:
             importance[unread] *= self.times(prospect, slots, cells, hosts)
             owed[unread] = self.owed(prospect, cells, hosts)
         return replace(pages, importance=importance, owed=owed)
+
+    def turned(self) -> Collection[int]:
+        """Return the hosts of which something else is expected since the last call."""
+        turned = self._prospects.turned
+        if turned:
+            self._prospects.turned = set()
+        return turned if self._expects and self._timed else ()
 
     def prospect(self, cells: Slots, hosts: Slots) -> Prospect:
         """Return what others turned out to be, for unread pages with these cells on these hosts."""
@@ -103,11 +104,9 @@ class Expecting:
         """Return which unread pages come before all others of their hosts now, shape (n,)."""
         visits, known = self._prospects.times.visits_of(hosts), self._known.take(hosts).astype(np.float64)
         late, turn = visits >= OWED * known, visits % OWED_TURNS != 0
-        many = known - self._read.take(hosts) >= MANY * known
         unread = (cells & np.uint32(NO_RECORD)) != 0
-        due = late & (prospect.ends | ((cells & np.uint32(ROOT)) != 0) | many & prospect.shows)
-        due |= (visits >= OWED_ALL * known) & many & ~prospect.poor
-        tried = (prospect.tries > 0) & (prospect.of_site >= SHOWN)
+        due = late & (~(prospect.endless | prospect.poor) | ((cells & np.uint32(ROOT)) != 0))
+        tried = (prospect.tries > 0) & prospect.endless
         owed: Flags = (due & turn | tried) & unread
         return owed
 
@@ -124,7 +123,7 @@ class Expecting:
         believed = prospect.of_site / (prospect.of_site + SURE)
         fair = usual ** (1.0 - believed) * (own / np.maximum(members + own * waiting, 1.0)) ** believed
         wanted = np.where(prospect.tries > 1.0, _DEEPER * fair, fair)
-        held_back = np.minimum(usual, fair) * own
+        held_back = np.minimum(usual, fair) * own * prospect.left
         learned = np.where(prospect.ends, fair, np.where(prospect.tries > 0.0, wanted, held_back))
         told = (
             (prospect.of_site > 0) & trusted & ((cells & np.uint32(ROOT)) == 0) & ((cells & np.uint32(NO_RECORD)) != 0)
@@ -144,6 +143,17 @@ class Expecting:
         """Return what it costs to read a page, in bytes."""
         state = self._state
         return WORK_BYTES + (state.wire_bytes / state.visits if state.visits else USUAL_BYTES)
+
+
+def _one_of_a_kind(prospect: Prospect, hosts: Slots, kinds: Slots) -> Prospect:
+    """Return what is expected where of each kind of a host one page, the first, is wanted to see whether it ends."""
+    wanted = np.flatnonzero((prospect.tries > 0.0) & prospect.endless)
+    if len(wanted) < 2:
+        return prospect
+    _, first = np.unique(hosts[wanted].astype(np.uint64) << np.uint64(6) | kinds[wanted], return_index=True)
+    tries = np.where(prospect.endless, 0.0, prospect.tries)
+    tries[wanted[first]] = prospect.tries[wanted[first]]
+    return prospect._replace(tries=tries)
 
 
 def expecting_of(state: State, config: Config, scheme: Importance, foresight: Foresight | None) -> Expecting | None:

@@ -348,9 +348,11 @@ class State:
         for index in np.flatnonzero(self.table.record[slots] & np.uint32(NO_RECORD)).tolist():
             self.lost[int(slots[index])] = index
 
-    def note_folders(self) -> None:
-        """Note in which folders unread pages are, where an older version did not."""
+    def note_folders(self, *, anew: bool = False) -> None:
+        """Note of what kind addresses of unread pages are, where an older version did not, or of all of them `anew`."""
         cells = self.table.record[: self.known.count]
+        if anew:
+            cells[cells >= np.uint32(NO_RECORD)] &= np.uint32(~(folders.MARKS - 1 << folders.IN_CELL) & 0xFFFF_FFFF)
         unread = np.flatnonzero((cells >= np.uint32(NO_RECORD)) & (folders.marks(cells) == 0))
         for first in range(0, len(unread), _PIECE):
             slots = unread[first : first + _PIECE]

@@ -117,7 +117,7 @@ def test_what_is_expected_of_an_unread_page_follows_what_its_folder_turned_out_t
     assert (expected.read, expected.ends, expected.tried, expected.owed) == (4, True, False, False)
     assert expected.own > ask("/deep/0")[0].expected.own - 1e-9  # where nothing was read, the site tells
     assert 0 < expected.doubt < 0.5
-    assert "its folder is believed to end" in dict(rows(found))["expected"]
+    assert "its kind of address is believed to end" in dict(rows(found))["expected"]
     assert ask("/0")[0].expected is None  # it was read
 
 

@@ -502,7 +502,10 @@ def test_what_an_older_version_kept_is_taken_up(version, events, tmp_path, read)
             state["sites"] = state["sites"].copy()
             state["sites"][:, RENEWED] = -1.0  # of which bin something was worked out is told in another way now
         same(memory, learned)
-        same(kept.foresight.prospects.state(), anew.foresight.prospects.state())
+        foreseen = [one.foresight.prospects.state() for one in (kept, anew)]
+        for groups in (state["groups"] for state in foreseen):
+            groups["tried"] = groups["next"] = 0  # what is tried to see whether pages end is counted in another way now
+        same(*foreseen)
 
 
 def test_what_version_1_kept_is_learned_again_from_its_journal(tmp_path, read):

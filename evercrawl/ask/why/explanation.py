@@ -212,13 +212,13 @@ class UnreadExpectation:
     Attributes
     ----------
     read
-        Pages that were read in its folder, as many links from a seed.
+        Pages of its kind of address that were read, as many links from a seed.
     own, doubt
         Probability that it has content of its own, and the standard deviation of that.
     ends
-        Whether its folder is believed to end, and not to hold mostly copies; else the page is held back.
+        Whether its kind of address is believed to end, and not to be mostly copies; else the page is held back.
     tried
-        Whether it is read all the same, to see whether its folder ends.
+        Whether it is read all the same, to see whether its kind ends.
     owed
         Whether it comes before all others of its host, which has had visits enough for all that is known of it.
     times

@@ -140,13 +140,13 @@ def _weight(weight: PageWeight) -> list[tuple[str, str]]:
 def _expected(found: UnreadExpectation) -> str:
     place = (
         "it comes before all others of its host" if found.owed
-        else "its folder is believed to end" if found.ends
-        else "it is read to see whether its folder ends" if found.tried
-        else "held back: its folder has shown no end, or mostly copies"
+        else "its kind of address is believed to end" if found.ends
+        else "it is read to see whether its kind of address ends" if found.tried
+        else "held back: its kind of address has shown no end, or mostly copies"
     )  # fmt: skip
     return (
         f"{percent(found.own)} likely to have content of its own, +- {percent(found.doubt)}, by "
-        f"{many(found.read, 'pages')} read in its folder at its depth and others of its site; expected to weigh "
+        f"{many(found.read, 'pages')} of its kind read at its depth and others of its site; expected to weigh "
         f"{found.times:.3g} times what its place in the tree of links says; {place}"
     )
 

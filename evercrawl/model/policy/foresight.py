@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.arrays.saved import SavedRows
 from evercrawl.schedule.shared.prospects import Prospects
+from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import MEMBER, Visit
 from evercrawl.store.state import State
-from evercrawl.store.table.folders import mark
-from evercrawl.types import Outcome
+from evercrawl.store.table.folders import mark, marks
+from evercrawl.store.table.table import NO_RECORD
+from evercrawl.types import NO_SLOT, Outcome
 
 _PREFIX: Final = "foresight."  # of its arrays, among those of what a policy learned
 _MANY: Final = 4096  # pages whose URLs are looked up at once
@@ -26,6 +29,9 @@ class _FirstVisit(NamedTuple):
     visits: int
     own: bool
     found: int
+    targets: bytes
+    ours: tuple[str, ...]
+    first_slot: int
 
 
 class Foresight:
@@ -56,9 +62,16 @@ class Foresight:
         times = self.prospects.times
         times.visited(event.host, event.slot, event.at, event.fetch_s, self._rest_s)
         if event.visits == 1 and event.outcome not in _UNTOLD:
-            found = event.found.hosts.count(event.host) if event.found is not None else 0
             own = bool(event.flags & MEMBER)
-            first = _FirstVisit(event.slot, event.host, times.visits(event.host), own, found)
+            ours, upto = tuple[str, ...](), NO_SLOT
+            if (found := event.found) is not None:
+                ours, upto = (
+                    tuple(u for u, h in zip(found.urls, found.hosts, strict=True) if h == event.host),
+                    found.first_slot,
+                )
+            first = _FirstVisit(
+                event.slot, event.host, times.visits(event.host), own, len(ours), event.targets, ours, upto
+            )
             if url:
                 self._learn(first, url)
             else:
@@ -105,10 +118,24 @@ class Foresight:
         index = state.record_of(slot)
         index = state.lost.get(slot) if index is None else index
         depth = int(state.records.rows["depth"][index]) if index is not None else int(state.known.row(slot)["depth"])
+        kind = mark(url)
+        met = self._met(first, kind, depth)
         self.prospects.read(
-            first.host, int(state.site_of[first.host]), mark(url), depth,
-            visits=first.visits, own=first.own, found=first.found,
+            first.host, int(state.site_of[first.host]), kind, depth, visits=first.visits, own=first.own,
+            found=first.found, links=met + sum(mark(one) == kind for one in first.ours), met=met,
         )  # fmt: skip
+
+    def _met(self, first: _FirstVisit, kind: int, depth: int) -> int:
+        """Return how many links there are to URLs that were known before, are of that kind, and no less deep."""
+        state, slots = self._state, decode_slots(first.targets)
+        slots = slots[slots < first.first_slot]
+        if not len(slots):
+            return 0
+        cells = state.table.record.take(slots)
+        unread = (cells & np.uint32(NO_RECORD)) != 0
+        waiting, read = cells[unread], state.records.rows[cells[~unread]]
+        met = np.count_nonzero((marks(waiting) == kind) & (waiting & np.uint32(0xFF) >= depth))
+        return int(met + np.count_nonzero((read["host"] == first.host) & (read["depth"] >= depth)))
 
 
 def _own(memory: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:

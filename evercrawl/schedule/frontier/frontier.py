@@ -19,6 +19,7 @@ from evercrawl.schedule.frontier.host_rows import HOST
 from evercrawl.schedule.frontier.hosts import AWAY_S
 from evercrawl.schedule.frontier.looking_round import HostReasons, NewcomersAway
 from evercrawl.schedule.frontier.politeness import PoliteHosts
+from evercrawl.schedule.shared.prospects import Expects
 from evercrawl.types import Floats, Ints, Slots
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class Frontier(PoliteHosts):
         surroundings: Surroundings | None = None,
         names: Sequence[str] | None = None,
         own_delay: Callable[[str], float | None] | None = None,
-        expecting: Callable[[Pages, Slots], Pages] | None = None,
+        expecting: Expects | None = None,
     ) -> None:
         super().__init__(
             delay_s=delay_s,
@@ -203,6 +204,8 @@ class Frontier(PoliteHosts):
         least = max(least, self._policy.min_value)
         self._forget_addresses(now)
         self._open_gates(now)
+        if self._expecting is not None and (turned := self._expecting.turned()):
+            self._queues.rank_again(turned)
         self._choices, self._chose_at = self._choices + 1, now
         going, owing = most > 0, self._queues.owing
         self._spent = self._passed_over = False

@@ -17,7 +17,7 @@ stands in two orders of rested hosts, by its first due page and by its best new 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
 
 _KERNELS: Final = Library("evercrawl.schedule.frontier._entries")
+_STALE: Final = 16  # pages taken of a host, at least, after which its others are ranked again
 _WIDE_LEAST: Final = 16  # rested hosts of each order that are compared, at least
 _WIDE_MOST: Final = 512
 _OWED_AT_ONCE: Final = 1 << 14
@@ -235,6 +236,12 @@ class HostQueues:
         """Look at so many pages again in the choices to come, some thousands in each."""
         self._owed = 2 * pages  # every other one is a visited page
         self._again += min(self._owed, _OWED_AT_ONCE)
+
+    def rank_again(self, hosts: Collection[int]) -> None:
+        """Have all new pages of hosts valued again when these are next looked at."""
+        lots = self._lots[list(hosts)]
+        lots["taken"] = np.maximum(lots["short"].astype(np.int64) + lots["bag"], _STALE)
+        self._lots[list(hosts)] = lots
 
     @property
     def owing(self) -> bool:

@@ -60,6 +60,8 @@ class SnapshotHead(msgspec.Struct):
         What tells the hashes of the crawl from those under other secrets; see `Hasher.mark`.
     post
         What passed between this partition and others, where there are any; see `PostBook.save`.
+    marked_by
+        Which rule says of what kind the addresses of unread pages are; see `table.folders`.
     """
 
     version: int
@@ -87,6 +89,7 @@ class SnapshotHead(msgspec.Struct):
     steered: Steered = msgspec.field(default_factory=Steered)
     hashes: int = 0
     post: bytes | msgspec.UnsetType = msgspec.UNSET
+    marked_by: int = 0
 
 
 class OtherHashesError(StoreError):

@@ -13,6 +13,7 @@ from evercrawl.store.snapshots.filling import fill, live_blocks
 from evercrawl.store.snapshots.frames import data_of
 from evercrawl.store.snapshots.head import DAMAGED, KIND, OtherHashesError, OtherSitesError, unpacked_instants
 from evercrawl.store.state import FoldedRecords
+from evercrawl.store.table.folders import MARKED_BY
 from evercrawl.store.table.known import FILE as KNOWN_FILE
 from evercrawl.store.table.table import NO_RECORD, Saved
 from evercrawl.types import NO_SLOT, Keys
@@ -64,7 +65,7 @@ def restore(state: State, loaded: Loaded, disk: Disk) -> None:
     try:
         state.index_originals()
         state.find_lost()
-        state.note_folders()
+        state.note_folders(anew=head.marked_by != MARKED_BY)
     except IndexError as error:
         raise StoreError(f"snapshot {loaded.name} is damaged ({error})") from error
 

@@ -21,6 +21,7 @@ from evercrawl.store.snapshots import version8
 from evercrawl.store.snapshots.columns import columns_of, sizes_of
 from evercrawl.store.snapshots.frames import BlockSegment, PlacedFrame, data_of, frames
 from evercrawl.store.snapshots.head import DAMAGED, KIND, MAGIC, VERSION, SnapshotHead, packed_instants
+from evercrawl.store.table.folders import MARKED_BY
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -112,7 +113,7 @@ def _head(state: State, journal: Journal, archive_end: ArchiveEnd, columns: dict
         scheme=state.scheme, bits={name: column.changed.bits for name, column in columns.items()},
         steered=state.steered.copy(),
         hashes=state.hasher.mark,
-        post=state.post.save() if state.post is not None else msgspec.UNSET,
+        post=state.post.save() if state.post is not None else msgspec.UNSET, marked_by=MARKED_BY,
     )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evercrawl.schedule.shared.host_times import HostTimes
-from evercrawl.schedule.shared.prospects import FREE, Prospects
+from evercrawl.schedule.shared.prospects import FREE, SHOWN, Prospects
 
 
 def of(prospects, folder, depth, host=0):
@@ -45,13 +45,43 @@ def test_a_tree_ends_where_leaves_are_found_and_a_calendar_never_does():
     assert not of(prospects, 2, 20).ends[0]
 
 
-def test_only_so_many_pages_show_whether_there_is_an_end():
-    prospects = Prospects()
+def deeper(prospects, folder, *, links=0, met=0) -> int:
+    """Read a page of a kind at each depth while that is wanted; return how many."""
     depth = 1
-    while of(prospects, 1, depth).tries[0]:
-        read(prospects, 1, depth, 1)
+    while of(prospects, folder, depth).tries[0]:
+        prospects.read(0, 0, folder, depth, visits=depth, own=True, found=1, links=links, met=met)
         depth += 1
-    assert 2 * (depth - 1) >= FREE > 2 * (depth - 3)
+    return depth - 1
+
+
+def test_only_so_many_pages_show_whether_there_is_an_end():
+    assert SHOWN <= deeper(Prospects(), 1) <= SHOWN + FREE
+
+
+@pytest.mark.parametrize("links", [1, 10])
+def test_it_is_as_many_however_much_each_makes_known(links):
+    prospects = Prospects()
+    assert deeper(prospects, 1, links=links) == deeper(Prospects(), 1)
+    assert of(prospects, 1, 20).endless[0]
+    assert of(prospects, 1, 20).left[0] < 0.01
+
+
+def test_a_kind_whose_links_lead_to_what_was_known_is_believed_to_end_while_it_is_broad():
+    prospects = Prospects()
+    for depth in range(1, 5):
+        for _ in range(3):
+            prospects.read(0, 0, 1, depth, visits=9, own=True, found=4, links=6, met=2)
+    assert of(prospects, 1, 6).ends[0]
+    assert not of(prospects, 1, 12).ends[0]  # twelve links deep after twelve pages: it goes on in one direction
+    assert not of(prospects, 2, 6).ends[0]
+
+
+def test_hosts_are_told_of_whose_pages_are_judged_otherwise():
+    prospects = Prospects()
+    read(prospects, 1, 1, 3, times=2)
+    assert not prospects.turned
+    read(prospects, 1, 2, 0, times=2)
+    assert prospects.turned == {0}
 
 
 def test_what_was_learned_is_kept():
