@@ -148,12 +148,13 @@ class Config:
         "those that can change when crawl.toml is saved", "--policy-option")
     importance: str = _strategy("push", network.strategy(), "strategy that computes the importance of pages")
     weight: str = _strategy("access",
-        values.choice("importance", "access", "embarrassment", "query_match", "learned", "quality"),
+        values.choice("importance", "access", "embarrassment", "query_match", "learned", "quality", "site"),
         "what a page is worth to the policy: importance, from links; access, how often it is opened, and importance as "
         "far as that is not known; embarrassment, how often it is expected to be opened from search results; "
         "query_match, importance and what people search for; learned, openings predicted by a regression; quality, "
-        "importance and its growth. All but importance and quality go by what people did: evercrawl serve and "
-        "evercrawl usage record it")
+        "importance and its growth; site, first the importance of the site, by the links between sites, and in it that "
+        "of the page. All but importance, quality and site go by what people did: evercrawl serve and evercrawl usage "
+        "record it")
     lasting: bool = _strategy(False, values.switch(),
         "lower the worth of pages whose changes replace less than a quarter of their text for good, such as pages "
         "where only advertisements change")

@@ -271,6 +271,7 @@ class Parts:
             random_probes=choosing.random_probes,
             heard=outside.heard,
             checks=self.checks,
+            weighing=choosing.weight.listener if choosing.weight is not None else None,
             focus=config.focus,
             max_redirects=config.max_redirects,
             refresh_after_s=config.refresh_after_s,

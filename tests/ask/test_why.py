@@ -428,6 +428,7 @@ def test_a_parameter_that_changes_nothing_is_told(made, ask, monkeypatch):
         ("query_match", {"similar": 1.0, "usual": 0.5}, "2 times as like what is asked as a page with a word of it"),
         ("learned", {"opened": 12.0}, "opened 12 times, where "),
         ("quality", {"now": None, "before": None}, "it is not known how its importance grows"),
+        ("site", {"now": 1.0}, "its site has 1 times the mean site's importance"),
     ],
 )
 def test_what_the_weight_saw_is_told_and_by_what_it_multiplies(ten, ask, weight, seen, line):
@@ -445,7 +446,7 @@ def test_what_the_weight_saw_is_told_and_by_what_it_multiplies(ten, ask, weight,
     else:
         assert told.startswith(f"{weight}: {line}")
         assert told.endswith(f"; counts {weighed.times:.3g} times its importance")
-    if weight not in ("importance", "quality"):
+    if weight not in ("importance", "quality", "site"):
         assert weighed.times > 1.0
         other = dict(rows(ask("/7", 0.0, weight=weight)[0]))["by"]
         nothing = {"query_match": "0 times as like"}.get(weight, "never ")

@@ -23,6 +23,7 @@ from evercrawl.model.rules.budgets import Budgets
 from evercrawl.model.rules.scope import Scope
 from evercrawl.model.stored import reading
 from evercrawl.model.stored.reader import opened
+from evercrawl.model.stored.remembered import VisitListener
 from evercrawl.model.view import View
 from evercrawl.model.web.known_graph import KnownGraph
 from evercrawl.parse.sites import found_site
@@ -85,6 +86,7 @@ class HandMade:
         self.lessons: Lessons | None = None
         self._known: KnownGraph | None = None
         self._budgets: Budgets | None = None
+        self.heard: VisitListener | None = None
         self.scope = Scope(self.config, lambda _: 0)
         self.restart()
 
@@ -92,7 +94,8 @@ class HandMade:
         """Have visits taken in from now on by a learner that knows what is stored, as after a restart."""
         self.learner = learner_of(
             self.partition, self.frontier, self.scope, self._cashier, self.changes, budgets=self._budgets,
-            known=self._known, lessons=self.lessons, focus=self._focus, max_redirects=10, refresh_after_s=3600.0,
+            known=self._known, lessons=self.lessons, focus=self._focus, heard=self.heard, max_redirects=10,
+            refresh_after_s=3600.0,
         )  # fmt: skip
 
     def seed(self, *urls: str) -> None:

@@ -19,7 +19,7 @@ from evercrawl.simulate.living import comparison
 from evercrawl.simulate.living.lives import relive
 from evercrawl.types import Slots
 
-OF_USE = tuple(name for name in WEIGHTS if name not in ("importance", "quality"))
+OF_USE = tuple(name for name in WEIGHTS if name not in ("importance", "quality", "site"))
 
 
 def test_importance_itself_needs_nobody(ten):
@@ -148,7 +148,7 @@ def test_questions_about_a_crawl_see_the_same_worth(ten, name):
     view = View(ten.partition, Config(weight=name, newcomers="alone"), ten.now)
     plain = View(ten.partition, Config(weight="importance", newcomers="alone"), ten.now)
     asked = view.candidates(slots).importance / plain.candidates(slots).importance
-    assert asked.argmax() == (0 if name in ("importance", "quality") else 4)
+    assert asked.argmax() == (0 if name in ("importance", "quality", "site") else 4)
     assert view.importance.tolist() == plain.importance.tolist()
 
 

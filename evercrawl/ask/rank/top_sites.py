@@ -7,6 +7,7 @@ import numpy as np
 from evercrawl.ask.rank.top import largest
 from evercrawl.model.view import View
 from evercrawl.model.web.site_graph import SiteGraph, read_pages, site_numbers
+from evercrawl.model.worth.site_weight import FollowedSiteCash
 from evercrawl.store.state import State
 from evercrawl.types import Floats, Ints
 
@@ -23,6 +24,8 @@ class TopSite:
         By the links from other sites: the share of what all sites have, and in units of the mean over sites.
     of_pages
         What all its pages have together of the importance of pages: a share that grows with the site.
+    by_opic
+        The share that OPIC on the graph of sites gave it, visit by visit.
     linking
         How many other sites link to it.
     known, read
@@ -34,6 +37,7 @@ class TopSite:
     importance: float
     times_mean: float
     of_pages: float
+    by_opic: float
     linking: int
     known: int
     read: int
@@ -51,10 +55,12 @@ def top_sites(view: View, most: int) -> list[TopSite]:
     count, linking = len(state.sites), graph.links.linking
     of_pages = importance_of_pages(view)
     known, read = known_pages(state), read_pages(state)
+    by_opic = FollowedSiteCash(view.partition).importance()
     best: list[int] = largest(graph.importance, most).tolist()
     return [
         TopSite(
             rank, state.sites[i], float(graph.importance[i]), float(graph.importance[i]) * count, float(of_pages[i]),
+            float(by_opic[i]) if i < len(by_opic) else 0.0,
             int(linking[i]), int(known[i]), int(read[i]),
         )
         for rank, i in enumerate(best, 1)

@@ -79,7 +79,8 @@ class Weighed:
     similar, usual
         How like the page is to what people ask, and how like one is that has one of the words.
     now, before
-        Its importance, in units of the mean page, and what it was when importance was looked at before.
+        Its importance, in units of the mean page, and what it was when importance was looked at before. Where sites
+        are weighed, `now` is that of its site, in units of the mean site.
 
     What the weight does not go by, or does not know yet, is None.
     """

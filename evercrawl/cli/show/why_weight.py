@@ -44,6 +44,10 @@ def _saw(weighed: Weighed) -> str:
             if weighed.now is None or weighed.before is None:
                 return "it is not known how its importance grows"
             return f"{weighed.now:.3g} times the mean page's importance, {weighed.before:.3g} times it before"
+        case "site":
+            if weighed.now is None:
+                return "nothing is known of its site"
+            return f"its site has {weighed.now:.3g} times the mean site's importance"
         case _:
             return "what links say"
 

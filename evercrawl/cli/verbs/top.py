@@ -30,7 +30,7 @@ _MORE = (
     "10 --sites`, `evercrawl top --by authority`, `evercrawl top --rising --within 7d`."
 )
 _PAGE_HEAD = ("", "importance", "x mean", "visits", "last visit", "changes", "fresh", "page")
-_SITE_HEAD = ("", "importance", "x mean", "of pages", "linking", "known", "read", "site")
+_SITE_HEAD = ("", "importance", "x mean", "of pages", "by OPIC", "linking", "known", "read", "site")
 _RISING_HEAD = ("", "rises", "x mean", "lately", "before", "came", "went", "found", "page")
 _MEASURES = ("authority", "hub", "pagerank", "in-degree")
 _TAX = 0.15
@@ -167,7 +167,7 @@ def _page(row: TopPage, now: float) -> tuple[str, ...]:
 
 def _site(row: TopSite) -> tuple[str, ...]:
     counts = (f"{row.linking:,}", f"{row.known:,}", f"{row.read:,}")
-    return (*_shares(row), percent(row.of_pages), *counts, row.site)
+    return (*_shares(row), percent(row.of_pages), percent(row.by_opic), *counts, row.site)
 
 
 def _rising(row: RisingPage, now: float) -> tuple[str, ...]:

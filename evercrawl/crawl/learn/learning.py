@@ -231,6 +231,7 @@ def learner_of(
     random_probes: RandomProbes | None = None,
     heard: VisitListener | None = None,
     checks: VisitListener | None = None,
+    weighing: VisitListener | None = None,
     focus: Sequence[Focus] = (),
     max_redirects: int,
     refresh_after_s: float,
@@ -253,6 +254,8 @@ def learner_of(
         Listeners of which a crawl may have none: what policies ask of links; what unread pages are expected to be;
         hosts that are compared; what policies learn; hosts suspected of soft 404s; the search index; copies that were
         drawn; pages that orders have requested.
+    weighing
+        What the weight of the crawl goes by, where that is visits.
     heard
         Whoever else wants to hear of visits.
     focus
@@ -267,8 +270,8 @@ def learner_of(
     retirees = Retirees(state, frontier, refresh_after_s)
     queueing = Queueing(frontier, retirees, refresh_after_s, state.post)
     listeners = (
-        near, budgets, mirrors, known, lessons, expecting, probes, indexing, queueing, random_probes, checks, tally,
-        heard,
+        near, budgets, mirrors, known, weighing, lessons, expecting, probes, indexing, queueing, random_probes, checks,
+        tally, heard,
     )  # fmt: skip
 
     def release(_: int) -> None:

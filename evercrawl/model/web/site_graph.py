@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from evercrawl.importance.sites.sites import SiteLinks, site_importance, within_sites
 from evercrawl.model.stored.reader import events
 from evercrawl.model.view import View
-from evercrawl.store.journal.codec import decode_slots
+from evercrawl.model.web.links_away import links_away
 from evercrawl.store.journal.events import HAS_LINKS, Visit
 from evercrawl.store.state import VANISHED, State
 from evercrawl.types import NO_SLOT, Floats, Ints, Outcome, Slots
@@ -97,7 +97,7 @@ def site_links(view: View) -> SiteLinks:
     sources, targets = list[int](), list[Slots]()
     for pointer, _, event in events(view.partition, view.partition.journal.sequence):
         if isinstance(event, Visit) and event.flags & HAS_LINKS and last.get(event.slot) == pointer:
-            away, own = _away(event), int(state.site_of[event.host])
+            away, own = links_away(event), int(state.site_of[event.host])
             read[own] += event.alias == NO_SLOT
             if len(away):
                 sources.append(own)
@@ -116,17 +116,6 @@ def last_read(state: State) -> dict[int, int]:
     rows: Any = state.records.rows[: state.records.count]
     rows = rows[(rows["event"] != 0) & ((rows["outcome"] != Outcome.GONE) | (rows["misses"] < VANISHED))]
     return dict(zip(rows["slot"].tolist(), rows["event"].tolist(), strict=True))
-
-
-def _away(event: Visit) -> Slots:
-    """Return the pages on other sites that a page links to; where it only leads to another, that one."""
-    if event.alias != NO_SLOT:
-        return np.array([event.alias], np.uint32)
-    if not event.external:
-        return np.zeros(0, np.uint32)
-    slots = decode_slots(event.targets)
-    bits = np.frombuffer(event.external.ljust(-(-len(slots) // 8), b"\0"), np.uint8)
-    return slots[np.unpackbits(bits, count=len(slots), bitorder="little").astype(np.bool_)]
 
 
 def _pairs(sources: list[int], targets: list[Slots], site: Ints) -> tuple[Ints, Ints]:

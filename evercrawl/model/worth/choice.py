@@ -30,5 +30,9 @@ def weight_of(name: str, partition: Partition, *, lasting: bool = False) -> Weig
             from evercrawl.model.worth.quality_weight import Quality
 
             return Quality(partition)
+        case "site":
+            from evercrawl.model.worth.site_weight import SiteWeight
+
+            return SiteWeight(partition)
         case _:
             return None

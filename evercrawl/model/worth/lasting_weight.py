@@ -14,6 +14,7 @@ from typing import Final
 
 import numpy as np
 
+from evercrawl.model.stored.remembered import VisitListener
 from evercrawl.model.worth.weights import Weight
 from evercrawl.schedule.pages import Pages
 from evercrawl.store.partition import Partition
@@ -51,6 +52,11 @@ class LastingWeight(Weight):
     def message(self) -> str:
         """What the other weight has to say."""
         return self._weight.message if self._weight is not None else ""
+
+    @property
+    def listener(self) -> VisitListener | None:
+        """Whoever the weight inside has to hear."""
+        return self._weight.listener if self._weight is not None else None
 
     def begin(self, plain: Callable[[Slots], Pages]) -> None:
         """Let the other weight learn from `plain`."""

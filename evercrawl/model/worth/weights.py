@@ -23,6 +23,7 @@ from typing import Final
 
 import numpy as np
 
+from evercrawl.model.stored.remembered import VisitListener
 from evercrawl.model.worth.positions import click_chances
 from evercrawl.model.worth.usage_counts import Following, QuestionLearner, UsageCounts
 from evercrawl.schedule.pages import Pages
@@ -32,7 +33,7 @@ from evercrawl.types import Floats, Ints, Slots
 IMPORTANCE: Final = "importance"
 ACCESS: Final = "access"
 """The default: importance, until it is known how the crawl is used."""
-WEIGHTS: Final = (IMPORTANCE, ACCESS, "embarrassment", "query_match", "learned", "quality")
+WEIGHTS: Final = (IMPORTANCE, ACCESS, "embarrassment", "query_match", "learned", "quality", "site")
 FLOOR: Final = 0.1
 """Part of its importance that a page keeps at least."""
 SILENT: Final = "nothing is known of how the crawl is used, so pages are worth their importance: see evercrawl usage"
@@ -60,6 +61,11 @@ class Weight(ABC):
     def alone(self) -> Weight | None:
         """The weight itself, without what else it is multiplied by; None for importance."""
         return self
+
+    @property
+    def listener(self) -> VisitListener | None:
+        """Who has to hear of each visit; None for nobody."""
+        return None
 
     def begin(self, plain: Callable[[Slots], Pages]) -> None:
         """Be told how to learn the columns of any pages, with importance as it is."""

@@ -1,0 +1,130 @@
+"""Worth by site: what the site of a page matters, by OPIC on the links between sites, and in it what the page does."""
+
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+
+from evercrawl.importance.sites.site_cash import SiteCash
+from evercrawl.model.stored.reader import events
+from evercrawl.model.stored.remembered import Remembered
+from evercrawl.model.web.links_away import links_away
+from evercrawl.model.worth.weights import BEGIN, FLOOR, MEASURELESS, Weight
+from evercrawl.schedule.pages import Pages
+from evercrawl.store.journal.events import HAS_LINKS, Visit
+from evercrawl.store.partition import Partition
+from evercrawl.types import Floats, Slots
+
+_GROWN: Final = 1.05  # times as many visits and known pages after which what the pages of sites have is added up anew
+_PIECE: Final = 1 << 16
+_UNKNOWN: Final = "no page with links to other sites was visited yet; until then pages are worth their importance"
+
+
+class FollowedSiteCash:
+    """The cash of a crawl's sites, a fold over its journal: made of that at a start, and kept up visit by visit."""
+
+    def __init__(self, partition: Partition) -> None:
+        self._state = partition.state
+        self.sites = SiteCash()
+        for _, _, event in events(partition, partition.journal.sequence):
+            if isinstance(event, Visit):
+                self._visited(event)
+
+    def learned(self, visit: Remembered) -> None:
+        """Take note of a visit that was just remembered."""
+        self._visited(visit.event)
+
+    def importance(self) -> Floats:
+        """Return the importance of each site, shape (sites,)."""
+        return self.sites.importance(len(self._state.sites))
+
+    def _visited(self, event: Visit) -> None:
+        if not event.flags & HAS_LINKS:
+            return
+        own, slots = int(self._state.site_of[event.host]), links_away(event)
+        known = self._state.known.rows()["host"]
+        others = np.unique(self._state.site_of[known[slots[slots < len(known)]]])
+        self.sites.visit(own, [other for other in others.tolist() if other != own])
+
+
+class SiteWeight(Weight):
+    """The importance of a page's site, shared among its pages as their own importance is; a tenth stays as it was.
+
+    Parameters
+    ----------
+    partition
+        The crawl. Its journal is read once from end to end.
+
+    References
+    ----------
+    Abiteboul, Preda, Cobena (2003). Adaptive On-Line Page Importance Computation, section 4.5.
+    """
+
+    def __init__(self, partition: Partition) -> None:
+        self._state = partition.state
+        self._cash = FollowedSiteCash(partition)
+        self._plain: Callable[[Slots], Pages] | None = None
+        self._due = 0.0
+        self._have: Floats = np.zeros(0)
+
+    @property
+    def message(self) -> str:
+        """Whether nothing is known of sites."""
+        return "" if self._cash.sites.total else _UNKNOWN
+
+    @property
+    def listener(self) -> FollowedSiteCash:
+        """Who is to be told of visits."""
+        return self._cash
+
+    def begin(self, plain: Callable[[Slots], Pages]) -> None:
+        """Learn from `plain` what pages matter."""
+        self._plain = plain
+
+    def worth(self, slots: Slots, importance: Floats) -> Floats:
+        """Return what pages are worth, shape (n,)."""
+        times = self._times()
+        if not len(times):
+            return importance
+        sites = self._sites(slots)
+        inside = sites < len(times)
+        return importance * np.where(inside, times[np.where(inside, sites, 0)], 1.0)
+
+    def saw(self, slot: int, importance: float) -> dict[str, float]:
+        """Return what the site has of the importance of all sites, in units of the mean `site`, and what its pages do.
+
+        Nothing where no cash has moved.
+        """
+        found = self._cash.importance()
+        site = int(self._sites(np.array([slot], np.uint32))[0])
+        if not self._cash.sites.total or site >= len(found):
+            return {}
+        return {"now": float(found[site]) * len(found)}
+
+    def _sites(self, slots: Slots) -> Slots:
+        sites: Slots = self._state.site_of[self._state.known.rows()["host"][slots]]
+        return sites
+
+    def _times(self) -> Floats:
+        """Return how many times their importance the pages of each site are worth; empty where nothing is known."""
+        have, found = self._pages_have(), self._cash.importance()[: len(self._have)]
+        whole = float(have.sum())
+        if not whole or not self._cash.sites.total:
+            return np.zeros(0)
+        of_pages = have / whole
+        times = np.where(of_pages > 0, found / np.maximum(of_pages, 1e-300), 1.0)
+        return FLOOR + (1 - FLOOR) * times
+
+    def _pages_have(self) -> Floats:
+        """Return the importance of the pages of each site together, shape (sites,), as it was when last added up."""
+        known, plain = self._state.known.count, self._plain
+        assert plain is not None, BEGIN
+        seen = known + self._state.visits
+        if seen >= self._due:
+            self._due, self._have = _GROWN * seen, np.zeros(len(self._state.sites))
+            for first in range(0, known, _PIECE):
+                slots = np.arange(first, min(first + _PIECE, known), dtype=np.uint32)
+                importance = plain(slots).importance
+                importance = np.where(importance < MEASURELESS, importance, 0.0)
+                self._have += np.bincount(self._sites(slots), importance, len(self._have))
+        return self._have
