@@ -138,7 +138,7 @@ def content(partition: Partition, url: str, config: Config, now: float | None = 
         notes=(*notes, *also, *_since(partition, slot, row, event)),
         page=partition.state.urls.get(slot),
         fresh=_fresh(View(partition, config, SystemClock().now() if now is None else now), slot),
-        changed_at=partition.state.instant(int(row["changed"])) if row["changed"] else event.at,
+        changed_at=partition.state.instant(int(row["changed"] or min(partition.state.ticks(event.at), row["visited"]))),
     )
 
 

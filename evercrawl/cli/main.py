@@ -1,11 +1,13 @@
 """Find the verbs, run the requested one, turn errors into sentences and exit codes."""
 
 import argparse
+import difflib
 import errno
 import gc
 import importlib
 import os
 import pkgutil
+import re
 import sys
 import warnings
 from collections.abc import Sequence
@@ -109,13 +111,43 @@ def _open_streams() -> None:
             setattr(sys, name, Path(os.devnull).open("r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115
 
 
-class _JsonParser(argparse.ArgumentParser):
-    """Prints what is wrong with the arguments as JSON too."""
+class _Parser(argparse.ArgumentParser):
+    """Says of a verb that is none which one may be meant."""
 
     def error(self, message: str) -> NoReturn:
-        """Print it and end with exit code 2."""
+        """Print what is wrong and end with exit code 2."""
+        self.tell(said := _in_words(message))
+        super().error(said)
+
+    def tell(self, message: str) -> None:
+        """Tell programs of it too."""
+
+
+class _JsonParser(_Parser):
+    """Prints what is wrong with the arguments as JSON too."""
+
+    def tell(self, message: str) -> None:
+        """Print it."""
         print(json_line("error", {"message": message, "exit_code": 2}), flush=True)
-        super().error(message)
+
+
+def _in_words(message: str) -> str:
+    """Return what argparse says of verbs, in words.
+
+    Examples
+    --------
+    >>> _in_words("argument VERB: invalid choice: 'statsu' (choose from 'crawl', 'status')")
+    "'statsu' is no verb; did you mean status?"
+    >>> _in_words("the following arguments are required: VERB")
+    'name a verb, such as `evercrawl crawl URL`; `evercrawl --help` lists all'
+    """
+    if message.endswith("are required: VERB"):
+        return "name a verb, such as `evercrawl crawl URL`; `evercrawl --help` lists all"
+    found = re.match(r"argument VERB: invalid choice: '(.*)' \(choose from (.*)\)", message, re.DOTALL)
+    if found is None:
+        return message
+    near = difflib.get_close_matches(found[1], re.findall(r"[a-z-]+", found[2]), 1)
+    return f"{found[1]!r} is no verb; " + (f"did you mean {near[0]}?" if near else "`evercrawl --help` lists all")
 
 
 def parser(*, as_json: bool = False) -> argparse.ArgumentParser:
@@ -123,7 +155,7 @@ def parser(*, as_json: bool = False) -> argparse.ArgumentParser:
 
     With `as_json`, it prints wrong arguments as JSON too.
     """
-    top = (_JsonParser if as_json else argparse.ArgumentParser)(
+    top = (_JsonParser if as_json else _Parser)(
         prog="evercrawl",
         description="An importance-driven, incremental web crawler.",
         epilog=_EPILOG,

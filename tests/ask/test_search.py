@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 
+from evercrawl.ask.content import content
 from evercrawl.ask.search.hits import READ_BYTES, Hit
 from evercrawl.ask.search.search import Narrow, Search
+from evercrawl.config import Config
 from evercrawl.crawl.learn.reindex import reindex
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.model.standing import Standing, earned
+from evercrawl.model.stored.reader import opened
 from evercrawl.search.index import FOLDER, Index, IndexedPage
 
 SITE, OTHER = "http://www.example.org", "http://other.example"
@@ -229,3 +232,19 @@ def test_a_mistyped_word_is_told(search):
     assert search.ask("cofee").instead == "coffee"
     assert search.ask("coffee").instead == ""
     assert search.suggest("cof") == ["coffee"]
+
+
+def test_content_that_is_older_than_the_crawl_has_changed_when_it_was_first_seen_at_the_latest(made):
+    made.seed(f"{SITE}/old")
+    made.now += 500.0
+    page = made.page("An old page", text="older than the crawl")
+    made.visit(f"{SITE}/old", page, last_modified="Mon, 06 Jan 2020 10:00:00 GMT")
+    made.stop()
+    reindex(made.directory)
+    search = Search(made.directory)
+    (hit,) = search.ask("old").hits
+    search.close()
+    assert made.now - 1.0 < hit.changed_at <= hit.fetched_at
+    held = opened(made.directory)
+    assert made.now - 1.0 < content(held, f"{SITE}/old", Config()).changed_at <= hit.fetched_at
+    held.close()

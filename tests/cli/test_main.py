@@ -112,3 +112,19 @@ def test_the_laboratorys_verbs_work_after_lab_and_alone(capsys):
         cli.main(["--help"])
     listed = capsys.readouterr().out
     assert not [verb for verb in cli.LAB_VERBS if f"    {verb} " in listed]
+
+
+def test_a_verb_that_is_none_gets_the_nearest_and_none_at_all_gets_an_example(capsys):
+    for words, said in ((["statsu"], "'statsu' is no verb; did you mean status?"), ([], "name a verb, such as")):
+        with pytest.raises(SystemExit) as ended:
+            cli.main(words)
+        assert ended.value.code == 2
+        assert said in capsys.readouterr().err
+
+
+def test_a_folder_with_links_that_is_no_crawl_is_called_no_crawl(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link").symlink_to("/etc/passwd")
+    for verb in ("status", "top", "changes"):
+        assert cli.main([verb]) == 2
+        assert "there is no crawl in this folder, nor in one below it" in capsys.readouterr().err

@@ -189,7 +189,7 @@ class ContentTable:
         index = state.record_of(visit.slot)
         row: Any = state.records.rows[index] if index is not None else None
         seen = state.instant(int(row["seen"])) if row is not None and row["seen"] else visit.at
-        changed = state.instant(int(row["changed"])) if row is not None and row["changed"] else visit.at
+        changed = state.instant(int(row["changed"])) if row is not None and row["changed"] else min(visit.at, seen)
         return _PageFacts(url, visit.title, seen, changed, fresh, visit.language, visit.mime)
 
     def _request(self, url: str, visit: Visit, *, told: bool = True) -> ReadRequest | None:

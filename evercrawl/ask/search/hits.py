@@ -86,7 +86,8 @@ def hits(view: View, slots: Slots, scores: Floats, forms: Words, rank: int = 1) 
     rows: Any = view.records(slots)[1]
     for i, slot in enumerate(slots.tolist()):
         row, share = rows[i], float(view.importance[slot])
-        title, language, part = _shown(view.partition, row, forms)
+        title, language, part, changed_at = _shown(view.partition, row, forms)
+        seen_at = state.instant(int(row["seen"]))
         yield Hit(
             rank + i,
             state.urls.get(slot),
@@ -94,8 +95,8 @@ def hits(view: View, slots: Slots, scores: Floats, forms: Words, rank: int = 1) 
             float(scores[i]),
             share,
             share * view.counted,
-            state.instant(int(row["seen"])),
-            state.instant(int(row["changed"])),
+            seen_at,
+            state.instant(int(row["changed"])) if row["changed"] else min(changed_at or seen_at, seen_at),
             known(fresh[i]),
             state.sites[int(state.site_of[row["host"]])],
             language,
@@ -105,14 +106,14 @@ def hits(view: View, slots: Slots, scores: Floats, forms: Words, rank: int = 1) 
         )
 
 
-def _shown(partition: Partition, row: Any, forms: Words) -> tuple[Snippet, str, Snippet]:
-    """Return title, language and snippet of a page, the words marked."""
+def _shown(partition: Partition, row: Any, forms: Words) -> tuple[Snippet, str, Snippet, float]:
+    """Return title, language and snippet of a page, the words marked, and when that content was first seen, or 0."""
     event = partition.journal.read(int(row["event"])) if row["event"] else None
     if not isinstance(event, Visit) or event.archive is None:
-        return Snippet("", ()), "", Snippet("", ())
+        return Snippet("", ()), "", Snippet("", ()), 0.0
     held = exchange_of(event, answer_of(partition, event), READ_BYTES)
     text = _text(held.body, held.headers.get("content-type", ""), html=is_html(event.mime, held.body))
-    return marked(event.title, forms), event.language, snippet(text, forms)
+    return marked(event.title, forms), event.language, snippet(text, forms), event.at
 
 
 def text_of(partition: Partition, event: Visit) -> str:

@@ -14,7 +14,7 @@ from evercrawl.store.disk.lock import holder
 from evercrawl.store.journal.events import Drawn, Event, Visit
 from evercrawl.store.journal.segment import segments
 from evercrawl.store.journal.tail import find_end
-from evercrawl.store.partition import Partition
+from evercrawl.store.partition import Partition, is_crawl
 
 Tell: TypeAlias = Callable[[str, int, int], None]
 
@@ -39,6 +39,9 @@ def opened(directory: Path) -> Partition:
     """
     if not directory.exists():
         raise ConfigError(f"there is no folder {directory}, so no crawl in it; name a crawl's with --dir")
+    if not is_crawl(directory) and next(directory.glob("journal-*"), None) is None:  # whatever else is there
+        where = "this folder, nor in one below it" if directory == Path() else directory
+        raise ConfigError(f"there is no crawl in {where}; name a crawl's with --dir, or start one: evercrawl crawl URL")
     try:
         partition = _opened(directory)
     except StoreError:
