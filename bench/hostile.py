@@ -1,6 +1,9 @@
 """Crawls of hostile sites under an outside judge: each site alone, then all in one crawl.
 
-    python bench/hostile.py --judge JUDGE.py [--only calendar,gzip_bomb] [--jobs 2]
+    python bench/hostile.py --judge JUDGE.py [--only calendar,gzip_bomb] [--jobs 2] [--render auto]
+
+JUDGE.py may be a folder that has hostile_web.py. With `--render auto` pages go through a browser where their text
+without scripts is poor.
 
 The judge serves the sites and says what went wrong; it watches the memory of the crawl's processes, all together.
 It runs this file too, as the adapter between it and a crawl, a contract in, a report out:
@@ -15,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -22,6 +26,7 @@ from pathlib import Path
 
 ALONE_MIB, TOGETHER_MIB = 512, 512
 UNREACHED = "nothing was reached"  # an end of its own, with an exit code of its own
+RENDER = "EVERCRAWL_RENDER"  # a setting by the environment, which reaches the crawls that the judge begins
 ENDING_S = 6.0  # of the contract's seconds, kept for starting and ending
 
 
@@ -119,12 +124,15 @@ def main() -> int:
     """Run the judge, or crawl by its contract and report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--judge", type=Path, help="serves hostile sites and judges, a Python file")
+    parser.add_argument("--render", default="never", choices=("never", "auto", "always"), help="pages in a browser")
     parser.add_argument("--only", default="", help="sites (default: all)")
     parser.add_argument("--jobs", type=int, default=2, help="crawls at once, while each has a site")
     parser.add_argument("--contract", type=Path)
     parser.add_argument("--report", type=Path)
     args = parser.parse_args()
     if args.judge:
+        os.environ[RENDER] = args.render
+        args.judge = args.judge / "hostile_web.py" if args.judge.is_dir() else args.judge
         return suite(args.judge, ["--only", args.only] if args.only else [], args.jobs)
     if not args.contract or not args.report:
         parser.error("--judge names the judge")

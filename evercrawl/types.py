@@ -23,6 +23,40 @@ RETIRED_S: Final = 30 * 86_400.0
 _NO_SPANS: Spans = np.empty((0, 3), np.int32)
 
 
+class OptOut(enum.IntFlag):
+    """What a page, or its site, asks of those who train or feed models; recorded, and exported for whoever does.
+
+    Attributes
+    ----------
+    NOAI, NOIMAGEAI
+        `noai` and `noimageai` of X-Robots-Tag or a meta robots element.
+    TDM
+        `tdm-reservation: 1` of the header or a meta element (TDM Reservation Protocol).
+    TRAIN, INPUT, SEARCH
+        `ai-train=no`, `ai-input=no` and `search=no` of Content-Signal, and what Content-Usage calls these.
+    AGENTS
+        robots.txt keeps crawlers that gather texts for models off the whole site.
+
+    Examples
+    --------
+    >>> (OptOut.NOAI | OptOut.AGENTS).labels
+    ('noai', 'agents')
+    """
+
+    NOAI = 1
+    NOIMAGEAI = 2
+    TDM = 4
+    TRAIN = 8
+    INPUT = 16
+    SEARCH = 32
+    AGENTS = 64
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of those that are set, in lower case."""
+        return tuple(str(one.name).lower() for one in OptOut if one in self)
+
+
 class Outcome(enum.IntEnum):
     """What became of one visit; the name in lower case is the `class` that people read."""
 
@@ -196,8 +230,8 @@ class Document:
     canonical, refresh
         Target of rel=canonical, of a meta refresh; "" where there is none.
     feeds, forms
-        Where the page says that its feeds are, normalised; its search forms (see `parse.search_forms`), where it links
-        to what could be results of one.
+        Where the page says that its feeds are, normalised; its search forms (`parse.forms.search_forms`), where it
+        links to what could be results of one.
     anchors
         Which words link to which target: where they start and end in `utf8`, and an index into `targets`; shape (k, 3).
         Of links to other pages only, and of those the page vouches for.
@@ -206,6 +240,8 @@ class Document:
         where `utf8` was not wanted.
     noindex, nofollow
         What a meta robots element asks for.
+    optouts
+        Bits of `OptOut` that its meta elements set.
     encoding
         The encoding that was used, by its WHATWG name.
     """
@@ -227,6 +263,7 @@ class Document:
     text_bytes: int = 0
     noindex: bool = False
     nofollow: bool = False
+    optouts: int = 0
     encoding: str = "utf-8"
 
     @property

@@ -17,7 +17,7 @@ from evercrawl.parse.urls import origin
 from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import Visit
 from evercrawl.store.partition import Partition
-from evercrawl.types import NO_SLOT, Outcome
+from evercrawl.types import NO_SLOT, OptOut, Outcome
 
 MOST_HOPS: Final = 20  # redirects followed from page to page
 
@@ -64,6 +64,8 @@ class StoredPage:
         Probability that the page is still as it was then; 0 where it is gone, None where nothing is believed of it.
     changed_at
         When the content last changed, as far as is known; None where nothing is.
+    optouts
+        What it, or its site, asks of those who train or feed models; see `OptOut`.
     """
 
     url: str
@@ -83,6 +85,7 @@ class StoredPage:
     page: str = ""
     fresh: float | None = None
     changed_at: float | None = None
+    optouts: tuple[str, ...] = ()
 
     @property
     def content_type(self) -> str:
@@ -129,6 +132,7 @@ def content(partition: Partition, url: str, config: Config, now: float | None = 
         title=event.title,
         mime=event.mime,
         language=event.language,
+        optouts=OptOut(event.optouts).labels,
         visited_at=partition.state.instant(int(row["visited"])),
         stored_at=held.at,
         visits=int(row["visits"]),

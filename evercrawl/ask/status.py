@@ -34,7 +34,7 @@ from evercrawl.store.snapshots import head as snapshot_head
 from evercrawl.store.snapshots import snapshot
 from evercrawl.store.state import HELD
 from evercrawl.store.table.table import NO_RECORD
-from evercrawl.store.visit_fold import CUT_LINKS
+from evercrawl.store.visit_fold import CUT_LINKS, OPTOUTS
 from evercrawl.types import Outcome
 
 
@@ -78,6 +78,8 @@ class Status:
         Setting -> links refused in all runs because its budget was spent, as the last snapshot has it.
     cut_links
         Links that were left out of pages with too many, counted anew with each content that was read.
+    optouts
+        Request of those who train or feed models -> contents read that ask for it; see `OptOut`.
     received_bytes
         Of bodies, as on the wire.
     hosts
@@ -136,6 +138,7 @@ class Status:
     soft_404: int
     refused_links: dict[str, int]
     cut_links: int
+    optouts: dict[str, int]
     received_bytes: int
     hosts: int
     away: dict[str, float]
@@ -245,6 +248,9 @@ def state_of(crawl: Partition, view: View, at: float, probed: MeasuredCopies | N
         soft_404=int(np.count_nonzero((rows["outcome"] == Outcome.GONE) & (rows["status"] < 400))),
         refused_links={
             name.removeprefix(REFUSED): int(count) for name, count in state.notes.items() if name.startswith(REFUSED)
+        },
+        optouts={
+            name.removeprefix(OPTOUTS): int(count) for name, count in state.notes.items() if name.startswith(OPTOUTS)
         },
         cut_links=int(state.notes.get(CUT_LINKS, 0.0)),
         received_bytes=state.wire_bytes,

@@ -1,8 +1,9 @@
 """What a page's X-Robots-Tag header asks of a robot."""
 
 import re
+from collections.abc import Iterator
 
-__all__ = ["x_robots"]
+__all__ = ["words_of", "x_robots"]
 
 _MEANING = {
     "noindex": frozenset({"noindex"}),
@@ -35,6 +36,17 @@ def x_robots(values: str, agent: str) -> frozenset[str]:
     ['nofollow']
     """
     asked: frozenset[str] = frozenset()
+    for directive in words_of(values, agent):
+        asked |= _MEANING.get(directive, frozenset())
+    return asked
+
+
+def words_of(values: str, agent: str) -> Iterator[str]:
+    """Yield the directives of the header that are for `agent`, in lower case; see `x_robots`.
+
+    >>> list(words_of("noai, otherbot: noindex", "evercrawl"))
+    ['noai']
+    """
     for field in values.split("\n"):
         ours = True
         for part in field.split(","):
@@ -44,5 +56,4 @@ def x_robots(values: str, agent: str) -> frozenset[str]:
                 ours = scoped[1] in (agent.lower(), "*")
                 directive = scoped[2].strip()
             if ours:
-                asked |= _MEANING.get(directive, frozenset())
-    return asked
+                yield directive

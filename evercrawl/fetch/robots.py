@@ -5,6 +5,8 @@ import re
 from typing import TypeAlias, TypeVar
 
 from evercrawl.fetch._robots_match import Rules, normal_pattern
+from evercrawl.fetch.optouts import signals_of
+from evercrawl.types import OptOut
 
 __all__ = ["MAX_ROBOTS_BYTES", "Robots", "Rules", "parse"]
 
@@ -19,6 +21,13 @@ _T = TypeVar("_T")
 _AGENT_KEYS = ("user-agent", "useragent", "user agent")
 _RULE_KEYS = ("allow", "disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw")
 _SITEMAP_KEYS = ("sitemap", "site-map")
+_SIGNAL_KEYS = ("content-signal", "content-usage")
+AI_AGENTS = frozenset({
+    "ai2bot", "amazonbot", "anthropic-ai", "applebot-extended", "bytespider", "ccbot", "claudebot", "cohere-ai",
+    "cohere-training-data-crawler", "diffbot", "google-extended", "gptbot", "meta-externalagent", "omgili", "omgilibot",
+    "perplexitybot", "timpibot",
+})  # fmt: skip
+"""Crawlers, and names that stand for a use, which gather texts for models, by their own documentation."""
 _DELAY_KEYS = ("crawl-delay", "crawldelay", "crawl delay")
 
 
@@ -33,12 +42,13 @@ class Robots:
         Addresses from Sitemap lines, in order, each once; as written, so possibly relative or wrong.
     """
 
-    __slots__ = ("_compiled", "_delays", "_groups", "body", "sitemaps")
+    __slots__ = ("_compiled", "_delays", "_groups", "_signals", "body", "sitemaps")
 
     def __init__(self, body: bytes) -> None:
         self.body = body
         self._groups: dict[str, list[list[_Rule]]] = {}
         self._delays: dict[str, list[list[float]]] = {}
+        self._signals: dict[str, list[list[int]]] = {}
         self._compiled: dict[str, Rules] = {}
         self.sitemaps: tuple[str, ...] = self._read(body)
 
@@ -46,14 +56,16 @@ class Robots:
         """Sort the lines into groups, and return the sitemaps."""
         sitemaps: dict[str, None] = {}
         rules: list[_Rule] = []  # before the first user-agent line they are nobody's
+        signals: list[int] = []  # as delays
         delays: list[float] = []  # they hold for the agents since the last one, so they may stand for whole groups
         for line in _lines(body):
             key, value = _split(line)
             if key.startswith(_AGENT_KEYS):
                 if rules:
-                    rules, delays = [], []
-                elif delays:
-                    delays = []
+                    rules, delays, signals = [], [], []
+                elif delays or signals:
+                    delays, signals = [], []
+                _add(self._signals, _token(value), signals)
                 _add(self._groups, _token(value), rules)
                 _add(self._delays, _token(value), delays)
             elif key.startswith(_RULE_KEYS):
@@ -63,6 +75,8 @@ class Robots:
                     sitemaps[value.encode("latin-1").decode("utf-8", "replace")] = None
             elif key.startswith(_DELAY_KEYS):
                 delays += _delay_s(value)
+            elif key.startswith(_SIGNAL_KEYS):
+                signals.append(signals_of(value))
         return tuple(sitemaps)
 
     def _applies(self, agent: str) -> str:
@@ -113,6 +127,26 @@ class Robots:
         """
         lists = self._delays.get(self._applies(agent), [])
         return max((delay_s for delays in lists for delay_s in delays), default=None)
+
+    def optouts(self, agent: str) -> int:
+        r"""Return what the file asks of those who train or feed models, as bits of `OptOut`.
+
+        Signals are those of the group that holds for `agent`. Whether the file keeps crawlers such as GPTBot off the
+        whole site is told too, though it says nothing to us.
+
+        Examples
+        --------
+        >>> file = b"User-agent: *\nContent-Signal: ai-train=no\nAllow: /\n\nUser-agent: GPTBot\nDisallow: /"
+        >>> OptOut(parse(file).optouts("evercrawl")).labels
+        ('train', 'agents')
+        """
+        found = 0
+        for signals in self._signals.get(self._applies(agent), []):
+            for one in signals:
+                found |= one
+        if any(not self.rules(one).allowed("/") for one in AI_AGENTS & self._groups.keys()):
+            found |= OptOut.AGENTS
+        return int(found)
 
 
 def parse(body: bytes) -> Robots:

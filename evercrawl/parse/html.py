@@ -7,9 +7,10 @@ import webencodings
 
 from evercrawl.arrays.hasher import Hasher
 from evercrawl.parse.encoding import decode, utf8
+from evercrawl.parse.forms.search_forms import search_forms
+from evercrawl.parse.optouts import of_meta, of_words
 from evercrawl.parse.reading.rendering import markdown
 from evercrawl.parse.scan import anchors, scan
-from evercrawl.parse.search_forms import search_forms
 from evercrawl.parse.simhash import simhash_bytes
 from evercrawl.parse.tree import links
 from evercrawl.parse.urls import normalise, resolve, resolve_each, unresolved
@@ -94,6 +95,7 @@ def read(
         text_bytes=len(found.text),
         noindex=not asked.isdisjoint(("noindex", "none")),
         nofollow=nofollow,
+        optouts=of_words(asked) | of_meta(source) if found.robots else of_meta(source),
         encoding=encoding,
     )
     if text:

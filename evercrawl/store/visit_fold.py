@@ -21,11 +21,13 @@ from evercrawl.store.records import lasting, media_kind
 from evercrawl.store.records.evidence import AnnouncementEvidence, RateEvidence
 from evercrawl.store.records.records import FINDABLE, MEMBER, NEAR, VALIDATED, Record
 from evercrawl.store.state import HELD, VANISHED, State
-from evercrawl.types import Outcome
+from evercrawl.types import OptOut, Outcome
 
 CUT_LINKS: Final = "cut_links"
 """Name of the state's note on how many links were left out in all, of pages that had too many."""
 
+OPTOUTS: Final = "optout "
+"""Beginning of the names of the notes on how many contents were read that ask not to be used for models, by request."""
 _DATES: Final = (
     (DATE_TRUE, "date_true"),
     (DATE_FALSE, "date_false"),
@@ -122,6 +124,9 @@ def _count(state: State, event: Visit) -> None:
     state.wire_bytes += event.wire_bytes
     if event.cut and not event.flags & UNCHANGED:
         state.notes[CUT_LINKS] = state.notes.get(CUT_LINKS, 0.0) + event.cut
+    if event.optouts and not event.flags & UNCHANGED:
+        for label in OptOut(event.optouts).labels:
+            state.notes[f"{OPTOUTS}{label}"] = state.notes.get(f"{OPTOUTS}{label}", 0.0) + 1
     if event.retry_at:
         state.away[event.host] = event.retry_at
         if event.status:

@@ -23,18 +23,18 @@ from evercrawl.parse.reading.rendering import ContentForm
 from evercrawl.parse.visible import visible
 from evercrawl.store.journal.events import Visit
 from evercrawl.store.partition import Partition
-from evercrawl.types import Slots
+from evercrawl.types import OptOut, Slots
 
 CONTENT: Final = {
     "url": "string", "title": "string", "fetched_at": "instant", "changed_at": "instant", "fresh": "float",
-    "language": "string", "mime": "string", "removed": "bool", "content": "string",
+    "language": "string", "optouts": "string", "mime": "string", "removed": "bool", "content": "string",
 }  # fmt: skip
 """Columns of the table of pages, and their types."""
 
 CHUNKS: Final = {
     "id": "string", "url": "string", "title": "string", "headings": "string", "fetched_at": "instant",
-    "changed_at": "instant", "fresh": "float", "language": "string", "removed": "bool", "digest": "string",
-    "text": "string",
+    "changed_at": "instant", "fresh": "float", "language": "string", "optouts": "string", "removed": "bool",
+    "digest": "string", "text": "string",
 }  # fmt: skip
 """Columns of the table of chunks, and their types."""
 
@@ -86,6 +86,7 @@ class _PageFacts(NamedTuple):
     fresh: float | None = None
     language: str = ""
     mime: str = ""
+    optouts: int = 0
     former: bool = False  # it is the content of before, of which only chunks are compared
 
 
@@ -190,7 +191,7 @@ class ContentTable:
         row: Any = state.records.rows[index] if index is not None else None
         seen = state.instant(int(row["seen"])) if row is not None and row["seen"] else visit.at
         changed = state.instant(int(row["changed"])) if row is not None and row["changed"] else min(visit.at, seen)
-        return _PageFacts(url, visit.title, seen, changed, fresh, visit.language, visit.mime)
+        return _PageFacts(url, visit.title, seen, changed, fresh, visit.language, visit.mime, visit.optouts)
 
     def _request(self, url: str, visit: Visit, *, told: bool = True) -> ReadRequest | None:
         """Return what is to be read of a visit; None where it has no text, or is lost, which is counted."""
@@ -236,7 +237,7 @@ class ContentTable:
                 continue
             request = self._request(url, visit, told=False) if self._chunk_chars else None
             chunks = reading.read(request).chunks if request is not None else []
-            yield _PageFacts(url, visit.title, language=visit.language, mime=visit.mime), chunks
+            yield _PageFacts(url, visit.title, language=visit.language, mime=visit.mime, optouts=visit.optouts), chunks
 
     def _add_removed(self, piece: "_Piece", facts: _PageFacts, chunks: list[Chunk]) -> None:
         if self._chunk_chars:
@@ -283,6 +284,7 @@ def _common(facts: _PageFacts) -> dict[str, Any]:
         "changed_at": facts.changed_at,
         "fresh": facts.fresh,
         "language": facts.language or None,
+        "optouts": " ".join(OptOut(facts.optouts).labels) or None,
     }
 
 

@@ -260,6 +260,8 @@ class Why:
         What is expected of it; None of a page that was read, and where nobody learns it.
     noise
         How many of its latest changes are noise; None where too few are known, or it has no text.
+    optouts
+        What the content that is held, or its site, asks of those who train or feed models; see `OptOut`.
     """
 
     url: str
@@ -276,3 +278,4 @@ class Why:
     cut_links: int = 0
     expected: UnreadExpectation | None = None
     noise: NoiseHabit | None = None
+    optouts: tuple[str, ...] = ()

@@ -37,7 +37,7 @@ from evercrawl.store.journal.events import Visit
 from evercrawl.store.quarantine import set_aside
 from evercrawl.store.records import lasting
 from evercrawl.store.records.records import NEAR
-from evercrawl.types import NO_SLOT, Outcome
+from evercrawl.types import NO_SLOT, OptOut, Outcome
 
 _NEVER: Final = ("retired", "excluded")
 """States of pages that no visit is planned of."""
@@ -87,6 +87,7 @@ def why(view: View, url: str, most: int = 10, tell: Tell | None = None, derived:
         _cut_links(view, row),
         _expected(view, slot) if row is None else None,
         habit,
+        _optouts(view, row),
     )
 
 
@@ -140,6 +141,11 @@ def _cut_links(view: View, row: Any) -> int:
     """Return how many links of the content that is held were left out."""
     event = view.partition.journal.read(int(row["event"])) if row is not None and row["event"] else None
     return event.cut if isinstance(event, Visit) else 0
+
+
+def _optouts(view: View, row: Any) -> tuple[str, ...]:
+    event = view.partition.journal.read(int(row["event"])) if row is not None and row["event"] else None
+    return OptOut(event.optouts).labels if isinstance(event, Visit) else ()
 
 
 def _origin(view: View, slot: int) -> Origin:

@@ -217,6 +217,7 @@ def _source(found: StoredPage) -> dict[str, Any]:
         "changed_at": found.changed_at,
         "fresh": found.fresh,
         "language": found.language or None,
+        "optouts": " ".join(found.optouts) or None,
     }
 
 

@@ -130,6 +130,7 @@ def rows(found: Status) -> list[tuple[str, str]]:
         ("classes", classes or "none yet"),
         *_copies(found),
         *((name, f"{count:,} links were not let in") for name, count in found.refused_links.items()),
+        *([("opt-outs", _optouts(found))] if found.optouts else []),
         *([("cut", f"{many(found.cut_links, 'links')} of pages with too many")] if found.cut_links else []),
         ("visits", f"{found.visits:,}, of them {found.changes:,} that found a change"),
         ("received", size(found.received_bytes)),
@@ -234,6 +235,11 @@ def _robots(found: Status) -> list[tuple[str, str]]:
     lines = [("robots.txt", f"of {origin} could not be fetched ({why}), so its pages wait") for origin, why in listed]
     more = len(found.robots_unreachable) - _AWAY
     return lines if more <= 0 else [*lines, ("", f"and of {more:,} more")]
+
+
+def _optouts(found: Status) -> str:
+    said = ", ".join(f"{name} {count:,}" for name, count in found.optouts.items())
+    return f"of models, in contents read: {said}"
 
 
 def _proxies(found: Status) -> list[tuple[str, str]]:

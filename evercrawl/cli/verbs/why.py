@@ -89,6 +89,7 @@ def rows(found: Why) -> list[tuple[str, str]]:
         *([("found", _found(found.found, at))] if found.found else []),
         *([("visited", _visited(found.history, at))] if found.history else []),
         *([("links", _cut(found.cut_links))] if found.cut_links else []),
+        *([("opts out", f"of use by models: {', '.join(found.optouts)}")] if found.optouts else []),
         *(_weight(found.weight) if found.weight else []),
         *([("expected", _expected(found.expected))] if found.expected else []),
         *([("by", told(found.weighed))] if found.weighed and found.weighed.weight != "importance" else []),

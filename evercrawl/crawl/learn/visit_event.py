@@ -16,7 +16,7 @@ from evercrawl.store.archive.pointer import Pointer
 from evercrawl.store.journal.events import CHANGED, HAS_LINKS, KEEP, NEAR, UNCHANGED, TextBytes, Visit
 from evercrawl.store.records.evidence import pack_predicted
 from evercrawl.store.state import State
-from evercrawl.types import NO_SLOT, Exchange, Outcome, Slots
+from evercrawl.types import NO_SLOT, Exchange, OptOut, Outcome, Slots
 
 MOST_ALIASES: Final = 50  # in a row; a longer chain counts as a ring
 
@@ -61,10 +61,13 @@ class VisitEvents:
         alias = self._alias(reading, verdict, knowledge, slots)
         links, content = self._links(reading, slots), 0
         near = self._near.original(reading, verdict, alias)
+        optouts = page.optouts | reading.optouts
         if flags & KEEP and old is not None:
             if exchange.status == 304:
                 etag, last_modified = old.etag, old.last_modified
-            if (old.etag, old.last_modified, old.alias, old.near) != (etag, last_modified, alias, near):
+            optouts = (old.optouts & ~_OF_ROBOTS) | reading.optouts
+            now = etag, last_modified, alias, near, optouts
+            if (old.etag, old.last_modified, old.alias, old.near, old.optouts) != now:
                 flags = flags & ~KEEP | HAS_LINKS  # the same content under new validators: they are what to ask with
                 links, title, mime = Outlinks(old.targets, old.external, old.out), old.title, old.mime
                 language, content = old.language, old.content or before.event
@@ -119,6 +122,7 @@ class VisitEvents:
             cut=cut_of(reading, verdict) if own else 0,
             digest_rest=reading.digest_rest if own or reading.digest else before.digest_rest,
             previous=before.event if own and not settled.links else 0,
+            optouts=optouts if own else 0,
         )
         return Remembered(reading, event, leads, self._near.beside)
 
@@ -236,4 +240,5 @@ def _misses(before: int, outcome: Outcome) -> int:
     return before + 1 if outcome in (Outcome.GONE, Outcome.ERROR) else 0
 
 
+_OF_ROBOTS: Final = int(OptOut.TRAIN | OptOut.INPUT | OptOut.SEARCH | OptOut.AGENTS)
 _ONE = b"\1"  # a bit for the only link

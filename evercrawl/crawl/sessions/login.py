@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from evercrawl.fetch.answer import unwrap
 from evercrawl.model.stored.reading import REDIRECTS
-from evercrawl.parse.login_form import LoginForm, login_form
+from evercrawl.parse.forms.login_form import LoginForm, login_form
 from evercrawl.parse.urls import hostname, normalise
 from evercrawl.types import Exchange, Request
 

@@ -194,6 +194,10 @@ class Access:
         """Return where a host is connected to, and behind it the addresses that are left to be tried after that."""
         return host.addresses[: max(len(host.addresses) - self._missed.get(host.number, 0), 1)]
 
+    def optouts(self, url: str) -> int:
+        """Return what the robots.txt of a page's origin asks of those who train models, as bits of `OptOut`."""
+        return self._robots.last(origin(url)).optouts
+
     def fell_silent(self, host: Host, exchange: Exchange, now: float) -> None:
         """Let a host be asked later whose exchange was ended for its silence, at its next address if nobody was there.
 

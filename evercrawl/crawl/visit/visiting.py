@@ -259,6 +259,8 @@ class Visiting:
         reading = understand(answer)
         if why := self._soft404.why_no_page(reading, now):
             reading = no_page(reading, why)
+        if optouts := self._access.optouts(reading.exchange.request.url):
+            reading = msgspec.structs.replace(reading, optouts=optouts)
         if reading.page.feeds:
             self._sitemaps.feeds(reading.exchange.request.url, reading.page.feeds, now)
         return reading

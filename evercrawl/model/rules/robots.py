@@ -42,6 +42,8 @@ class OriginRules:
         Of the file.
     used_at
         When somebody asked last.
+    optouts
+        What the file asks of those who train models, as bits of `OptOut`.
     """
 
     rules: Rules | None = None
@@ -53,6 +55,7 @@ class OriginRules:
     sitemaps: tuple[str, ...] = ()
     size_bytes: int = 0
     used_at: float = 0.0
+    optouts: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +183,7 @@ class RobotsKeeper:
             delay_s=min(delay_s, MOST_DELAY_S) if delay_s is not None else None,
             sitemaps=robots.sitemaps,
             size_bytes=len(body),
+            optouts=robots.optouts(self._agent),
         )
 
     def _recall(self, origin: str, now: float) -> OriginRules | None:

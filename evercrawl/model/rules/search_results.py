@@ -1,6 +1,6 @@
 """Results of sites' own search forms: links to them are pages without end, and only so many are taken in.
 
-What is a result is told by the forms that a site's pages hold (`parse.search_forms`): the address that one is sent to,
+What is a result the forms that a site's pages hold tell (`parse.forms.search_forms`): the address that one is sent to,
 with the name of its field in the query. A form speaks for its own site alone, for else anybody could keep us from the
 pages of others. Forms are not remembered from run to run: pages of results hold the form that made them.
 

@@ -8,9 +8,11 @@ import numpy as np
 
 from evercrawl.arrays.hasher import Hasher
 from evercrawl.fetch.answer import unwrap
-from evercrawl.fetch.directives import x_robots
+from evercrawl.fetch.directives import words_of, x_robots
+from evercrawl.fetch.optouts import of_headers
 from evercrawl.model.web.outlinks import leading_away
 from evercrawl.parse import feed, html
+from evercrawl.parse.optouts import of_words
 from evercrawl.search.condense import HEAD_BYTES, condense
 from evercrawl.store.archive.warc import DOM_TYPE, payload_digest
 from evercrawl.types import Document, Exchange, Request
@@ -19,9 +21,11 @@ _HTML: Final = ("text/html", "application/xhtml+xml")
 _TITLE_CHARS: Final = 300
 _FAULT_CHARS: Final = 200
 _TRACE_CHARS: Final = 8_000
-_ASKED: Final = ("content-type", "content-encoding", "transfer-encoding", "content-language", "x-robots-tag")
-
-_OF_RENDERED: Final = ("content-language", "x-robots-tag")
+_ASKED: Final = (
+    "content-type", "content-encoding", "transfer-encoding", "content-language", "x-robots-tag",
+    "tdm-reservation", "content-signal", "content-usage",
+)  # fmt: skip
+_OF_RENDERED: Final = ("content-language", "x-robots-tag", "tdm-reservation", "content-signal", "content-usage")
 
 
 class Body(msgspec.Struct, array_like=True, frozen=True):
@@ -97,6 +101,8 @@ class Content(msgspec.Struct, array_like=True):
         Of the visible text, and of what the index takes in of it; of a long text that was not asked for, its beginning.
     forms
         The search forms of the page; see `Document`.
+    optouts
+        Bits of `OptOut` that headers or page set.
     trace
         The traceback of a fault of our own while the body was read; "" where there was none.
     """
@@ -130,6 +136,7 @@ class Content(msgspec.Struct, array_like=True):
     index_bytes: int = 0
     cut: int = 0
     trace: str = ""
+    optouts: int = 0
 
 
 def body_of(
@@ -174,6 +181,7 @@ def contents(body: Body) -> Content:
     tag = body.headers.get("x-robots-tag")
     directives = x_robots(tag, body.agent) if tag is not None else frozenset[str]()
     content.noindex = "noindex" in directives
+    content.optouts = of_headers(body.headers) | (of_words(words_of(tag, body.agent)) if tag is not None else 0)
     if content.mime in _HTML or (not content.mime and data.lstrip()[:1] == b"<"):
         _document(content, body, data, content_type, hasher, nofollow="nofollow" in directives)
     elif feed.is_feed(data, content.mime):
@@ -221,6 +229,7 @@ def _document(content: Content, body: Body, data: bytes, content_type: str, hash
     content.simhash, content.words, content.text_bytes = document.simhash, document.words, document.text_bytes
     content.feeds, content.forms = document.feeds, document.forms
     content.noindex = content.noindex or document.noindex
+    content.optouts |= document.optouts
     if not (nofollow or document.nofollow):
         content.targets, content.withheld = _targets(document), document.withheld
         content.unpaid, content.cut = document.unpaid, document.cut

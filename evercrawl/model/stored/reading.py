@@ -131,6 +131,8 @@ class Reading(msgspec.Struct, frozen=True):
         Where the answer redirects, normalised; "" where it does not, or that cannot be fetched.
     failed
         Whether no answer came, or none that can be read even in part.
+    optouts
+        What the robots.txt of its origin asks of those who train models, as bits of `OptOut`.
     unchanged, kept
         Whether the content is the one that is held; and whether its links are, too: nothing was read anew.
     """
@@ -154,6 +156,7 @@ class Reading(msgspec.Struct, frozen=True):
     failed: bool = False
     unchanged: bool = False
     kept: bool = False
+    optouts: int = 0
 
     @property
     def whole(self) -> bool:

@@ -142,6 +142,8 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
         How many further URLs the page links to that are not among its links, as these are too many.
     digest_rest
         The other 64 bits of the digest of the content; 0 where it has no more, as in crawls without a secret.
+    optouts
+        Of an event with links of its own, what page and robots.txt ask of those who train models: bits of `OptOut`.
     previous
         Of an event with links of its own, the journal pointer of the one before, where `links` is not that; else 0.
     """
@@ -190,6 +192,7 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
     cut: int = 0
     digest_rest: int = 0
     previous: int = 0
+    optouts: int = 0
 
 
 class Found(msgspec.Struct, array_like=True, tag="f", frozen=True):

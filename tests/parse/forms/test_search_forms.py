@@ -4,8 +4,8 @@ import time
 
 import pytest
 
+from evercrawl.parse.forms.search_forms import MOST_FORMS, search_forms
 from evercrawl.parse.html import read
-from evercrawl.parse.search_forms import MOST_FORMS, search_forms
 
 PAGE = "http://a.example/folder/page?x=1"
 
