@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 LOOK_S: Final = 1.0
 AT_ONCE: Final = 16  # orders obeyed in one turn
+ASKED_MOST: Final = 1000
+"""Orders that may be asked for at a time; of more, each is waited for a little longer."""
 
 
 @dataclass(slots=True)
@@ -91,6 +93,7 @@ class Obeying:
         self._frontier, self._journal, self._amend, self._offload = frontier, journal, amend, offload
         self._wake = wake
         self._lines = deque[OrderLine]()
+        self._asked = dict[str, int]()  # orders with a result that was asked for, and how many events there were then
         self._amending: Amending | None = None
         self._looked_at = -math.inf
         self._read_to = self._steered.upto
@@ -108,11 +111,20 @@ class Obeying:
         self._looked_at = -math.inf
 
     def answer(self, name: str) -> OrderResult | None:
-        """Return what became of an order, once that is on the disk; None before."""
-        if self._partition.journal.written < self._partition.journal.sequence:
-            return None
+        """Return what became of an order, once that is on the disk; None before.
+
+        What came after it need not be: in a busy crawl there is always something that is not.
+        """
         found = self._steered.results.get(name)
-        return found if found is not None and found.state != BEGUN else None
+        if found is None or found.state == BEGUN:
+            return None
+        journal = self._partition.journal
+        if len(self._asked) >= ASKED_MOST:  # nobody came back for these
+            self._asked.clear()
+        if journal.written < self._asked.setdefault(name, journal.sequence):
+            return None
+        del self._asked[name]
+        return found
 
     def outlook(self, name: str) -> str:
         """Return what a check that is begun waits for; "" for any other order."""
