@@ -37,7 +37,7 @@ _LINUX_ONLY = (
 )
 _OUTPUT = frozenset({errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG})
 DISK_FULL = 4
-LAB_VERBS = frozenset({"backtest", "evolution", "policies", "simulate"})
+LAB_VERBS = frozenset({"backtest", "contest", "evolution", "policies", "simulate"})
 """Verbs that are called after `lab`; alone they work too."""
 
 SELDOM = (100_000, 20, 100)

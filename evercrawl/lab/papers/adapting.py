@@ -61,11 +61,16 @@ def adapt(
     rows: list[Row] = []
     for rate in rates:
         say(f"{rate:.0%} of the pages change in a turn")
-        rows += _at(ChangingWeb(web, seed), rate, turns, seed, windows)
+        rows += follow(ChangingWeb(web, seed), rate, turns, seed, windows)
     return rows
 
 
-def _at(living: ChangingWeb, rate: float, turns: int, seed: int, windows: dict[str, Window]) -> Iterator[Row]:
+def follow(living: ChangingWeb, rate: float, turns: int, seed: int, windows: dict[str, Window]) -> list[Row]:
+    """Return the errors after the later turns, on one web that changes at a rate while it is visited; see `adapt`."""
+    return list(_followed(living, rate, turns, seed, windows))
+
+
+def _followed(living: ChangingWeb, rate: float, turns: int, seed: int, windows: dict[str, Window]) -> Iterator[Row]:
     watchers = {name: _looking_on(name, window, living.pages) for name, window in windows.items()}
     opic = OpicEngine(living, watchers=list(watchers.values()))
     push, settled = (PushEngine(living, fresh(seed)) for _ in range(2))

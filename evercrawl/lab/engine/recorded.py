@@ -1,0 +1,137 @@
+"""A web whose links come and go as a recorded link log has it, while it is visited."""
+
+from pathlib import Path
+from typing import Any, Final, Self
+
+import numpy as np
+
+from evercrawl.errors import ConfigError
+from evercrawl.extras import require_parquet
+from evercrawl.lab.engine.living import ChangingWeb, LinkRows
+from evercrawl.simulate.graphs.base import Web
+from evercrawl.types import Floats, Ints, Spans
+
+_COLUMNS: Final = ("t", "src", "dst", "present")
+_PER_PAGE: Final = 100_000  # page numbers up to which there need not be as many links
+
+
+class RecordedWeb(ChangingWeb):
+    """A web that follows a log: at `t` page `src` began, or ceased, to link to page `dst`.
+
+    All pages are there from the beginning, those that nobody links to yet among them.
+
+    Parameters
+    ----------
+    at, source, target, present
+        The log, in order of time, shape (entries,).
+    begins
+        The part of the log's entries that has happened when the web is first visited.
+    turns
+        Visits a page until the log is over: time is passed in even steps by visits.
+
+    Examples
+    --------
+    >>> at, source, target = np.array([0.0, 1.0, 2.0]), np.array([0, 1, 0]), np.array([1, 0, 1])
+    >>> web = RecordedWeb(at, source, target, np.array([True, True, False]), begins=0.5, turns=2)
+    >>> web.now().links
+    2
+    >>> web.some_change(4)
+    >>> web.now().links, web.changed
+    (1, 1)
+    """
+
+    def __init__(
+        self, at: Floats, source: Ints, target: Ints, present: np.ndarray, begins: float = 0.3, turns: int = 10
+    ) -> None:
+        count = int(max(source.max(), target.max())) + 1
+        self._at, self._source, self._target, self._present = at, source, target, present
+        self._links: list[set[int]] = [set() for _ in range(count)]
+        self._entry = 0
+        self.changed = 0
+        self._step(max(int(begins * len(at)), 1))
+        self._now_at = float(at[self._entry - 1])
+        self._each_s = (float(at[-1]) - self._now_at) / max(turns * count, 1)
+        super().__init__(self._web_now(count))
+        self.changed = 0
+
+    @classmethod
+    def read(cls, path: Path, turns: int) -> Self:
+        """Return the web of a Parquet file with the columns t, src, dst and present.
+
+        Raises
+        ------
+        ConfigError
+            When it is no such file.
+        """
+        require_parquet()
+        from pyarrow import ArrowException
+        from pyarrow.parquet import read_table
+
+        try:
+            table: Any = read_table(path, columns=list(_COLUMNS))
+            at, source, target, present = (np.asarray(table[name].to_numpy()) for name in _COLUMNS)
+        except (ArrowException, OSError, KeyError, ValueError, TypeError) as error:
+            why = str(error).partition("\n")[0]
+            raise ConfigError(
+                f"--graph {path} cannot be read as a link log: {why}; it has to be a Parquet file with the columns "
+                "t, src, dst and present"
+            ) from error
+        if not len(at) or min(source.min(), target.min()) < 0 or (np.diff(at) < 0).any():
+            raise ConfigError(f"--graph {path}: a link log needs entries, in order of t, and page numbers from 0 on")
+        if max(source.max(), target.max()) > max(_PER_PAGE, 100 * len(at)):
+            raise ConfigError(f"--graph {path}: number the pages from 0 on, without gaps")
+        return cls(
+            at.astype(np.float64), source.astype(np.int64), target.astype(np.int64), present.astype(bool), turns=turns
+        )
+
+    @property
+    def pages(self) -> int:
+        """How many pages there are in the whole log: n."""
+        return len(self._links)
+
+    def some_change(self, count: float) -> None:
+        """Let as much time pass as so many visits take."""
+        self._now_at += count * self._each_s
+        upto = int(np.searchsorted(self._at, self._now_at * (1 + 1e-12), side="right"))
+        touched = self._step(upto)
+        if touched:
+            self.out = _with(self.out, touched, self._links)
+
+    def now(self) -> Web:
+        """Return the web as it is now."""
+        return self._web_now(self.pages)
+
+    def _step(self, upto: int) -> list[int]:
+        """Take in the log up to an entry; return the pages whose links are others now."""
+        entries = slice(self._entry, upto)
+        touched = dict[int, None]()
+        rows = zip(
+            self._source[entries].tolist(), self._target[entries].tolist(), self._present[entries].tolist(), strict=True
+        )
+        for source, target, present in rows:
+            (self._links[source].add if present else self._links[source].discard)(target)
+            touched[source] = None
+        self._entry = max(self._entry, upto)
+        self.changed += len(touched)
+        return list(touched)
+
+    def _web_now(self, pages: int) -> Web:
+        source = np.repeat(np.arange(pages), [len(links) for links in self._links])
+        target = np.array([target for links in self._links for target in links], np.int64)
+        return Web.of(pages, source, target)
+
+
+def _with(rows: LinkRows, touched: list[int], links: list[set[int]]) -> LinkRows:
+    """Return the rows with those of some pages as they are now, at the end, without links to themselves."""
+    fresh = [np.array(sorted(links[page] - {page}), np.int32) for page in touched]
+    size = sum(map(len, fresh))
+    if int(rows.end[0]) + size > len(rows.target):
+        rows.make_room(size)
+    at = int(rows.end[0])
+    for page, row in zip(touched, fresh, strict=True):
+        target: Spans = rows.target
+        target[at : at + len(row)] = row
+        rows.first[page], rows.count[page], rows.room[page] = at, len(row), len(row)
+        at += len(row)
+    rows.end[0] = at
+    return rows
