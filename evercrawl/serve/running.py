@@ -15,6 +15,7 @@ import uvicorn
 
 from evercrawl.errors import ConfigError
 from evercrawl.serve.app import app
+from evercrawl.serve.connections import bounded
 from evercrawl.serve.guard import token_of
 from evercrawl.serve.signals.receiver import SignalReceiver
 
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
     from evercrawl.serve.replica import CrawlReplica
 
 _BACKLOG: Final = 512
-_MOST: Final = 1000
+_MOST: Final = 2000
 """Connections and requests at once; who comes later gets a 503."""
-_STRANGERS: Final = 200
+_STRANGERS: Final = 700
 _IDLE_S: Final = 30
 _GRACE_S: Final = 3
 _SWITCH_S: Final = 0.0005
@@ -86,7 +87,7 @@ def serve(
     made = app(directory, token, hosts | {address.lower()}, public, record=record)
     bound = _bound(address, port)
     config = uvicorn.Config(
-        made, http="httptools", ws="none", log_level="error", access_log=False, server_header=False, date_header=True,
+        made, http=bounded(), ws="none", log_level="error", access_log=False, server_header=False, date_header=True,
         backlog=_BACKLOG, limit_concurrency=_MOST, timeout_keep_alive=_IDLE_S, timeout_graceful_shutdown=_GRACE_S,
         proxy_headers=False,
     )  # fmt: skip
@@ -162,7 +163,7 @@ def _receiving(directory: Path, made: Starlette, options: SignalOptions) -> _Bes
     receiver = SignalReceiver(directory, config, knows, options.public_url, options.topics)
     bound = _bound(options.address, options.port)
     about = uvicorn.Config(
-        receiver.app(), http="httptools", ws="none", log_level="error", access_log=False, server_header=False,
+        receiver.app(), http=bounded(), ws="none", log_level="error", access_log=False, server_header=False,
         backlog=_BACKLOG, limit_concurrency=_STRANGERS, timeout_keep_alive=_IDLE_S,
         timeout_graceful_shutdown=_GRACE_S, proxy_headers=False,
     )  # fmt: skip
