@@ -5,15 +5,15 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evercrawl.schedule.formulas import allocation
+from evercrawl.schedule.formulas import allocation, renewal
 from evercrawl.schedule.pages import Pages
-from evercrawl.schedule.parameters import Annotated, bounded, choice
+from evercrawl.schedule.parameters import Annotated, bounded, choice, number
 from evercrawl.schedule.policies.azar import random_optimum
 from evercrawl.schedule.shared.spaced import Spaced
 from evercrawl.types import Floats
 
 _COSTS: Final = ("changes", "importance")
-_TIMES: Final = ("constant", "exponential")
+_TIMES: Final = renewal.LAWS
 
 
 class Polling(Spaced):
@@ -28,7 +28,9 @@ class Polling(Spaced):
     costs
         What staleness of a page costs in proportion to: changes, as published, or importance.
     times
-        How long an access takes: constant, or exponential.
+        By which law the time of an access is drawn: constant, exponential, gamma, weibull or lognormal.
+    times_spread
+        Standard deviation of the time of an access, in units of its mean, where the law leaves that open.
     spacing
         How the accesses of a page follow each other: even, or random.
     new_share, estimator, replan
@@ -58,22 +60,24 @@ class Polling(Spaced):
         new_share: float = 0.5,
         estimator: str = "gamma",
         replan: float = 0.125,
+        times_spread: Annotated[float, number(0.05, 10)] = 1.0,
     ) -> None:
         super().__init__(spacing, new_share, estimator, replan)
         self.costs = costs
         self.times = times
+        self.times_spread = times_spread
 
     def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
         """Return the shares of accesses, one of which takes as long as a visit's turn."""
         access_s = 1.0 / budget_per_s
-        level = levels(lam, access_s, exponential=self.times == "exponential")
+        level = levels(lam, access_s, renewal.renewal_law(self.times, self.times_spread))
         if self.costs == "changes":
             return np.expm1(np.minimum(level, 700.0)) if self.spacing == "random" else level
         least = random_shares if self.spacing == "random" else shares
         return least(weight, lam, access_s, level)
 
 
-def levels(lam: ArrayLike, access_s: float, *, exponential: bool = False) -> Floats:
+def levels(lam: ArrayLike, access_s: float, law: renewal.RenewalLaw | None = None) -> Floats:
     """Return ln(1 / h), h = E e^(-lam X) being the chance that a page does not change during an access of length X.
 
     Parameters
@@ -82,16 +86,16 @@ def levels(lam: ArrayLike, access_s: float, *, exponential: bool = False) -> Flo
         Rates of change, per second, shape (n,).
     access_s
         E X.
-    exponential
-        Whether X is exponential; else it is constant.
+    law
+        Of X over its mean, by its transform; None where it is constant.
 
     Examples
     --------
-    >>> levels([1.0, 2.0], 0.1), np.exp(-levels(1.0, 0.1, exponential=True)).round(6)
+    >>> levels([1.0, 2.0], 0.1), np.exp(-levels(1.0, 0.1, renewal.renewal_law("exponential"))).round(6)
     (array([0.1, 0.2]), np.float64(0.909091))
     """
     x = np.asarray(lam, np.float64) * access_s
-    return np.asarray(np.log1p(x) if exponential else x)
+    return x if law is None else -np.log(np.maximum(law.transform(x), 1e-300))
 
 
 def shares(cost: ArrayLike, lam: ArrayLike, access_s: float, level: ArrayLike) -> Floats:

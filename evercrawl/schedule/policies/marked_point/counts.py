@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evercrawl.schedule.formulas import allocation
+from evercrawl.schedule.formulas.renewal import RenewalLaw
 from evercrawl.types import Floats, Ints
 
 SPLITS: Final = ("price", "greedy", "dynamic")
@@ -23,6 +24,8 @@ SPLITS: Final = ("price", "greedy", "dynamic")
 HEAP_VISITS: Final = 20_000
 """Visits that the heap gives away one by one in about a second; of more it is not asked."""
 _TABLE_CELLS: Final = 1e8  # that the dynamic programme fills in as long
+_HALVINGS: Final = 60
+_CLOSE: Final = 1e-12
 _WIDTH: Final = 1e-3  # of a logarithm: how far the first prices lie from that of the continuous optimum
 
 
@@ -131,6 +134,54 @@ def by_price(weight: ArrayLike, lam: ArrayLike, horizon: float, visits: int) -> 
     taken = page[np.argsort(-added, kind="stable")[: visits - int(few.sum())]]
     count = few + np.bincount(taken, minlength=len(few))
     return HorizonCounts(count, float(worth(weight, lam, horizon, count).sum()))
+
+
+def by_law(weight: ArrayLike, lam: ArrayLike, horizon: float, visits: int, law: RenewalLaw) -> HorizonCounts:
+    """Return the best whole numbers of visits of pages whose changes are a renewal process of any law.
+
+    What x visits are worth is w F(x / T, lam) with the law's F, which never gains by more with more visits. So there is
+    a price of a visit: all that are worth more are made.
+
+    Examples
+    --------
+    As for `greedy` where the law is exponential; of pages that change as clocks tick, each visit keeps as much:
+
+    >>> from evercrawl.schedule.formulas.renewal import renewal_law
+    >>> for name in ("exponential", "constant"):
+    ...     found = by_law([1.0, 2.0, 3.0], [1.0, 0.2, 4.0], 1.0, 5, renewal_law(name))
+    ...     found.each.tolist(), round(found.value, 6)
+    ([1, 1, 3], 4.101719)
+    ([1, 1, 3], 3.425)
+    """
+    weight, lam = np.asarray(weight, np.float64), np.asarray(lam, np.float64)
+
+    def worth_of(count: Ints) -> Floats:
+        return weight * law.freshness(count / horizon, lam)
+
+    def bought(price: float) -> Ints:
+        """Return how many visits of each page add the price or more each, searched by halves, for gains fall."""
+        low, high = np.zeros(len(weight), np.int64), np.full(len(weight), visits, np.int64)
+        while (low < high).any():
+            middle = (low + high + 1) // 2
+            enough = worth_of(middle) - worth_of(middle - 1) >= price
+            low, high = np.where(enough, middle, low), np.where(enough, high, middle - 1)
+        return low
+
+    dear, cheap = float(weight.max(initial=0.0)), 0.0
+    few, many = bought(dear), bought(cheap)
+    for _ in range(_HALVINGS):
+        if few.sum() == visits or dear - cheap <= _CLOSE * dear:
+            break
+        price = 0.5 * (dear + cheap)
+        found = bought(price)
+        if found.sum() <= visits:
+            dear, few = price, found
+        else:
+            cheap, many = price, found
+    left = visits - int(few.sum())
+    page = np.repeat(np.arange(len(few)), many - few)  # all that they differ in is worth the price, so any will do
+    count = few + np.bincount(page[:left], minlength=len(few))
+    return HorizonCounts(count, float(worth_of(count).sum()))
 
 
 def _worth_it(weight: Floats, lam: Floats, horizon: float, price: float) -> Ints:

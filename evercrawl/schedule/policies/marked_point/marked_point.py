@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from evercrawl.arrays.rows import Rows
 from evercrawl.schedule.base import Context
 from evercrawl.schedule.formulas import allocation
+from evercrawl.schedule.formulas.renewal import LAWS, renewal_law
 from evercrawl.schedule.pages import Pages, Visits
 from evercrawl.schedule.parameters import Annotated, Switch, bounded, choice, number
 from evercrawl.schedule.policies.marked_point import counts as marked_point_counts
@@ -42,6 +43,12 @@ class MarkedPoint(PlannedRates):
         each); of more they are split by price, for no crawl would wait.
     new_share, estimator, replan
         See `PlannedRates`.
+    changes
+        The law of the time between two changes of a page: exponential, for changes at any moment; constant, gamma,
+        weibull or lognormal. With another than exponential, visits are split by a price that is searched for.
+    changes_spread
+        Standard deviation of that time, in units of its mean, where the law leaves it open: below 1 for pages that
+        change more regularly than at random, above 1 for bursts.
 
     Examples
     --------
@@ -69,8 +76,12 @@ class MarkedPoint(PlannedRates):
         estimator: str = "typical",
         replan: float = 0.125,
         split: Annotated[str, choice(*marked_point_counts.SPLITS)] = "price",
+        changes: Annotated[str, choice(*LAWS)] = "exponential",
+        changes_spread: Annotated[float, number(0.05, 10)] = 1.0,
     ) -> None:
         super().__init__(new_share, estimator, replan)
+        self.changes = changes
+        self.changes_spread = changes_spread
         self.each = each
         self.regular = regular
         self.split = split
@@ -97,7 +108,11 @@ class MarkedPoint(PlannedRates):
         if random.any() and left > 0 and ((weight > 0) & (lam > 0) & random).any():
             visits = max(int(self.each * random.sum()), 1)
             self._last = int(random.sum()), visits
-            counts = marked_point_counts.split(self.split, weight[random], lam[random], visits / left, visits)
+            if self.changes == "exponential":
+                counts = marked_point_counts.split(self.split, weight[random], lam[random], visits / left, visits)
+            else:
+                law = renewal_law(self.changes, self.changes_spread)
+                counts = marked_point_counts.by_law(weight[random], lam[random], visits / left, visits, law)
             found[random] = counts.each * (left / visits)
         return found
 
