@@ -474,6 +474,8 @@ class Crawl:
             if not self._storing.full and self._noting.turn(now):
                 self._storing.changed()
             self._silences.tell(self._state.notes)
+            if self._posting is not None:
+                self._posting.report(at_rest=self.at_rest())
             self._watch(self._telling.progress(now))
 
     def _summary(self) -> Summary:

@@ -31,6 +31,7 @@ from evercrawl.crawl.memory_room import MemoryRoom, container_limit_bytes, resid
 from evercrawl.crawl.orders.forgets import obey_forgets
 from evercrawl.crawl.orders.live import LiveLine
 from evercrawl.crawl.ports import Gate, Network, Outside
+from evercrawl.crawl.posting.membership import Membership, see_member
 from evercrawl.crawl.removing.keeping import due, keep_less
 from evercrawl.crawl.removing.keeping import wanted as wanted_less
 from evercrawl.crawl.sessions.assembling import Sessions
@@ -95,6 +96,7 @@ async def crawl(
     heard: VisitListener | None = None,
     before_commit: Callable[[], None] | None = None,
     gate: Gate | None = None,
+    member: Membership | None = None,
 ) -> Summary:
     """Start a crawl in `directory`, or go on with the one that is there.
 
@@ -125,6 +127,8 @@ async def crawl(
         Called in a thread before each commit: what has to be on the disk before the journal is.
     gate
         Holds up the crawl while whoever takes its visits is behind.
+    member
+        Which partition of a crawl the directory is; None for a crawl of its own.
 
     Raises
     ------
@@ -137,7 +141,7 @@ async def crawl(
     """
     share_areas()
     new = not is_crawl(directory)
-    if new and not seeds:
+    if new and not seeds and member is None:
         raise ConfigError(f"there is no crawl in {directory}; name a seed: evercrawl crawl URL --dir {directory}")
     scheme = scheme_at_first(config, seeds)
     lock = lock or lock_for_crawl(directory)
@@ -158,9 +162,12 @@ async def crawl(
             directory, os.urandom, now=clock.now(), software=f"evercrawl/{__version__}",
             agent=config.user_agent, segment_bytes=config.segment_bytes, lock=lock, site=found_site,
             site_rules=site_rules(), scheme=scheme, forgiving=True,
+            share=member.share if member is not None else None, secret=member.secret if member is not None else None,
         )  # fmt: skip
         with contextlib.closing(partition), sparing_survivors():
-            if not seeds and not partition.state.known.count:  # it was killed before it had stored the first
+            see_member(partition, member, only=bool(only))
+            unseeded = not seeds and not partition.state.known.count  # it was killed before it had stored the first
+            if unseeded and member is None:
                 raise ConfigError(
                     f"the crawl in {directory} knows no URL; name a seed: evercrawl crawl URL --dir {directory}"
                 )
@@ -169,7 +176,7 @@ async def crawl(
             for repair in [*follows, *lost, *partition.repairs, *([behind] if behind else [])]:
                 watch(Progress(at=clock.now(), known=partition.state.known.count, message=repair))
             return await _run(
-                partition, config, clock, seeds, left, watch, stop, only, reach, heard, before_commit, gate
+                partition, config, clock, seeds, left, watch, stop, only, reach, heard, before_commit, gate, member
             )
 
     def tell(sentence: str) -> None:
@@ -223,6 +230,7 @@ async def _run(
     heard: VisitListener | None,
     before_commit: Callable[[], None] | None,
     gate: Gate | None,
+    member: Membership | None,
 ) -> Summary:
     guard = Guard(config.allow_net, config.refuse_net, is_own)
     if only:
@@ -294,6 +302,7 @@ async def _run(
             forgets=not only,
             before_commit=before_commit,
             gate=gate,
+            post=member.carrier if member is not None else None,
             sessions=sessions,
         )
         one = assemble(config, memory, outside, watch, policy=policy)

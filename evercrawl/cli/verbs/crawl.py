@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from evercrawl.cli import arguments, running, seeds, warm, where
+from evercrawl.cli import arguments, partitions, running, seeds, warm, where
 from evercrawl.cli.delivered import delivered
 from evercrawl.cli.reaching import Reaching, tried
 from evercrawl.cli.served import add_serve, beside
@@ -66,6 +66,11 @@ def add(verbs: arguments.Verbs) -> None:
         action="store_true",
         help="fail on invalid lines of a seed file instead of skipping them",
     )
+    parser.add_argument(
+        "--partitions",
+        metavar="P",
+        help="divide a new crawl over this many processes, a power of two; one that resumes knows how many it has",
+    )
     parser.add_argument("--quiet", action="store_true", help="print errors only")
     add_serve(parser)
     arguments.add_json(parser)
@@ -80,6 +85,7 @@ def run(args: argparse.Namespace) -> int:
     directory = where.for_seeds(args, given.urls)
     config = configured(args, directory)
     limits = limited(args)
+    parts = partitions.asked(args, directory, config, bool(given.urls))
     notes = given.notes()
     if args.dir is None and directory != Path():
         notes.append(f"the crawl is in {directory}; questions about it find it from here")
@@ -89,6 +95,8 @@ def run(args: argparse.Namespace) -> int:
         delivered(config, directory, served) as told,
         Watching(args, directory, told) as watch,
     ):
+        if parts is not None:
+            return partitions.crawl(directory, parts, config, given.urls, limits, watch, notes)
         return crawl(directory, config, given.urls, limits, watch, notes, watch.heard)
 
 

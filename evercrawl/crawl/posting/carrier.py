@@ -39,6 +39,20 @@ class Carrier(Protocol):
         """Whether this is still the one process that crawls this partition; if not, nothing may be requested."""
         ...
 
+    def report(self, *, at_rest: bool, elsewhere: int, letters: int) -> None:
+        """Take note of how the partition is, now and then.
+
+        Parameters
+        ----------
+        at_rest
+            Whether nothing is left that was never fetched, and nothing is owed or under way.
+        elsewhere
+            How many of the URLs that it knows others own.
+        letters
+            How many letters it has written and applied.
+        """
+        ...
+
     def pages(self) -> int | None:
         """Return how many visits this run may make as far as is known now; None for any number."""
         ...

@@ -65,6 +65,8 @@ class Posting:
     ----------
     letters, entries
         Letters that were written in this run, and cells and URLs in them.
+    elsewhere
+        URLs that others own, as far as they were looked at.
     stale
         Letters that were refused: of another crawl, or of an earlier life of their sender.
     """
@@ -85,7 +87,7 @@ class Posting:
         self._leaving: deque[tuple[int, int, int]] = deque()  # sequence, to, number: written and not on the disk
         self._thanks: deque[tuple[int, int, int]] = deque()  # the same of letters that were applied
         self._again: dict[tuple[int, int], tuple[float, float]] = {}  # letter -> when to send it again, and after that
-        self.letters = self.entries = self.stale = 0
+        self.letters = self.entries = self.stale = self.elsewhere = 0
         for to in self._others:
             for number in book.peers[to].unsettled:
                 self._again[to, number] = 0.0, AGAIN_S
@@ -94,6 +96,11 @@ class Posting:
     def under_way(self) -> int:
         """How many letters are not acknowledged, and how many that came are not on the disk."""
         return sum(len(self._book.peers[to].unsettled) for to in self._others) + len(self._thanks)
+
+    @property
+    def passed(self) -> int:
+        """How many letters were ever written, and applied."""
+        return sum(peer.sent + peer.applied for peer in self._book.peers)
 
     def idle(self) -> bool:
         """Whether nothing is owed to anybody, and nothing is under way."""
@@ -133,6 +140,7 @@ class Posting:
             stop = min(first + (1 << 16), known)
             rows = state.known.rows(first, stop)
             self._owners[first:stop] = book.owners_of(rows["host"])
+            self.elsewhere += int(np.count_nonzero(self._owners[first:stop] != self._number))
             for to in self._others:
                 new = np.flatnonzero(self._concerns(rows, to)) + first
                 self._unnamed[to] += new[new >= book.peers[to].told].tolist()

@@ -71,6 +71,10 @@ class PostRoom:
         """Return when there is next something to do, beside what comes."""
         return min(self.posting.next_at(), self.leases.next_at())
 
+    def report(self, *, at_rest: bool) -> None:
+        """Have the carrier know how this partition is."""
+        self._post.report(at_rest=at_rest, elsewhere=self.posting.elsewhere, letters=self.posting.passed)
+
     def idle(self) -> bool:
         """Whether nothing is owed to other partitions, and nothing is under way."""
         return self.posting.idle()

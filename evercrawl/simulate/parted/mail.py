@@ -135,6 +135,9 @@ class MadePost:
         """When the leave to request pages ends, seconds of the loop."""
         return self._leave_until
 
+    def report(self, *, at_rest: bool, elsewhere: int, letters: int) -> None:
+        """Nobody asks."""
+
     def pages(self) -> int | None:
         """Return None: any number of visits."""
         return None

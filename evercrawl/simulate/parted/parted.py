@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import re
 from collections import Counter
 from contextlib import AsyncExitStack, closing, suppress
 from dataclasses import dataclass, field
@@ -30,6 +29,7 @@ from evercrawl.simulate.parted.manners import SharedManners
 from evercrawl.simulate.parted.merged import Together, together
 from evercrawl.simulate.parted.mortal import Killed, MortalDisk, Processes
 from evercrawl.simulate.parted.plan import Blow, PartedWorld
+from evercrawl.simulate.parted.reached import reached
 from evercrawl.simulate.surroundings.clock import VirtualClock, run_virtual
 from evercrawl.simulate.surroundings.network import MadeNetwork
 from evercrawl.simulate.worlds.made_web import MadeWeb
@@ -330,25 +330,7 @@ class PartedSimulation:
 
     def _wanted(self) -> set[str]:
         """Return what links lead to from the seed, robots.txt or not."""
-        return _reached(self.web, f"{self.web.origins[0]}/")
-
-
-def _reached(web: MadeWeb, seed: str) -> set[str]:
-    """Return the URLs that can be reached."""
-    found, todo = {seed}, [seed]
-    while todo:
-        url = todo.pop()
-        origin, path = f"http://{hostname(url)}", url.removeprefix(f"http://{hostname(url)}")
-        if path.startswith("/private/"):
-            continue
-        answer = web.answer(origin, path, {}, 0.0)
-        targets = [*re.findall(r'href="([^"]+)"', answer.body.decode()), answer.headers.get("Location", "")]
-        for target in targets:
-            whole = target if "://" in target else f"{origin}{target}"
-            if target and whole not in found:
-                found.add(whole)
-                todo.append(whole)
-    return found
+        return reached(self.web, f"{self.web.origins[0]}/")
 
 
 def simulate_parted(world: PartedWorld) -> PartedResult:

@@ -1,0 +1,82 @@
+"""Crawls in several partitions, on the command line."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from evercrawl.cli import arguments, running
+from evercrawl.config import FILE_NAME, Config, values
+from evercrawl.errors import ConfigError
+from evercrawl.progress import Limits, Progress
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Awaitable
+
+    from evercrawl.cli.show.lines import Watcher
+    from evercrawl.progress import Summary
+
+_CLUSTER = "cluster.json"  # as `evercrawl.cluster.birth.FILE`, which every start would load
+
+
+def asked(args: argparse.Namespace, directory: Path, config: Config, seeded: bool) -> int | None:
+    """Return how many partitions the crawl in a directory has, or is to have; None for one that has no partitions.
+
+    Raises
+    ------
+    ConfigError
+        It cannot have so many, or not with these settings; nothing was written.
+    """
+    if args.partitions is None and not (directory / _CLUSTER).is_file():
+        return None
+    from evercrawl.cluster.birth import check_settings, is_cluster, read_birth
+
+    parts = None
+    if args.partitions is not None:
+        parts = cast("int", arguments.value(values.whole(1), args.partitions, "--partitions"))
+    check_settings(config, directory, parts)
+    if is_cluster(directory):
+        return read_birth(directory).parts
+    if not seeded:
+        raise ConfigError(f"there is no crawl in {directory}; name a seed: evercrawl crawl URL --dir {directory}")
+    for flag in ("serve", "listen"):
+        if getattr(args, flag, None):
+            raise ConfigError(f"--{flag} serves a crawl of one partition; serve one of several: evercrawl serve --dir "
+                              f"{directory}/part-0")  # fmt: skip
+    return parts
+
+
+def crawl(
+    directory: Path,
+    parts: int,
+    config: Config,
+    urls: Sequence[str],
+    limits: Limits,
+    watch: Watcher,
+    notes: Sequence[str],
+) -> int:
+    """Run all partitions, obeying signals, and let `watch` have the last word."""
+    from evercrawl.store.disk.lock import lock_for_crawl
+
+    directory.mkdir(parents=True, exist_ok=True)
+    with lock_for_crawl(directory):  # another crawl of it hears at once
+        from evercrawl.cluster.birth import born
+        from evercrawl.cluster.coordinator import crawl_parted
+        from evercrawl.config import save
+
+        birth = born(directory, parts)
+        if not (directory / FILE_NAME).is_file():
+            save(config, directory)
+        for note in notes:
+            watch(Progress(at=time.time(), message=note))
+
+        def work(stop: asyncio.Event) -> Awaitable[Summary]:
+            return crawl_parted(directory, birth, config, urls, limits, watch, stop)
+
+        summary = running.until_stopped(work)
+    watch.finish(summary)
+    return 0

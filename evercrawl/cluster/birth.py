@@ -1,0 +1,161 @@
+"""What the directory of a crawl in several partitions says of itself."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from evercrawl.arrays.hasher import SECRET_BYTES
+from evercrawl.config import Config
+from evercrawl.decoding import json_of
+from evercrawl.errors import ConfigError, StoreError
+from evercrawl.model.policy.policies import policy_of
+from evercrawl.model.policy.schemes import wanted
+from evercrawl.parse.sites import site_rules
+from evercrawl.schedule.abilities import Plans
+from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.partition import is_crawl
+from evercrawl.store.post.ownership import Share, parts_wrong
+
+FILE: Final = "cluster.json"
+FORMAT: Final = 1
+
+
+class ClusterBirth(msgspec.Struct, frozen=True):
+    """A crawl in several partitions, as its directory has it.
+
+    Attributes
+    ----------
+    format, id, parts
+        Version of the file, id of the crawl, and how many partitions there are, for good.
+    secret
+        Under which all partitions hash, in hexadecimal digits. Never shown.
+    site_rules
+        By which rules hosts were grouped into sites when it was made.
+    lives
+        How many processes of partitions were begun so far: each has a higher number than those before.
+    """
+
+    format: int
+    id: str
+    parts: int
+    secret: str
+    site_rules: int
+    lives: int = 0
+
+    def __repr__(self) -> str:
+        """Return which crawl this is, without its secret."""
+        return f"ClusterBirth(id={self.id!r}, parts={self.parts})"
+
+    def share(self, number: int) -> Share:
+        """Return which part of the crawl a partition is."""
+        return Share(number, self.parts, self.id, self.site_rules)
+
+
+def is_cluster(directory: Path) -> bool:
+    """Whether a crawl in several partitions was ever started in `directory`."""
+    return (directory / FILE).is_file()
+
+
+def part_directory(directory: Path, number: int) -> Path:
+    """Return the crawl directory of a partition."""
+    return directory / f"part-{number}"
+
+
+def part_directories(directory: Path) -> list[Path]:
+    """Return the crawl directories of all partitions, in order.
+
+    Raises
+    ------
+    StoreError
+        What the directory says of itself is damaged.
+    """
+    return [part_directory(directory, number) for number in range(read_birth(directory).parts)]
+
+
+def read_birth(directory: Path) -> ClusterBirth:
+    """Return what a directory says of itself.
+
+    Raises
+    ------
+    StoreError
+        It is damaged, or of a newer version.
+    """
+    try:
+        birth = json_of((directory / FILE).read_bytes(), ClusterBirth)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise StoreError(f"{directory / FILE} cannot be read ({error}); restore it from a copy") from error
+    if birth.format > FORMAT:
+        raise StoreError(f"{directory} was made by a newer evercrawl; upgrade evercrawl")
+    return birth
+
+
+def write_birth(directory: Path, birth: ClusterBirth) -> None:
+    """Write it; after a crash it is the one before or this one."""
+    disk = RealDisk(directory)
+    try:
+        disk.replace(FILE, [msgspec.json.encode(birth)], private=True)
+    finally:
+        disk.close()
+
+
+def next_life(directory: Path) -> int:
+    """Return the number of a process that begins now; it is written down before it is used."""
+    birth = read_birth(directory)
+    write_birth(directory, msgspec.structs.replace(birth, lives=birth.lives + 1))
+    return birth.lives + 1
+
+
+def check_settings(config: Config, directory: Path, parts: int | None) -> None:
+    """See that a crawl may be in so many partitions with these settings, before anything is written.
+
+    Parameters
+    ----------
+    config, directory
+        The settings; where the crawl is, or is to be.
+    parts
+        How many partitions are asked for; None for as many as there are.
+
+    Raises
+    ------
+    ConfigError
+        It may not; the message says why.
+    """
+    if parts is not None and (why := parts_wrong(parts)):
+        raise ConfigError(f"{why}; give another --partitions")
+    if is_crawl(directory):
+        raise ConfigError(
+            f"the crawl in {directory} has one partition, for good; leave --partitions out, or crawl in another "
+            "directory"
+        )
+    if is_cluster(directory):
+        there = read_birth(directory)
+        if parts is not None and parts != there.parts:
+            raise ConfigError(
+                f"the crawl in {directory} has {there.parts} partitions, for good; leave --partitions out, or crawl in "
+                "another directory"
+            )
+        there.share(0).check_rules(site_rules(), directory)
+    policy = policy_of(config.policy, config.policy_options)
+    if isinstance(policy, Plans):
+        raise ConfigError(
+            f"the policy {config.policy} plans over all pages at once, so it needs one partition; choose another one, "
+            "such as --policy price, or leave --partitions out"
+        )
+    if wanted(config).handout:
+        raise ConfigError(
+            f"importance = {config.importance!r} hands the virtual page's cash out to all pages, so it needs one "
+            "partition; use --importance push, or leave --partitions out"
+        )
+
+
+def born(directory: Path, parts: int) -> ClusterBirth:
+    """Return what a directory says of itself; a new one gets `parts` partitions."""
+    if is_cluster(directory):
+        return read_birth(directory)
+    birth = ClusterBirth(FORMAT, os.urandom(4).hex(), parts, os.urandom(SECRET_BYTES).hex(), site_rules())
+    write_birth(directory, birth)
+    return birth

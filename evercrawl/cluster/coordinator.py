@@ -1,0 +1,309 @@
+"""Runs a crawl in several partitions on one machine: begins their processes, carries their messages, shares limits."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import multiprocessing
+import socket
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.cluster.birth import ClusterBirth, next_life, part_directory
+from evercrawl.cluster.part import PartPlan, run_part
+from evercrawl.cluster.wire import (
+    Frame,
+    LeaveAsked,
+    LeaveGiven,
+    Mailed,
+    PagesAllowed,
+    PartEnded,
+    PartReport,
+    StopAsked,
+    packed,
+    read_frame,
+)
+from evercrawl.config import Config
+from evercrawl.config.values import AUTO
+from evercrawl.errors import StoreError
+from evercrawl.progress import Limits, Progress, Summary
+
+if TYPE_CHECKING:
+    from multiprocessing.process import BaseProcess
+
+TURN_S: Final = 0.5
+AGAIN_S: Final = 1.0
+"""Before a process that was killed is begun anew; twice as long each time, while it does not last."""
+AGAIN_MOST_S: Final = 30.0
+LASTS_S: Final = 60.0
+RESTS: Final = 3  # looks in a row at which nothing was left, and nothing had changed
+END_S: Final = 8.0
+
+
+@dataclass
+class _Part:
+    """One partition: its process, and what it last said."""
+
+    number: int
+    process: BaseProcess | None = None
+    writer: asyncio.StreamWriter | None = None
+    report: PartReport = field(default_factory=PartReport)
+    before: int = 0  # visits of its earlier processes in this run
+    allowed: int = 0  # visits in all, where they are limited
+    begun_at: float = 0.0
+    again_s: float = AGAIN_S
+    again_at: float = 0.0
+    ended: bool = False
+    outcomes: Counter[str] = field(default_factory=Counter[str])
+
+    @property
+    def visits(self) -> int:
+        return self.before + self.report.visits
+
+    @property
+    def running(self) -> bool:
+        return self.process is not None
+
+
+class Coordinator:
+    """One run of a crawl in several partitions.
+
+    Parameters
+    ----------
+    directory, birth
+        Where it is, and what it is.
+    config, seeds, limits, watch
+        As of `evercrawl.crawl.session.crawl`.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        birth: ClusterBirth,
+        config: Config,
+        seeds: Sequence[str],
+        limits: Limits,
+        watch: Callable[[Progress], None],
+    ) -> None:
+        self._directory, self._birth = directory, birth
+        self._config, self._seeds, self._limits, self._watch = config, tuple(seeds), limits, watch
+        self._parts = [_Part(number) for number in range(birth.parts)]
+        self._begun_at, self._reason, self._error = time.time(), "", ""
+        self._rests, self._last = 0, (-1, -1)
+        self._left = limits.pages
+        self._tasks = set[asyncio.Task[None]]()
+
+    async def run(self, stop: asyncio.Event | None = None) -> Summary:
+        """Crawl until a limit is reached or `stop` is set.
+
+        Raises
+        ------
+        StoreError
+            A partition cannot be crawled; the message says why.
+        """
+        for part in self._parts:
+            self._begin(part)
+        try:
+            while not self._over(stop):
+                self._revive()
+                self._allow()
+                self._watch(self.progress())
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for((stop or asyncio.Event()).wait(), TURN_S)
+        finally:
+            await self._end()
+        progress = self.progress()
+        self._watch(progress)
+        if self._error:
+            raise StoreError(self._error)
+        return Summary(progress.visits, progress.fetched, progress.known, progress.elapsed_s, self._reason)
+
+    def progress(self) -> Progress:
+        """Return all partitions at this instant."""
+        reports = [part.report for part in self._parts]
+        errors = Counter[str]()
+        for report in reports:
+            errors.update(report.errors)
+        outcomes = Counter[str]()
+        for part in self._parts:
+            outcomes.update(part.outcomes)
+            outcomes.update(part.report.outcomes)
+        return Progress(
+            at=time.time(),
+            elapsed_s=max(time.time() - self._begun_at, 1e-9),
+            known=sum(report.known - report.elsewhere for report in reports),
+            fetched=sum(report.fetched for report in reports),
+            visits=sum(part.visits for part in self._parts),
+            queue=sum(report.queue for report in reports),
+            in_flight=sum(report.in_flight for report in reports),
+            rate_per_s=sum(report.rate_per_s for report in reports),
+            bytes_in=sum(report.bytes_in for report in reports),
+            outcomes=dict(outcomes),
+            errors=dict(errors),
+        )
+
+    # When it ends
+
+    def _over(self, stop: asyncio.Event | None) -> bool:
+        visits = sum(part.visits for part in self._parts)
+        if self._error:
+            self._reason = "failed"
+        elif stop is not None and stop.is_set():
+            self._reason = "stopped"
+        elif self._limits.seconds is not None and time.time() - self._begun_at >= self._limits.seconds:
+            self._reason = "seconds"
+        elif self._limits.pages is not None and visits >= self._limits.pages:
+            self._reason = "pages"
+        elif self._at_rest() and (self._limits.until_idle or self._left == 0):
+            self._reason = "idle" if self._limits.until_idle else "pages"
+        return bool(self._reason)
+
+    def _at_rest(self) -> bool:
+        """Whether nothing was left for a while, and nothing was under way between partitions."""
+        now = sum(part.visits for part in self._parts), sum(part.report.letters for part in self._parts)
+        rest = all(part.report.at_rest and part.running for part in self._parts)
+        self._rests = self._rests + 1 if rest and now == self._last else 0
+        self._last = now
+        return self._rests >= RESTS
+
+    def _allow(self) -> None:
+        """Let partitions make more visits that have nearly made what they may, as long as the run may make any."""
+        if self._left is None:
+            return
+        for part in self._parts:
+            wanted = part.visits + part.report.in_flight >= part.allowed - 1
+            if wanted and self._left and part.running:
+                more = min(max(self._left // (4 * len(self._parts)), 1), self._left)
+                self._left -= more
+                part.allowed += more
+                self._say(part, PagesAllowed(part.allowed - part.before))
+
+    # Processes
+
+    def _begin(self, part: _Part) -> None:
+        """Begin a process of a partition."""
+        ours, theirs = socket.socketpair()
+        part.outcomes.update(part.report.outcomes)
+        part.before, part.report = part.visits, of_one_before(part.report)
+        plan = PartPlan(
+            part_directory(self._directory, part.number), self._birth.share(part.number),
+            bytes.fromhex(self._birth.secret), next_life(self._directory), self._shared(part.number), self._seeds,
+        )  # fmt: skip
+        part.process = multiprocessing.get_context("spawn").Process(
+            target=run_part, args=(plan, theirs), name=f"evercrawl part {part.number}", daemon=True
+        )
+        part.process.start()
+        theirs.close()
+        part.begun_at, part.ended = time.time(), False
+        task = asyncio.ensure_future(self._attend(part, part.process, ours))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _attend(self, part: _Part, process: BaseProcess, line: socket.socket) -> None:
+        """Carry what a process says, until it ends."""
+        reader, writer = await asyncio.open_unix_connection(sock=line)
+        part.writer = writer
+        self._say(part, PagesAllowed(-1 if self._left is None else part.allowed - part.before))
+        while (frame := await read_frame(reader)) is not None:
+            self._hear(part, frame)
+        writer.close()
+        await asyncio.get_running_loop().run_in_executor(None, process.join)
+        part.writer = part.process = None
+        lasted = time.time() - part.begun_at >= LASTS_S
+        part.again_s = AGAIN_S if lasted else min(2 * part.again_s, AGAIN_MOST_S)
+        part.again_at = time.time() + part.again_s
+        if not part.ended and not self._reason:
+            self._tell(f"partition {part.number} was killed (exit code {process.exitcode}); it is begun again")
+
+    def _hear(self, part: _Part, frame: Frame) -> None:
+        if isinstance(frame, Mailed):
+            if frame.to < len(self._parts):
+                self._say(self._parts[frame.to], frame)
+        elif isinstance(frame, LeaveAsked):
+            self._say(part, LeaveGiven(frame.at))
+        elif isinstance(frame, PartReport):
+            if frame.message:
+                self._tell(f"partition {part.number}: {frame.message}")
+            if frame.known or frame.visits or not frame.message:
+                part.report = frame
+        elif isinstance(frame, PartEnded):
+            part.ended = True
+            if frame.error and frame.again:
+                self._tell(f"partition {part.number}: {frame.error}; it is begun again")
+            elif frame.error:
+                self._error = f"partition {part.number}: {frame.error}"
+
+    def _revive(self) -> None:
+        """Begin processes anew that have ended before their time."""
+        for part in self._parts:
+            if not part.running and time.time() >= part.again_at:
+                self._begin(part)
+
+    def _say(self, part: _Part, frame: Frame) -> None:
+        if part.writer is not None and not part.writer.is_closing():
+            part.writer.write(packed(frame))
+
+    def _tell(self, sentence: str) -> None:
+        self._watch(Progress(at=time.time(), message=sentence))
+
+    async def _end(self) -> None:
+        """Have all processes end in order; those that do not are killed."""
+        self._reason = self._reason or "stopped"
+        for part in self._parts:
+            self._say(part, StopAsked())
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=END_S)
+        for part in self._parts:
+            if part.process is not None:
+                part.process.kill()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+
+    def _shared(self, number: int) -> Config:
+        """Return the settings of one partition: what bounds the whole crawl is shared out evenly."""
+        config, parts = self._config, len(self._parts)
+        connections = config.connections // parts + (number < config.connections % parts)
+        return replace(
+            config,
+            rate_per_s=config.rate_per_s / parts,
+            rate_bytes_per_s=config.rate_bytes_per_s // parts,
+            connections=max(connections, 1),
+            memory_max_bytes=config.memory_max_bytes // parts,
+            keep_bytes=config.keep_bytes // parts,
+            workers="0" if config.workers == AUTO else config.workers,
+        )
+
+
+def of_one_before(report: PartReport) -> PartReport:
+    """Return a report of a process that has yet to say anything: what is known stays, its own counts begin anew."""
+    return PartReport(report.known, report.elsewhere, report.fetched, report.queue)
+
+
+async def crawl_parted(
+    directory: Path,
+    birth: ClusterBirth,
+    config: Config,
+    seeds: Sequence[str],
+    limits: Limits,
+    watch: Callable[[Progress], None] = lambda _: None,
+    stop: asyncio.Event | None = None,
+) -> Summary:
+    """Crawl in several partitions until a limit is reached or `stop` is set.
+
+    Parameters
+    ----------
+    directory, birth
+        The directory, which the caller has locked, and what it is.
+    config, seeds, limits, watch, stop
+        As of `evercrawl.crawl.session.crawl`.
+
+    Raises
+    ------
+    StoreError
+        A partition cannot be crawled.
+    """
+    return await Coordinator(directory, birth, config, seeds, limits, watch).run(stop)

@@ -1,0 +1,174 @@
+"""The process of one partition: an ordinary crawl, which sends and hears messages through the coordinator."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from evercrawl.cluster.wire import (
+    Frame,
+    LeaveAsked,
+    LeaveGiven,
+    Mailed,
+    PagesAllowed,
+    PartEnded,
+    PartReport,
+    StopAsked,
+    packed,
+    read_frame,
+)
+from evercrawl.config import Config
+from evercrawl.crawl.posting.membership import Membership
+from evercrawl.crawl.session import crawl
+from evercrawl.errors import ConfigError, EvercrawlError, NoRoomError
+from evercrawl.progress import Limits, Progress
+from evercrawl.store.post.messages import Message
+from evercrawl.store.post.ownership import Share
+
+LEAVE_S: Final = 10.0
+"""For so long after it asked a process may request pages."""
+RENEWED_S: Final = 2.0
+
+
+@dataclass(frozen=True)
+class PartPlan:
+    """What the process of a partition is given.
+
+    Attributes
+    ----------
+    directory, share, secret, incarnation
+        Its crawl directory, which part it is, the crawl's secret, and the number of this life.
+    config, seeds
+        Settings and seeds.
+    """
+
+    directory: Path
+    share: Share
+    secret: bytes
+    incarnation: int
+    config: Config
+    seeds: tuple[str, ...]
+
+
+class HubCarrier:
+    """Carries messages through the coordinator; see `evercrawl.crawl.posting.carrier.Carrier`.
+
+    Parameters
+    ----------
+    incarnation
+        Which life of the partition this is.
+    write
+        Sends a frame.
+    """
+
+    def __init__(self, incarnation: int, write: Callable[[Frame], None]) -> None:
+        self.incarnation = incarnation
+        self._write = write
+        self._box: list[bytes] = []
+        self._wake: Callable[[], None] = lambda: None
+        self._leave_until = float("-inf")
+        self._pages: int | None = 0
+        self.at_rest, self.elsewhere, self.letters = False, 0, 0
+
+    def send(self, message: Message) -> None:
+        """Have a message carried."""
+        self._write(Mailed(message.to, msgspec.msgpack.encode(message)))
+
+    def take(self) -> list[Message]:
+        """Return what has come."""
+        box, self._box = self._box, []
+        return [msgspec.msgpack.decode(data, type=Message) for data in box]
+
+    def listen(self, wake: Callable[[], None]) -> None:
+        """Have `wake` called when something comes."""
+        self._wake = wake
+
+    def may_fetch(self) -> bool:
+        """Whether the leave to request pages lasts."""
+        return time.monotonic() < self._leave_until
+
+    def pages(self) -> int | None:
+        """Return how many visits this process may make."""
+        return self._pages
+
+    def report(self, *, at_rest: bool, elsewhere: int, letters: int) -> None:
+        """Take note of how the partition is."""
+        self.at_rest, self.elsewhere, self.letters = at_rest, elsewhere, letters
+
+    def hear(self, frame: Frame) -> None:
+        """Take a frame in."""
+        if isinstance(frame, Mailed):
+            self._box.append(frame.data)
+        elif isinstance(frame, LeaveGiven):
+            self._leave_until = max(self._leave_until, frame.at + LEAVE_S)
+        elif isinstance(frame, PagesAllowed):
+            self._pages = None if frame.visits < 0 else frame.visits
+        self._wake()
+
+
+def run_part(plan: PartPlan, line: socket.socket) -> None:
+    """Crawl until the coordinator says stop, or is gone."""
+    for number in (signal.SIGINT, signal.SIGTERM):  # the coordinator is asked, and says when
+        signal.signal(number, signal.SIG_IGN)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    asyncio.run(_run(plan, line))
+
+
+async def _run(plan: PartPlan, line: socket.socket) -> None:
+    reader, writer = await asyncio.open_unix_connection(sock=line)
+
+    def write(frame: Frame) -> None:
+        if not writer.is_closing():
+            writer.write(packed(frame))
+
+    carrier, stop = HubCarrier(plan.incarnation, write), asyncio.Event()
+
+    def watch(progress: Progress) -> None:
+        write(
+            PartReport(
+                progress.known, carrier.elsewhere, progress.fetched, max(progress.queue - carrier.elsewhere, 0),
+                progress.visits, progress.bytes_in, progress.in_flight, progress.rate_per_s, progress.outcomes,
+                progress.errors, carrier.letters, carrier.at_rest, progress.message,
+            )
+        )  # fmt: skip
+
+    async def listen() -> None:
+        while (frame := await read_frame(reader)) is not None:
+            if isinstance(frame, StopAsked):
+                stop.set()
+            carrier.hear(frame)
+        stop.set()  # the coordinator is gone: whoever follows it begins this partition anew
+
+    async def ask() -> None:
+        while True:
+            write(LeaveAsked(time.monotonic()))
+            await asyncio.sleep(RENEWED_S)
+
+    beside = [asyncio.ensure_future(listen()), asyncio.ensure_future(ask())]
+    try:
+        await crawl(
+            plan.directory,
+            plan.config,
+            plan.seeds,
+            Limits(),
+            watch,
+            stop,
+            member=Membership(plan.share, plan.secret, carrier),
+        )
+        write(PartEnded())
+    except EvercrawlError as error:
+        write(PartEnded(str(error), again=not isinstance(error, (ConfigError, NoRoomError))))
+    finally:
+        for task in beside:
+            task.cancel()
+        writer.close()
+        await writer.wait_closed()

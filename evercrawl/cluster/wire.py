@@ -1,0 +1,102 @@
+"""Frames between the coordinator and the processes of partitions: a length, and a message as msgpack."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TypeAlias
+
+import msgspec
+
+MOST_BYTES = 1 << 28
+
+
+class Mailed(msgspec.Struct, array_like=True, frozen=True, tag="mail"):
+    """A message to another partition, as it was encoded."""
+
+    to: int
+    data: bytes
+
+
+class LeaveAsked(msgspec.Struct, array_like=True, frozen=True, tag="leave?"):
+    """A partition asks for leave to request pages; `at` by its own clock."""
+
+    at: float
+
+
+class LeaveGiven(msgspec.Struct, array_like=True, frozen=True, tag="leave"):
+    """It has leave for a while from when it asked."""
+
+    at: float
+
+
+class PagesAllowed(msgspec.Struct, array_like=True, frozen=True, tag="pages"):
+    """How many visits a process may make in all; -1 for any number."""
+
+    visits: int
+
+
+class StopAsked(msgspec.Struct, array_like=True, frozen=True, tag="stop"):
+    """The process is to end in order."""
+
+
+class PartReport(msgspec.Struct, array_like=True, frozen=True, tag="report"):
+    """How a partition is.
+
+    Attributes
+    ----------
+    known, elsewhere, fetched, queue
+        URLs that it knows, and those of them that others own; pages held; own URLs never asked for.
+    visits, bytes_in, in_flight, rate_per_s, outcomes, errors
+        Of this process, as in `Progress`.
+    letters
+        Letters that it has written and applied.
+    at_rest
+        Whether nothing is left that was never fetched, and nothing is owed or under way.
+    message
+        A sentence worth showing once.
+    """
+
+    known: int = 0
+    elsewhere: int = 0
+    fetched: int = 0
+    queue: int = 0
+    visits: int = 0
+    bytes_in: int = 0
+    in_flight: int = 0
+    rate_per_s: float = 0.0
+    outcomes: dict[str, int] = {}
+    errors: dict[str, int] = {}
+    letters: int = 0
+    at_rest: bool = False
+    message: str = ""
+
+
+class PartEnded(msgspec.Struct, array_like=True, frozen=True, tag="ended"):
+    """The process has ended in order (`error` is ""), or why it has not; whether to begin it anew."""
+
+    error: str = ""
+    again: bool = False
+
+
+Frame: TypeAlias = Mailed | LeaveAsked | LeaveGiven | PagesAllowed | StopAsked | PartReport | PartEnded
+
+
+def packed(frame: Frame) -> bytes:
+    """Return a frame as it is sent.
+
+    >>> len(packed(StopAsked()))
+    10
+    """
+    data = msgspec.msgpack.encode(frame)
+    return len(data).to_bytes(4, "little") + data
+
+
+async def read_frame(reader: asyncio.StreamReader) -> Frame | None:
+    """Return the next frame; None where the other end is gone."""
+    try:
+        size = int.from_bytes(await reader.readexactly(4), "little")
+        assert size <= MOST_BYTES, "a frame that is none"
+        frame: Frame = msgspec.msgpack.decode(await reader.readexactly(size), type=Frame)
+    except (asyncio.IncompleteReadError, ConnectionError):
+        return None
+    return frame

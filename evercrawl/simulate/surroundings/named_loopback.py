@@ -1,0 +1,104 @@
+"""Serve a made-up web of many names on one loopback address; a file says where the names lead."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from dataclasses import replace
+from http import HTTPStatus
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from evercrawl.simulate.worlds.made_web import MadeWeb
+
+NETWORK = "127.0.0.0/8"
+
+
+class NamedLoopback:
+    """A running server of a `MadeWeb` whose sites have names.
+
+    Parameters
+    ----------
+    sites, pages, seed
+        How many sites, each with a registrable domain of its own, how many pages of each, and what draws them.
+    addresses
+        How many loopback addresses the names share.
+
+    Attributes
+    ----------
+    web
+        What is served; its origins are known once the server has been entered.
+    asked
+        How often each URL was asked for.
+    began
+        When each request came, and of which URL; seconds since the epoch.
+
+    Examples
+    --------
+    ::
+
+        async with NamedLoopback(sites=8) as server:
+            server.write_names(Path("names.txt"))  # for --resolve
+    """
+
+    def __init__(self, sites: int = 8, pages: int = 20, *, seed: int = 1, addresses: int = 4) -> None:
+        self.web = MadeWeb(seed, (), pages, changing=0)
+        self._sites, self._addresses = sites, addresses
+        self.asked = Counter[str]()
+        self.began = list[tuple[float, str]]()
+        self._servers, self._open = list[asyncio.Server](), set[asyncio.StreamWriter]()
+
+    async def __aenter__(self) -> Self:
+        """Listen on a free port of each address."""
+        port = 0
+        for number in range(self._addresses):
+            server = await asyncio.start_server(self._answer, f"127.0.9.{number + 1}", port)
+            port = server.sockets[0].getsockname()[1]
+            self._servers.append(server)
+        origins = tuple(f"http://www.site{number}.org:{port}" for number in range(self._sites))
+        self.web = replace(self.web, origins=origins)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop listening."""
+        for server in self._servers:
+            server.close()
+        for writer in list(self._open):
+            writer.close()
+        await asyncio.sleep(0)
+
+    @property
+    def seed(self) -> str:
+        """The front page of the first site."""
+        return f"{self.web.origins[0]}/"
+
+    def write_names(self, path: Path) -> None:
+        """Write the file for `--resolve`."""
+        lines = [f"www.site{n}.org 127.0.9.{n % self._addresses + 1}\n" for n in range(self._sites)]
+        path.write_text("".join(lines))
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._open.add(writer)
+        try:
+            while head := await reader.readuntil(b"\r\n\r\n"):
+                line, *fields = head.decode("latin-1").split("\r\n")
+                headers = {name.lower(): value.strip() for name, _, value in (each.partition(":") for each in fields)}
+                method, path, _ = line.split(" ", 2)
+                origin = f"http://{headers['host']}"
+                self.asked[origin + path] += 1
+                self.began.append((time.time(), origin + path))
+                answer = self.web.answer(origin, path, headers, time.time())
+                said = {"Content-Length": str(len(answer.body)), **answer.headers}
+                lines = "".join(f"{name}: {value}\r\n" for name, value in said.items())
+                writer.write(f"HTTP/1.1 {answer.status} {HTTPStatus(answer.status).phrase}\r\n{lines}\r\n".encode())
+                writer.write(answer.body if method != "HEAD" else b"")
+                await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            self._open.discard(writer)
+            writer.close()

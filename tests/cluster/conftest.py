@@ -1,0 +1,73 @@
+"""A crawl in several partitions on this machine: real processes, a server of many names on loopback."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evercrawl.simulate.surroundings.named_loopback import NETWORK, NamedLoopback
+
+
+class ServedNames:
+    """A server that runs in a thread, and the command line beside it."""
+
+    def __init__(self, folder: Path, **made: Any) -> None:
+        self.folder, self.directory = folder, folder / "crawl"
+        self.server = NamedLoopback(**made)
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+        self._ready.wait(10)
+        self.server.write_names(folder / "names.txt")
+
+    def _run(self) -> None:
+        asyncio.run(self._serve())
+
+    async def _serve(self) -> None:
+        self._loop, self._end = asyncio.get_running_loop(), asyncio.Event()
+        async with self.server:
+            self._ready.set()
+            await self._end.wait()
+
+    def close(self) -> None:
+        self._loop.call_soon_threadsafe(self._end.set)
+        self._thread.join(10)
+
+    @staticmethod
+    def command(*args: str) -> list[str]:
+        return [sys.executable, "-m", "evercrawl", *args]
+
+    def crawling(self, *args: str, seed: bool = True) -> list[str]:
+        named = [self.server.seed] if seed else []
+        return self.command(
+            "crawl", *named, "--dir", str(self.directory), "--scope", "any", "--allow-net", NETWORK, "--delay", "0.02",
+            "--resolve", str(self.folder / "names.txt"), "--contact", "me@example.org", *args,
+        )  # fmt: skip
+
+    def start(self, *args: str, seed: bool = True) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            self.crawling(*args, seed=seed), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
+        )
+
+    def run(self, *args: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(self.command(*args), capture_output=True, text=True, check=False, timeout=120)
+        assert done.returncode == code, done.stdout + done.stderr
+        return done
+
+    def json(self, *args: str) -> list[Any]:
+        return [
+            json.loads(line) for line in self.run(*args, "--dir", str(self.directory), "--json").stdout.splitlines()
+        ]
+
+
+@pytest.fixture
+def served(tmp_path):
+    one = ServedNames(tmp_path, sites=8, pages=12, addresses=3)
+    yield one
+    one.close()
