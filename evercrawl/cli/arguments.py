@@ -48,7 +48,7 @@ def add_verb(
     listed = {"prog": f"evercrawl {LAB} {name}"} if lab else {"help": summary}
     parser = verbs.add_parser(name, description=description, allow_abbrev=False, **listed)
     parser.set_defaults(lab=summary if lab else "")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, verb=name)
     return parser
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from evercrawl import __version__, catalog
-from evercrawl.cli import arguments, verbs
+from evercrawl.cli import arguments, parted, verbs
 from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.live import hush
 from evercrawl.cli.show.plain import fit
@@ -58,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _say
-            code: int = args.run(args)
+            code: int = parted.answer(args) if parted.is_parted(args) else args.run(args)
         sys.stdout.flush()
     except EvercrawlError as error:
         return _failed(args, error)

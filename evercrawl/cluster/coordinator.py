@@ -42,6 +42,8 @@ AGAIN_MOST_S: Final = 30.0
 LASTS_S: Final = 60.0
 RESTS: Final = 3  # looks in a row at which nothing was left, and nothing had changed
 END_S: Final = 8.0
+SPARE_S: Final = 2.0
+"""Who makes no visit for so long has to let others have those that it may make, where these are short of them."""
 
 
 @dataclass
@@ -54,6 +56,8 @@ class _Part:
     report: PartReport = field(default_factory=PartReport)
     before: int = 0  # visits of its earlier processes in this run
     allowed: int = 0  # visits in all, where they are limited
+    lowered: int | None = None  # the same, where it was asked to do with less, and has not said that it does
+    moved_at: float = 0.0  # when it last made a visit
     begun_at: float = 0.0
     again_s: float = AGAIN_S
     again_at: float = 0.0
@@ -174,13 +178,28 @@ class Coordinator:
         """Let partitions make more visits that have nearly made what they may, as long as the run may make any."""
         if self._left is None:
             return
-        for part in self._parts:
-            wanted = part.visits + part.report.in_flight >= part.allowed - 1
+        wanting, busy = False, [part for part in self._parts if part.running and not part.report.at_rest]
+        for part in busy or self._parts:  # who is at rest may have pages to refresh, and comes last
+            wanted = part.visits + part.report.in_flight >= part.allowed - 1 and part.lowered is None
+            wanting = wanting or wanted
             if wanted and self._left and part.running:
                 more = min(max(self._left // (4 * len(self._parts)), 1), self._left)
                 self._left -= more
                 part.allowed += more
                 self._say(part, PagesAllowed(part.allowed - part.before))
+        for part in self._parts if wanting and not self._left else ():
+            used = part.visits + part.report.in_flight
+            if part.running and part.lowered is None and part.allowed > used and time.time() > part.moved_at + SPARE_S:
+                part.lowered = used
+                self._say(part, PagesAllowed(used - part.before))
+
+    def _take_back(self, part: _Part) -> None:
+        """Let others have the visits that a partition may make no more, once it has said that it has heard."""
+        if part.lowered is None or self._left is None or part.report.allowed != part.lowered - part.before:
+            return
+        rest = max(part.lowered, part.visits + part.report.in_flight)
+        self._left += max(part.allowed - rest, 0)
+        part.allowed, part.lowered, part.moved_at = rest, None, time.time()
 
     # Processes
 
@@ -188,7 +207,10 @@ class Coordinator:
         """Begin a process of a partition."""
         ours, theirs = socket.socketpair()
         part.outcomes.update(part.report.outcomes)
-        part.before, part.report = part.visits, of_one_before(part.report)
+        if self._left is not None and part.begun_at:  # it may have made visits of which nobody heard
+            part.allowed = max(part.allowed, part.visits)
+        part.before = part.visits if self._left is None else part.allowed
+        part.report, part.lowered = of_one_before(part.report), None
         plan = PartPlan(
             part_directory(self._directory, part.number), self._birth.share(part.number),
             bytes.fromhex(self._birth.secret), next_life(self._directory), self._shared(part.number), self._seeds,
@@ -229,7 +251,9 @@ class Coordinator:
             if frame.message:
                 self._tell(f"partition {part.number}: {frame.message}")
             if frame.known or frame.visits or not frame.message:
+                part.moved_at = time.time() if frame.visits != part.report.visits else part.moved_at
                 part.report = frame
+                self._take_back(part)
         elif isinstance(frame, PartEnded):
             part.ended = True
             if frame.error and frame.again:

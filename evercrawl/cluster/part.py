@@ -137,7 +137,7 @@ async def _run(plan: PartPlan, line: socket.socket) -> None:
             PartReport(
                 progress.known, carrier.elsewhere, progress.fetched, max(progress.queue - carrier.elsewhere, 0),
                 progress.visits, progress.bytes_in, progress.in_flight, progress.rate_per_s, progress.outcomes,
-                progress.errors, carrier.letters, carrier.at_rest, progress.message,
+                progress.errors, carrier.letters, carrier.pages() or 0, carrier.at_rest, progress.message,
             )
         )  # fmt: skip
 

@@ -50,6 +50,8 @@ class PartReport(msgspec.Struct, array_like=True, frozen=True, tag="report"):
         Of this process, as in `Progress`.
     letters
         Letters that it has written and applied.
+    allowed
+        How many visits it may make, as far as it has heard.
     at_rest
         Whether nothing is left that was never fetched, and nothing is owed or under way.
     message
@@ -67,6 +69,7 @@ class PartReport(msgspec.Struct, array_like=True, frozen=True, tag="report"):
     outcomes: dict[str, int] = {}
     errors: dict[str, int] = {}
     letters: int = 0
+    allowed: int = 0
     at_rest: bool = False
     message: str = ""
 

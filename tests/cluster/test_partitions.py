@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from evercrawl.ask.verify.together import together
 from evercrawl.cluster.birth import part_directories, read_birth
 from evercrawl.model.stored.reader import opened
-from evercrawl.simulate.parted.merged import together
 from evercrawl.simulate.parted.reached import reached
 
 
@@ -110,3 +110,53 @@ def test_the_number_of_partitions_is_for_good_and_two_crawls_do_not_share_a_dire
     assert crawl.returncode == 0, out + err
     alone = served.run("crawl", "--dir", str(served.directory / "part-1"), code=2)
     assert "one of 2 partitions" in alone.stderr
+
+
+def test_the_verbs_answer_for_all_partitions(served):
+    crawl = served.start("--partitions", "2", "--until-idle", "--quiet")
+    out, err = crawl.communicate(timeout=120)
+    assert crawl.returncode == 0, out + err
+    found = read(served.directory)
+    (status,) = served.json("status")
+    assert (status["partitions"], status["answered"], status["running"]) == (2, 2, False)
+    assert status["known"] == len(found.visited)
+    assert status["letters"] > 0 == status["letters_under_way"]
+    assert status["visits"] == sum(served.server.asked.values()) - sum(
+        count for url, count in served.server.asked.items() if url.endswith("/robots.txt")
+    ) + sum(1 for url in found.visited if "/private/" in url)
+
+    top = served.json("top", "1000")
+    importance, whole = found.importance, sum(found.importance.values())
+    assert [row["rank"] for row in top] == list(range(1, len(top) + 1))
+    for row in top[:20]:
+        assert row["importance"] == pytest.approx(importance[row["url"]] / whole, rel=0.02)
+    assert sum(row["importance"] for row in top) == pytest.approx(1.0, abs=0.01)
+
+    hits = served.json("search", "frontier", "--limit", "20")
+    assert len({hit["url"] for hit in hits}) == 20
+    assert len({hit["site"] for hit in hits}) > 1
+    assert [hit["score"] for hit in hits] == sorted((hit["score"] for hit in hits), reverse=True)
+
+    sites = {url.split("/")[2] for url in found.visited}
+    for host in sorted(sites):
+        page = next(url for url in found.visited if f"//{host}/p/" in url)
+        assert served.run("get", page, "--dir", str(served.directory)).stdout
+        served.run("why", page, "--dir", str(served.directory))
+    verified = served.json("verify")
+    assert [row["of"] for row in verified] == ["part-0", "part-1", "between partitions"]
+    assert all(row["fine"] for row in verified)
+    assert verified[-1]["checked"]["letters"] == status["letters"]
+
+    output = served.folder / "pages.jsonl"
+    served.run("export", "pages", "-o", str(output), "--dir", str(served.directory))
+    rows = [
+        line for number in (0, 1) for line in (served.folder / f"pages-part-{number}.jsonl").read_text().splitlines()
+    ]
+    assert len(rows) == len(found.visited)
+    changes = [row for row in served.json("changes", "--all") if row["event"] == "change"]
+    assert [row["at"] for row in changes] == sorted(row["at"] for row in changes)
+    assert len({row["url"].split("/")[2] for row in changes}) > 2
+    assert "has 2 partitions" in served.run("plan", "--dir", str(served.directory), code=2).stderr
+    (served.directory / "part-1" / "crawl.json").write_bytes(b"no")
+    (served.directory / "part-1" / "crawl-copy.json").write_bytes(b"no")
+    assert "1 of 2 partitions answered" in served.run("top", "--dir", str(served.directory)).stderr

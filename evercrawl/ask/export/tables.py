@@ -20,6 +20,7 @@ from evercrawl.schedule.abilities import Priced
 from evercrawl.store.forgotten import is_nowhere
 from evercrawl.store.journal.events import CHANGED, TLS_BAD, Visit
 from evercrawl.store.partition import Partition
+from evercrawl.store.post.book import PostBook
 from evercrawl.store.state import State
 from evercrawl.store.table.known import TICKS_PER_S
 from evercrawl.store.table.table import NO_RECORD
@@ -75,7 +76,16 @@ def table(
         pieces = _pages(partition, watch, SystemClock().now() if now is None else now)
     else:
         pieces = {"links": _links, "visits": _visits}[name](partition, watch)
+    if partition.state.post is not None and name == "pages":
+        pieces = map(partial(_owned, partition.state.post), pieces)
     return map(partial(_remembered, partition.state), pieces) if partition.state.forgotten else pieces
+
+
+def _owned(post: PostBook, piece: Columns) -> Columns:
+    """Return the rows of pages that this partition of a crawl owns."""
+    own = post.ownership
+    kept = [own.of(hostname(url)) == own.number for url in piece["url"]]
+    return {name: list(compress(values, kept)) for name, values in piece.items()}
 
 
 def _remembered(state: State, piece: Columns) -> Columns:

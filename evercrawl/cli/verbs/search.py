@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     from evercrawl.ask.remote import remote
     from evercrawl.ask.search.search import Search, SearchAnswer
 
-    narrow, words = _narrow(args), " ".join(args.words)
+    narrow, words = narrow_of(args), " ".join(args.words)
     answer = remote(directory, SearchAnswer, "search", words=words, narrow=asdict(narrow), limit=limit)
     if answer is None:
         search = Search(directory)
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
         for hit in answer.hits:
             print(json_line("hit", asdict(hit)))
     else:
-        print("\n".join(_lines(answer, " ".join(args.words))))
+        print("\n".join(answer_lines(answer, " ".join(args.words))))
     if args.record:
         _record(directory, " ".join(args.words), answer)
     return 0 if answer.hits else 1
@@ -87,7 +87,8 @@ def _record(directory: Path, words: str, answer: SearchAnswer) -> None:
     UsageWriter(directory).add([Question(time.time(), words[:MOST_CHARS], shown)], once=False)
 
 
-def _narrow(args: argparse.Namespace) -> Narrow:
+def narrow_of(args: argparse.Namespace) -> Narrow:
+    """Return what the flags narrow a search to."""
     from evercrawl.ask.search.search import Narrow
 
     fetched_s, changed_s = (
@@ -98,7 +99,8 @@ def _narrow(args: argparse.Namespace) -> Narrow:
     return Narrow(args.site, args.lang, fetched_s, changed_s, least)
 
 
-def _lines(answer: SearchAnswer, words: str) -> list[str]:
+def answer_lines(answer: SearchAnswer, words: str) -> list[str]:
+    """Return an answer as it is printed."""
     meant = [plain(f"did you mean: {answer.instead}")] if answer.instead else []
     if not answer.hits:
         return [plain(f"nothing was found for {words}"), *meant]

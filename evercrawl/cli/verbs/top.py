@@ -79,7 +79,7 @@ def _told(args: argparse.Namespace, directory: Path, most: int) -> list[str]:
     from evercrawl.ask.remote import remote
 
     pages = remote(directory, list[TopPage], "top", most=most)
-    return _page_lines(args, pages, time.time()) if pages else []
+    return page_lines(args, pages, time.time()) if pages else []
 
 
 def _read(args: argparse.Namespace, directory: Path, most: int, within_s: float | None) -> list[str]:
@@ -122,10 +122,11 @@ def _lines(args: argparse.Namespace, view: View, most: int, within_s: float | No
 
         rising = rising_pages(view, most, within_s)
         return _objects(rising) if args.json else _risen(rising, now)
-    return _page_lines(args, _pages(args, view, most), now)
+    return page_lines(args, _pages(args, view, most), now)
 
 
-def _page_lines(args: argparse.Namespace, pages: list[TopPage], now: float) -> list[str]:
+def page_lines(args: argparse.Namespace, pages: list[TopPage], now: float) -> list[str]:
+    """Return pages as they are printed."""
     if args.json:
         return _objects(pages)
     head = (_PAGE_HEAD[0], args.by or _PAGE_HEAD[1], *_PAGE_HEAD[2:])

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from evercrawl.ask.verify.findings import Findings
+from evercrawl.ask.verify.together import Together, together
 from evercrawl.ask.verify.verify import inspect
 from evercrawl.config import Config
 from evercrawl.crawl.assemble import assemble
@@ -26,7 +27,6 @@ from evercrawl.parse.urls import hostname
 from evercrawl.progress import Limits
 from evercrawl.simulate.parted.mail import Mail, Roads
 from evercrawl.simulate.parted.manners import SharedManners
-from evercrawl.simulate.parted.merged import Together, together
 from evercrawl.simulate.parted.mortal import Killed, MortalDisk, Processes
 from evercrawl.simulate.parted.plan import Blow, PartedWorld
 from evercrawl.simulate.parted.reached import reached

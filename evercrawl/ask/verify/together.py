@@ -41,8 +41,8 @@ class Together:
         URL -> the partitions that visited it.
     wrong
         What is not as it should be.
-    under_way
-        Cash in letters that are not applied.
+    under_way, worst
+        Cash in letters that are not applied; what a page's law is off by at worst, in parts of its importance.
     """
 
     value: dict[str, float] = field(default_factory=dict[str, float])
@@ -52,6 +52,7 @@ class Together:
     visited: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict[str, set[int]](set))
     wrong: list[str] = field(default_factory=list[str])
     under_way: float = 0.0
+    worst: float = 0.0
 
     @property
     def importance(self) -> dict[str, float]:
@@ -166,7 +167,9 @@ def _laws(found: Together) -> None:
     """Hold each page to x + r - source = xM, wherever what it has is; and the sum of all of them."""
     for url in found.cash.keys() | found.brought.keys():
         value, brought = found.value.get(url, 0.0), found.brought[url]
-        if abs(value + found.cash[url] - brought) > OFF * (1.0 + abs(value)):
+        off = abs(value + found.cash[url] - brought) / (1.0 + abs(value))
+        found.worst = max(found.worst, off)
+        if not off <= OFF:
             found.wrong.append(
                 f"{url} has had {value:.9g} and {found.cash[url]:.9g} waits for it of what links bring, and they "
                 f"bring {brought:.9g}"

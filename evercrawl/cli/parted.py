@@ -1,0 +1,224 @@
+"""Verbs about a crawl in several partitions: asked of all of them together, of the one that owns a URL, or of each."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final, cast
+
+from evercrawl.cli import arguments
+from evercrawl.cli.show.json_line import json_line
+from evercrawl.cli.show.lines import size
+from evercrawl.cli.show.plain import fit, many
+from evercrawl.config import values
+from evercrawl.errors import ConfigError
+
+FILE: Final = "cluster.json"  # as `evercrawl.cluster.birth.FILE`, which every start would load
+_OF_A_URL: Final = frozenset({"get", "why", "check"})
+_OF_EACH: Final = frozenset(
+    {"changes", "pause", "resume", "exclude", "include", "boost", "set", "add", "orders", "usage", "reindex"}
+)
+
+
+def is_parted(args: argparse.Namespace) -> bool:
+    """Whether a verb is about a crawl in several partitions, and answered here."""
+    if args.verb == "crawl" or not hasattr(args, "dir"):
+        return False
+    return (Path(args.dir or ".") / FILE).is_file()
+
+
+def answer(args: argparse.Namespace) -> int:
+    """Answer; return the exit code.
+
+    Raises
+    ------
+    ConfigError
+        The question can only be asked of one partition.
+    """
+    directory = Path(args.dir or ".")
+    together: dict[str, Callable[[argparse.Namespace, Path], int]] = {
+        "status": _status, "top": _top, "search": _search, "verify": _verify, "export": _export,
+    }  # fmt: skip
+    if args.verb in together:
+        return together[args.verb](args, directory)
+    from evercrawl.cli import seeds
+    from evercrawl.cluster.birth import part_directories
+    from evercrawl.cluster.questions import owner
+
+    if args.verb in _OF_A_URL:
+        return _asked(args, owner(directory, seeds.read_url(args.url)))
+    if args.verb in _OF_EACH:
+        return _each(args, part_directories(directory))
+    _refuse(args, directory)
+    return 2
+
+
+def _refuse(args: argparse.Namespace, directory: Path) -> None:
+    from evercrawl.cluster.birth import part_directories
+
+    parts = part_directories(directory)
+    raise ConfigError(
+        f"the crawl in {directory} has {len(parts)} partitions, and `evercrawl {args.verb}` is about one; name it: "
+        f"--dir {parts[0]}"
+    )
+
+
+def _asked(args: argparse.Namespace, part: Path) -> int:
+    code: int = args.run(argparse.Namespace(**{**vars(args), "dir": str(part)}))
+    return code
+
+
+def _each(args: argparse.Namespace, parts: list[Path]) -> int:
+    """Ask one partition after the other; changes come in the order of time where they are objects."""
+    if args.verb == "changes" and (args.follow or args.atom):
+        _refuse(args, parts[0].parent)
+    codes, rows = list[int](), list[str]()
+    for part in parts:
+        if args.verb == "changes" and args.json:
+            said = io.StringIO()
+            with contextlib.redirect_stdout(said):
+                codes.append(_asked(args, part))
+            rows += said.getvalue().splitlines()
+            continue
+        if not args.json:
+            print(f"{part.name}:")
+        codes.append(_asked(args, part))
+    for row in sorted(rows, key=_instant):
+        print(row)
+    return max(codes)
+
+
+def _instant(line: str) -> str:
+    """Return when a change was; the ends of all partitions come last."""
+    return str(json.loads(line).get("at", "~"))
+
+
+def _note(note: str) -> None:
+    if note:
+        print(fit(f"evercrawl: {note}", sys.stderr), file=sys.stderr)
+
+
+def _top(args: argparse.Namespace, directory: Path) -> int:
+    if args.sites or args.by_site or args.by is not None or args.rising:
+        _refuse(args, directory)
+    from evercrawl.cli.verbs.top import page_lines
+    from evercrawl.cluster.questions import top
+
+    pages, note = top(directory, cast("int", arguments.value(values.whole(1), args.most, "N")))
+    for line in page_lines(args, pages, time.time()):
+        print(fit(line, sys.stdout))
+    _note(note)
+    return 0
+
+
+def _search(args: argparse.Namespace, directory: Path) -> int:
+    from evercrawl.cli.verbs.search import answer_lines, narrow_of
+    from evercrawl.cluster.questions import search
+
+    limit, words = cast("int", arguments.value(values.whole(1), args.limit, "--limit")), " ".join(args.words)
+    found, note = search(directory, words, narrow_of(args), limit)
+    if args.json:
+        for hit in found.hits:
+            print(json_line("hit", asdict(hit)))
+    else:
+        print("\n".join(answer_lines(found, words)))
+    _note(note)
+    return 0 if found.hits else 1
+
+
+def _status(args: argparse.Namespace, directory: Path) -> int:
+    if args.calibration or args.memory or args.plot:
+        _refuse(args, directory)
+    from evercrawl.cli.show.words import table
+    from evercrawl.cluster.questions import statuses
+    from evercrawl.store.disk.lock import holder
+
+    found = statuses(directory)
+    parts = [found.answers[number] for number in sorted(found.answers)]
+    sums = {
+        "known": sum(part.known for part in parts),
+        "never_fetched": sum(part.never_fetched for part in parts),
+        "fetched": sum(part.state.fetched for part in parts),
+        "visits": sum(part.state.visits for part in parts),
+        "changes": sum(part.state.changes for part in parts),
+        "received_bytes": sum(part.state.received_bytes for part in parts),
+        "archive_bytes": sum(part.state.archive_bytes for part in parts),
+        "journal_bytes": sum(part.state.journal_bytes for part in parts),
+        "letters": sum(part.sent for part in parts),
+        "letters_under_way": sum(part.under_way for part in parts),
+    }
+    running = holder(directory) is not None
+    if args.json:
+        rows = [
+            {
+                "partition": part.number, "known": part.known, "never_fetched": part.never_fetched,
+                "fetched": part.state.fetched, "visits": part.state.visits, "sent": part.sent, "applied": part.applied,
+                "under_way": part.under_way,
+            }
+            for part in parts
+        ]  # fmt: skip
+        whole = len(parts) + len(found.troubles)
+        about = {"directory": str(directory), "running": running, "partitions": whole, "answered": len(parts)}
+        print(json_line("status", {**about, **sums, "parts": rows}))
+        return 0
+    lines = [
+        ("directory", str(directory)),
+        ("crawl", f"{'running' if running else 'not running'}, in {len(parts) + len(found.troubles)} partitions"),
+        ("known URLs", f"{sums['known']:,}, of them {sums['never_fetched']:,} never fetched"),
+        ("fetched pages", f"{sums['fetched']:,} whose content is held"),
+        ("visits", f"{sums['visits']:,}, of them {sums['changes']:,} that found a change"),
+        ("received", size(sums["received_bytes"])),
+        ("archive", size(sums["archive_bytes"])),
+        ("journal", size(sums["journal_bytes"])),
+        ("letters", f"{many(sums['letters'], 'letters')}, of them {sums['letters_under_way']:,} not acknowledged"),
+    ]
+    print("\n".join(f"{name:<16}{text}" for name, text in lines))
+    head = ("partition", "known", "never fetched", "held", "visits", "sent", "applied", "under way")
+    cells: list[tuple[str, ...]] = [
+        (
+            str(part.number), f"{part.known:,}", f"{part.never_fetched:,}", f"{part.state.fetched:,}",
+            f"{part.state.visits:,}", f"{part.sent:,}", f"{part.applied:,}", f"{part.under_way:,}",
+        )
+        for part in parts
+    ]  # fmt: skip
+    print("\n".join(table(head, cells, frozenset())))
+    _note(found.note)
+    return 0
+
+
+def _verify(args: argparse.Namespace, directory: Path) -> int:
+    if args.repair:
+        _refuse(args, directory)
+    from evercrawl.cli.show.meter import Meter
+    from evercrawl.cli.verbs.verify import as_object, lines
+    from evercrawl.cluster.questions import verified
+
+    with Meter(sys.stderr) as meter:
+        found = verified(directory, meter)
+    for name, findings in found.items():
+        if args.json:
+            print(json_line("verify", {"of": name, **as_object(findings)}))
+        else:
+            print(fit("\n".join([f"{name}:", *lines(findings)]), sys.stdout))
+    return 0 if all(findings.fine for findings in found.values()) else 1
+
+
+def _export(args: argparse.Namespace, directory: Path) -> int:
+    """Write a file for each partition: NAME-part-0.jsonl and so on; - writes all to standard output."""
+    from evercrawl.cluster.birth import part_directories
+
+    codes = list[int]()
+    for part in part_directories(directory):
+        output = args.output
+        if output != "-":
+            stem, dot, ending = output.rpartition(".")
+            output = f"{stem}-{part.name}.{ending}" if dot else f"{output}-{part.name}"
+        codes.append(_asked(argparse.Namespace(**{**vars(args), "output": output}), part))
+    return max(codes)
