@@ -62,6 +62,7 @@ def test_every_library_that_is_imported_is_declared() -> None:
             *extras["pdf"],
             *extras["browser"],
             *extras["sign"],
+            *extras["documents"],
             *extras["cloud"],
             *extras["jit"],
             *extras["lab"],

@@ -7,6 +7,7 @@ RSS 2.0 specification (RSS Advisory Board); RDF Site Summary 1.0; RFC 4287, The 
 
 import re
 from dataclasses import dataclass, field
+from html import unescape
 from typing import Final, NamedTuple
 
 from evercrawl.parse.pieces import texts
@@ -24,6 +25,11 @@ _CHANGED: Final = frozenset({"updated", "modified"})  # Atom 1.0; Dublin Core an
 _PUBLISHED: Final = frozenset({"pubDate", "published", "date", "issued"})  # RSS 2.0, Atom 1.0, Dublin Core, Atom 0.3
 _ROOT: Final = re.compile(rb"<(?![?!])(?:[\w.-]+:)?([\w.-]+)")
 _LOOK_BYTES: Final = 4_096
+MAX_TITLE_CHARS: Final = 300
+_ABOUT: Final = frozenset({"title", "language"})
+_PICTURES: Final = frozenset({"image", "textinput", "textInput"})
+_MARKUP: Final = re.compile(r"</?[A-Za-z][^<>]{0,500}>")
+_LANGUAGE: Final = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}")
 
 
 class FeedEntry(NamedTuple):
@@ -53,12 +59,34 @@ class Feed:
         The feed's own address and the page it belongs to, normalised; "" where it does not say.
     trouble
         Why reading ended early, class first; "" where it did not.
+    titles
+        Of the entries, without markup and with white space folded; "" of one that has none.
+    title, language
+        Of the feed; "" where it does not say.
     """
 
     entries: list[FeedEntry] = field(default_factory=list[FeedEntry])
     own: str = ""
     home: str = ""
     trouble: str = ""
+    titles: list[str] = field(default_factory=list[str])
+    title: str = ""
+    language: str = ""
+
+    @property
+    def text(self) -> str:
+        """Its title, and those of its entries with their dates, a line each."""
+        lines = (f"{title} {entry.dated}".strip() for entry, title in zip(self.entries, self.titles, strict=True))
+        return "\n".join(line for line in (self.title, *lines) if line)
+
+    @property
+    def markdown(self) -> str:
+        """The same as Markdown, each entry a link."""
+        entries = (
+            f"- [{title or entry.url}]({entry.url}){f' {entry.dated}' if entry.dated else ''}"
+            for entry, title in zip(self.entries, self.titles, strict=True)
+        )
+        return "\n\n".join(part for part in (self.title and f"# {self.title}", "\n".join(entries)) if part)
 
 
 class FeedElements:
@@ -76,7 +104,8 @@ class FeedElements:
         self._feed = feed
         self._bases = [url]  # of the feed and of the entry
         self._entry_depth = 0
-        self._link = self._guid = self._changed = self._published = ""  # of the entry
+        self._picture_depth = 0  # RSS has an image and a text field with titles of their own
+        self._link = self._guid = self._changed = self._published = self._title = ""  # of the entry
         self._permanent = True
 
     @staticmethod
@@ -87,6 +116,8 @@ class FeedElements:
     def start(self, name: str, attributes: dict[str, str], depth: int) -> bool:
         """Take note of an element; return whether its text is wanted."""
         local = _local(name)
+        if depth <= 2 and not self._feed.language:
+            self._feed.language = _tag(attributes.get("xml:lang", ""))
         if depth == 1:
             self._bases[0] = self._based(attributes)
         elif not self._entry_depth and local in _ENTRIES:
@@ -94,21 +125,28 @@ class FeedElements:
         elif local == "link" and "href" in attributes:
             self._linked(attributes, depth)
         elif self._entry_depth:
-            wanted = local in ("link", "guid") or local in _CHANGED or local in _PUBLISHED
+            wanted = local in ("link", "guid") or name == "title" or local in _CHANGED or local in _PUBLISHED
             self._permanent = local != "guid" or attributes.get("isPermaLink", "true").strip().lower() != "false"
             return wanted and depth == self._entry_depth + 1
-        return local == "link" and not self._entry_depth and ":" not in name and depth <= 3
+        if local in _PICTURES and not self._picture_depth:
+            self._picture_depth = depth
+        own = not self._entry_depth and ":" not in name and depth <= 3
+        return own and (local == "link" or (local in _ABOUT and not self._picture_depth))
 
     def end(self, name: str, text: str, depth: int) -> None:
         """Take note of the end of an element."""
-        if depth == self._entry_depth:
+        if depth == self._picture_depth:
+            self._picture_depth = 0
+        elif depth == self._entry_depth:
             self._ended()
         elif text:
             self._said(_local(name), text)
 
     def _said(self, local: str, text: str) -> None:
         if not self._entry_depth:
-            self._feed.home = self._feed.home or normalise(text, self._bases[-1]) or ""
+            self._said_of_feed(local, text)
+        elif local == "title":
+            self._title = self._title or titled(text)
         elif local == "link":
             self._link = self._link or text
         elif local == "guid":
@@ -117,6 +155,14 @@ class FeedElements:
             self._changed = text[:MAX_DATE_CHARS]
         else:
             self._published = self._published or text[:MAX_DATE_CHARS]
+
+    def _said_of_feed(self, local: str, text: str) -> None:
+        if local == "title":
+            self._feed.title = self._feed.title or titled(text)
+        elif local == "language":
+            self._feed.language = _tag(text)
+        else:
+            self._feed.home = self._feed.home or normalise(text, self._bases[-1]) or ""
 
     def _linked(self, attributes: dict[str, str], depth: int) -> None:
         """Take note of a link as Atom writes it, which stands in RSS too."""
@@ -136,12 +182,13 @@ class FeedElements:
         url = normalise(reference, self._bases[-1]) if reference else None
         if url is not None and len(self._feed.entries) < MAX_ENTRIES:
             self._feed.entries.append(FeedEntry(url, self._changed or self._published))
+            self._feed.titles.append(self._title)
         del self._bases[1:]
         self._entry_depth = 0
         self._forget()
 
     def _forget(self) -> None:
-        self._link = self._guid = self._changed = self._published = ""
+        self._link = self._guid = self._changed = self._published = self._title = ""
         self._permanent = True
 
     def _based(self, attributes: dict[str, str], name: str = "xml:base") -> str:
@@ -166,7 +213,7 @@ def read_feed(body: bytes, url: str, content_type: str = "") -> Feed:
     >>> read_feed(b"<rss><channel><link>/</link><item><link>/a</link><pubDate>Sun, 06 Sep 2009 16:20:00 GMT</pubDate>"
     ...           b"</item></channel></rss>", "http://example.org/feed")
     Feed(entries=[FeedEntry(url='http://example.org/a', dated='Sun, 06 Sep 2009 16:20:00 GMT')],
-         own='', home='http://example.org/', trouble='')
+         own='', home='http://example.org/', trouble='', titles=[''], title='', language='')
     """
     feed = Feed()
     elements = FeedElements(url, feed)
@@ -215,6 +262,20 @@ def is_feed(body: bytes, mime: str) -> bool:
         root = _ROOT.search(start)
         return root is not None and root[1] in (b"rss", b"RDF", b"feed")
     return mime in FEED_TYPES
+
+
+def titled(text: str) -> str:
+    """Return a title without markup, which some feeds escape; white space is folded.
+
+    >>> titled("A <b>bold</b>  claim &amp; more")
+    'A bold claim & more'
+    """
+    plain = unescape(_MARKUP.sub("", text[: 4 * MAX_TITLE_CHARS]))
+    return " ".join(plain.split())[:MAX_TITLE_CHARS]
+
+
+def _tag(text: str) -> str:
+    return text.strip() if _LANGUAGE.fullmatch(text.strip()) else ""
 
 
 def _local(name: str) -> str:

@@ -30,7 +30,7 @@ TROUBLE = """
     from evercrawl.model.stored import contents as module
     read = module.contents
 
-    def contents(body):
+    def contents(body, **options):
         if body.data.startswith(b"die"):
             os.abort()
         if body.data.startswith(b"hang"):
@@ -39,7 +39,7 @@ TROUBLE = """
             raise RuntimeError("a fault of ours")
         if body.data.startswith(b"swell"):
             bytearray(1 << 42)
-        return read(body)
+        return read(body, **options)
 
     module.contents = contents
 """

@@ -62,7 +62,10 @@ def test_atom_with_a_prefix():
 
 def test_rss_1():
     feed = read_feed(RDF.encode(), AT)
-    assert (feed.entries, feed.home) == ([("http://example.org/a", "2024-05-01T10:00+02:00")], "http://example.org/")
+    assert (feed.entries, feed.home) == (
+        [("http://example.org/a", "2024-05-01T10:00+02:00")],
+        "http://example.org/",
+    )
 
 
 def test_links_are_entries_then_home_each_once():
@@ -104,3 +107,15 @@ def test_utf_16_is_seen_through():
     assert links_of_feed(RSS.replace('<?xml version="1.0"?>', "").encode("utf-16"), AT) == links_of_feed(
         RSS.encode(), AT
     )
+
+
+def test_titles_and_language_are_those_of_the_feed_and_its_entries():
+    rss = read_feed(RSS.encode(), AT)
+    assert rss.titles[0] == "A"
+    picture = b"<rss><channel><image><title>not this</title></image><title>T &amp;amp; <![CDATA[<i>x</i>]]></title>"
+    picture += b"<language>de-AT</language><item><title>one</title><link>/a</link></item></channel></rss>"
+    feed = read_feed(picture, AT)
+    assert (feed.title, feed.language, feed.titles[0]) == ("T & x", "de-AT", "one")
+    atom = read_feed(b"<feed xml:lang='fr'><title>F</title><entry><title>E</title><link href='/b'/></entry></feed>", AT)
+    assert (atom.title, atom.language, atom.text) == ("F", "fr", "F\nE")
+    assert atom.markdown == "# F\n\n- [E](http://example.org/b)"

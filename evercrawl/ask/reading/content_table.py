@@ -18,6 +18,8 @@ from evercrawl.clock import SystemClock
 from evercrawl.errors import StoreError
 from evercrawl.model.stored.answers import answer_of, exchange_of
 from evercrawl.model.view import View, settings
+from evercrawl.parse.documents.base import kind_of as document_of
+from evercrawl.parse.documents.reader import missing
 from evercrawl.parse.reading.chunks import Chunk
 from evercrawl.parse.reading.rendering import ContentForm
 from evercrawl.parse.visible import visible
@@ -201,13 +203,17 @@ class ContentTable:
             if told:
                 self.tally.fail(url, str(error))
             return None
-        kind = kind_of(visit.mime, held.body)
+        kind = kind_of(visit.mime, held.body, url)
         if not kind:
             self.tally.without_text += told
             return None
         if kind == "pdf" and not self._has_pdf:
             if told:
                 self.tally.fail(url, NOT_INSTALLED)
+            return None
+        if kind == "document" and (why := missing(document_of(visit.mime, url, held.body))):
+            if told:
+                self.tally.fail(url, why)
             return None
         content_type = held.headers.get("content-type", "")
         return ReadRequest(held.body, url, visit.mime, content_type, self._form, self._chunk_chars)

@@ -3,11 +3,10 @@
 from typing import Final
 
 from evercrawl.errors import EvercrawlError
+from evercrawl.parse.documents.base import PDF
+from evercrawl.parse.documents.reader import missing, read_document
 
 NOT_INSTALLED: Final = "to read PDFs, install the extra: pip install 'evercrawl[pdf]'"
-MOST_PAGES: Final = 5_000
-MOST_CHARS: Final = 20_000_000
-"""Of a text; what comes after is left out."""
 
 
 class NoPdfReaderError(EvercrawlError):
@@ -16,11 +15,7 @@ class NoPdfReaderError(EvercrawlError):
 
 def available() -> bool:
     """Whether PDFs can be read."""
-    try:
-        import pypdfium2  # noqa: F401  # pyright: ignore[reportUnusedImport]
-    except ImportError:
-        return False
-    return True
+    return not missing(PDF)
 
 
 def pdf_text(body: bytes) -> str:
@@ -33,25 +28,6 @@ def pdf_text(body: bytes) -> str:
     EvercrawlError
         It is damaged, or asks for a password.
     """
-    try:
-        import pypdfium2
-    except ImportError:
-        raise NoPdfReaderError(NOT_INSTALLED) from None
-    try:
-        document = pypdfium2.PdfDocument(body)
-    except pypdfium2.PdfiumError as error:
-        raise EvercrawlError(f"the PDF cannot be read: {str(error).rstrip('.')}") from error
-    pages, size = list[str](), 0
-    for number in range(min(len(document), MOST_PAGES)):
-        try:
-            page = document[number]
-            text = page.get_textpage().get_text_bounded()
-        except pypdfium2.PdfiumError:
-            continue  # a page that is damaged leaves the others
-        text = "\n".join(line.rstrip() for line in text.replace("\r\n", "\n").split("\n")).strip()
-        size += len(text)
-        if size > MOST_CHARS:
-            break
-        if text:
-            pages.append(text)
-    return "\n\n".join(pages).encode("utf-8", "replace").decode().replace("\x00", "")
+    if not available():
+        raise NoPdfReaderError(NOT_INSTALLED)
+    return "\n\n".join(block.text for block in read_document(PDF, body).blocks)

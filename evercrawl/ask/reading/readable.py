@@ -6,7 +6,10 @@ import msgspec
 
 from evercrawl.model.stored.answers import is_html
 from evercrawl.parse import html
+from evercrawl.parse.documents.base import kind_of as document_of
+from evercrawl.parse.documents.reader import read_document
 from evercrawl.parse.encoding import decode
+from evercrawl.parse.feed import is_feed, read_feed
 from evercrawl.parse.reading.chunks import Chunk, chunks
 from evercrawl.parse.reading.rendering import ContentForm, rendered
 from evercrawl.parse.visible import visible
@@ -61,8 +64,8 @@ class ReadContent(msgspec.Struct, array_like=True):
     whole: bool = False
 
 
-def kind_of(mime: str, body: bytes) -> str:
-    """Return what kind of text something has: html, pdf, plain, or "" for none.
+def kind_of(mime: str, body: bytes, url: str = "") -> str:
+    """Return what kind of text something has: html, pdf, document, feed, plain, or "" for none.
 
     >>> kind_of("text/html", b""), kind_of("application/pdf", b""), kind_of("image/png", b"")
     ('html', 'pdf', '')
@@ -71,6 +74,10 @@ def kind_of(mime: str, body: bytes) -> str:
         return "html"
     if mime == PDF or (not mime and body.startswith(b"%PDF-")):
         return "pdf"
+    if document_of(mime, url, body):
+        return "document"
+    if is_feed(body, mime):
+        return "feed"
     return "plain" if mime.startswith("text/") or mime.endswith(PLAIN) else ""
 
 
@@ -80,7 +87,7 @@ def read(request: ReadRequest) -> ReadContent:
     >>> read(ReadRequest(b"<h1>Tea</h1><p>Boil <a href=w>water</a>.", "http://example.org/", "text/html")).content
     '# Tea\n\nBoil [water](http://example.org/w).'
     """
-    kind = kind_of(request.mime, request.body)
+    kind = kind_of(request.mime, request.body, request.url)
     if kind == "html" and request.form is ContentForm.TEXT:
         content = html.read(request.body, request.url, request.content_type).text
     elif kind == "html":
@@ -89,6 +96,12 @@ def read(request: ReadRequest) -> ReadContent:
         from evercrawl.ask.reading.pdf import pdf_text
 
         content = pdf_text(request.body)
+    elif kind == "document":
+        document = read_document(document_of(request.mime, request.url, request.body), request.body)
+        content = document.text if request.form is ContentForm.TEXT else document.markdown
+    elif kind == "feed":
+        feed = read_feed(request.body, request.url, request.content_type)
+        content = feed.text if request.form is ContentForm.TEXT else feed.markdown
     else:
         content = decode(request.body, request.content_type)[0]
     content = visible(content)

@@ -16,7 +16,7 @@ from typing import Final, Self, TypeVar
 import msgspec
 
 from evercrawl.ask.reading.child import LENGTH
-from evercrawl.ask.reading.readable import ReadContent, ReadRequest
+from evercrawl.ask.reading.readable import ReadContent, ReadRequest, kind_of
 
 MOST_S: Final = 10.0
 """What one body may take; a page whose main content takes longer is then read whole, in as much time again."""
@@ -60,7 +60,7 @@ class ContentReader:
             try:
                 return process.ask(request, self._most_s)
             except _FailedError as error:
-                if request.whole or request.mime == "application/pdf":
+                if request.whole or kind_of(request.mime, request.body, request.url) != "html":
                     return ReadContent(error=str(error))
             try:
                 return process.ask(msgspec.structs.replace(request, whole=True), self._most_s)

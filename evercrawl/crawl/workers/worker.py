@@ -71,7 +71,7 @@ def serve(channel: socket.socket) -> None:
             continue
         if not outbox:
             since = time.monotonic()
-        outbox.put(attempted(decoder.decode(message)))
+        outbox.put(attempted(decoder.decode(message), documents=True))
         if len(outbox) > TOGETHER_BYTES or time.monotonic() > since + TOGETHER_S:
             outbox.send(channel)
 

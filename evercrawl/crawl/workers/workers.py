@@ -17,6 +17,7 @@ from evercrawl.crawl.visit.parsers import Inline
 from evercrawl.crawl.workers.crew import Crew
 from evercrawl.model.stored.contents import Content, attempted
 from evercrawl.model.stored.reading import Fetched
+from evercrawl.parse.documents.base import kind_of
 
 MOST_BYTES: Final = 64 << 20  # of bodies that wait; beyond, the crawl waits
 BUSY_S: Final = 0.04  # of the last second spent reading, from which on another process pays
@@ -94,9 +95,10 @@ class Workers:
             return
         self._unread += 1
         self._bytes += _size(fetched)
-        if self._busy_s >= self._busy_limit_s and not self._crew.starting:
+        document = _is_document(fetched)
+        if (document or self._busy_s >= self._busy_limit_s) and not self._crew.starting:
             self._crew.grow()
-        if self._crew.starting if self._waiting else self._crew.ready:
+        if self._crew.starting if self._waiting or document else self._crew.ready:
             self._crew.add(fetched)
         else:
             self._read_here(fetched)
@@ -147,6 +149,16 @@ class Workers:
         self._learn(fetched, attempted(self._inline.body(fetched)))
         self._busy_s = self._busy_s * math.exp(self._busy_at - began) + time.monotonic() - began
         self._busy_at = began
+
+
+def _is_document(fetched: Fetched) -> bool:
+    """Whether a body is for other processes alone: the libraries that read it may end theirs."""
+    exchange = fetched.exchange
+    mime = exchange.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if mime in ("text/html", "") or exchange.rendered is not None:
+        return False
+    start = exchange.wire if exchange.packed else exchange.body
+    return bool(kind_of(mime, exchange.request.url, start[:8]))
 
 
 def _size(fetched: Fetched) -> int:

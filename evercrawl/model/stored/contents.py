@@ -12,7 +12,10 @@ from evercrawl.fetch.directives import words_of, x_robots
 from evercrawl.fetch.optouts import of_headers
 from evercrawl.model.web.outlinks import leading_away
 from evercrawl.parse import feed, html
+from evercrawl.parse.documents.base import DocumentError, kind_of
+from evercrawl.parse.documents.reader import read_document
 from evercrawl.parse.optouts import of_words
+from evercrawl.parse.urls import normalise
 from evercrawl.search.condense import HEAD_BYTES, condense
 from evercrawl.store.archive.warc import DOM_TYPE, payload_digest
 from evercrawl.types import Document, Exchange, Request
@@ -158,8 +161,15 @@ def body_of(
     )  # fmt: skip
 
 
-def contents(body: Body) -> Content:
+def contents(body: Body, *, documents: bool = False) -> Content:
     """Return what a body says.
+
+    Parameters
+    ----------
+    body
+        What is read.
+    documents
+        Whether PDFs and office documents are read too, which is done in a process that may end.
 
     Examples
     --------
@@ -185,11 +195,13 @@ def contents(body: Body) -> Content:
     if content.mime in _HTML or (not content.mime and data.lstrip()[:1] == b"<"):
         _document(content, body, data, content_type, hasher, nofollow="nofollow" in directives)
     elif feed.is_feed(data, content.mime):
-        content.targets = feed.links_of_feed(data, body.url, content_type)
+        _feed(content, body, data, content_type, hasher)
     elif content.mime == "text/plain":
         document = html.read_text(data, content_type, hasher)
         content.simhash, content.words, content.text_bytes = document.simhash, document.words, document.text_bytes
         content.text = document.utf8 if body.text else b""
+    elif documents and (kind := kind_of(content.mime, body.url, data)):
+        _file(content, body, data, kind, hasher, nofollow="nofollow" in directives)
     if content.targets:
         content.keys = hasher.keys(content.targets).tobytes()
         content.away = leading_away(body.url, content.targets)
@@ -199,10 +211,10 @@ def contents(body: Body) -> Content:
     return content
 
 
-def attempted(body: Body) -> Content:
+def attempted(body: Body, *, documents: bool = False) -> Content:
     """Return `contents(body)`; what goes wrong there is an error of this page, and the crawl goes on."""
     try:
-        return contents(body)
+        return contents(body, documents=documents)
     except Exception as fault:
         trace = "".join(traceback.format_exception(fault))[-_TRACE_CHARS:]
         return Content(error="parser", detail=f"the page could not be read: {fault!r}"[:_FAULT_CHARS], trace=trace)
@@ -237,6 +249,32 @@ def _document(content: Content, body: Body, data: bytes, content_type: str, hash
     if document.canonical != body.url:
         content.canonical = document.canonical
     content.text = document.utf8
+
+
+def _feed(content: Content, body: Body, data: bytes, content_type: str, hasher: Hasher) -> None:
+    """Take in what a feed says: its title, and those of its entries."""
+    found = feed.read_feed(data, body.url, content_type)
+    content.targets, content.title, content.language = feed.targets(found), found.title, found.language
+    _words_of(content, found.text, hasher, text=body.text)
+
+
+def _file(content: Content, body: Body, data: bytes, kind: str, hasher: Hasher, *, nofollow: bool) -> None:
+    """Take in what a PDF or an office document says; one that cannot be read says nothing."""
+    try:
+        found = read_document(kind, data)
+    except DocumentError:
+        return
+    content.title, content.language = " ".join(found.title.split())[:_TITLE_CHARS], found.language[:35]
+    _words_of(content, found.text, hasher, text=body.text)
+    if not nofollow:
+        links = (normalise(link, body.url) for link in found.links)
+        content.targets = list(dict.fromkeys(link for link in links if link))[: html.MAX_TARGETS]
+
+
+def _words_of(content: Content, words: str, hasher: Hasher, *, text: bool) -> None:
+    document = html.read_text(words.encode("utf-8", "replace"), "text/plain; charset=utf-8", hasher)
+    content.simhash, content.words, content.text_bytes = document.simhash, document.words, document.text_bytes
+    content.text = document.utf8 if text else b""
 
 
 def _targets(document: Document) -> list[str]:

@@ -1,0 +1,89 @@
+"""Small documents of every kind that is read, made by the libraries that read them."""
+
+import io
+import zipfile
+from typing import Any
+
+
+def docx(*, link: str = "http://example.org/linked") -> bytes:
+    import docx as library
+    from docx.opc.constants import RELATIONSHIP_TYPE
+
+    document: Any = library.Document()
+    document.core_properties.title, document.core_properties.language = "A report", "de"
+    document.add_heading("Findings of docx", 1)
+    document.add_paragraph("Grüße aus dem Dokument.")
+    table = document.add_table(1, 2)
+    table.cell(0, 0).text, table.cell(0, 1).text = "left", "right"
+    document.part.relate_to(link, RELATIONSHIP_TYPE.HYPERLINK, is_external=True)
+    return saved(document.save)
+
+
+def xlsx() -> bytes:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    book.properties.title = "A table"
+    sheet: Any = book.active
+    sheet.title = "Figures"
+    sheet.append(["words of xlsx", 42, None, 1.5])
+    sheet["A2"].value = "more"
+    sheet["A2"].hyperlink = "http://example.org/from-xlsx"
+    return saved(book.save)
+
+
+def pptx() -> bytes:
+    import pptx as library
+
+    show: Any = library.Presentation()
+    slide = show.slides.add_slide(show.slide_layouts[1])
+    slide.shapes.title.text = "Slide of pptx"
+    slide.placeholders[1].text = "a point"
+    run = slide.placeholders[1].text_frame.paragraphs[0].runs[0]
+    run.hyperlink.address = "http://example.org/from-pptx"
+    slide.notes_slide.notes_text_frame.text = "and a note"
+    return saved(show.save)
+
+
+def odt() -> bytes:
+    from odf import dc
+    from odf.opendocument import OpenDocumentText
+    from odf.text import A, H, P
+
+    document: Any = OpenDocumentText()
+    document.meta.addElement(dc.Title(text="An open one"))
+    document.meta.addElement(dc.Language(text="fr"))
+    document.text.addElement(H(outlinelevel=2, text="Heading of odt"))
+    paragraph = P(text="words and ")
+    paragraph.addElement(A(href="http://example.org/from-odt", text="a link"))
+    document.text.addElement(paragraph)
+    return saved(document.save)
+
+
+def bomb(most_bytes: int = 400 << 20) -> bytes:
+    """Return a zip that is called a docx, of which one part is hundreds of megabytes unpacked."""
+    with zipfile.ZipFile(io.BytesIO(docx())) as small:
+        parts = {name: small.read(name) for name in small.namelist()}
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as file:
+        for name, data in parts.items():
+            file.writestr(name, data)
+        with file.open("word/media/x.xml", "w", force_zip64=True) as part:
+            for _ in range(most_bytes >> 20):
+                part.write(bytes(1 << 20))
+    return target.getvalue()
+
+
+def lying(body: bytes) -> bytes:
+    """Return a zip of which the directory says that each part is a byte long."""
+    data, at = bytearray(body), 0
+    while (at := data.find(b"PK\x01\x02", at)) >= 0:
+        data[at + 24 : at + 28] = (1).to_bytes(4, "little")
+        at += 4
+    return bytes(data)
+
+
+def saved(save: Any) -> bytes:
+    target = io.BytesIO()
+    save(target)
+    return target.getvalue()
