@@ -67,7 +67,7 @@ _HARDLY: Final = 0.1  # of a link, where none was met
 LAST: Final = 0.01
 """Of what it would be worth by its place, what is left at most of a page of a kind that has shown no end; the less, the
 fewer links there are to what was known."""
-BROAD: Final = 3.0
+BROAD: Final = 1.0
 """Links below the first page of its site down to which such a kind is believed in, besides one for each doubling of its
 pages: what goes on and on in one direction may well meet all that is beside it."""
 POOR: Final = 0.2

@@ -71,9 +71,9 @@ def test_a_kind_whose_links_lead_to_what_was_known_is_believed_to_end_while_it_i
     for depth in range(1, 5):
         for _ in range(3):
             prospects.read(0, 0, 1, depth, visits=9, own=True, found=4, links=6, met=2)
-    assert of(prospects, 1, 6).ends[0]
+    assert of(prospects, 1, 5).ends[0]
     assert not of(prospects, 1, 12).ends[0]  # twelve links deep after twelve pages: it goes on in one direction
-    assert not of(prospects, 2, 6).ends[0]
+    assert not of(prospects, 2, 5).ends[0]
 
 
 def test_hosts_are_told_of_whose_pages_are_judged_otherwise():
