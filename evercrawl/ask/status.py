@@ -12,7 +12,6 @@ from evercrawl.ask.measured import MeasuredCopies, measured
 from evercrawl.change.probed import ProbedMeasure
 from evercrawl.clock import SystemClock
 from evercrawl.fetch.proxies import ProxyHealth
-from evercrawl.model.error_bound import error_bound
 from evercrawl.model.policy.followed import sentence, stored
 from evercrawl.model.policy.schemes import unswitched
 from evercrawl.model.proxy_file import stored_proxies
@@ -219,7 +218,7 @@ def state_of(crawl: Partition, view: View, at: float, probed: MeasuredCopies | N
     rows = state.records.rows[: state.records.count]
     config = view.config
     expected, weighted = expectations(view)
-    bound = error_bound(crawl.state, view.scheme)
+    bound = view.error_bound
     probed = probed or measured(crawl)
     return Status(
         at=at,

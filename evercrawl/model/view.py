@@ -12,6 +12,7 @@ from evercrawl.config import FILE_NAME, Config, load
 from evercrawl.errors import ConfigError
 from evercrawl.model.boosts import Boosts
 from evercrawl.model.columns import Columns, counts_bytes
+from evercrawl.model.error_bound import ErrorBound, error_bound
 from evercrawl.model.expecting import Expecting, ExpectingColumns, expecting_of
 from evercrawl.model.focus import Focusing, discovery_weight
 from evercrawl.model.notices import AnnouncedDates
@@ -22,6 +23,7 @@ from evercrawl.model.policy.planning import Planning
 from evercrawl.model.policy.policies import policy_of
 from evercrawl.model.policy.schemes import scheme_of
 from evercrawl.model.rates import NO_COPY, comebacks_of, deaths_of, priors_of
+from evercrawl.model.rules.scope import Scope
 from evercrawl.model.rules.waits import again_at
 from evercrawl.model.targets import Targets
 from evercrawl.model.web.known_graph import KnownGraph
@@ -189,6 +191,30 @@ class View:
     def mirrors(self) -> Mirrors | None:
         """Which hosts are mirrors by what was read of them; None where the crawl does not mind them."""
         return Mirrors(self.state) if self.config.spare_mirrors else None
+
+    @cached_property
+    def error_bound(self) -> ErrorBound:
+        """How far off importance is at most, as of when that was asked first: every page is looked at for it."""
+        return error_bound(self.state, self.scheme)
+
+    @cached_property
+    def scope(self) -> Scope:
+        """The bounds of the crawl, with the hosts of its seeds and the pages known of each."""
+        state = self.state
+        rows = state.known.rows()
+        pages = np.bincount(rows["host"], minlength=len(state.hosts))
+
+        def known(name: str) -> int:
+            number = state.hosts.find(name)
+            return int(pages[number]) if number is not None and number < len(pages) else 0
+
+        scope = Scope(self.config, known)
+        for name in state.steered.roots:
+            scope.add_root(name)
+        roots: list[int] = np.unique(rows["host"][rows["depth"] == 0]).tolist()
+        for number in roots:
+            scope.add_root(state.hosts[number])
+        return scope
 
     @property
     def weight(self) -> str:

@@ -21,8 +21,8 @@ def unanswered(state: State, hosts: list[int]) -> list[int]:
     rows = state.records.rows[: state.records.count]
     if not len(rows):  # numpy would load its masked arrays to find nothing among nothing
         return []
-    asked = (rows["outcome"] != 0) & (rows["outcome"] != Outcome.REFUSED) & np.isin(rows["host"], hosts)
-    rows = rows[asked]
+    rows = rows[rows["host"] == hosts[0]] if len(hosts) == 1 else rows[np.isin(rows["host"], hosts)]
+    rows = rows[(rows["outcome"] != 0) & (rows["outcome"] != Outcome.REFUSED)]
     rows = rows[np.argsort(rows["visited"], kind="stable")]
     last = dict(zip(rows["host"].tolist(), rows["status"].tolist(), strict=True))
     return [host for host in hosts if last.get(host) == 0]

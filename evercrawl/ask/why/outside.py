@@ -1,12 +1,9 @@
 """Why a URL is no page of a crawl, and what would make it one."""
 
-import numpy as np
-
 from evercrawl.ask.why.waiting import robots_rule
 from evercrawl.fetch.guard import Guard
 from evercrawl.model.rules.barred import Barred
 from evercrawl.model.rules.budgets import Budgets
-from evercrawl.model.rules.scope import Scope
 from evercrawl.model.stored.answers import instant
 from evercrawl.model.view import View
 from evercrawl.parse.urls import hostname
@@ -27,7 +24,7 @@ _FULL = {
 def kept_out(view: View, slot: int) -> str:
     """Return why a known page is not requested whatever it is worth, as a sentence; "" where no rule keeps it out."""
     url, state = view.state.urls.get(slot), view.state
-    rule = Barred(state, _scope(view)).rule(slot, url)
+    rule = Barred(state, view.scope).rule(slot, url)
     if not rule:
         return ""
     since = state.steered.bounds.get(rule)
@@ -43,9 +40,9 @@ def outside(view: View, url: str) -> tuple[str, tuple[str, ...]]:
         return "refused", (f"{why_not}, so it is never asked for",)
     if view.state.forgotten.has_url(view.state.hasher, url, host):
         return "forgotten", ("it was forgotten by `evercrawl forget`, so it is never requested again",)
-    setting = _scope(view).excluded_by(url, 0)
+    setting = view.scope.excluded_by(url, 0)
     if setting == "exclude":
-        return "out of scope", (f"crawl.toml excludes it by {_scope(view).excludes(url)}",)
+        return "out of scope", (f"crawl.toml excludes it by {view.scope.excludes(url)}",)
     if setting:
         wider = ", nor on another host of its domain" if config.scope == "domains" else ""
         bound = _BOUNDS[setting].format(
@@ -67,22 +64,3 @@ def outside(view: View, url: str) -> tuple[str, tuple[str, ...]]:
         "no page that was read so far links to it, and no sitemap or feed lists it",
         f"a link to it on a page that is read{deep}, or a sitemap, would bring it in; or name it as a seed: {again}",
     )
-
-
-def _scope(view: View) -> Scope:
-    """Return the bounds of the crawl, with the hosts of its seeds and the pages known of each."""
-    state = view.state
-    rows = state.known.rows()
-    pages = np.bincount(rows["host"], minlength=len(state.hosts))
-
-    def known(name: str) -> int:
-        number = state.hosts.find(name)
-        return int(pages[number]) if number is not None else 0
-
-    scope = Scope(view.config, known)
-    for name in state.steered.roots:
-        scope.add_root(name)
-    roots: list[int] = np.unique(rows["host"][rows["depth"] == 0]).tolist()
-    for number in roots:
-        scope.add_root(state.hosts[number])
-    return scope

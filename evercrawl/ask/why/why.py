@@ -25,7 +25,6 @@ from evercrawl.ask.why.outside import kept_out, outside
 from evercrawl.ask.why.waiting import ahead, hindrances, retry, robots_rule
 from evercrawl.change import dates, gamma
 from evercrawl.change.deaths import RETURNS
-from evercrawl.model.error_bound import error_bound
 from evercrawl.model.notices import AnnouncedDates
 from evercrawl.model.stored.derived.derived import Derived, asked
 from evercrawl.model.stored.reader import Tell, visits
@@ -204,7 +203,7 @@ def _weight(view: View, slot: int, pages: Pages, feeding: FeedingPages, *, alias
 
 def _most_off(view: View) -> float | None:
     """Return by how much the share of one page is off at most: by half of what all are together, as all sum to 1."""
-    total = error_bound(view.state, view.scheme).total
+    total = view.error_bound.total
     return None if total is None else total / 2
 
 
