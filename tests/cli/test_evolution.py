@@ -6,6 +6,7 @@ import re
 import pytest
 
 from evercrawl.cli.main import main
+from evercrawl.lab.histories import find, read
 
 
 def told(capsys, *argv: str) -> str:
@@ -118,3 +119,14 @@ def test_a_figure_that_cannot_be_written_is_told_before_the_work(capsys, tmp_pat
     told = capsys.readouterr()
     assert "it is a folder; name a file\n" in told.err
     assert not told.out
+
+
+def test_a_sample_is_what_a_gateway_was_asked_for(capsys, tmp_path):
+    names = list(read(find("peps")[0]).paths)[:3]
+    log = tmp_path / "access.log"
+    lines = [f'10.0.0.1 - - [01/Jan/2024:00:00:00 +0000] "GET /{name} HTTP/1.1" 200 17' for name in names[:2]]
+    log.write_text("\n".join([*lines, f"https://peps.example/x {names[2]}", '"GET /no/such HTTP/1.1"']))
+    assert [each["pages"] for each in objects(capsys, "peps", "--sample", f"gateway={log}")] == [3]
+    log.write_text("nothing of ours\n")
+    assert main(["evolution", "peps", "--sample", f"gateway={log}"]) == 2
+    assert "names no page of these histories" in capsys.readouterr().err

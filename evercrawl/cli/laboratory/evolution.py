@@ -6,7 +6,7 @@ import argparse
 import math
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -33,7 +33,7 @@ _MORE = (
     "--dir example --by depth --sample random=1000`."
 )
 BY: Final = ("site", "tld", "depth", "type")
-_SAMPLES: Final = "whole, sites=SITE,SITE or sites=@FILE, random=N, or topic=WORDS,WORDS"
+_SAMPLES: Final = "whole, sites=SITE,SITE or sites=@FILE, random=N, topic=WORDS,WORDS, or gateway=FILE"
 _WHICH: Final = f"{_SAMPLES}; may be repeated, for the pages in all of them"
 _TEXTS: Final = "also read the archived versions, and report which text lasts and which flickers"
 _DATE: Final = "a date such as 2024-05-31, or seconds since 1970"
@@ -105,12 +105,14 @@ def _sample(written: str) -> tuple[str, Any]:
         return kind, None
     if kind == "random" and what.isdigit() and int(what):
         return kind, int(what)
+    if kind == "gateway" and what:
+        return kind, _listed(f"@{what}", "a URL or path a line, or a server's log")
     if kind in ("sites", "topic") and (names := _listed(what)):
         return kind, names
     raise ConfigError(f"--sample must be {_SAMPLES}, not {written!r}")
 
 
-def _listed(what: str) -> list[str]:
+def _listed(what: str, of: str = "a site a line") -> list[str]:
     """Return names that commas separate, or those in a file, one a line."""
     if not what.startswith("@"):
         return [name.strip() for name in what.split(",") if name.strip()]
@@ -118,7 +120,7 @@ def _listed(what: str) -> list[str]:
         lines = Path(what[1:]).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
-        raise ConfigError(f"cannot read {what[1:]}: {reason}; name a file with a site a line") from error
+        raise ConfigError(f"cannot read {what[1:]}: {reason}; name a file with {of}") from error
     return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
 
 
@@ -141,14 +143,17 @@ def _or(given: float | None, otherwise: float) -> float:
 
 def _chosen(histories: Sequence[History], samples: Sequence[tuple[str, Any]], seed: int) -> NDArray[np.bool_] | None:
     """Return which pages are in all samples; of those that are left, random ones are drawn last."""
-    from evercrawl.lab.histories.evolution.samples import about, of_sites, random_pages
+    from evercrawl.lab.histories.evolution.samples import about, asked_for, of_sites, random_pages
 
+    made_by: dict[str, Callable[[Sequence[History], Any], NDArray[np.bool_]]] = {
+        "sites": of_sites, "topic": about, "gateway": asked_for,
+    }  # fmt: skip
     chosen: NDArray[np.bool_] | None = None
     for kind, what in sorted(samples, key=lambda sample: sample[0] == "random"):
         if kind == "random":
             chosen = random_pages(histories, what, seed, chosen)
-        elif kind in ("sites", "topic"):
-            found = of_sites(histories, what) if kind == "sites" else about(histories, what)
+        elif kind in made_by:
+            found = made_by[kind](histories, what)
             chosen = found if chosen is None else chosen & found
     return chosen
 

@@ -55,7 +55,7 @@ class RecordedWeb(ChangingWeb):
         self.changed = 0
 
     @classmethod
-    def read(cls, path: Path, turns: int) -> Self:
+    def read(cls, path: Path, turns: int, begins: float = 0.3) -> Self:
         """Return the web of a Parquet file with the columns t, src, dst and present.
 
         Raises
@@ -81,13 +81,30 @@ class RecordedWeb(ChangingWeb):
         if max(source.max(), target.max()) > max(_PER_PAGE, 100 * len(at)):
             raise ConfigError(f"--graph {path}: number the pages from 0 on, without gaps")
         return cls(
-            at.astype(np.float64), source.astype(np.int64), target.astype(np.int64), present.astype(bool), turns=turns
+            at.astype(np.float64),
+            source.astype(np.int64),
+            target.astype(np.int64),
+            present.astype(bool),
+            turns=turns,
+            begins=begins,
         )
 
     @property
     def pages(self) -> int:
         """How many pages there are in the whole log: n."""
         return len(self._links)
+
+    @property
+    def at(self) -> float:
+        """The instant it is, in the unit of the log."""
+        return self._now_at
+
+    def named_at(self) -> Floats:
+        """Return when the log first names each page, shape (n,); infinity for numbers that it never names."""
+        first = np.full(self.pages, np.inf)
+        for column in (self._source, self._target):
+            np.minimum.at(first, column, self._at)
+        return first
 
     def some_change(self, count: float) -> None:
         """Let as much time pass as so many visits take."""

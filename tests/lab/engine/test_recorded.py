@@ -8,7 +8,9 @@ from pyarrow.parquet import write_table
 from evercrawl.errors import ConfigError
 from evercrawl.lab.base import LabOptions
 from evercrawl.lab.catalogue import experiment
+from evercrawl.lab.claims.ageing import PARTS, parts
 from evercrawl.lab.engine.recorded import RecordedWeb
+from evercrawl.simulate.graphs import Web
 
 
 def log(seed=1, pages=60, entries=900):
@@ -61,3 +63,26 @@ def test_what_is_no_link_log_is_refused(tmp_path):
     write_table(pa.table({"t": [2, 1], "src": [1, 1], "dst": [2, 3], "present": [True, True]}), file)
     with pytest.raises(ConfigError, match="in order of t"):
         made.run(LabOptions(graph=file), quiet)
+
+
+def test_age_importance_and_in_degree_are_told_by_part_of_the_bow_tie(tmp_path):
+    at, source, target, present, _ = log(pages=200, entries=2500)
+    file = tmp_path / "site.links.parquet"
+    write_table(pa.table({"t": at.astype(int), "src": source, "dst": target, "present": present}), file)
+    found = experiment("ageing").run(LabOptions(graph=file), quiet)
+    assert {"core", "out"} <= {row["part"] for row in found.rows} | {"out"}
+    assert len({row["look"] for row in found.rows}) == 11
+    assert len(found.claims) == 3
+    core = [row for row in found.rows if row["part"] == "core" and row["look"] == 10]
+    assert [row["quarter"] for row in core] == [0, 1, 2, 3]
+    ages = [row["age_days"] for row in core]
+    assert ages == sorted(ages)
+    with pytest.raises(ConfigError, match="name one"):
+        experiment("ageing").run(LabOptions(), quiet)
+
+
+def test_pages_are_sorted_into_the_bow_tie():
+    ring = [(0, 1), (1, 2), (2, 0)]
+    source, target = np.array([*ring, (3, 0), (2, 4), (5, 3), (6, 7)]).T
+    named = [PARTS[part] for part in parts(Web.of(8, source, target))]
+    assert named == ["core", "core", "core", "in", "out", "in", "other", "other"]

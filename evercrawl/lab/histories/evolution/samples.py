@@ -59,6 +59,34 @@ def about(histories: Sequence[History], topics: Iterable[str]) -> Flags:
     return np.array([any(topic and topic <= words for topic in wanted) for words in said], np.bool_)
 
 
+def asked_for(histories: Sequence[History], log: Iterable[str]) -> Flags:
+    """Return which pages a gateway's log names, shape (pages,): the sample of what its people ask for.
+
+    Of each line every word counts that is a URL or a path: so a list of URLs does, a proxy's log, and a server's
+    (`"GET /a.html HTTP/1.1"`). A page is named by its URL, with or without scheme, or, where a history has paths alone,
+    by its path.
+
+    Raises
+    ------
+    ConfigError
+        When the log names no page of these histories.
+    """
+    words = {_bare(word) for line in log for word in line.replace('"', " ").split()}
+    found = np.array([_bare(path) in words for history in histories for path in history.paths], np.bool_)
+    if not found.any():
+        raise ConfigError("the gateway's log names no page of these histories: give one with their URLs or paths")
+    return found
+
+
+def _bare(url: str) -> str:
+    """Return a URL without scheme, fragment and slashes around it.
+
+    >>> _bare("https://example.org/a/#top"), _bare("/a.html")
+    ('example.org/a', 'a.html')
+    """
+    return url.partition("#")[0].partition("://")[2].strip("/") or url.partition("#")[0].strip("/")
+
+
 def _texts(history: History) -> Iterator[str]:
     titles = history.seen.titles if history.seen is not None else ("",) * len(history)
     for path, title in zip(history.paths, titles, strict=True):
