@@ -11,7 +11,7 @@ from urllib.parse import quote
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-STILL = {"dashboard": "/dashboard", "plan": "/plan", "lab": "/lab?graph=scale-free"}
+STILL = {"dashboard": "/dashboard", "plan": "/plan", "lab": "/lab?graph=scale-free&step=240&show=estimate"}
 SIZE = {"width": 1100, "height": 760}
 BEGINS_MS, FRAMES, BETWEEN_MS = 25_000, 16, 200
 

@@ -3,9 +3,10 @@ import { made } from "./svg.js";
 import { count } from "./words.js";
 
 const WIDTH = 480;
-const HEIGHT = 244;
+const HEIGHT = 240;
 const LEFT = 44;
-const BOTTOM = 32;
+const BOTTOM = 38;
+const LONG = 7; // letters of a number between which there is no room for others
 
 /** @typedef {{name: string, class: string, points: [number, number][]}} Line */
 
@@ -32,9 +33,10 @@ export function lineChart(drawing, lines, axes) {
     const value = axes.linear ? i / 4 : Math.exp(minY + ((maxY - minY) * i) / 4);
     drawing.append(made("path", { class: "axis", d: `M${LEFT} ${y(value)} H${WIDTH - 12}` }), made("text", { x: LEFT - 4, y: y(value) + 4, "text-anchor": "end" }, axes.linear ? `${25 * i} %` : power(value)));
     const across = Math.exp(minX + ((maxX - minX) * i) / 4);
-    drawing.append(made("text", { x: x(across), y: HEIGHT - 16, "text-anchor": i === 4 ? "end" : "middle" }, power(across)));
+    const far = power(Math.exp(maxX)).length > LONG;
+    if (!far || i % 2 === 0) drawing.append(made("text", { x: x(across), y: HEIGHT - 22, "text-anchor": i === 4 ? "end" : "middle" }, power(across)));
   }
-  drawing.append(made("text", { x: (LEFT + WIDTH) / 2, y: HEIGHT - 3, "text-anchor": "middle" }, axes.x));
+  drawing.append(made("text", { x: (LEFT + WIDTH) / 2, y: HEIGHT - 6, "text-anchor": "middle" }, axes.x));
   for (const line of kept) {
     if (!line.points.length) continue;
     drawing.append(made("path", { class: line.class, d: `M${line.points.map(([px, py]) => `${x(px).toFixed(1)} ${y(py).toFixed(1)}`).join(" L")}` }));

@@ -112,7 +112,7 @@ const round = (value) => (value === null || value === undefined ? "–" : String
 /** @param {number} page */
 const pageName = (page) => (page === VIRTUAL ? "virtual page" : web.names[page]);
 /** Credits: all the cash is 100. @param {number} value */
-const credits = (value) => (100 * value).toFixed(1);
+const credits = (value) => (100 * value).toFixed(1).replace(/^-(0\.0)$/, "$1");
 
 function render() {
   if (!trace) return;

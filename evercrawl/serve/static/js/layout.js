@@ -40,8 +40,8 @@ export function spread(count, links) {
       pull[i][0] += (WIDTH / 2 - at[i][0]) * 0.6;
       pull[i][1] += ((HEIGHT + TOP) / 2 - at[i][1]) * 0.8;
       const size = Math.max(Math.hypot(...pull[i]), 1e-9);
-      at[i][0] = Math.min(Math.max(at[i][0] + (pull[i][0] / size) * Math.min(size, most), 34), WIDTH - 34);
-      at[i][1] = Math.min(Math.max(at[i][1] + (pull[i][1] / size) * Math.min(size, most), TOP + 24), HEIGHT - 40);
+      at[i][0] = Math.min(Math.max(at[i][0] + (pull[i][0] / size) * Math.min(size, most), 38), WIDTH - 38);
+      at[i][1] = Math.min(Math.max(at[i][1] + (pull[i][1] / size) * Math.min(size, most), TOP + 30), HEIGHT - 54);
     }
   }
   return at;

@@ -7,8 +7,9 @@ import { made } from "./svg.js";
 /** @typedef {{link: (from: number, to: number) => void, move: (page: number, x: number, y: number) => void, add: (x?: number, y?: number) => void, remove: (page: number) => void}} Edits */
 
 const VIRTUAL = -1;
-const LEAST = 7;
+const LEAST = 9;
 const MOST = 34;
+const CROWDED = 130; // of the largest page, times the root of how many there are
 
 /**
  * @param {SVGSVGElement} drawing
@@ -48,7 +49,8 @@ export function webDrawing(drawing, edits) {
   /** @param {Shown} shown */
   function show(shown) {
     const most = Math.max(...shown.values.map(Math.abs), 1e-12);
-    radii = shown.values.map((value) => Math.max(MOST * Math.sqrt(Math.abs(value) / most), LEAST));
+    const largest = Math.min(MOST, CROWDED / Math.sqrt(Math.max(nodes.length, 1)));
+    radii = shown.values.map((value) => Math.max(largest * Math.sqrt(Math.abs(value) / most), LEAST));
     nodes.forEach((node, i) => {
       const [circle, name, value] = /** @type {any} */ (node.children);
       circle.setAttribute("r", radii[i].toFixed(1));
