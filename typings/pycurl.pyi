@@ -81,3 +81,5 @@ TIMEOUT_MS: Final[int]
 URL: Final[int]
 USERAGENT: Final[int]
 WRITEFUNCTION: Final[int]
+
+def version_info() -> tuple[int | str | tuple[str, ...] | None, ...]: ...

@@ -197,6 +197,7 @@ class Config:
         "proxy for every exchange, or several with commas, by turns; env:NAME or file:PATH if one has a password")
     verify_tls: bool = _network(True, values.switch(), "refuse pages whose TLS certificate does not verify")
     http2: bool = _network(True, values.switch(), "use HTTP/2 where a server offers it")
+    http3: bool = _network(False, values.switch(), "use HTTP/3 where a server has offered it, if libcurl speaks it")
 
     render: str = _render("never", values.choice("never", "auto", "always"),
         "read pages in a browser: never; auto = where the text without scripts is poor, as long as it pays; always")

@@ -376,6 +376,7 @@ def _reach(directory: Path, config: Config, clock: Clock, guard: Guard, sessions
         max_connections=config.connections,
         kept_idle=spare_connections(config.connections),
         http2=config.http2,
+        http3=config.http3,
         certificate=sessions.certificate,
         signer=RequestSigner(key_of(config.sign_key), config.sign_agent) if config.sign_key else None,
     )

@@ -140,7 +140,7 @@ def unwrap(exchange: Exchange) -> None:
     """Set `exchange.body`: the wire's bytes with transfer and content codings undone, capped."""
     body, request = exchange.wire, exchange.request
     codings = [*_names(exchange.headers.get("content-encoding", ""))]
-    if exchange.http_version != "2":
+    if exchange.http_version not in ("2", "3"):
         codings += _names(exchange.headers.get("transfer-encoding", ""))
     if codings and codings[-1] == "chunked":
         codings.pop()

@@ -19,6 +19,7 @@ __all__ = ["SPOKE_EARLY", "CurlLoop", "Ended"]
 Ended: TypeAlias = tuple[pycurl.Curl, int, str]
 """A handle that has ended, curl's error number (0 when all went well) or SPOKE_EARLY, and words for it."""
 
+_VERSION_3 = 30  # CURL_HTTP_VERSION_3
 SPOKE_EARLY = -1
 """A kept connection held an answer before the request could be answered: it answers nothing that was asked."""
 
@@ -166,7 +167,7 @@ class CurlLoop:
         return ended
 
     def _keep_unusual(self, fd: int, version: object) -> None:
-        if version == pycurl.CURL_HTTP_VERSION_2:
+        if version in (pycurl.CURL_HTTP_VERSION_2, _VERSION_3):
             self._sockets.multiplexes(fd)
         elif version == pycurl.CURL_HTTP_VERSION_1_0:
             self._sockets.hang_up(fd)  # curl would ask in 1.0 on it, which nothing would tell us

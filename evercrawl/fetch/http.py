@@ -6,8 +6,10 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from evercrawl.errors import ConfigError
 from evercrawl.fetch.asking import ACCEPT, ACCEPT_ENCODING, Asker, Asking
 from evercrawl.fetch.curl_loop import CurlLoop, Ended
+from evercrawl.fetch.http3 import NO_HTTP3, Http3Offers, speaks_http3
 from evercrawl.fetch.names.base import literal
 from evercrawl.fetch.proxies import Proxies
 from evercrawl.fetch.signing import RequestSigner
@@ -54,8 +56,8 @@ class CurlNetwork:
     max_connections, kept_idle
         Most connections open at a time, idle ones included; and how many more may be idle, where no more exchanges are
         begun than there are connections.
-    http2
-        Whether HTTP/2 is offered over TLS.
+    http2, http3
+        Whether HTTP/2 is offered over TLS; whether HTTP/3 is tried where a server has offered it (Alt-Svc).
     max_held_bytes
         Bodies under way that hold more than this together are cut, the large ones among them.
     certificate
@@ -66,7 +68,7 @@ class CurlNetwork:
     Raises
     ------
     ConfigError
-        When `agent` or `contact` cannot stand in a header.
+        When `agent` or `contact` cannot stand in a header, or HTTP/3 is wanted of a libcurl that does not speak it.
     """
 
     def __init__(
@@ -82,13 +84,17 @@ class CurlNetwork:
         max_connections: int = 256,
         kept_idle: int = 0,
         http2: bool = True,
+        http3: bool = False,
         max_held_bytes: int = MAX_HELD_BYTES,
         certificate: Callable[[str], ClientCertificate | None] | None = None,
         signer: RequestSigner | None = None,
     ) -> None:
+        if http3 and not speaks_http3():
+            raise ConfigError(NO_HTTP3)
         user_agent = f"{agent} (+{contact})" if contact else agent
         self._asker = Asker([("User-Agent", user_agent), ("Accept", ACCEPT), ("Accept-Encoding", ACCEPT_ENCODING)])
         self._clock, self._signer = clock, signer
+        self._http3 = Http3Offers() if http3 else None
         self._judge = judge
         self._verify_tls = verify_tls
         self._held = HeldBytes(max_held_bytes, max_connections)
@@ -140,7 +146,12 @@ class CurlNetwork:
         if proxy and (reason := self._judge_proxied(asking, addresses)):
             return self._fail(exchange, "refused_address", reason)
         transfer = self._idle.pop() if self._idle else CurlTransfer(self._settings)
-        transfer.begin(exchange, asking, addresses, proxy)
+        offers = self._http3 if not proxy else None
+        http3 = offers is not None and offers.offers(asking.scheme, asking.authority, exchange.at)
+        untried = http3 and offers is not None and offers.untried(asking.authority)
+        transfer.begin(exchange, asking, addresses, proxy, http3=http3, only=not untried)
+        if untried:
+            transfer.again(request.deadline_s, fresh=True)
         if not self._verify_tls and self._distrusts(asking, exchange.at):
             transfer.again(request.deadline_s, unverified=True)
         self._busy[transfer.curl] = transfer
@@ -229,6 +240,8 @@ class CurlNetwork:
                 continue
             del self._busy[curl]
             exchange = self._settled(transfer, code, words, now)
+            if self._http3 is not None and transfer.asking.scheme == "https":
+                self._http3.learn(transfer.asking.authority, exchange, now, asked=transfer.offers_3)
             self._held.size_bytes += len(exchange.wire)
             self._ended.append(exchange)
             self._fault, transfer.fault = transfer.fault or self._fault, None
@@ -261,6 +274,10 @@ class CurlNetwork:
             return True
         if left_s <= 0 or not code:
             return False
+        if self._http3 is not None and transfer.older():
+            self._http3.failed(transfer.asking.authority, now)
+            transfer.again(left_s, unverified=transfer.unverified)
+            return True
         if transfer.stale(code):
             transfer.again(left_s, unverified=transfer.unverified, fresh=True)
         elif transfer.distrusted(code) and not self._verify_tls:

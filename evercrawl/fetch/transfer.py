@@ -31,6 +31,9 @@ _SEND_FAILED = 55
 _SILENT_B_PER_S = 512.0  # who sends no more is silent: a byte now and then is a way to keep a connection
 _LINE_BYTES = 32  # that a line of a head is taken for
 _MOST_PIECES = 256  # a body in pieces of two bytes would take thirty times its size
+_NEWER = ("2", "3")
+_VERSION_3 = 30  # CURL_HTTP_VERSION_3: QUIC, with the older versions where nobody answers there
+_VERSION_3_ONLY = 31  # CURL_HTTP_VERSION_3ONLY: else a kept connection of an older version would serve
 _CONNECT_TIME = 0x300000 + 5  # CURLINFO_CONNECT_TIME, of which the types of pycurl have no name
 _NOBODY = 44  # CURLOPT_NOBODY, of which the types of pycurl have no name
 _DNS_CACHE_TIMEOUT = 92  # CURLOPT_DNS_CACHE_TIMEOUT, likewise
@@ -154,7 +157,8 @@ class CurlTransfer:
         self._deadline_ms = 0
         self._target = ""
         self._fields: list[bytes] = []  # what the handle was told last
-        self._offers_2 = False
+        self._version = pycurl.CURL_HTTP_VERSION_1_1
+        self._offers: tuple[str, ...] = ("1.0", "1.1")
         self._address, self._connect_s = "", 0.0  # where it was told to connect last, and within which time
         self.proxy, self.proxies_tried = "", list[str]()
         self._fresh = False
@@ -183,7 +187,16 @@ class CurlTransfer:
         put(pycurl.HEADERFUNCTION, self.lines.append)
         put(pycurl.WRITEFUNCTION, self._take)
 
-    def begin(self, exchange: Exchange, asking: Asking, addresses: Sequence[str], proxy: str = "") -> None:
+    def begin(
+        self,
+        exchange: Exchange,
+        asking: Asking,
+        addresses: Sequence[str],
+        proxy: str = "",
+        *,
+        http3: bool = False,
+        only: bool = False,
+    ) -> None:
         """Set the handle up for `exchange`, to connect to the first of `addresses`; [] leaves that to curl.
 
         Where there are more, these are tried next, so that the first gets `NEXT_ADDRESS_S` to answer.
@@ -201,9 +214,12 @@ class CurlTransfer:
         if certificate_of is not None and asking.scheme == "https" and (own := certificate_of(asking.host)) is not None:
             self._identify(own)
         offers_2 = self._settings.http2 and asking.scheme == "https"
-        if offers_2 != self._offers_2:
-            put(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2TLS if offers_2 else pycurl.CURL_HTTP_VERSION_1_1)
-            self._offers_2 = offers_2
+        newest = _VERSION_3_ONLY if only else _VERSION_3
+        version = newest if http3 else pycurl.CURL_HTTP_VERSION_2TLS if offers_2 else pycurl.CURL_HTTP_VERSION_1_1
+        if version != self._version:
+            put(pycurl.HTTP_VERSION, version)
+            self._version = version
+        self._offers = ("1.0", "1.1", *(("2",) if offers_2 or http3 else ()), *(("3",) if http3 else ()))
         address = addresses[0] if addresses and not self._settings.looks_up else ""
         if address != self._address:
             # Host field, SNI and certificate stay the name's; only the connection goes to the address.
@@ -271,6 +287,19 @@ class CurlTransfer:
             put(pycurl.FRESH_CONNECT, 1 if fresh else 0)
             self._fresh = fresh
 
+    def older(self) -> bool:
+        """Have the exchange made in an older version, where it was to be HTTP/3 alone; return whether it was."""
+        if self._version != _VERSION_3_ONLY or self.lines:
+            return False
+        self._version, self._offers = pycurl.CURL_HTTP_VERSION_2TLS, ("1.0", "1.1", "2")
+        self.curl.setopt(pycurl.HTTP_VERSION, self._version)
+        return True
+
+    @property
+    def offers_3(self) -> bool:
+        """Whether HTTP/3 was tried."""
+        return "3" in self._offers
+
     @property
     def address(self) -> str:
         """Where the handle was told to connect; "" where a proxy, or curl, finds that out."""
@@ -300,10 +329,11 @@ class CurlTransfer:
         elif self._crowded:
             exchange.truncated, code, words = True, 0, "too many large bodies came at once"
         settle(exchange, self.lines, code, words)
-        if exchange.http_version == "2" and not self._offers_2:
-            exchange.error, exchange.detail = "protocol", "the server speaks HTTP/2 without having been asked to"
+        if (spoken := exchange.http_version) in _NEWER and spoken not in self._offers:
+            exchange.error = "protocol"
+            exchange.detail = f"the server speaks HTTP/{spoken} without having been asked to"
         if exchange.status or self.curl.getinfo(pycurl.REQUEST_SIZE):
-            version = "2" if exchange.http_version == "2" else "1.1"
+            version = exchange.http_version if exchange.http_version in _NEWER else "1.1"
             exchange.sent = self.asking.head(version, self._target, exchange.request.method)
         if self.asking.scheme == "https" and (exchange.sent or code in _BAD_CERTIFICATE):
             exchange.tls_ok = exchange.sent != b"" and not self.unverified

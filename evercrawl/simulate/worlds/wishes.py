@@ -37,6 +37,7 @@ NOT_DRAWN: Final = {
     "proxy": "there is no network",
     "verify_tls": "there are no certificates",
     "http2": "there is no network",
+    "http3": "there is no network",
     "keep_days": "done between two runs of a crawl",
     "keep_bytes": "as `keep_days`",
     "keep_versions": "as `keep_days`",
