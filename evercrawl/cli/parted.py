@@ -13,25 +13,31 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final, cast
 
-from evercrawl.cli import arguments
+from evercrawl.cli import arguments, where
 from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.lines import size
 from evercrawl.cli.show.plain import fit, many
-from evercrawl.config import values
+from evercrawl.config import FILE_NAME, values
 from evercrawl.errors import ConfigError
 
-FILE: Final = "cluster.json"  # as `evercrawl.cluster.birth.FILE`, which every start would load
 _OF_A_URL: Final = frozenset({"get", "why", "check"})
-_OF_EACH: Final = frozenset(
-    {"changes", "pause", "resume", "exclude", "include", "boost", "set", "add", "orders", "usage", "reindex"}
-)
+_OF_SETTINGS: Final = frozenset({"exclude", "include", "set"})  # they change the settings, which are those of all
+_OF_EACH: Final = frozenset({"changes", "pause", "resume", "boost", "add", "orders", "usage", "reindex"})
 
 
 def is_parted(args: argparse.Namespace) -> bool:
     """Whether a verb is about a crawl in several partitions, and answered here."""
     if args.verb == "crawl" or not hasattr(args, "dir"):
         return False
-    return (Path(args.dir or ".") / FILE).is_file()
+    return (_directory(args) / where.PARTED).is_file()
+
+
+def _directory(args: argparse.Namespace) -> Path:
+    """Return the crawl directory, as far as it can be told without an error, which the verb is to raise."""
+    if args.dir is not None or (Path() / where.PARTED).is_file():
+        return Path(args.dir or ".")
+    below = where.crawls_below(Path())
+    return below[0] if len(below) == 1 else Path()
 
 
 def answer(args: argparse.Namespace) -> int:
@@ -42,7 +48,7 @@ def answer(args: argparse.Namespace) -> int:
     ConfigError
         The question can only be asked of one partition.
     """
-    directory = Path(args.dir or ".")
+    directory = _directory(args)
     together: dict[str, Callable[[argparse.Namespace, Path], int]] = {
         "status": _status, "top": _top, "search": _search, "verify": _verify, "export": _export,
     }  # fmt: skip
@@ -54,6 +60,11 @@ def answer(args: argparse.Namespace) -> int:
 
     if args.verb in _OF_A_URL:
         return _asked(args, owner(directory, seeds.read_url(args.url)))
+    if args.verb in _OF_SETTINGS:
+        raise ConfigError(
+            f"all partitions of the crawl in {directory} have the settings of {directory / FILE_NAME}; edit that file, "
+            "and stop and start the crawl"
+        )
     if args.verb in _OF_EACH:
         return _each(args, part_directories(directory))
     _refuse(args, directory)

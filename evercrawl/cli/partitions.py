@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from evercrawl.cli import arguments, running
+from evercrawl.cli import arguments, running, where
 from evercrawl.config import FILE_NAME, Config, values
 from evercrawl.errors import ConfigError
 from evercrawl.progress import Limits, Progress
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from evercrawl.cli.show.lines import Watcher
     from evercrawl.progress import Summary
 
-_CLUSTER = "cluster.json"  # as `evercrawl.cluster.birth.FILE`, which every start would load
-
 
 def asked(args: argparse.Namespace, directory: Path, config: Config, seeded: bool) -> int | None:
     """Return how many partitions the crawl in a directory has, or is to have; None for one that has no partitions.
@@ -31,7 +29,7 @@ def asked(args: argparse.Namespace, directory: Path, config: Config, seeded: boo
     ConfigError
         It cannot have so many, or not with these settings; nothing was written.
     """
-    if args.partitions is None and not (directory / _CLUSTER).is_file():
+    if args.partitions is None and not (directory / where.PARTED).is_file():
         return None
     from evercrawl.cluster.birth import check_settings, is_cluster, read_birth
 

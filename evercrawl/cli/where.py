@@ -9,6 +9,7 @@ from typing import Final
 
 from evercrawl.errors import ConfigError
 
+PARTED: Final = "cluster.json"  # as `evercrawl.cluster.birth.FILE`, which every start would load
 _SHOWN: Final = 5
 _HERE: Final = Path()
 
@@ -39,7 +40,7 @@ def _found(args: argparse.Namespace) -> Path:
         return _named(args.dir)
     from evercrawl.store.partition import is_crawl
 
-    if is_crawl(_HERE):
+    if is_crawl(_HERE) or (_HERE / PARTED).is_file():
         return _HERE
     below = crawls_below(_HERE)
     if len(below) > 1:
@@ -64,10 +65,10 @@ def for_seeds(args: argparse.Namespace, urls: Sequence[str]) -> Path:
     from evercrawl.parse.urls import hostname
     from evercrawl.store.partition import is_crawl
 
-    if is_crawl(_HERE) or _is_unused(_HERE):
+    if is_crawl(_HERE) or (_HERE / PARTED).is_file() or _is_unused(_HERE):
         return _HERE
     made = Path(hostname(urls[0]).strip("[]"))
-    if made.exists() and not (made.is_dir() and (is_crawl(made) or _is_unused(made))):
+    if made.exists() and not (made.is_dir() and (is_crawl(made) or (made / PARTED).is_file() or _is_unused(made))):
         raise ConfigError(f"{made} is there and is no crawl; name another directory, such as --dir {made}-crawl")
     return made
 
@@ -76,8 +77,11 @@ def crawls_below(folder: Path) -> list[Path]:
     """Return the folders in `folder` that are crawls, sorted."""
     from evercrawl.store.partition import is_crawl
 
+    def there(path: Path) -> bool:
+        return path.is_dir() and (is_crawl(path) or (path / PARTED).is_file())
+
     try:
-        return sorted(path.relative_to(folder) for path in folder.iterdir() if path.is_dir() and is_crawl(path))
+        return sorted(path.relative_to(folder) for path in folder.iterdir() if there(path))
     except OSError:
         return []
 

@@ -40,7 +40,10 @@ BEGAN_AT: Final = 1_700_000_000.0
 CLUSTER: Final = "made-up"
 CALM_S: Final = 3600.0
 """After the last blow it may take so long until every page was visited."""
+SETTLES_S: Final = 60.0
+"""Once every page was visited, for so long is waited for a moment at which nothing is under way."""
 _LOOK_S: Final = 5.0
+_READ_EVERY: Final = 12
 
 
 @dataclass
@@ -101,7 +104,7 @@ class PartedSimulation:
         self._secret = random.Random(f"secret {world.seed}").randbytes(16)
         self._mail = Mail(random.Random(f"mail {world.seed}"), world.roads)
         self._manners = SharedManners(world.delay_s, 1, self._config.connections_per_ip)
-        self._processes = Processes()
+        self._processes, self._rested = Processes(), 0
         self._lives = dict[int, _Life]()
         self._begun = Counter[int]()
         self._disks = {
@@ -144,13 +147,20 @@ class PartedSimulation:
 
     async def _calm(self) -> None:
         """Wait until all pages were visited, and all letters were applied."""
-        until = asyncio.get_running_loop().time() + CALM_S
-        rested = 0
-        while asyncio.get_running_loop().time() < until and rested < 2:
+        loop, looks = asyncio.get_running_loop(), 0
+        until = loop.time() + CALM_S
+        while loop.time() < until and self._rested < 2:
             await asyncio.sleep(_LOOK_S)
             self._hear()
             crawls = [life.crawl for life in self._lives.values()]
-            rested = rested + 1 if all(crawl is not None and crawl.at_rest() for crawl in crawls) else 0
+            self._rested = self._rested + 1 if all(one is not None and one.at_rest() for one in crawls) else 0
+            looks += 1
+            if (
+                looks % _READ_EVERY == 0
+                and until > loop.time() + SETTLES_S
+                and self._wanted() <= set(self._read().visited)
+            ):
+                until = loop.time() + SETTLES_S  # pages are refreshed for ever, so that there may be no such moment
 
     def _begin(self, number: int) -> None:
         """Let a process of a partition begin."""
@@ -322,7 +332,7 @@ class PartedSimulation:
         result.lost, result.doubled = self._mail.lost, self._mail.doubled
         result.found = self._read()
         result.wrong += result.found.wrong
-        if result.found.under_way:
+        if result.found.under_way and self._rested:
             result.wrong.append(f"{result.found.under_way:g} of cash is under way though all is calm")
         missing = self._wanted() - set(result.found.visited)
         if missing:

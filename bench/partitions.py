@@ -1,0 +1,217 @@
+"""What a crawl in several partitions costs beside one of one partition, and what it comes to when processes are killed.
+
+A web of many sites is served on loopback and crawled twice until it is idle: by one process, and by --parts of them, of
+which --kills are killed meanwhile. Then both directories are read; and once more after both crawls went on for a while,
+in which importance comes to rest.
+
+python bench/partitions.py --parts 4 --kills 4
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+
+from evercrawl.arrays.hasher import Hasher
+from evercrawl.ask.verify.cash import members
+from evercrawl.ask.verify.together import together
+from evercrawl.cluster.birth import part_directories
+from evercrawl.model.stored.reader import opened
+from evercrawl.parse.sites import found_site
+from evercrawl.parse.urls import hostname
+from evercrawl.simulate.surroundings.named_loopback import NETWORK, NamedLoopback
+from evercrawl.store.journal.codec import decode_slots, encode_slots
+from evercrawl.store.journal.events import HAS_LINKS, LetterReceived, LetterSent, Visit
+from evercrawl.store.partition import Partition
+from evercrawl.store.post.ownership import Ownership, Share
+
+
+async def crawled(
+    server: NamedLoopback, folder: Path, directory: Path, parts: int, kills: int, *until: str
+) -> dict[str, float]:
+    """Crawl until idle, or as `until` says, killing processes of partitions meanwhile; return what it took."""
+    server.write_names(folder / "names.txt")
+    more = ["--partitions", str(parts)] if parts > 1 else []
+    more += until or ("--until-idle",)
+    used, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    crawl = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "evercrawl", "crawl", server.seed, "--dir", str(directory), "--scope", "any",
+        "--allow-net", NETWORK, "--delay", "0", "--connections-per-ip", "8", "--resolve", str(folder / "names.txt"),
+        "--no-index", "--workers", "0", "--probe-share", "0", "--quiet", "--contact", "me@example.org",
+        *more,
+    )  # fmt: skip
+    ending = asyncio.ensure_future(crawl.wait())
+    draw, killed = random.Random(1), 0
+    while not ending.done():
+        await asyncio.wait([ending], timeout=2.0)
+        there = [] if ending.done() or killed >= kills else parts_of(crawl.pid)
+        if there:
+            os.kill(draw.choice(there), signal.SIGKILL)
+            killed += 1
+    assert crawl.returncode == 0, f"the crawl ended with {crawl.returncode}"
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu_s = after.ru_utime + after.ru_stime - used.ru_utime - used.ru_stime
+    return {"wall_s": round(time.monotonic() - began, 1), "cpu_s": round(cpu_s, 2), "killed": killed}
+
+
+def parts_of(pid: int) -> list[int]:
+    """Return the processes of partitions of a crawl."""
+    found = list[int]()
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, _, rest = stat.read_text().rpartition(")")
+            line = (stat.parent / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if int(rest.split()[1]) == pid and b"spawn_main" in line:
+            found.append(int(name.split()[0]))
+    return sorted(found)
+
+
+def alone(directory: Path) -> tuple[dict[str, float], dict[str, float], list[tuple[str, str]]]:
+    """Return figures of a crawl of one partition, the importance of its pages, and its links."""
+    with closing(opened(directory)) as crawl:
+        state = crawl.state
+        urls = state.urls.get_many(range(state.known.count))
+        has, rows = state.table.cash[: state.known.count].astype(np.float64), state.records.rows[: state.records.count]
+        has[rows["slot"]] += rows["importance"]
+        slots, sites = members(state)
+        has[slots] += state.accounts.shares(sites)
+        importance = dict(zip(urls, has.tolist(), strict=True))
+        links = [
+            (urls[event.slot], urls[target])
+            for _, _, event in crawl.journal.replay()
+            if isinstance(event, Visit) and event.flags & HAS_LINKS
+            for target in decode_slots(event.targets).tolist()
+        ]
+        return {"visits": state.visits, "journal_bytes": crawl.journal.position}, importance, links
+
+
+def split(links: list[tuple[str, str]], parts: int) -> dict[str, float]:
+    """Return which part of the links cross partitions, by a hash of the site and by one of the URL."""
+    hasher = Hasher(bytes(16))
+    own = Ownership(Share(0, parts, "bench", 1), hasher, found_site)
+    by_site = sum(own.of(hostname(one)) != own.of(hostname(other)) for one, other in links)
+    by_url = sum(hasher.key(one) % parts != hasher.key(other) % parts for one, other in links)
+    return {
+        "links": len(links), "crossing_by_site": round(by_site / len(links), 4),
+        "crossing_by_url": round(by_url / len(links), 4),
+    }  # fmt: skip
+
+
+def transfers(entries: int = 1000, letters: int = 200) -> dict[str, float]:
+    """Return how many entries of letters a core journals and folds a second, sent and received."""
+    rates = dict[str, float]()
+    with tempfile.TemporaryDirectory() as folder:
+        share = Share(0, 2, "bench", 1)
+        with closing(Partition(Path(folder), os.urandom, now=1.0, site=found_site, share=share)) as crawl:
+            keys = np.arange(1, entries * 20 + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+            crawl.state.table.intern(keys)
+            draw = np.random.default_rng(1)
+            for name in ("received", "sent"):
+                began = time.process_time()
+                for number in range(1, letters + 1):
+                    chosen = draw.choice(keys, entries, replace=False)
+                    slots = np.sort(crawl.state.table.find(chosen))
+                    amounts, packed = draw.random(entries).tobytes(), encode_slots(slots)
+                    if name == "received":
+                        crawl.remember(LetterReceived(1.0, 1, 1, number, packed, amounts))
+                    else:
+                        crawl.remember(LetterSent(1.0, 1, number, packed, amounts, 0, 0))
+                    if number % 20 == 0:
+                        crawl.journal.write(crawl.journal.seal())
+                rates[f"{name}_per_s"] = round(entries * letters / (time.process_time() - began))
+            rates["journal_bytes_an_entry"] = round(crawl.journal.position / (2 * entries * letters), 2)
+    return rates
+
+
+def several(directory: Path, one: dict[str, float], importance: dict[str, float]) -> dict[str, object]:
+    """Return figures of a crawl of several partitions beside those of one."""
+    partitions = [opened(part) for part in part_directories(directory)]
+    try:
+        found = together(partitions)
+        visits = sum(partition.state.visits for partition in partitions)
+        journal = sum(partition.journal.position for partition in partitions)
+        known = sum(partition.state.known.count for partition in partitions)
+        sent = entries = 0
+        for partition in partitions:
+            for _, _, event in partition.journal.replay():
+                if isinstance(event, LetterSent):
+                    sent, entries = sent + 1, entries + len(event.amounts) // 8
+    finally:
+        for partition in partitions:
+            partition.close()
+    whole, other = sum(importance.values()) or 1.0, sum(found.importance.values())
+    off = sum(abs(importance.get(url, 0.0) / whole - value / other) for url, value in found.importance.items())
+    journal_a_visit = journal / visits
+    return {
+        "visits": visits,
+        "pages": len(found.visited),
+        "pages_of_two": sum(len(who) > 1 for who in found.visited.values()),
+        "letters": sent,
+        "letters_a_visit": round(sent / visits, 3),
+        "entries_a_visit": round(entries / visits, 3),
+        "journal_bytes_a_visit": round(journal_a_visit),
+        "journal_ratio": round(journal_a_visit / (one["journal_bytes"] / one["visits"]), 2),
+        "known_rows_a_url": round(known / len(found.importance), 2),
+        "importance_off": round(off, 6),
+        "importance_ratio": round(other / whole, 4),
+        "law_off_at_worst": found.worst,
+        "under_way": found.under_way,
+        "wrong": found.wrong[:3],
+    }
+
+
+async def measured(args: argparse.Namespace, folder: Path) -> None:
+    """Crawl by one, and by several, and print what each came to."""
+    async with NamedLoopback(sites=args.sites, pages=args.pages, addresses=8) as server:
+        took = await crawled(server, folder, folder / "one", 1, 0)
+        one, _, links = alone(folder / "one")
+        one_row = {**took, **one, "pages_per_cpu_s": round(one["visits"] / took["cpu_s"], 1)}
+        print(json.dumps({"one": one_row}), flush=True)
+        print(json.dumps({"split": split(links, args.parts)}), flush=True)
+        many = await crawled(server, folder, folder / "many", args.parts, args.kills)
+        row = several(folder / "many", one, {})
+        rest = "--seconds", str(args.rest)
+        await crawled(server, folder, folder / "one", 1, 0, *rest)
+        await crawled(server, folder, folder / "many", args.parts, 0, *rest)
+    importance = alone(folder / "one")[1]
+    rested = several(folder / "many", one, importance)
+    row |= {name: rested[name] for name in ("importance_off", "importance_ratio", "wrong", "law_off_at_worst")}
+    row["pages_per_cpu_s"] = round(float(str(row["visits"])) / many["cpu_s"], 1)
+    print(json.dumps({f"{args.parts} partitions": {**many, **row}}), flush=True)
+
+
+def main() -> int:
+    """Measure, and print a JSON object a step."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--parts", type=int, default=4)
+    parser.add_argument("--kills", type=int, default=4)
+    parser.add_argument("--sites", type=int, default=40)
+    parser.add_argument("--pages", type=int, default=40)
+    parser.add_argument("--rest", type=int, default=30, help="seconds in which importance comes to rest afterwards")
+    args = parser.parse_args()
+    print(json.dumps({"transfers": transfers()}), flush=True)
+    folder = Path(tempfile.mkdtemp(prefix="evercrawl-partitions-"))
+    try:
+        asyncio.run(measured(args, folder))
+    finally:
+        shutil.rmtree(folder)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
