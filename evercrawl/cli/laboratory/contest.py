@@ -102,7 +102,7 @@ def _budgets(raw: str | None, flag: str, usual: tuple[float, ...]) -> tuple[floa
 
 
 def _fields(each: ContestPlace) -> dict[str, object]:
-    told = dict(each._asdict())
+    told: dict[str, object] = dict(each._asdict())
     return told | {"gap_closed": None if math.isnan(each.gap_closed) else each.gap_closed}
 
 

@@ -133,7 +133,8 @@ class _Noted(VisitWatcher):
         chosen = int(np.argsort(self._cash.mean(axis=0))[-max(len(self._pages) // _TENTH // 2, 1)])
         at = place == chosen
         seen = np.cumsum(earned[at])
-        moved = np.interp(self._at, clock[at], np.arange(1, at.sum() + 1), left=0).astype(int)
+        visits = np.arange(1.0, float(at.sum()) + 1)
+        moved: Ints = np.floor(np.interp(self._at, clock[at], visits, left=0.0)).astype(np.int64)
         came = np.concatenate([[0.0], seen])[moved] + self._cash[:, chosen]
         end = float(clock[at][-1])
         cut = max(end - _WINDOW, float(clock[at][0]))

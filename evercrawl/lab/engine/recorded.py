@@ -45,7 +45,7 @@ class RecordedWeb(ChangingWeb):
     ) -> None:
         count = int(max(source.max(), target.max())) + 1
         self._at, self._source, self._target, self._present = at, source, target, present
-        self._links: list[set[int]] = [set() for _ in range(count)]
+        self._links: list[set[int]] = [set[int]() for _ in range(count)]
         self._entry = 0
         self.changed = 0
         self._step(max(int(begins * len(at)), 1))
@@ -126,7 +126,10 @@ class RecordedWeb(ChangingWeb):
             self._source[entries].tolist(), self._target[entries].tolist(), self._present[entries].tolist(), strict=True
         )
         for source, target, present in rows:
-            (self._links[source].add if present else self._links[source].discard)(target)
+            if present:
+                self._links[source].add(target)
+            else:
+                self._links[source].discard(target)
             touched[source] = None
         self._entry = max(self._entry, upto)
         self.changed += len(touched)

@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from evercrawl.simulate.graphs.base import Web
+from evercrawl.simulate.graphs.base import Web, zipf
 from evercrawl.types import Floats, Ints
 
 _MOST: Final = 100  # links that are added at once, at most
@@ -54,8 +54,7 @@ def cooper_frieze(
     new[1 + random.permutation(steps - 1)[: pages - 2]] = True
     new[0] = True
     known = 1 + np.cumsum(new)  # pages that are there after each step
-    below = np.cumsum(np.arange(1, _MOST + 1, dtype=np.float64) ** -steep)
-    many = np.searchsorted(below, random.random(steps) * below[-1], side="right") + 1
+    many = zipf(random, steps, steep, _MOST)
     step = np.repeat(np.arange(steps), many)
     target = _preferred(random, known[step], alike)
     source = np.where(new[step], known[step] - 1, np.repeat(_sources(random, known, new, alike), many))
