@@ -122,10 +122,10 @@ class RecordedWeb(ChangingWeb):
         """Take in the log up to an entry; return the pages whose links are others now."""
         entries = slice(self._entry, upto)
         touched = dict[int, None]()
-        rows = zip(
-            self._source[entries].tolist(), self._target[entries].tolist(), self._present[entries].tolist(), strict=True
-        )
-        for source, target, present in rows:
+        sources: list[int] = self._source[entries].tolist()
+        targets: list[int] = self._target[entries].tolist()
+        there: list[bool] = self._present[entries].tolist()
+        for source, target, present in zip(sources, targets, there, strict=True):
             if present:
                 self._links[source].add(target)
             else:
