@@ -6,26 +6,12 @@ that were read of its kind of address at its depth, of its kind, of its site and
 its own (a Beta belief whose prior is worth `PRIOR` pages). The more it is in doubt the more there
 is to learn: a standard deviation is added.
 
-Some sites have no end: a calendar's pages are different, and each leads to others. Nothing that is read of a page tells
-that; what the pages before it led to does. A kind is believed to end where *leaves* were found at some depth, pages
-that made known nothing of their host: then down to `AHEAD` links deeper. It is also believed to where its pages link to
-others of their kind that were *met* before, and are no less deep: who draws from a finite set meets some again (the
-coverage of a sample, Good 1953), and a program that makes up pages as they are asked for does not. Where it does, as
-with days that link to all of their week, it goes on in one direction: so such a kind is believed in only while it is
-broad for its depth. Of any other kind, once `SHOWN` pages were read, single ones that lead deeper are read first, for
-they show soonest whether it ends, and only so many: `FREE` of a site, and one for `APART` that were read of it, half of
-them of one kind; then ever fewer a visit of its host. All others of such a kind wait: they are *held back*. So are
-pages where most of those before turned out to be copies, or none at all.
-
-References
-----------
-Good (1953). The population frequencies of species and the estimation of population parameters. Biometrika 40.
+Whether a kind ends is told by `_ends`: pages of one that has shown no end are *held back*, but for a few that show
+whether it does. So are pages where most of those before turned out to be copies, or none at all.
 """
 
 from __future__ import annotations
 
-import math
-import struct
 from collections.abc import Collection
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -36,6 +22,27 @@ from numpy.typing import NDArray
 from evercrawl.arrays.numbering import Numbering
 from evercrawl.arrays.saved import SavedRows
 from evercrawl.schedule.pages import Pages
+from evercrawl.schedule.shared._ends import (
+    CELLS,
+    FIRST_LATER,
+    GROUP,
+    HARDLY,
+    LAST,
+    LEAVES,
+    MET,
+    MET_LEAST,
+    MOST_VISITS,
+    SHOWN,
+    TOLD,
+    TURN,
+    Group,
+    believed,
+    ended,
+    ends_at,
+    links_of,
+    tries_of,
+    with_links,
+)
 from evercrawl.schedule.shared.host_times import HostTimes
 from evercrawl.types import Flags, Floats, Keys, Slots
 
@@ -43,79 +50,14 @@ PRIOR: Final = 4.0
 """Pages that what is expected of a wider group counts for."""
 USUAL: Final = 0.8
 """Part of all pages that have content of their own, before any was read."""
-AHEAD: Final = 2
-"""Links below the deepest leaves down to which a folder is believed to end."""
-DEEPEST: Final = 32
-"""Links below the first page that was read of a site, beyond which its pages are held back."""
-FREE: Final = 6
-"""Pages of a site that may be read to see whether a kind ends, once there were `SHOWN` of it, however few were read."""
-APART: Final = 32.0
-"""Pages read of a site for each further one."""
-_TURN: Final = 0.5  # of that, for one kind
-FIRST_LATER: Final = 256.0
-"""Visits of a host after which one more may be read; twice as many for the next, and so on."""
-MET_AT: Final = 16
-"""Bits of what is kept of a kind's links that say how many there were; the others say how many of them were met."""
-SEEN: Final = 1 << 12
-"""Links of a kind that count at most: then all count half."""
-MET: Final = 1 / 16
-"""Part of the links to a kind that were known already, by which it is believed to be finite: who samples without end
-meets nothing twice."""
-MET_LEAST: Final = 3
-"""How many there have to be."""
-_HARDLY: Final = 0.1  # of a link, where none was met
-LAST: Final = 0.01
-"""Of what it would be worth by its place, what is left at most of a page of a kind that has shown no end; the less, the
-fewer links there are to what was known."""
-BROAD: Final = 1.0
-"""Links below the first page of its site down to which such a kind is believed in, besides one for each doubling of its
-pages: what goes on and on in one direction may well meet all that is beside it."""
 POOR: Final = 0.2
 """Part of pages with content of their own below which the rest is held back, once `TOLD` were read."""
-TOLD: Final = 8
-"""Pages after which a folder is judged by its own."""
-SHOWN: Final = 6
-"""Pages of a kind that show whether it ends; if they do not, the rest is held back."""
 MOSTLY: Final = 0.5
 """The same for a whole site, once `TOLD_OF_SITE` were read: what copies make known seldom is more."""
 TOLD_OF_SITE: Final = 4
-LEAVES: Final = 0.25
-"""Part of the pages of one depth that have to be leaves, two at least, where a folder ends."""
-FEW_LEAVES: Final = 1 / 16
-"""Part of a folder's pages that have to be leaves, that it may be believed to end where its site does."""
-
-GROUP: Final = np.dtype(
-    [
-        ("read", "<u4"), ("own", "<u4"), ("leaves", "<u4"),  # pages
-        ("first", "<u2"), ("deepest", "<u2"),  # depth + 1 of those that were read; 0 for none
-        ("ends", "<u2"), ("dead", "<u2"),  # depth + 1 of the deepest with leaves enough; leaves since the last deeper
-        ("tried", "<u4"),  # read to see whether there is an end
-        ("next", "<u4"),  # of a site: visits of the host before the next; of a kind: its links, see `MET_AT`
-    ]
-)  # fmt: skip
-"""What is kept of a site, of a folder, or of a depth in a folder: 28 bytes."""
 _ODD: Final = 0x9E3779B97F4A7C15
 _MASK: Final = (1 << 64) - 1
 _MOST: Final = 0xFFFF
-
-
-_CELLS: Final = struct.Struct("<IIIHHHHII")
-"""The same, row by row."""
-_MOST_VISITS: Final = 0xFFFFFFFF
-
-
-class _Group(msgspec.Struct, gc=False):
-    """A row of `GROUP`."""
-
-    read: int
-    own: int
-    leaves: int
-    first: int
-    deepest: int
-    ends: int
-    dead: int
-    tried: int
-    next: int
 
 
 class Prospect(NamedTuple):
@@ -216,19 +158,19 @@ class Prospects:
         keys = [_site_key(site), _folder_key(host, folder), _depth_key(host, folder, depth)]
         numbers: list[int] = self._numbers.of(np.array(keys, np.uint64)).tolist()
         cells, note = self._groups.upto(len(self._numbers)).data, self._groups.changed.note
-        places = [number * _CELLS.size for number in (0, *numbers)]
-        groups = [_Group(*_CELLS.unpack_from(cells, place)) for place in places]
+        places = [number * CELLS.size for number in (0, *numbers)]
+        groups = [Group(*CELLS.unpack_from(cells, place)) for place in places]
         _, of_site, of_folder, of_depth = groups
         level = min(depth, _MOST - 1) + 1
-        told = of_folder.read >= SHOWN and not _ended(of_site, of_folder, level)
+        told = of_folder.read >= SHOWN and not ended(of_site, of_folder, level)
         if told and level + min(of_folder.dead, 1) > of_folder.deepest:
             of_site.tried, of_folder.tried = of_site.tried + 1, of_folder.tried + 1
-            most = _tries(of_site.read)
-            over = min(max(of_site.tried - most, of_folder.tried - _TURN * most), 31.0)
+            most = tries_of(of_site.read)
+            over = min(max(of_site.tried - most, of_folder.tried - TURN * most), 31.0)
             if over > 0:
-                of_site.next = min(int(min(visits + 1, FIRST_LATER) * 2.0**over), _MOST_VISITS)
-        of_folder.next = _with_links(of_folder.next, links, met)
-        before = _believed(of_site, of_folder)
+                of_site.next = min(int(min(visits + 1, FIRST_LATER) * 2.0**over), MOST_VISITS)
+        of_folder.next = with_links(of_folder.next, links, met)
+        before = believed(of_site, of_folder)
         leaf = own and not found
         for group in groups:
             group.read += 1
@@ -240,11 +182,11 @@ class Prospects:
         of_folder.dead = min(of_folder.dead + (not found), _MOST)
         if of_depth.leaves >= max(2, LEAVES * of_depth.read):
             of_site.ends, of_folder.ends = max(of_site.ends, level), max(of_folder.ends, level)
-        if _believed(of_site, of_folder) != before:
+        if believed(of_site, of_folder) != before:
             self.turned.add(host)
         for number, place, group in zip((0, *numbers), places, groups, strict=True):
             note(number)
-            _CELLS.pack_into(cells, place, *msgspec.structs.astuple(group))
+            CELLS.pack_into(cells, place, *msgspec.structs.astuple(group))
 
     def of(self, hosts: Slots, sites: Slots, folders: Slots, depths: Slots) -> Prospect:
         """Return what to expect of unread pages by where they are, columns of shape (n,)."""
@@ -259,19 +201,19 @@ class Prospects:
         level = np.minimum(depths.astype(np.int64), _MOST - 1) + 1
         poor = (of_depth["read"] >= TOLD) & (own < POOR)
         poor |= (of_site["read"] >= TOLD_OF_SITE) & (of_site["own"] < MOSTLY * of_site["read"])
-        ends = _ends(of_site, of_folder, level) & ~poor
+        ends = ends_at(of_site, of_folder, level) & ~poor
         deepest = of_folder["deepest"].astype(np.int64)
         visits = self.times.visits_of(hosts)
-        most = _tries(of_site["read"])
-        free = (of_site["tried"] < most) & (of_folder["tried"] < _TURN * most)
+        most = tries_of(of_site["read"])
+        free = (of_site["tried"] < most) & (of_folder["tried"] < TURN * most)
         free |= (of_site["next"] > 0) & (visits >= of_site["next"])
         endless = ~ends & ~poor & (of_folder["read"] >= SHOWN)
         shows = ~ends & ~poor & (level + np.minimum(of_folder["dead"], 1) > deepest)
         doubt = np.sqrt(own * (1.0 - own) / (of_depth["read"] + PRIOR + 1.0))
         tries = np.where(shows & free, np.where(level > deepest, 2.0, 1.0), 0.0)
         read, told = of_depth["read"].astype(np.float64), of_site["read"].astype(np.float64)
-        links, met = _links_of(of_folder["next"])
-        left = np.where(endless, LAST * np.minimum((met + _HARDLY) / (MET * links + MET_LEAST), 1.0), 1.0)
+        links, met = links_of(of_folder["next"])
+        left = np.where(endless, LAST * np.minimum((met + HARDLY) / (MET * links + MET_LEAST), 1.0), 1.0)
         return Prospect(read, own, doubt, told, ends, tries, endless, left, poor)
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -319,61 +261,6 @@ class Prospects:
     def _taken(self, keys: Keys) -> NDArray[Any]:
         """Return the groups of keys, zeros for one of which nothing was read."""
         return self._groups.take(self._numbers.find(keys))
-
-
-def _believed(of_site: _Group, of_folder: _Group) -> tuple[int, int, bool, bool]:
-    """Return what decides about the unread pages of a kind: where it ends, whether pages were met, and were enough."""
-    links, met = _links_of(of_folder.next)
-    return (
-        of_site.ends,
-        of_folder.ends + (of_folder.dead > 0),
-        met >= max(MET_LEAST, MET * links),
-        of_folder.read >= SHOWN,
-    )
-
-
-def _tries(read: Any) -> Any:
-    """Return how many pages may be read to see whether kinds of a site end, of which `read` pages were read."""
-    return FREE + read / APART
-
-
-def _with_links(seen: int, links: int, met: int) -> int:
-    """Return what is kept of the links to a kind, of which so many more were seen."""
-    before, met_before = _links_of(seen)
-    if before + links > SEEN:
-        before, met_before = before // 2, met_before // 2
-    counted: int = before + min(links, SEEN) | met_before + min(met, SEEN) << MET_AT
-    return counted
-
-
-def _links_of(seen: Any) -> tuple[Any, Any]:
-    """Return the links to a kind that were seen, and how many of them led to what was known."""
-    return seen & (1 << MET_AT) - 1, seen >> MET_AT
-
-
-def _ended(of_site: _Group, of_folder: _Group, level: int) -> bool:
-    """Return what `_ends` does, of one page."""
-    ends, read = of_folder.ends, of_folder.read
-    if level > of_site.first + DEEPEST:
-        return False
-    if ends and level <= ends + AHEAD:
-        return True
-    links, met = _links_of(of_folder.next)
-    if met >= max(MET_LEAST, MET * links):
-        return level - of_site.first <= BROAD + math.log2(read + 1.0)
-    untold = read < TOLD or of_folder.leaves >= FEW_LEAVES * read
-    return untold and of_site.ends > 0 and level <= of_site.ends + AHEAD
-
-
-def _ends(of_site: Any, of_folder: Any, level: Any) -> Any:
-    """Return whether folders are believed to end, at `level`, by what was found of themselves and of their sites."""
-    own = (of_folder["ends"] > 0) & (level <= of_folder["ends"] + np.int64(AHEAD))
-    links, met = _links_of(of_folder["next"])
-    known = met >= np.maximum(MET_LEAST, MET * links)
-    broad = known & (level - of_site["first"] <= BROAD + np.log2(of_folder["read"] + 1.0))
-    untold = (of_folder["read"] < TOLD) | (of_folder["leaves"] >= FEW_LEAVES * of_folder["read"])
-    like_site = untold & ~known & (of_site["ends"] > 0) & (level <= of_site["ends"] + np.int64(AHEAD))
-    return (own | broad | like_site) & (level <= of_site["first"] + np.int64(DEEPEST))
 
 
 def _site_key(site: Any) -> Any:

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from evercrawl.schedule.shared._ends import FREE, SHOWN
 from evercrawl.schedule.shared.host_times import HostTimes
-from evercrawl.schedule.shared.prospects import FREE, SHOWN, Prospects
+from evercrawl.schedule.shared.prospects import Prospects
 
 
 def of(prospects, folder, depth, host=0):
