@@ -503,11 +503,9 @@ def test_what_an_older_version_kept_is_taken_up(version, events, tmp_path, read)
             state["sites"][:, RENEWED] = -1.0  # of which bin something was worked out is told in another way now
         same(memory, learned)
         foreseen = [one.foresight.prospects.state() for one in (kept, anew)]
-        for (
-            memory
-        ) in foreseen:  # kinds of addresses were told by another rule: of all pages and of a site it is the same
-            memory["groups"], memory["keys"] = memory["groups"][:2], memory["keys"][:2]
-            memory["groups"]["tried"] = memory["groups"]["next"] = 0  # and tries are counted in another way
+        for of in foreseen:  # kinds of addresses were told by another rule, but all pages, and a site, are the same
+            of["groups"], of["keys"] = of["groups"][:2], of["keys"][:2]
+            of["groups"]["tried"] = of["groups"]["next"] = 0  # and tries are counted in another way
         same(*foreseen)
 
 
