@@ -61,7 +61,7 @@ def test_all_of_a_crawled_site_can_be_asked_about(crawled, site, tmp_path, capsy
     assert "policy price keeps no tables" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["export", "policies", "-o", "-", "--dir", crawled])
-    assert "choose pages, links, visits, content, usage, wacz or policy.NAME" in capsys.readouterr().err
+    assert "choose pages, links, visits, content, usage, wacz, archive or policy.NAME" in capsys.readouterr().err
 
     assert main(["get", f"{origin}/moved", "--dir", crawled, "--json"]) == 0
     out, err = capsys.readouterr()
