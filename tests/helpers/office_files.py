@@ -46,17 +46,15 @@ def pptx() -> bytes:
 
 
 def odt() -> bytes:
-    from odf import dc
-    from odf.opendocument import OpenDocumentText
-    from odf.text import A, H, P
+    from odfdo import Document, Header, Link, Paragraph
 
-    document: Any = OpenDocumentText()
-    document.meta.addElement(dc.Title(text="An open one"))
-    document.meta.addElement(dc.Language(text="fr"))
-    document.text.addElement(H(outlinelevel=2, text="Heading of odt"))
-    paragraph = P(text="words and ")
-    paragraph.addElement(A(href="http://example.org/from-odt", text="a link"))
-    document.text.addElement(paragraph)
+    document = Document("text")
+    document.meta.title, document.meta.language = "An open one", "fr"
+    document.body.clear()
+    document.body.append(Header(2, "Heading of odt"))
+    paragraph = Paragraph("words and ")
+    paragraph.append(Link("http://example.org/from-odt", text="a link"))
+    document.body.append(paragraph)
     return saved(document.save)
 
 

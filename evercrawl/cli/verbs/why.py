@@ -100,7 +100,8 @@ def rows(found: Why) -> list[tuple[str, str]]:
 
 
 def _found(found: Origin, at: float) -> str:
-    where = f"on {found.source}" if found.source else "in a sitemap, a feed or an import, or by a program" if found.depth else "as a seed"
+    unlinked = "in a sitemap, a feed or an import, or by a program" if found.depth else "as a seed"
+    where = f"on {found.source}" if found.source else unlinked
     hops = f" and {many(found.hops, 'redirects')}" if found.hops else ""
     far = f", {many(found.depth, 'links')}{hops} from a seed" if found.depth or found.hops else ""
     return f"{where}{far}, {_when(found.found_at, at)}"

@@ -132,31 +132,17 @@ def _shapes(shapes: Any) -> Iterator[Any]:
 
 
 def _odf(body: bytes) -> DocumentText:
-    names: Any = import_module("odf.namespaces")
-    document: Any = import_module("odf.opendocument").load(io.BytesIO(body))
-    teletype: Any = import_module("odf.teletype")
-    blocks, links, about = list[Block](), dict[str, None](), dict[str, str]()
-    for node in _nodes(document.body):
-        kind = node.qname
-        if kind in ((names.TEXTNS, "h"), (names.TEXTNS, "p")):
-            level = int(node.getAttrNS(names.TEXTNS, "outline-level") or 1) if kind[1] == "h" else 0
-            blocks.append(Block(str(teletype.extractText(node)), level))
-        elif kind == (names.TEXTNS, "a") and len(links) < MOST_LINKS:
-            links[str(node.getAttrNS(names.XLINKNS, "href") or "")] = None
-    for node in _nodes(document.meta):
-        if node.qname[0] == names.DCNS:
-            about[node.qname[1]] = str(node)
-    return DocumentText(blocks, about.get("title", ""), about.get("language", ""), tuple(filter(None, links)))
-
-
-def _nodes(node: Any) -> Iterator[Any]:
-    """Yield the elements below one, in order; however deep they lie, nothing recurs."""
-    waiting = [node]
-    while waiting:
-        one = waiting.pop()
-        if getattr(one, "qname", None) is not None and one.nodeType == 1:
-            yield one
-            waiting.extend(reversed(one.childNodes))
+    document: Any = import_module("odfdo").Document(io.BytesIO(body))
+    blocks, links = list[Block](), dict[str, None]()
+    for node in document.body.get_elements("descendant::text:a"):
+        if len(links) < MOST_LINKS:
+            links[node.get_attribute("xlink:href") or ""] = None
+        node.tag = "text:span"  # else its text would be that of a link in Markdown
+    for node in document.body.get_elements("descendant::text:h|descendant::text:p"):
+        level = int(node.get_attribute("text:outline-level") or 1) if node.tag == "text:h" else 0
+        blocks.append(Block(str(node.inner_text), level))
+    about = document.meta
+    return DocumentText(blocks, about.title or "", about.language or "", tuple(filter(None, links)))
 
 
 def _distinct(texts: Iterator[str]) -> list[str]:

@@ -9,7 +9,7 @@ from evercrawl.parse.documents.base import DOCX, MOST_CHARS, ODF, PDF, PPTX, XLS
 
 __all__ = ["missing", "read_document"]
 
-_NEEDS: Final = {PDF: "pypdfium2", DOCX: "docx", XLSX: "openpyxl", PPTX: "pptx", ODF: "odf"}
+_NEEDS: Final = {PDF: "pypdfium2", DOCX: "docx", XLSX: "openpyxl", PPTX: "pptx", ODF: "odfdo"}
 _EXTRAS: Final = {PDF: "pdf"}
 
 
