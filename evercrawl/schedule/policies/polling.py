@@ -77,7 +77,9 @@ class Polling(Spaced):
         return least(weight, lam, access_s, level)
 
 
-def levels(lam: ArrayLike, access_s: float, law: renewal.RenewalLaw | None = None) -> Floats:
+def levels(
+    lam: ArrayLike, access_s: float, law: renewal.RenewalLaw | None = None, *, exponential: bool = False
+) -> Floats:
     """Return ln(1 / h), h = E e^(-lam X) being the chance that a page does not change during an access of length X.
 
     Parameters
@@ -88,13 +90,19 @@ def levels(lam: ArrayLike, access_s: float, law: renewal.RenewalLaw | None = Non
         E X.
     law
         Of X over its mean, by its transform; None where it is constant.
+    exponential
+        Whether X is exponential, in closed form.
 
     Examples
     --------
-    >>> levels([1.0, 2.0], 0.1), np.exp(-levels(1.0, 0.1, renewal.renewal_law("exponential"))).round(6)
+    >>> levels([1.0, 2.0], 0.1), np.exp(-levels(1.0, 0.1, exponential=True)).round(6)
     (array([0.1, 0.2]), np.float64(0.909091))
+    >>> np.exp(-levels(1.0, 0.1, renewal.renewal_law("exponential"))).round(6)
+    np.float64(0.909091)
     """
     x = np.asarray(lam, np.float64) * access_s
+    if exponential:
+        return np.asarray(np.log1p(x))
     return x if law is None else -np.log(np.maximum(law.transform(x), 1e-300))
 
 
