@@ -22,7 +22,7 @@ def test_top_lists_pages_and_sites(crawled, site, capsys):
 
     assert main(["top", "--sites", "--dir", crawled]) == 0
     head, *lines = capsys.readouterr().out.splitlines()
-    assert head.split() == ["importance", "x", "mean", "of", "pages", "linking", "known", "read", "site"]
+    assert head.split() == ["importance", "x", "mean", "of", "pages", "by", "OPIC", "linking", "known", "read", "site"]
     assert [line.split()[0] for line in lines] == ["1", "2"]
     assert {line.split()[-1] for line in lines} == {"127.0.1.1", "127.0.1.2"}
     assert main(["top", "--sites", "--dir", crawled, "--json"]) == 0

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _MORE: Final = (
     "POLICY is a class of yours, as package.module:Class, derived from evercrawl.schedule.Policy. It is run on the "
     "recorded histories that ship and on made-up pages, at equal budget, beside every policy that ships; the table "
-    "goes to contest.md and contest.parquet. Rules: docs/research/CONTEST.md. Example: `evercrawl lab contest "
+    "goes to contest.md and contest.parquet. Rules: docs/research/CONTEST.md. Examples: `evercrawl lab contest "
     "my_policies:Mine --beside price,uniform,nutch_adaptive`."
 )
 _FOLDER: Final = "lab"

@@ -11,7 +11,7 @@ from evercrawl.errors import ConfigError
 _MORE = (
     "With sign_key in crawl.toml (or --sign-key), every request carries a signature (RFC 9421, as Web Bot Auth uses "
     "it), by which servers know who asks; sign_agent is the site that serves what this prints. Examples: "
-    "`evercrawl sign --new bot.pem`, `evercrawl sign --key file:bot.pem > http-message-signatures-directory`."
+    "`evercrawl sign --new bot.pem`, `evercrawl sign --key file:bot.pem`."
 )
 
 

@@ -151,7 +151,6 @@ SYSTEMS: Final = _finely(
                    {"grouping": key, "steps": steps, "distance": "roots"}, KNOWN, f"Carney {short}")
         for short, key, steps in _GROUPINGS
     ),
-    Contestant("partition, pf, clustered as published", "partition", {"grouping": "pf", "steps": 50}),
     Contestant("importance_proportional", "importance_proportional", {}, USUAL, "f ~ w"),
     Contestant("uniform", "uniform", {}, USUAL, "uniform"),
     Contestant("cycle", "cycle", {}, USUAL, "uniform"),

@@ -32,7 +32,7 @@ class RecordedWeb(ChangingWeb):
     Examples
     --------
     >>> at, source, target = np.array([0.0, 1.0, 2.0]), np.array([0, 1, 0]), np.array([1, 0, 1])
-    >>> web = RecordedWeb(at, source, target, np.array([True, True, False]), begins=0.5, turns=2)
+    >>> web = RecordedWeb(at, source, target, np.array([True, True, False]), begins=0.7, turns=2)
     >>> web.now().links
     2
     >>> web.some_change(4)

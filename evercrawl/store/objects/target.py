@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.extras import require
@@ -135,7 +135,8 @@ class ObjectTarget:
         import obstore
 
         try:
-            return sorted(str(each["path"]) for page in obstore.list(self._store, return_arrow=False) for each in page)
+            pages: Any = cast("Any", obstore).list(self._store)
+            return sorted(str(each["path"]) for page in pages for each in page)
         except (obstore.exceptions.BaseError, OSError) as error:
             raise self._trouble("list", "", error) from error
 
