@@ -39,13 +39,15 @@ def children(pid: int) -> list[int]:
 
 def test_a_crawl_is_divided_and_nothing_is_lost_when_processes_are_killed(served):
     crawl = served.start("--partitions", "4", "--until-idle", "--quiet")
-    draw = random.Random(1)
+    draw, killed = random.Random(1), 0
     for _ in range(3):
         time.sleep(1.5)
         if crawl.poll() is None and (there := children(crawl.pid)):
             os.kill(draw.choice(there), signal.SIGKILL)
+            killed += 1
     out, err = crawl.communicate(timeout=120)
     assert crawl.returncode == 0, out + err
+    assert killed, "the crawl was over before anything was killed"
     found = read(served.directory)
     assert found.wrong == []
     assert found.under_way == 0.0
