@@ -13,7 +13,8 @@
 # make unchanged  whether worlds, golden tests, demonstration and questions give what they gave (bench/unchanged.py)
 # make wheels  the wheels of both kinds of machine, with the inner loops compiled, in dist/
 # make fuzz    every reader of foreign bytes, and every file of a crawl directory, for eight hours (bench/fuzz.py)
-# make soak    live 2,000 made-up worlds, and hold the crawler to its promises in each; crawl 20,000 pages of random bytes, 5,000 in random frames
+# make soak    live 2,000 made-up worlds, and hold the crawler to its promises in each; crawl 20,000 pages of random bytes,
+#              5,000 in random frames; live a world with kernels that numba compiles for the process
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
@@ -97,6 +98,7 @@ soak: setup
 	$(BIN)/python bench/parted.py --seed 1 --worlds 500 --resume .soak/parted.jsonl
 	$(BIN)/python bench/fuzz_crawl.py --visits 20000
 	$(BIN)/python bench/fuzz_frames.py --visits 5000
+	$(BIN)/python bench/jit.py
 
 clean:
 	rm -rf .soak .venv .venv-replay build dist *.egg-info .pytest_cache .hypothesis .ruff_cache .mypy_cache .import_linter_cache

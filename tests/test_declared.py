@@ -7,6 +7,8 @@ import importlib.metadata
 import re
 import sys
 import tomllib
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +44,13 @@ def _declared(lines: list[str]) -> set[str]:
 
 def _used(names: set[str]) -> set[str]:
     """Return the names of what has to be installed for these imports, the imports' own included."""
-    sources = importlib.metadata.packages_distributions()
-    return {_plain(name) for imported in names for name in [imported, *sources.get(imported, [])]}
+    return {_plain(name) for imported in names for name in [imported, *_sources().get(imported, [])]}
+
+
+@cache
+def _sources() -> Mapping[str, list[str]]:
+    """Return the distributions that each import name comes from; finding that out reads every installed package."""
+    return importlib.metadata.packages_distributions()
 
 
 def _missing(names: set[str], declared: set[str]) -> list[str]:

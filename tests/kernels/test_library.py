@@ -1,7 +1,6 @@
 """Kernels compiled, kept and loaded again, in a package that is made for each test."""
 
 import itertools
-import json
 import os
 import stat
 import subprocess
@@ -14,7 +13,6 @@ import pytest
 
 from evercrawl.kernels import Library, address_table, build, jit, library, missing, pointer, warm
 from evercrawl.kernels.cache import VARIABLE
-from evercrawl.simulate.simulation import simulate
 
 KERNEL = """
 import numpy as np
@@ -240,15 +238,6 @@ def test_who_asks_for_it_gets_kernels_of_this_process_alone(folder, monkeypatch)
     assert total(made) == 10
     assert len(kept(folder)) == 1
     assert answer(elsewhere(folder)) == ["10", "True"]
-
-
-def test_a_world_is_the_same_where_nothing_is_compiled_ahead():
-    """Same log, byte for byte; the one line of the warning is for people, on standard error."""
-    code = "import llvmlite.binding as llvm, sys\nfrom evercrawl.cli.main import main\n"
-    code += "del llvm.create_lljit_compiler\nsys.exit(main(['simulate', '--seed', '9', '--jobs', '1', '--json']))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout.splitlines()[0])["hash"] == simulate(9).hash
-    assert done.stderr.count("evercrawl: compiling ahead of time failed") == 1, done.stderr
 
 
 def test_pointers_lead_to_whatever_lies_side_by_side(folder):
