@@ -87,10 +87,10 @@ of pages, so `[[focus]]` and `discovery` have no effect on them.
 _SITES: Final = f"""
 ## [site."example.org"]
 
-A section per site says what holds for that host and all hosts below it (`www.example.org`). If several sections mean a
-host, the one with the longest name applies. Sections stand in `crawl.toml` or in the file given with `--config`, where
-they replace those of `crawl.toml`; there can be up to {MOST_SITES:,}. A running crawl
-reads them again when `crawl.toml` is saved, and from then on they hold for known pages too.
+A section applies to one host and all its subdomains (`www.example.org`). If several sections match a host, the one
+with the longest name applies. Sections are in `crawl.toml`, or in the file given with `--config`, whose sections
+replace those of `crawl.toml`; there can be up to {MOST_SITES:,}. A running crawl reads them again when `crawl.toml`
+is saved, and applies them to known pages too.
 
 ```toml
 [site."example.org"]
@@ -105,35 +105,35 @@ max_depth = 2
 | Name | Unset | Meaning |
 |---|---|---|
 | `delay_s` | as the crawl | pause between two visits of one of its hosts; may be shorter than the crawl's |
-| `rate_per_s` | no limit | maximum pages per second of each of its hosts; the longer pause counts |
-| `hours` | always | when it may be requested, each day, in UTC; may go past midnight |
+| `rate_per_s` | no limit | maximum pages per second of each of its hosts; the longer of the two pauses applies |
+| `hours` | always | hours of each day, in UTC, in which it may be requested; may span midnight |
 | `max_depth` | as the crawl | maximum number of links between a seed and a page; 0 = unlimited |
 | `include` | as the crawl | crawl only its URLs that match one of these, in place of the crawl's `include` |
-| `exclude` | `[]` | never crawl its URLs that match one of these, nor what the crawl's `exclude` matches |
-| `scope` | as the crawl | which of its hosts belong: `hosts` of seeds, the seeds' registrable `domains`, or `any` |
-| `headers` | `[]` | fields that each request to it has, such as `["Accept-Language: de", "X-Key: env:KEY"]` |
-| `cookies` | `false` | keep its cookies, through restarts, and send them back |
+| `exclude` | `[]` | never crawl its URLs that match one of these, in addition to the crawl's `exclude` |
+| `scope` | as the crawl | which of its hosts to crawl: `hosts` of seeds, the seeds' registrable `domains`, or `any` |
+| `headers` | `[]` | headers of each request to it, such as `["Accept-Language: de", "X-Key: env:KEY"]` |
+| `cookies` | `false` | store its cookies, also across restarts, and send them back |
 | `user`, `password` | none | basic authentication; the password as `env:NAME` or `file:PATH` |
-| `bearer` | none | token of an `Authorization: Bearer` field, as `env:NAME` or `file:PATH` |
+| `bearer` | none | token for `Authorization: Bearer`, as `env:NAME` or `file:PATH` |
 | `certificate`, `certificate_key` | none | PEM files of a client certificate and its key, which may be in one file |
 | `certificate_password` | none | password of that key, as `env:NAME` or `file:PATH` |
-| `login` | none | URL of a page with a login form; cookies are kept |
-| `login_fields` | none | how its form is filled in: `["user=me", "password=env:SITE_PASSWORD"]` |
-| `logged_out` | none | regular expression found in pages shown to those who are not logged in |
-| `secrets_over_http` | `false` | send all these over unencrypted connections too |
+| `login` | none | URL of a page with a login form; implies `cookies` |
+| `login_fields` | none | values for the fields of its form: `["user=me", "password=env:SITE_PASSWORD"]` |
+| `logged_out` | none | regular expression that matches pages shown to users who are not logged in |
+| `secrets_over_http` | `false` | send all of these over unencrypted connections too |
 
-A longer `Crawl-delay` in robots.txt counts more than a section. Outside its hours nothing of a site is requested, not
-even robots.txt; what is under way when they end is finished. With `--until-idle` a crawl does not wait for hours that
-are more than 30 s away. Headers, cookies and logins are described in [SESSIONS.md](SESSIONS.md). `evercrawl
-why URL` names the section that keeps a page waiting or out.
+A longer `Crawl-delay` in robots.txt overrides a section. Outside its hours nothing is requested from a site, not even
+robots.txt; requests under way at the end of the hours are completed. With `--until-idle` a crawl does not wait for
+hours that begin more than 30 s later. [SESSIONS.md](SESSIONS.md) describes headers, cookies and logins. `evercrawl
+why URL` names the section that delays or excludes a page.
 """
 
 _TARGETS: Final = f"""
 ## [target."/news/"]
 
-A section per pattern says how fresh its pages are to be kept. The pattern is a regular expression, found anywhere in a
-URL. Sections stand in `crawl.toml` or in the file given with `--config`, where they replace those of `crawl.toml`;
-there can be up to {MOST_TARGETS}.
+A section says how fresh the pages that match a pattern should be. The pattern is a regular expression, searched
+anywhere in a URL. Sections are in `crawl.toml`, or in the file given with `--config`, whose sections replace those of
+`crawl.toml`; there can be up to {MOST_TARGETS}.
 
 ```toml
 [target."/news/"]
@@ -146,19 +146,18 @@ fresh = "90%"
 
 | Name | Unset | Meaning |
 |---|---|---|
-| `fresh` | required | share of the copies that is to be fresh at any moment, up to 0.999; each copy counts the same |
-| `within` | `0` | tolerance: a copy counts as fresh until so long after its page has changed |
+| `fresh` | required | share of the copies that should be fresh at any moment, up to 0.999; each copy counts the same |
+| `within` | `0` | tolerance: a copy counts as fresh until this long after its page has changed |
 
-The policies with a price (`price`, `price_gamma`) meet a target where the budget allows. Each copy that matches then
-counts for more, by the smallest amount that keeps the share in the long run, so that other pages keep as much as
-possible. The amount is found anew every minute, from the price, what is believed of the pages' changes, and how fresh
-the copies are expected to be. Of a page that several sections mean, the one that asks for more visits counts. Targets
-take at most nine tenths of the budget and of the visits that a host's delay allows, the first section first.
-`refresh_after_s` (an hour by default) bounds how often a page is visited, and with it what can be reached.
+The policies with a price (`price`, `price_gamma`) meet a target if the budget allows it. They raise the worth of
+visits to matching pages by the smallest factor that keeps the share in the long run, so that other pages lose as
+little as possible. Every minute the factor is computed again from the price, the rates of change, and the expected
+freshness of the copies. If several sections match a page, the one that needs more visits applies. Targets take at
+most nine tenths of the budget and of the visits that a host's delay allows; earlier sections have priority.
+`refresh_after_s` (an hour by default) limits how often a page is visited, and so the freshness that can be reached.
 
-`evercrawl status` shows how fresh the copies of each target are expected to be, and warns where that is less than
-wanted. `evercrawl plan --target` shows which rate of visits would meet all targets. Pages that were never read do not
-count; other policies ignore targets.
+`evercrawl status` shows the expected freshness of each target, and warns if it is too low. `evercrawl plan --target`
+shows which rate of visits would meet all targets. Unread pages do not count. Other policies ignore targets.
 """
 
 _OPTIONS: Final = """\

@@ -111,9 +111,10 @@ class Config:
     scope: str = _scope("hosts", values.choice("hosts", "domains", "any"),
         "which links to follow: those to the seeds' hosts, to their registrable domains, or any", live=True)
     include: tuple[str, ...] = _scope((), network.patterns(),
-        "crawl only URLs in scope that match one of these expressions; seeds need not, known pages must", live=True)
+        "crawl only URLs in scope that match one of these expressions; applies to known pages, not to seeds",
+        live=True)
     exclude: tuple[str, ...] = _scope((), network.patterns(),
-        "never crawl URLs that match one of these expressions, known pages and seeds among them", live=True)
+        "never crawl URLs that match one of these expressions; applies to known pages and seeds", live=True)
     max_depth: int = _scope(0, values.whole(), "maximum number of links between a seed and a page; 0 = unlimited",
         live=True)
     max_pages_per_host: int = _scope(0, values.whole(), "maximum pages per host; 0 = unlimited", live=True)
@@ -153,11 +154,11 @@ class Config:
         "far as that is not known; embarrassment, how often it is expected to be opened from search results; "
         "query_match, importance and what people search for; learned, openings predicted by a regression; quality, "
         "importance and its growth; site, first the importance of the site, by the links between sites, and in it that "
-        "of the page. All but importance, quality and site go by what people did: evercrawl serve and evercrawl usage "
-        "record it")
+        "of the page. All but importance, quality and site use what people searched and opened, as evercrawl serve "
+        "and evercrawl usage record it")
     lasting: bool = _strategy(False, values.switch(),
-        "lower the worth of pages whose changes replace less than a quarter of their text for good, such as pages "
-        "where only advertisements change")
+        "lower the worth of pages whose changes permanently replace less than a quarter of their text, such as "
+        "pages where only advertisements change")
     discovery: float = _strategy(0.5, values.share(),
         "priority of unread pages over pages already read: 0.5 = by worth, 0 = only when nothing else is due, "
         "1 = before all others")
@@ -187,26 +188,26 @@ class Config:
         "importance only from the links of other sites")
 
     allow_net: tuple[str, ...] = _network((), network.networks(),
-        "private networks, and addresses of this machine, that may be crawled; other public ones always may")
+        "private networks, and addresses of this machine, that may be crawled; other public addresses always may")
     refuse_net: tuple[str, ...] = _network((), network.networks(), "networks that must not be crawled")
     dns: str = _network("", network.name_servers(),
-        "DNS servers, separated by commas: the next is asked where one does not answer; empty = the system's")
+        "DNS servers, separated by commas; if one does not answer, the next is asked; empty = the system's")
     lookups: int = _network(64, values.whole(1), "maximum concurrent look-ups of host names")
     resolve: str = _network("", network.file(), "file of lines `name address`, used before DNS")
     proxy: str = _network("", network.proxy(),
-        "proxy for every exchange, or several with commas, by turns; env:NAME or file:PATH if one has a password")
+        "proxy for every exchange, or several, separated by commas; env:NAME or file:PATH if one has a password")
     verify_tls: bool = _network(True, values.switch(), "refuse pages whose TLS certificate does not verify")
     http2: bool = _network(True, values.switch(), "use HTTP/2 where a server offers it")
-    http3: bool = _network(False, values.switch(), "use HTTP/3 where a server has offered it, if libcurl speaks it")
+    http3: bool = _network(False, values.switch(), "use HTTP/3 where a server has offered it, if libcurl supports it")
 
     render: str = _render("never", values.choice("never", "auto", "always"),
         "read pages in a browser: never; auto = where the text without scripts is poor, as long as it pays; always")
     render_pages: int = _render(2, values.whole(1), "maximum pages in the browser at a time")
     render_time_s: float = _render(15.0, values.duration(0.1),
-        "time after which a page is read as it is, whose scripts ask for nothing and go on; four times as long in all")
+        "time after which a page is read as it is, if its scripts run on without requests; at most four times as long")
     render_requests: int = _render(64, values.whole(), "maximum requests that the scripts of one page may make")
     render_memory_bytes: int = _render(1 << 30, values.size(128 << 20),
-        "maximum memory of all the browser's processes: beyond, the largest of its pages is given up",
+        "maximum memory of all the browser's processes; above it, the largest page is ended",
         "--render-memory")
     browser: str = _render("", network.file(), "the browser, a Chromium; empty = the system's")
 
@@ -227,11 +228,11 @@ class Config:
     segment_bytes: int = _store(1 << 30, values.size(1 << 10),
         "size at which an archive file is closed and the next one opened")
     keep_days: float = _store(0.0, values.number(),
-        "keep older versions of pages for so many days in the archive, the newest for good; 0 = for good")
+        "days that older versions of pages stay in the archive; the newest always stays; 0 = for ever")
     keep_bytes: int = _store(0, values.size(),
-        "remove the oldest versions when the archive takes more room on the disk; the newest of each page stays; "
+        "maximum size of the archive on disk; above it the oldest versions are removed, never the newest of a page; "
         "0 = unlimited", "--keep-bytes")
-    keep_versions: int = _store(0, values.whole(), "keep so many versions of a page in the archive; 0 = all")
+    keep_versions: int = _store(0, values.whole(), "maximum versions of a page in the archive; 0 = all")
 
     archive_to: str = _store("", network.objects(),
         "where a running crawl copies archive files once they are closed, such as s3://bucket/prefix; empty = nowhere",
@@ -241,11 +242,11 @@ class Config:
         "where a running crawl, or else `evercrawl changes --follow`, delivers changes; env:NAME or file:PATH if the "
         "URL holds a secret")
     webhook_secret: str = _webhook("", network.reference(),
-        "what signs deliveries: env:NAME or file:PATH; empty = they are not signed")
+        "secret that signs deliveries: env:NAME or file:PATH; empty = not signed")
     webhook_private: bool = _webhook(True, values.switch(),
         "deliver also to addresses of private networks and of this machine")
     webhook_pages: str = _webhook("", network.pages(),
-        "changes of which pages a running crawl delivers: all, a site or host, or an expression found in URLs; "
+        "pages whose changes a running crawl delivers: all, a site or host, or an expression found in URLs; "
         "empty = all")
 
     feeds: tuple[str, ...] = _feeds((), values.each(network.pages(), "a list such as all, example.org or /news/"),
