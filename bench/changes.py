@@ -23,6 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
+import msgspec
 import numpy as np
 from figures import Figure
 
@@ -35,7 +36,6 @@ from evercrawl.model.stored.derived.derived import FOLDER, Derived
 from evercrawl.model.stored.reader import opened
 from evercrawl.model.view import View
 from evercrawl.parse.sites import site, site_rules
-from evercrawl.store.archive.pointer import Pointer
 from evercrawl.store.archive.warc import ArchiveEntry
 from evercrawl.store.journal.codec import encode_slots
 from evercrawl.store.journal.events import CHANGED, HAS_LINKS, KEEP, UNCHANGED, Discovery, Found, Visit
@@ -72,6 +72,7 @@ class Made:
         self._find()
         simhashes = draw.integers(1, 2**63, self._pages)
         held = np.zeros((self._pages, 3), np.int64)  # visits, changes, digest
+        waiting = list[tuple[Visit, ArchiveEntry | None]]()
         for number in range(self._visits):
             again = number >= self._pages
             slot = int(draw.integers(self._pages)) if again else number
@@ -91,17 +92,26 @@ class Made:
                 digest=digest, simhash=int(simhashes[slot]) if flags & HAS_LINKS else 0,
                 words=digest & 0xFFFFFFFF if flags & HAS_LINKS else 0, misses=int(gone), mime="text/html",
                 targets=targets if flags & HAS_LINKS and not gone else b"", out=LINKS, title=f"Page {slot}",
-                archive=self._archived(slot, number) if self._texts and flags & HAS_LINKS and not gone else None,
             )  # fmt: skip
-            self.partition.remember(event)
-            if number % BATCH == BATCH - 1:
-                self.partition.flush()
-                self.partition.journal.write(self.partition.journal.seal())
+            archived = self._texts and flags & HAS_LINKS and not gone
+            waiting.append((event, self._version(slot, number) if archived else None))
+            if len(waiting) == BATCH:
+                self._remember(waiting)
+                waiting = []
+        self._remember(waiting)
         self._commit()
         assert state.visits == self._visits
 
-    def _archived(self, slot: int, number: int) -> Pointer:
-        """Archive a version: of every other page a clock changes alone, of the rest a sentence."""
+    def _remember(self, visits: list[tuple[Visit, ArchiveEntry | None]]) -> None:
+        """Archive versions, all with one sync, and journal their visits."""
+        pointers = iter(self.partition.archive.append([entry for _, entry in visits if entry is not None]))
+        for event, entry in visits:
+            self.partition.remember(event if entry is None else msgspec.structs.replace(event, archive=next(pointers)))
+        self.partition.flush()
+        self.partition.journal.write(self.partition.journal.seal())
+
+    def _version(self, slot: int, number: int) -> ArchiveEntry:
+        """Return a version to archive: of every other page a clock changes alone, of the rest a sentence."""
         what = (
             f"{number // 3600 % 24:02d}:{number // 60 % 60:02d}" if slot % 2 else f"word{number} and word{number + 1}"
         )
@@ -121,7 +131,7 @@ class Made:
             {"content-type": "text/html"},
             "192.0.2.1",
         )
-        return self.partition.archive.append([ArchiveEntry(exchange)])[0]
+        return ArchiveEntry(exchange)
 
     def _find(self) -> None:
         state, new = self.partition.state, list[str]()

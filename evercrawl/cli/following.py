@@ -18,6 +18,7 @@ from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.meter import Meter
 from evercrawl.cli.show.plain import fit
 from evercrawl.config.secrets import masked, revealed
+from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
     from evercrawl.ask.changes.following import FollowedCrawl
@@ -42,6 +43,8 @@ def run(args: argparse.Namespace, directory: Path, question: ChangeQuestion) -> 
     with Meter(sys.stderr, line_every_s=1.0) as meter:
         following = FollowedCrawl(directory, tell=meter)
     try:
+        if question.site:
+            question = _of_known_site(following, question, args)
         feed = FeedFile(Path(args.atom), following, question) if args.atom else None
         if args.follow:
             _follow(args, directory, following, question, feed)
@@ -50,6 +53,19 @@ def run(args: argparse.Namespace, directory: Path, question: ChangeQuestion) -> 
     finally:
         following.close()
     return 0
+
+
+def _of_known_site(following: FollowedCrawl, question: ChangeQuestion, args: argparse.Namespace) -> ChangeQuestion:
+    """Return the question with its site as the crawl knows it; who follows may wait for one that it will know."""
+    from evercrawl.ask.named_site import known_site
+
+    try:
+        return replace(question, site=known_site(following.crawl.state, question.site))
+    except ConfigError as error:
+        if not args.follow:
+            raise
+        print(fit(f"evercrawl: {error}; its changes are told once it does", sys.stderr), file=sys.stderr, flush=True)
+        return question
 
 
 def _follow(

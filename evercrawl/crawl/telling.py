@@ -13,6 +13,7 @@ from evercrawl.crawl.storing import Storing
 from evercrawl.crawl.visit.access import Access
 from evercrawl.crawl.visit.parsers import Parsers
 from evercrawl.crawl.visit.silences import Silences
+from evercrawl.fetch.guard import OTHER_PORT
 from evercrawl.model.rules.budgets import Budgets
 from evercrawl.model.stored.remembered import Remembered
 from evercrawl.progress import Progress
@@ -31,7 +32,8 @@ class ProgressTally:
     Attributes
     ----------
     visits, outcomes, errors
-        Visits remembered in this run, refusals among them; by outcome; and by class of failure.
+        Visits remembered in this run, refusals among them; by outcome; and by class of failure, ports that are not
+        asked apart from addresses.
     changed, bytes_in
         Visits that brought new content to a known page, and bytes of bodies as on the wire.
     """
@@ -46,7 +48,7 @@ class ProgressTally:
         self.visits += 1
         self.outcomes[_LABELS[event.outcome]] += 1
         if event.error:
-            self.errors[event.error.partition(":")[0]] += 1
+            self.errors["refused_port" if event.error.endswith(OTHER_PORT) else event.error.partition(":")[0]] += 1
         self.changed += 1 if event.flags & CHANGED else 0
         self.bytes_in += event.wire_bytes
 

@@ -4,16 +4,18 @@ import ipaddress
 import socket
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from evercrawl.errors import ConfigError
 from evercrawl.fetch._special import BAD_PORTS, METADATA, SPECIAL_4, SPECIAL_6
 
-__all__ = ["Guard", "is_own"]
+__all__ = ["OTHER_PORT", "Guard", "is_own"]
 
 _Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 _Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 
+OTHER_PORT: Final = "is not one that web servers use"
+"""How a refusal of a port ends."""
 _NOBODYS = "192.0.2.1"  # for documentation (RFC 5737): no machine has it
 _LOW_32 = (1 << 32) - 1
 _MAPPED = ipaddress.IPv6Network("::ffff:0:0/96")
@@ -84,7 +86,7 @@ class Guard:
         port = rest.partition("/")[0].partition("?")[0].rpartition("@")[2].rpartition("]")[2].partition(":")[2]
         if port and not (port.isascii() and port.isdigit() and int(port) < 65_536):
             return f"{port[:40]!r} is not a port"
-        return f"port {port} is not one that web servers use" if port and int(port) in BAD_PORTS else ""
+        return f"port {port} {OTHER_PORT}" if port and int(port) in BAD_PORTS else ""
 
 
 def _network(text: str) -> _Network:

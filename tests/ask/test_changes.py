@@ -76,6 +76,15 @@ def test_first_readings_are_no_changes(site, ask):
     assert (found.changes, found.pages, found.upto) == ((), {}, site.partition.journal.sequence)
 
 
+def test_a_site_that_is_not_known_is_no_site_without_changes(site, ask):
+    for name in ("example.net", "nothing.example", "::", "x" * 300):
+        with pytest.raises(ConfigError, match="does not know"):
+            ask(site=name)
+    site.visit(f"{SITE}/a", site.page("a", text=f"{TEXT} other"))
+    for name in (SITE, f"{SITE}/a", SITE.removeprefix("https://").upper()):
+        assert told(ask(site=name)) == {"/a": "changed"}
+
+
 def test_a_page_that_a_page_read_before_now_links_to_has_appeared(site, ask):
     site.visit(f"{SITE}/", site.page("Home", "/a", "/b", "/c", "/new", text=TEXT))
     site.visit(f"{SITE}/new", site.page("New", "/deeper"))
@@ -174,7 +183,6 @@ def test_time_site_and_pattern_choose(site, ask):
     assert told(ask(until=at + 15)) == {"/a": "changed"}
     assert told(ask(pattern="/a$")) == {"/a": "changed"}
     assert told(ask(site="example.org")) == {"/a": "changed", "/b": "changed"}
-    assert told(ask(site="other.example")) == {}
     with pytest.raises(ConfigError, match="no regular expression"):
         ask(pattern="(")
 

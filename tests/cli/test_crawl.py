@@ -91,6 +91,10 @@ def test_a_crawl_that_reaches_nothing_ends_by_itself_says_what_it_tried_and_fail
     tried = [event["message"] for event in before if event.get("message", "").startswith("tried")]
     assert tried == ["tried http://127.0.0.1:9/: refused_address: port 9 is not one that web servers use"]
     assert (end["reason"], end["visits"]) == ("nothing was reached", 1)
+    advice = [event["message"] for event in before if "was refused" in event.get("message", "")]
+    assert len(advice) == 1
+    assert "its port" in advice[0]
+    assert "--allow-net" not in advice[0], "a network is not what kept it from the port"
     quiet = before[-1]
     assert quiet["next_url"] == "http://127.0.0.1:9/", "what falls due next is said"
     assert datetime.fromisoformat(quiet["next_at"]).timestamp() > quiet["at_s"]

@@ -206,7 +206,7 @@ def test_the_last_word_is_the_sum_of_all(tmp_path):
     last = said[-1]
     assert (last.known, last.queue, last.in_flight) == (1, 0, 0)
     assert last.outcomes == {"refused": 1}
-    assert list(last.errors) == ["refused_address"]
+    assert list(last.errors) == ["refused_port"]
 
 
 def test_a_clock_that_was_set_back_is_said(tmp_path, monkeypatch):

@@ -171,6 +171,19 @@ def test_settings_orders_are_written_to_the_file_with_its_comments(run):
     assert "crawl.toml" in told.obeyed(ran)[-1].result
 
 
+def test_a_rule_that_stood_from_the_start_is_not_dated_by_the_first_order(run):
+    config = {"scope": "hosts", "exclude": ("/never/",)}
+    orders = Told(
+        run,
+        (300.0, CrawlOrder("exclude", pattern="/out/")),
+        (400.0, CrawlOrder("set", name="max_depth", values=("9",))),
+    )
+    first, second = orders.obeyed(orders.crawl(web(run), **config))
+    began = run.restored().state.epoch
+    assert first.rules == {"scope = 'hosts'": began, "exclude = '/never/'": began, "exclude = '/out/'": first.at}
+    assert second.rules == first.rules | {"max_depth = 9": second.at}
+
+
 def test_bad_lines_are_refused_where_they_stand_and_the_others_obeyed(run):
     told = Told(run)
     orders = [named(CrawlOrder("pause"), 1.0, "ann"), named(CrawlOrder("resume"), 1.0, "ann")]

@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from evercrawl.ask.changes.noises import Noises
 from evercrawl.ask.changes.page_change import KINDS, ChangeList, PageChange
 from evercrawl.ask.changes.question import ChangeQuestion
 from evercrawl.ask.changes.wanted import wanted_visits
+from evercrawl.ask.named_site import known_site
 from evercrawl.change.extent import extents
 from evercrawl.config.patterns import UrlPattern
 from evercrawl.model.stored.derived.kinds import NONE, ChangeKind, brings_version
@@ -74,9 +76,11 @@ def changes(
     Raises
     ------
     ConfigError
-        The pattern is no regular expression.
+        The pattern is no regular expression, or the crawl does not know the site.
     """
     expression = question.expression
+    if question.site:
+        question = replace(question, site=known_site(view.state, question.site))
     found = _grouped(runs, wanted_visits(view, runs, question))
     if expression is not None:
         urls = _matching(view, found.slot, expression)

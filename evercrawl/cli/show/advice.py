@@ -22,6 +22,8 @@ def advice(progress: Progress) -> str:
     'nothing could be reached: see whether this machine is on '
     >>> advice(Progress(at=0, outcomes={"ok": 1, "error": 3}, errors={"dns": 3}))
     ''
+    >>> advice(Progress(at=0, outcomes={"refused": 1}, errors={"refused_port": 1}))[:46]
+    'every URL was refused: its port is one of anot'
     """
     kinds = set(progress.errors)
     if _ROBOTS in kinds and _all_wait_for_robots(progress):
@@ -34,10 +36,15 @@ def advice(progress: Progress) -> str:
     early = failed < min(progress.queue, _MANY)  # there are pages of which nothing is known yet
     if early or not kinds or not set(progress.outcomes) <= {"error", "refused"}:
         return ""
-    if kinds == {"refused_address"}:
+    if kinds == {"refused_port"}:
         return (
-            "every address was refused: it is of a private or special network, or its port of no web server; to crawl "
-            "your own network name it in allow_net of crawl.toml or with --allow-net, such as --allow-net 127.0.0.0/8"
+            "every URL was refused: its port is one of another service, such as mail, which browsers do not ask "
+            "either; name a URL with the port of the web server"
+        )
+    if kinds <= {"refused_address", "refused_port"}:
+        return (
+            "every address was refused, since it is of a private or special network; to crawl your own network name it "
+            "in allow_net of crawl.toml or with --allow-net, such as --allow-net 127.0.0.0/8"
         )
     if kinds == {"robots"}:
         return "robots.txt keeps us from every page; ask the owner of the site, or name other seeds"

@@ -211,12 +211,14 @@ def _check(args: argparse.Namespace) -> None:
 def _content(crawl: Partition, args: argparse.Namespace) -> ContentTable:
     """Return the table of content that was asked for."""
     from evercrawl.ask.changes.question import moment
+    from evercrawl.ask.named_site import known_site
     from evercrawl.ask.reading.content_table import ContentTable
     from evercrawl.ask.reading.selection import Wanted
     from evercrawl.parse.reading.rendering import ContentForm
 
     since = moment(args.since, time.time(), "--since") if args.since else 0.0
-    wanted = Wanted(since, args.site or "", args.pattern or "", args.language or "")
+    site = known_site(crawl.state, args.site) if args.site else ""
+    wanted = Wanted(since, site, args.pattern or "", args.language or "")
     return ContentTable(crawl, wanted, ContentForm(args.form or "markdown"), _chunk_chars(args.chunks))
 
 

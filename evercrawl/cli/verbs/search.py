@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
         for hit in answer.hits:
             print(json_line("hit", asdict(hit)))
     else:
-        print("\n".join(answer_lines(answer, " ".join(args.words))))
+        print("\n".join(answer_lines(answer, f"{words} on {args.site}" if args.site else words)))
     if args.record:
         _record(directory, " ".join(args.words), answer)
     return 0 if answer.hits else 1

@@ -212,10 +212,21 @@ class Deeds:
     def _rule(self, order: CrawlOrder, now: float) -> Deed:
         pattern, name, tuning = _pattern(order, order.do), order.do, self._tuning
         listed = _listed(getattr(tuning.config, name), pattern, lift=order.lift)
-        tuning.adopt(replace(tuning.config, **{name: listed}), now)  # type: ignore[arg-type]
-        before, rules = self._state.steered.bounds, tuning.scope.rules()
+        own = f"{name} = {pattern!r}" if name == "exclude" else f"{name} = "
+        rules = self._adopt(replace(tuning.config, **{name: listed}), now, own)  # type: ignore[arg-type]
         what = "is lifted" if order.lift else "holds from now on, for known pages too"
-        return Deed(f"{name} = {pattern!r} {what}", rules={rule: before.get(rule, now) for rule in rules})
+        return Deed(f"{name} = {pattern!r} {what}", rules=rules)
+
+    def _adopt(self, config: Config, now: float, own: str) -> dict[str, float]:
+        """Take over settings; return since when each rule of the scope holds.
+
+        Rules of which nothing was noted kept no known page out; they came with the crawl. A rule that begins with `own`
+        is the order's: after a crash it may stand in crawl.toml already.
+        """
+        noted, standing = self._state.steered.bounds, self._tuning.scope.rules()
+        since = {rule: self._state.epoch for rule in standing if not rule.startswith(own)} | noted
+        self._tuning.adopt(config, now)
+        return {rule: since.get(rule, now) for rule in self._tuning.scope.rules()}
 
     def _set_change(self, order: CrawlOrder) -> Deed:
         if (where := section_key(order.name)) is not None:
@@ -243,11 +254,9 @@ class Deeds:
     def _set_section(self, order: CrawlOrder, where: SectionKey, now: float) -> Deed:
         tuning = self._tuning
         config = replace(tuning.config, **with_value(tuning.config, where, order.values, unset=order.lift))
-        tuning.adopt(config, now)
-        before = self._state.steered.bounds
+        rules = self._adopt(config, now, f'[{where.kind}."{where.name}"]')
         value = value_in(config, where)
         shown = "is unset" if order.lift else f"= {value}"
-        rules = {rule: before.get(rule, now) for rule in tuning.scope.rules()}
         return Deed(f"{where} {shown} from now on", rules=rules)
 
     def _set(self, order: CrawlOrder, now: float) -> Deed:
@@ -261,10 +270,9 @@ class Deeds:
             return Deed(f"{order.name} = {shown} is in crawl.toml; the policy takes those that can change, and says so")
         if not setting.live:
             return Deed(f"{order.name} = {shown} is in crawl.toml, and is used from the next start on")
-        self._tuning.adopt(replace(self._tuning.config, **{order.name: value}), now)  # type: ignore[arg-type]
-        before, rules = self._state.steered.bounds, self._tuning.scope.rules()
-        bounds = {rule: before.get(rule, now) for rule in rules} if setting.section == "scope" else None
-        return Deed(f"{order.name} = {shown} from now on", rules=bounds)
+        config = replace(self._tuning.config, **{order.name: value})  # type: ignore[arg-type]
+        rules = self._adopt(config, now, f"{order.name} = ")
+        return Deed(f"{order.name} = {shown} from now on", rules=rules if setting.section == "scope" else None)
 
 
 def _listed(entries: Sequence[str], pattern: str, *, lift: bool) -> tuple[str, ...]:

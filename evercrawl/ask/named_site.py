@@ -1,0 +1,30 @@
+"""The site or host that a person named, as the crawl knows it."""
+
+from evercrawl.errors import ConfigError
+from evercrawl.parse.sites import site
+from evercrawl.parse.urls import hostname, normalise
+from evercrawl.store.state import State
+
+
+def known_site(state: State, name: str) -> str:
+    """Return the name of a site or host that the crawl knows, in lower case and without a port.
+
+    Parameters
+    ----------
+    state
+        What the crawl knows.
+    name
+        A registrable domain, a host, or a URL, whose host counts.
+
+    Raises
+    ------
+    ConfigError
+        The crawl knows neither a site nor a host of that name.
+    """
+    url = normalise(name) or normalise(f"http://{name.strip()}")
+    host = hostname(url).rstrip(".") if url is not None else name.strip().lower()
+    if host in state.sites or host in state.hosts or any(each.startswith(f"{host}:") for each in state.hosts):
+        return host
+    wider = site(host) if url is not None else ""
+    others = f", though other hosts of {wider}" if wider in state.sites else ""
+    raise ConfigError(f"the crawl does not know {name}{others}; evercrawl top --sites lists those it knows best")
