@@ -4,6 +4,7 @@ import pytest
 
 from evercrawl.ask.orders.give import give
 from evercrawl.config import Config, save
+from evercrawl.serve.api import listed
 from evercrawl.serve.cursors import NEXT
 from evercrawl.store.orders import CrawlOrder
 
@@ -52,6 +53,8 @@ def whole(client, path, field, key, limit):
         ("history?site=b.example", "visits", "url", 1000),
         (f"inlinks?url={A}", "pages", "url", 1000),
         ("orders", "orders", "id", 1000),
+        (f"visits?url={A}ship-3", "visits", "at_s", 256),
+        (f"versions?url={A}ship-3", "versions", "at_s", 1000),
     ],
 )
 def test_a_list_in_pieces_is_the_list(client, path, field, key, most):
@@ -59,6 +62,11 @@ def test_a_list_in_pieces_is_the_list(client, path, field, key, most):
     assert len(once) >= 1
     for limit in (1, 4):
         assert whole(client, path, field, key, limit) == once
+
+
+def test_all_sites_are_listed_however_many_there_are(client, monkeypatch):
+    monkeypatch.setattr(listed, "MOST", 1)
+    assert sorted(whole(client, "sites", "sites", "site", 1)) == ["a.example", "b.example"]
 
 
 def test_what_comes_meanwhile_moves_nothing(client, crawl):

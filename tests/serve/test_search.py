@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from urllib.parse import parse_qs
 
+import numpy as np
 import pytest
 from hand_made import HandMade
 from starlette.testclient import TestClient
 
+from evercrawl.ask.search.search import place_behind
 from evercrawl.crawl.learn.reindex import reindex
 from evercrawl.serve.app import app
 
@@ -67,3 +69,34 @@ def test_questions_are_written_into_addresses_whole(asking):
     page = asking.get("/", params={"q": 'tea & "green" <b>', "site": "a.example"}).text
     address = page.partition('class="chip" href="')[2].partition('"')[0].replace("&amp;", "&")
     assert parse_qs(address.partition("?")[2])["q"] == ['tea & "green" <b>']
+
+
+def in_pieces(asking, question, limit):
+    """Return the ranks and URLs of a search, piece by piece."""
+    found, cursor = [], ""
+    while cursor is not None and len(found) < 50:
+        told = asking.get(f"/api/v1/search?{question}&limit={limit}{f'&cursor={cursor}' if cursor else ''}").json()
+        found += [(hit["rank"], hit["url"]) for hit in told["hits"]]
+        cursor = told["next_cursor"]
+    return found
+
+
+@pytest.mark.parametrize("question", ["q=green", "q=teapots&site=a.example", "q=site:a.example"])
+def test_a_search_in_pieces_is_the_search(asking, question):
+    once = in_pieces(asking, question, 100)
+    assert len(once) >= 12
+    assert in_pieces(asking, question, 1) == in_pieces(asking, question, 5) == once
+
+
+def test_a_cursor_of_a_search_is_of_that_search_and_goes_without_skip(asking):
+    cursor = asking.get("/api/v1/search?q=green&limit=2").json()["next_cursor"]
+    for other in ("q=teapots", "q=green&site=a.example", "q=green&fresh=0.1", "q=green&skip=2"):
+        assert asking.get(f"/api/v1/search?{other}&cursor={cursor}").status_code == 400
+
+
+def test_a_search_goes_on_behind_a_hit_wherever_it_stands_now():
+    slots, score = np.array([7, 3, 9, 4], np.uint32), np.array([9.0, 5.0, 5.0, 1.0])
+    assert place_behind(slots, score, (5.0, 3)) == 2
+    assert place_behind(slots, score, (8.0, 4)) == 4, "its score sank: what it was ahead of was told before it"
+    assert place_behind(slots, score, (5.0, 11)) == 3, "it answers no more"
+    assert place_behind(slots[:0], score[:0], (5.0, 11)) == 0

@@ -64,6 +64,8 @@ class SearchAnswer:
         The question with words of the index in place of those that no page has; "" where pages have all of them.
     facets
         By how much each filter would narrow the answer; None where that was not asked for.
+    last
+        Score and slot of the last hit, None where there is none.
     """
 
     hits: tuple[Hit, ...]
@@ -71,6 +73,7 @@ class SearchAnswer:
     took_s: float
     instead: str = ""
     facets: SearchFacets | None = None
+    last: tuple[float, int] | None = None
 
 
 class ViewSource(Protocol):
@@ -146,7 +149,14 @@ class Search:
             raise
 
     def ask(
-        self, words: str, narrow: Narrow | None = None, *, limit: int = 10, skip: int = 0, counted: bool = False
+        self,
+        words: str,
+        narrow: Narrow | None = None,
+        *,
+        limit: int = 10,
+        skip: int = 0,
+        counted: bool = False,
+        behind: tuple[float, int] | None = None,
     ) -> SearchAnswer:
         """Return the pages that answer best.
 
@@ -160,6 +170,9 @@ class Search:
             How many hits, and how many before them are left out.
         counted
             Whether to count what the pages that answer have in common.
+        behind
+            Score and slot of a hit that was told as the last of `skip`: hits go on behind it, wherever it stands now;
+            where it answers no more, behind its score.
 
         Raises
         ------
@@ -170,12 +183,14 @@ class Search:
         self._renew()
         narrow = narrow or Narrow()
         slots, score, forms = self._ranked(_query(words, narrow), narrow, skip + limit)
-        chosen = slice(skip, skip + limit)
+        first = skip if behind is None else place_behind(slots, score, behind)
+        chosen = slice(first, first + limit)
         found = tuple(hits(self.view, slots[chosen], score[chosen], forms, skip + 1))
+        last = (float(score[chosen][-1]), int(slots[chosen][-1])) if found else None
         with self._index.looked_up() as lookup:
             instead = lookup.spelling.instead(words[:MOST_CHARS])
             common = facets(self.view, slots, lookup.languages(slots.tolist())) if counted else None
-        return SearchAnswer(found, len(slots) > skip + limit, time.perf_counter() - began_s, instead, common)
+        return SearchAnswer(found, len(slots) > first + limit, time.perf_counter() - began_s, instead, common, last)
 
     def suggest(self, text: str, most: int = 8) -> list[str]:
         """Return questions that begin as `text` does, and find something; the likeliest first.
@@ -234,6 +249,12 @@ class Search:
         if narrow.fresh > 0:
             wanted &= view.fresh(view.columns(slots)) >= narrow.fresh
         return found.only(wanted)
+
+
+def place_behind(slots: Slots, score: Floats, last: tuple[float, int]) -> int:
+    """Return the place of the first hit behind one, in an order of now."""
+    place = np.flatnonzero(slots == last[1])
+    return int(place[0]) + 1 if len(place) else int(np.searchsorted(-score, -last[0], side="right"))
 
 
 def _query(words: str, narrow: Narrow) -> Query:

@@ -86,27 +86,33 @@ async def progress(request: Request) -> Response:
 @on_replica
 def recent(parts: ServerParts, request: Request) -> Response:
     """Answer with the last visits, the newest first: of the crawl, of a site or of one page."""
-    given = Parameters(request, "limit", "site", "url")
+    given = Parameters(request, "limit", "site", "url", CURSOR)
     most, site, url = given.whole("limit", 20, 1, 256), given.text("site", most=253).strip().lower(), given.text("url")
+    cursors = ListCursors(parts.replica, given, "visits", site, url)
+    behind = cursors.number[1] if cursors.number is not None else None
     if url:
-        found = visits_of(parts, wanted_url(url), most)
+        found, last = visits_of(parts, wanted_url(url), most, behind)
     else:
-        found = [fields for _, fields in parts.replica.recent(site=site)][::-1][:most]
-    return answer({"visits": found}, parts.replica.token)
+        kept = parts.replica.recent(site=site)[::-1]
+        chosen = [each for each in kept if behind is None or each[0] < behind][:most]
+        found, last = [fields for _, fields in chosen], chosen[-1][0] if chosen else 0
+    following = cursors.behind(len(found), 0.0, last) if len(found) == most else None
+    return answer({"visits": found, NEXT: following}, parts.replica.token)
 
 
-def visits_of(parts: ServerParts, url: str, most: int) -> list[dict[str, Any]]:
-    """Return the last visits to a page."""
+def visits_of(parts: ServerParts, url: str, most: int, behind: int | None = None) -> tuple[list[dict[str, Any]], int]:
+    """Return the last visits to a page before one, the newest first, and the number of the oldest."""
     with parts.replica.derived() as (view, derived):
         try:
-            visits = derived.runs.of_page(slot_of(view.partition, url))[-most:]
+            visits = derived.runs.of_page(slot_of(view.partition, url))
         except NotHeldError as error:
             raise RequestError(404, str(error)) from error
+        visits = (visits if behind is None else visits[visits < behind])[-most:]
         columns = {name: derived.runs.take(name, visits).tolist() for name in VISIT_COLUMNS}
     rows: list[dict[str, Any]] = [
         dict(zip(VISIT_COLUMNS, row, strict=True)) for row in zip(*columns.values(), strict=True)
     ]
-    return [visit_fields(row) for row in rows][::-1]
+    return [visit_fields(row) for row in rows][::-1], int(visits[0]) if len(visits) else 0
 
 
 VISIT_COLUMNS: Final[tuple[str, ...]] = ("at", "outcome", "status", "flags", "size", "wire")

@@ -18,7 +18,8 @@ from evercrawl.serve.context import ServerParts, on_replica
 from evercrawl.serve.cursors import CURSOR, NEXT, ListCursors
 
 MOST: Final = 5000
-"""Lines of an answer, and of sites in all."""
+"""Lines of an answer."""
+_MORE: Final = 4  # times as many sites are ranked where a list goes on, so that few rankings serve all of its parts
 
 
 @on_replica
@@ -43,7 +44,7 @@ async def sites(request: Request) -> Response:
     parts: ServerParts = request.app.state.context
     given = Parameters(request, "limit", CURSOR)
     limit, cursors = given.whole("limit", 100, 1, MOST), ListCursors(parts.replica, given, "sites")
-    most = limit if cursors.text is None else MOST
+    most = limit if cursors.text is None else _ranked(cursors.told + limit)
     sequence = parts.replica.sequence
     if parts.replica.is_long:
         told = await parts.heavy.ask(sequence, "top", str(most), "--sites")
@@ -57,9 +58,17 @@ async def sites(request: Request) -> Response:
     states = await run_in_threadpool(parts.replica.slowly, "sites", site_states)
     found = _behind(found, cursors.text)[:limit]
     rows = [each | (asdict(states[each["site"]]) if each["site"] in states else {}) for each in found]
-    last = found[-1] if len(found) == limit and found[-1]["rank"] < MOST else None
+    last = found[-1] if len(found) == limit else None
     following = cursors.behind(len(rows), last["importance"], last["site"]) if last is not None else None
     return answer({"pending": False, "sites": rows, NEXT: following}, parts.replica.token)
+
+
+def _ranked(lines: int) -> int:
+    """Return how many sites are ranked, so that there are some more than so many lines: what came may move them."""
+    most = MOST
+    while most < lines + MOST // 2:
+        most *= _MORE
+    return most
 
 
 def _behind(rows: list[dict[str, Any]], line: tuple[float, str] | None) -> list[dict[str, Any]]:

@@ -61,7 +61,10 @@ def changed(parts: ServerParts, request: Request) -> Response:
 @on_replica
 def versions(parts: ServerParts, request: Request) -> Response:
     """Answer with the versions of a page, the newest first, and how the newest came about word by word."""
-    url = wanted_url(Parameters(request, "url").text("url", most=8000))
+    given = Parameters(request, "url", "limit", CURSOR)
+    url, most = wanted_url(given.text("url", most=8000)), given.whole("limit", 1000, 1, 1000)
+    cursors = ListCursors(parts.replica, given, "versions", url)
+    behind = cursors.number
     with parts.replica.derived() as (view, derived):
         try:
             found = page_history(view.partition, derived, url)
@@ -70,8 +73,10 @@ def versions(parts: ServerParts, request: Request) -> Response:
         brought = version_visits(derived.runs, slot_of(view.partition, url))[-2:]
         texts = VersionTexts(view.partition, derived.runs)
         diff = texts.diff(brought[0], brought[1]) if len(brought) == 2 else None
-    rows = [asdict(each) | {"outcome": each.outcome.label, "digest": f"{each.digest:x}"} for each in found.versions]
-    away = {"away_at": found.away_at, "away_status": found.away_status, "visits": found.visits}
+    chosen = [each for each in found.versions if behind is None or each.visit < behind[1]][:most]
+    rows = [asdict(each) | {"outcome": each.outcome.label, "digest": f"{each.digest:x}"} for each in chosen]
+    away: dict[str, Any] = {"away_at": found.away_at, "away_status": found.away_status, "visits": found.visits}
+    away[NEXT] = cursors.behind(len(rows), chosen[-1].at, chosen[-1].visit) if len(rows) == most else None
     return answer({"url": url, "versions": rows, "diff": _diff(diff), **away}, parts.replica.token)
 
 

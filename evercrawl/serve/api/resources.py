@@ -89,8 +89,9 @@ RESOURCES: Final[dict[str, Resource]] = {
             "fresh": {"type": "number", "minimum": 0, "maximum": 1, "default": 0},
             "fetched_within": {"type": "string", "description": "1h, 7d and the like", "default": ""},
             "limit": _whole(10, 1, search.MOST),
-            "skip": _whole(0, 0, 10_000),
+            "skip": _whole(0, 0, search.MOST_SKIPPED),
             "facets": _whole(0, 0, 1),
+            CURSOR: _CURSOR,
         },
     ),
     "suggest": Resource(
@@ -108,7 +109,7 @@ RESOURCES: Final[dict[str, Resource]] = {
     "visits": Resource(
         crawl.recent,
         "The last visits, the newest first: of the crawl, a site or a page.",
-        {"limit": _whole(20, 1, 256), "site": _SITE, "url": _URL | {"default": ""}},
+        {"limit": _whole(20, 1, 256), "site": _SITE, "url": _URL | {"default": ""}, CURSOR: _CURSOR},
     ),
     "requests": Resource(
         crawl.requested,
@@ -133,7 +134,11 @@ RESOURCES: Final[dict[str, Resource]] = {
     ),
     "why": Resource(page.explained, "All that decides when a page is visited.", {"url": _URL}),
     "rise": Resource(page.rising, "The worth of a visit over time, until it crosses the price.", {"url": _URL}),
-    "versions": Resource(past.versions, "The versions of a page, the newest first.", {"url": _URL}),
+    "versions": Resource(
+        past.versions,
+        "The versions of a page, the newest first.",
+        {"url": _URL, "limit": _whole(1000, 1, 1000), CURSOR: _CURSOR},
+    ),
     "inlinks": Resource(
         past.linking, "The pages that link to a page.", {"url": _URL, "limit": _whole(100, 1, 1000), CURSOR: _CURSOR}
     ),

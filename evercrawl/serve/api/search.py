@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -11,27 +12,40 @@ from evercrawl.ask.search.facets import SearchFacets
 from evercrawl.ask.search.search import Narrow, SearchAnswer
 from evercrawl.serve.asking import Parameters, answer
 from evercrawl.serve.context import ServerParts, on_replica
+from evercrawl.serve.cursors import CURSOR, NEXT, ListCursors
 from evercrawl.serve.problems import RequestError
 
 NAMES = ("q", "site", "language", "fresh", "fetched_within", "limit", "skip")
 MOST = 100
+MOST_SKIPPED: Final = 10_000
+"""Hits before those that are told."""
 
 
 @on_replica
 def search(parts: ServerParts, request: Request) -> Response:
     """Answer with the pages that are about some words."""
-    given = Parameters(request, *NAMES, "facets")
+    given = Parameters(request, *NAMES, "facets", CURSOR)
     words = given.text("q", most=500).strip()
     if not words:
         raise RequestError(400, "q, the words to look for, is missing")
-    found = asked(parts, given, words, counted=bool(given.whole("facets", 0, 0, 1)))
+    skip = given.whole("skip", 0, 0, MOST_SKIPPED)
+    asked_for = (given.text(name) for name in ("site", "language", "fresh", "fetched_within"))
+    cursors = ListCursors(parts.replica, given, "search", words, *asked_for)
+    if cursors.number is not None:
+        if skip or cursors.told > MOST_SKIPPED:
+            raise RequestError(400, f"{CURSOR} goes without skip, and as far as {MOST_SKIPPED:,} hits")
+        skip = cursors.told
+    counted = bool(given.whole("facets", 0, 0, 1))
+    found = asked(parts, given, words, skip=skip, counted=counted, behind=cursors.number)
     hits = [asdict(hit) for hit in found.hits]
     fields: dict[str, object] = {"hits": hits, "more": found.more, "took_s": round(found.took_s, 6)}
     fields["instead"] = found.instead or None
+    goes_on = found.more and found.last is not None and skip + len(hits) <= MOST_SKIPPED
+    fields[NEXT] = cursors.behind(skip - cursors.told + len(hits), *found.last) if goes_on and found.last else None
     if found.facets is not None:
         fields["facets"] = written(found.facets)
     if parts.recorder is not None:
-        shown = parts.tickets.answer(words, given.whole("skip", 0, 0, 10_000), [hit.url for hit in found.hits])
+        shown = parts.tickets.answer(words, skip, [hit.url for hit in found.hits])
         for hit, ticket in zip(hits, parts.tickets.hits(shown), strict=True):
             hit["ticket"] = ticket
         fields["ticket"] = parts.tickets.written(shown)
@@ -48,15 +62,23 @@ def suggest(parts: ServerParts, request: Request) -> Response:
     return answer({"suggestions": found}, parts.replica.token)
 
 
-def asked(parts: ServerParts, given: Parameters, words: str, *, counted: bool = False) -> SearchAnswer:
-    """Return what the search finds; `counted` as of `Search.ask`."""
+def asked(
+    parts: ServerParts,
+    given: Parameters,
+    words: str,
+    *,
+    skip: int,
+    counted: bool = False,
+    behind: tuple[float, int] | None = None,
+) -> SearchAnswer:
+    """Return what the search finds; `skip`, `counted` and `behind` as of `Search.ask`."""
     narrow = Narrow(
         site=given.text("site", most=253), language=given.text("language", most=35), fresh=given.share("fresh", 0.0),
         fetched_within_s=given.duration("fetched_within"),
     )  # fmt: skip
-    limit, skip = given.whole("limit", 10, 1, MOST), given.whole("skip", 0, 0, 10_000)
+    limit = given.whole("limit", 10, 1, MOST)
     with parts.replica.searching() as search:
-        return search.ask(words, narrow, limit=limit, skip=skip, counted=counted)
+        return search.ask(words, narrow, limit=limit, skip=skip, counted=counted, behind=behind)
 
 
 def written(found: SearchFacets) -> dict[str, object]:

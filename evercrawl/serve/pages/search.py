@@ -19,7 +19,7 @@ from evercrawl.ask.search.facets import SearchFacets
 from evercrawl.ask.search.search import SearchAnswer
 from evercrawl.change.gamma import rate
 from evercrawl.errors import EvercrawlError
-from evercrawl.serve.api.search import MOST, NAMES, asked, written
+from evercrawl.serve.api.search import MOST, MOST_SKIPPED, NAMES, asked, written
 from evercrawl.serve.asking import Parameters
 from evercrawl.serve.clicks import entered
 from evercrawl.serve.context import ServerParts
@@ -47,13 +47,13 @@ def _html(static: Static, request: Request) -> tuple[str, AnswerTicket | None]:
     """Return the page, and what it shows where that may be recorded."""
     parts: ServerParts = request.app.state.context
     given = Parameters(request, *NAMES)
-    words, skip = given.text("q", most=500).strip(), given.whole("skip", 0, 0, 10_000)
+    words, skip = given.text("q", most=500).strip(), given.whole("skip", 0, 0, MOST_SKIPPED)
     found, trouble = None, ""
     if words and not request.state.may_read:
         trouble = _LOCKED
     elif words:
         try:
-            found = asked(parts, given, words, counted=True)
+            found = asked(parts, given, words, skip=skip, counted=True)
         except EvercrawlError as error:
             trouble = str(error)
     shown = None

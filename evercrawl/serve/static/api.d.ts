@@ -5,7 +5,7 @@ export interface Questions {
   /** The state of the crawl. */
   status: { at_least?: string };
   /** Pages that are about some words, the best first. */
-  search: { q: string; site?: string; language?: string; fresh?: number; fetched_within?: string; limit?: number; skip?: number; facets?: number; at_least?: string };
+  search: { q: string; site?: string; language?: string; fresh?: number; fetched_within?: string; limit?: number; skip?: number; facets?: number; cursor?: string; at_least?: string };
   /** Questions that begin as what somebody types. */
   suggest: { q?: string; limit?: number; at_least?: string };
   /** The most important pages. */
@@ -15,7 +15,7 @@ export interface Questions {
   /** Visited pages that fall due next. */
   next: { limit?: number; site?: string; cursor?: string; at_least?: string };
   /** The last visits, the newest first: of the crawl, a site or a page. */
-  visits: { limit?: number; site?: string; url?: string; at_least?: string };
+  visits: { limit?: number; site?: string; url?: string; cursor?: string; at_least?: string };
   /** What a host was asked for, the newest first, as comma-separated values. */
   requests: { host: string; limit?: number; at_least?: string };
   /** What the running crawl says of itself. */
@@ -29,7 +29,7 @@ export interface Questions {
   /** The worth of a visit over time, until it crosses the price. */
   rise: { url: string; at_least?: string };
   /** The versions of a page, the newest first. */
-  versions: { url: string; at_least?: string };
+  versions: { url: string; limit?: number; cursor?: string; at_least?: string };
   /** The pages that link to a page. */
   inlinks: { url: string; limit?: number; cursor?: string; at_least?: string };
   /** All visits, the newest first: of a time, of a site, or of one page. */
