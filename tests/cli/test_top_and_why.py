@@ -2,10 +2,13 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
+from evercrawl.ask.why.explanation import Why
 from evercrawl.cli.main import main
+from evercrawl.cli.verbs.why import rows
 
 
 def test_top_lists_pages_and_sites(crawled, site, capsys):
@@ -114,3 +117,9 @@ def test_pages_are_listed_by_other_measures(crawled, capsys):
     assert "authority" in capsys.readouterr().out.splitlines()[0]
     assert main(["top", "--tax", "0.1", "--dir", crawled]) == 2
     assert "--by pagerank" in capsys.readouterr().err
+
+
+def test_an_excluded_copy_is_not_called_excluded_of_its_original():
+    copy = Why("http://a.example/b", 0.0, "excluded", (), alias="http://a.example/")
+    assert dict(rows(copy))["is"] == "excluded; its content is that of http://a.example/"
+    assert dict(rows(replace(copy, state="alias")))["is"] == "alias of http://a.example/"

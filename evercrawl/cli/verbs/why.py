@@ -84,7 +84,7 @@ def rows(found: Why) -> list[tuple[str, str]]:
     at = found.at
     return [
         ("page", found.url),
-        ("is", f"{found.state}{f' of {found.alias}' if found.alias else ''}"),
+        ("is", f"{found.state}{_of(found)}"),
         *(("because", reason) for reason in found.reasons),
         *([("found", _found(found.found, at))] if found.found else []),
         *([("visited", _visited(found.history, at))] if found.history else []),
@@ -97,6 +97,13 @@ def rows(found: Why) -> list[tuple[str, str]]:
         *([("noise", _noise(found.noise))] if found.noise else []),
         *(_worth(found.worth, at, leads_on=found.state in {"alias", "redirect"}) if found.worth else []),
     ]
+
+
+def _of(found: Why) -> str:
+    """Return which page it stands for, where it has no content of its own."""
+    if not found.alias:
+        return ""
+    return f"; its content is that of {found.alias}" if found.state == "excluded" else f" of {found.alias}"
 
 
 def _found(found: Origin, at: float) -> str:
