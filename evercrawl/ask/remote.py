@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from evercrawl import __version__
+from evercrawl.store import live_line
 from evercrawl.store.live_line import peer_uid, welcome
 
 T = TypeVar("T")
@@ -22,6 +23,7 @@ LENGTH: Final = struct.Struct("<I")
 """Comes before each message, which is MessagePack."""
 QUESTION_BYTES: Final = 1 << 16
 PATIENCE_S: Final = 30.0
+_BEGINS_S: Final = 0.5  # that the crawl may take to say that it has begun a process
 
 
 class RemoteQuestion(msgspec.Struct):
@@ -57,9 +59,10 @@ def reachable(directory: Path) -> Generator[str]:
 
 
 def remote(directory: Path, kind: type[T], name: str, **parameters: Any) -> T | None:
-    """Return the answer of the server that runs in a directory, as a `kind`.
+    """Return the answer of the server that runs in a directory, or of the process beside a large crawl, as a `kind`.
 
-    None where none runs, or it does not answer: then the directory is to be opened, which tells what is wrong.
+    None where none runs, or it does not answer: then the directory is to be opened, which tells what is wrong. A crawl
+    that runs there is asked to begin one, for the questions to come.
 
     Parameters
     ----------
@@ -74,7 +77,11 @@ def remote(directory: Path, kind: type[T], name: str, **parameters: Any) -> T | 
     try:
         with reachable(directory) as path, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
             line.settimeout(PATIENCE_S)
-            line.connect(path)
+            try:
+                line.connect(path)
+            except OSError:
+                live_line.ask(directory, {"ask": "questions"}, _BEGINS_S)  # so that those to come are answered
+                return None
             if not welcome(peer_uid(line)):
                 return None
             line.sendall(message(asked))

@@ -38,16 +38,16 @@ class MemoryRoom:
     """
 
     def __init__(self, limit_bytes: int, used: Callable[[], int]) -> None:
-        self._limit_bytes, self._used = limit_bytes, used
+        self.limit_bytes, self._used = limit_bytes, used
         self._looked_at = float("-inf")
         self.message = ""
 
     def short(self, now: float) -> bool:
         """Return whether more than nineteen twentieths are taken; it is looked at once a second."""
-        if self._limit_bytes and now - self._looked_at >= LOOK_S:
+        if self.limit_bytes and now - self._looked_at >= LOOK_S:
             self._looked_at, used = now, self._used()
-            over = used > 0.95 * self._limit_bytes
-            taken = f"the crawl takes {used / 1e6:,.0f} MB of memory and may take {self._limit_bytes / 1e6:,.0f} MB"
+            over = used > 0.95 * self.limit_bytes
+            taken = f"the crawl takes {used / 1e6:,.0f} MB of memory and may take {self.limit_bytes / 1e6:,.0f} MB"
             self.message = f"{taken}; give it more with --max-memory, and start it again" if over else ""
         return bool(self.message)
 

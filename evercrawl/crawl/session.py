@@ -28,6 +28,7 @@ from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.measuring import MemoryMeasuring
 from evercrawl.crawl.memory import Memory
 from evercrawl.crawl.memory_room import MemoryRoom, container_limit_bytes, resident_bytes
+from evercrawl.crawl.orders.answering import AnsweringProcess
 from evercrawl.crawl.orders.forgets import obey_forgets
 from evercrawl.crawl.orders.live import LiveLine
 from evercrawl.crawl.ports import Gate, Network, Outside
@@ -318,7 +319,11 @@ async def _run(
         measuring = MemoryMeasuring(one, clock, shelving.shelf)
         beside.append(asyncio.ensure_future(measuring.keep()))
         if not only:
-            live = LiveLine(one, network.wake)
+            answering = AnsweringProcess(
+                partition.directory, lambda: partition.state.known.count, room.limit_bytes, resident_bytes
+            )
+            stack.callback(answering.close)
+            live = LiveLine(one, network.wake, answering)
             stack.push_async_callback(live.close)
             partition.tell(await live.open(partition.directory))
         try:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-from starlette.concurrency import run_in_threadpool
 
 from evercrawl import __version__
 from evercrawl.ask.changes.listing import changes
@@ -60,6 +59,11 @@ class QuestionLine:
             if listening is not None:
                 self._server = await asyncio.start_unix_server(self._answer, sock=listening)
 
+    @property
+    def open_here(self) -> bool:
+        """Whether it listens."""
+        return self._server is not None
+
     async def close(self) -> None:
         """Listen no more."""
         if self._server is not None:
@@ -77,7 +81,7 @@ class QuestionLine:
                     return
                 asked = msgspec.msgpack.decode(await reader.readexactly(size), type=RemoteQuestion)
             if asked.version == __version__ and asked.name in QUESTIONS:
-                told = await run_in_threadpool(self._told, asked)
+                told = await asyncio.to_thread(self._told, asked)
                 self.answered += 1
                 writer.write(told)
                 await asyncio.wait_for(writer.drain(), _ASKING_S)

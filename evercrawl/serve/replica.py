@@ -27,7 +27,6 @@ from evercrawl.model.stored.follow import Follower
 from evercrawl.model.stored.reader import opened
 from evercrawl.model.view import View, settings
 from evercrawl.search.index import FOLDER
-from evercrawl.serve import sequences
 from evercrawl.serve.sharing import SharedLock
 from evercrawl.store.disk.lock import holder
 from evercrawl.store.journal.events import CHANGED, Event, Visit
@@ -137,6 +136,8 @@ class CrawlReplica:
     @property
     def token(self) -> str:
         """What says on how much of the crawl an answer given now rests."""
+        from evercrawl.serve import sequences  # which needs the server's libraries
+
         return sequences.written(self.crawl, self.sequence)
 
     def catch_up(self) -> None:

@@ -38,7 +38,7 @@ def ask(directory: Path, question: dict[str, Any], timeout_s: float) -> dict[str
     ----------
     question
         {"ask": "ping"} has it read orders now; {"ask": "order", "id": ID, "wait_s": S} waits for what becomes of one;
-        {"ask": "progress"} returns how it is.
+        {"ask": "progress"} returns how it is; {"ask": "questions"} begins a process that answers questions about it.
     """
     found = holder(directory)
     path = found.get("socket") if found else None

@@ -19,6 +19,7 @@ from evercrawl.store.live_line import LINE_BYTES, LONGEST, NAME, peer_uid, welco
 
 if TYPE_CHECKING:
     from evercrawl.crawl.loop import Crawl
+    from evercrawl.crawl.orders.answering import AnsweringProcess
 
 MOST: Final = 64
 """Askers at a time."""
@@ -34,10 +35,12 @@ class LiveLine:
     ----------
     one, wake
         The crawl, and what makes its loop turn now.
+    answering
+        Begins what answers questions.
     """
 
-    def __init__(self, one: Crawl, wake: Callable[[], None]) -> None:
-        self._one, self._wake = one, wake
+    def __init__(self, one: Crawl, wake: Callable[[], None], answering: AnsweringProcess) -> None:
+        self._one, self._wake, self._answering = one, wake, answering
         self._asking = 0
         self._server: asyncio.Server | None = None
         self._path = Path()
@@ -85,6 +88,7 @@ class LiveLine:
             "ping": self._ping,
             "order": self._order,
             "progress": self._progress,
+            "questions": self._questions,
         }
         answer = kinds.get(str(question.get("ask")))
         return await answer(question) if answer is not None else {"error": f"ask one of {', '.join(kinds)}"}
@@ -96,6 +100,9 @@ class LiveLine:
 
     async def _progress(self, _: dict[str, Any]) -> dict[str, Any]:
         return asdict(self._one.progress())
+
+    async def _questions(self, _: dict[str, Any]) -> dict[str, Any]:
+        return {"begun": self._answering.begin()}
 
     async def _order(self, question: dict[str, Any]) -> dict[str, Any]:
         await self._ping(question)
