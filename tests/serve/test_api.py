@@ -155,7 +155,7 @@ def test_the_description_names_every_path_and_parameter(client):
     *own, common = paths["/api/v1/search"]["get"]["parameters"]
     assert common == {"$ref": "#/components/parameters/at_least"}
     assert [each["name"] for each in own] == [
-        "q", "site", "language", "fresh", "fetched_within", "limit", "skip", "facets",
+        "q", "site", "language", "fresh", "fetched_within", "limit", "skip", "facets", "cursor",
     ]  # fmt: skip
 
 

@@ -98,6 +98,7 @@ ANSWERS: Final[dict[str, Schema]] = {
             "more": _YES,
             "took_s": _NUMBER,
             "instead": _or_null(_TEXT),
+            **_LIST,
         },
         {
             "ticket": _TEXT,
@@ -110,7 +111,7 @@ ANSWERS: Final[dict[str, Schema]] = {
     "pages": _object({"pages": _each(_REF_OF[TopPage]), **_LIST}),
     "sites": _object({"pending": _YES, "sites": _each(_object(_fields(TopSite), _fields(SiteState))), **_LIST}),
     "next": _object({"pages": _each(_REF_OF[UpcomingPage]), **_LIST}),
-    "visits": _object({"visits": _each({"anyOf": [_object(_HEARD), _object(_VISIT)]})}),
+    "visits": _object({"visits": _each({"anyOf": [_object(_HEARD), _object(_VISIT)]}), **_LIST}),
     "history": _object({"visits": _each(_object({"url": _TEXT, **_VISIT})), **_LIST}),
     "progress": _object({"progress": _or_null(_ANY)}),
     "waits": _object({"hosts": _each(_HOST)}),
@@ -133,6 +134,7 @@ ANSWERS: Final[dict[str, Schema]] = {
             "away_at": _or_null(_NUMBER),
             "away_status": _WHOLE,
             "visits": _WHOLE,
+            **_LIST,
         }
     ),
     "inlinks": _object(
