@@ -42,6 +42,7 @@ def read(
     language: str = "",
     *,
     text: bool = True,
+    links: bool = True,
     hasher: Hasher | None = None,
 ) -> Document:
     """Return what one HTML page says.
@@ -56,6 +57,8 @@ def read(
         The response's Content-Type and Content-Language; what the page itself says of its language counts more.
     text
         Whether the text is wanted, and which of its words link where.
+    links
+        Whether its links are wanted: to resolve them takes a third of the time.
     hasher
         Hashes the text as the crawl does; without it the text has no hashes.
 
@@ -72,7 +75,7 @@ def read(
     base = (normalise(found.base, url) if found.base else None) or url
     asked = {word for content in found.robots for word in _SPLIT.split(content[:_MOST_CHARS].lower())}
     nofollow = not asked.isdisjoint(("nofollow", "none"))
-    hrefs = [] if nofollow else found.hrefs if encoding == "utf-8" else _in_encoding(found.hrefs, encoding)
+    hrefs = [] if nofollow or not links else found.hrefs if encoding == "utf-8" else _in_encoding(found.hrefs, encoding)
     targets, indices = resolve_each(base, hrefs)
     cut = found.cut + unresolved(base, hrefs) if not nofollow else 0
     if len(targets) > MAX_TARGETS:

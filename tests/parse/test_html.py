@@ -36,6 +36,13 @@ def test_a_page():
     assert (page.noindex, page.nofollow, page.refresh, page.encoding) == (False, False, "", "utf-8")
 
 
+def test_links_are_left_out_where_they_are_not_wanted():
+    page = b"<title>A</title><a href=/b>b</a> <link rel=canonical href=/c> words"
+    whole, bare = read(page, "http://a/", hasher=HASHER), read(page, "http://a/", links=False, hasher=HASHER)
+    assert (bare.targets, bare.cut) == ([], 0)
+    assert (bare.title, bare.words, bare.simhash, bare.utf8) == (whole.title, whole.words, whole.simhash, whole.utf8)
+
+
 def test_nothing_is_a_page():
     page = read(b"", URL)
     assert (page.title, page.text, page.targets, page.simhash) == ("", "", [], 0)

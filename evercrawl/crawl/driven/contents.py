@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
+import msgspec
 
 from evercrawl.model.stored.contents import Content, attempted, body_of
 from evercrawl.model.stored.reading import Before, held
@@ -25,26 +26,28 @@ def told(exchange: Exchange, before: Before, config: Config, hasher: Hasher) -> 
     """Return what a body says; nothing is read of the one that is held."""
     former = before.digest != 0 and not before.digest_rest
     body = body_of(exchange, held(before), config.product_token, hasher, text=config.looks_for_words, former=former)
-    return attempted(body)
+    return attempted(msgspec.structs.replace(body, links=False))
 
 
-def lead_to(content: Content, url: str, links: Sequence[str], state: State) -> None:
-    """Let a page link to those of some URLs that are known, and to nothing else that its body says.
+def lead_to(pages: Sequence[tuple[Content, str, Sequence[str]]], state: State) -> None:
+    """Let each page link to those of some URLs that are known, and to nothing else that its body says.
 
     Parameters
     ----------
-    content, url
-        What the body says, which is changed; and where it came from.
-    links
-        What whoever fetched the page has followed, normalised.
+    pages
+        What each body says, which is changed; where it came from; and what whoever fetched it has followed, normalised.
     state
         What is known.
     """
-    targets = list(dict.fromkeys(links))[:MOST_LINKS]
-    content.canonical, content.feeds, content.forms, content.unpaid = "", [], [], []
-    content.anchors, content.withheld, content.cut = b"", 0, 0
-    keys = state.hasher.keys(targets)
-    known = state.table.find(keys) != NO_SLOT if targets else np.zeros(0, bool)
-    content.targets = [target for target, is_known in zip(targets, known.tolist(), strict=True) if is_known]
-    content.keys = keys[known].tobytes() if targets else b""
-    content.away = leading_away(url, content.targets) if content.targets else []
+    followed = [list(dict.fromkeys(links))[:MOST_LINKS] for _, _, links in pages]
+    keys = state.hasher.keys(list(chain.from_iterable(followed)))
+    known = state.table.find(keys) != NO_SLOT
+    at = 0
+    for (content, url, _), targets in zip(pages, followed, strict=True):
+        place = slice(at, at + len(targets))
+        at = place.stop
+        content.canonical, content.feeds, content.forms, content.unpaid = "", [], [], []
+        content.anchors, content.withheld, content.cut = b"", 0, 0
+        content.targets = [one for one, is_known in zip(targets, known[place].tolist(), strict=True) if is_known]
+        content.keys = keys[place][known[place]].tobytes()
+        content.away = leading_away(url, content.targets) if content.targets else []

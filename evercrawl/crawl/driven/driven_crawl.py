@@ -18,7 +18,7 @@ from evercrawl.crawl.visit.visiting import validators
 from evercrawl.model.policy.schemes import scheme_of
 from evercrawl.model.rules.barred import Barred
 from evercrawl.model.rules.scope import Scope
-from evercrawl.model.stored.reading import Before, Fetched, Reading, fetched, understand
+from evercrawl.model.stored.reading import Before, Fetched, fetched, understand
 from evercrawl.parse.urls import hostname
 from evercrawl.schedule.abilities import Learns
 from evercrawl.schedule.frontier.hosts import Host
@@ -124,10 +124,9 @@ class DrivenCrawl:
         """Return the crawl's time (s since the epoch)."""
         return self._clock.now()
 
-    def known(self, urls: Sequence[str]) -> list[bool]:
-        """Return which normalised URLs are known."""
-        found = self._state.table.find(self._state.hasher.keys(urls)) != NO_SLOT
-        return [bool(each) for each in found]
+    def known(self, url: str) -> bool:
+        """Whether a normalised URL is known."""
+        return self._state.table.find_one(self._state.hasher.key(url)) is not None
 
     def visited(self, url: str) -> bool:
         """Whether a page was visited at some time."""
@@ -211,12 +210,14 @@ class DrivenCrawl:
         NoRoomError
             The disk is full: nothing was learned, and the same call can be made again.
         """
-        readings = list[Reading]()
-        for answer, links in answers:
-            if answer.content is not None:
-                lead_to(answer.content, answer.exchange.request.url, links, self._state)
-            readings.append(understand(answer))
-        self._learner.learn(readings)
+        read = [
+            (answer.content, answer.exchange.request.url, links)
+            for answer, links in answers
+            if answer.content is not None
+        ]
+        if read:
+            lead_to(read, self._state)
+        self._learner.learn([understand(answer) for answer, _ in answers])
         self._storing.changed()
 
     def turn(self) -> None:

@@ -6,12 +6,15 @@ import dataclasses
 import io
 import pickle
 import sys
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import scrapy
 from scrapy.utils.request import request_from_dict
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from scrapy import Request, Spider
 
 _PLAIN: Final = frozenset({bool, bytes, float, int, str, type(None)})
@@ -141,7 +144,9 @@ def _plain(value: object) -> bool:
     if kind in _PLAIN:
         return True
     if kind in (list, tuple):
-        return all(_plain(each) for each in cast("list[object]", value))
-    if kind is dict:
-        return all(_plain(key) and _plain(each) for key, each in cast("dict[object, object]", value).items())
-    return False
+        parts: Iterable[object] = cast("list[object]", value)
+    elif kind is dict:
+        parts = chain.from_iterable(cast("dict[object, object]", value).items())
+    else:
+        return False
+    return all(type(part) in _PLAIN or _plain(part) for part in parts)

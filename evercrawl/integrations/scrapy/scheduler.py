@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -88,6 +89,7 @@ class Scheduler(BaseScheduler):
         )
         if isinstance(self._filter, DupeFilter):
             self._filter.attach(store)
+        gc.freeze()  # what is loaded by now need not be looked through again for garbage
         self._ticking = asyncio.ensure_future(self._tick())
         _log.info("the crawl is kept in %s; ask it with: evercrawl status --dir %s", directory, directory)
         return self._filter.open()

@@ -25,9 +25,13 @@ if TYPE_CHECKING:
     from evercrawl.model.stored.reading import Fetched
 
 BATCH: Final = 32
-"""Answers that are learned from together, and pages that are chosen together."""
-PATIENCE_S: Final = 0.5
+"""Pages that are chosen together."""
+LESSON: Final = 128
+"""Answers that are learned from together."""
+PATIENCE_S: Final = 1.0
 """How long fewer of them wait for others."""
+_AT_HAND: Final = 4096
+"""Requests that are kept as they came, so that they need not be read from the disk."""
 _log = logging.getLogger(__name__)
 
 
@@ -68,6 +72,7 @@ class SpiderCrawl:
         heapq.heapify(self._once)
         self._in_memory = dict[int, "Request"]()  # what cannot be written
         self._memory_number = 0
+        self._at_hand = dict[str, "Request"]()
         self._found, self._seeds = dict[str, None](), dict[str, None]()
         self._done = list[tuple["Fetched", "Sequence[str]"]]()
         self._piped = list[Ticket]()  # whose items may be on their way through the pipelines
@@ -98,6 +103,7 @@ class SpiderCrawl:
             self._keep_in_memory(request, error)
             return
         self._store.add_page(url, data, seed=start)
+        self._keep_at_hand(request, url)
         (self._seeds if start else self._found)[url] = None
 
     def once(self, request: Request) -> None:
@@ -111,7 +117,7 @@ class SpiderCrawl:
 
     def known(self, url: str) -> bool:
         """Whether a page is known, or about to be."""
-        return self._driven.known([url])[0] or url in self._found or url in self._seeds
+        return url in self._found or url in self._seeds or self._driven.known(url)
 
     def start_again(self, request: Request, url: str) -> bool:
         """Fetch a known page now because the spider starts with it; return whether that can be: once in a run."""
@@ -168,7 +174,7 @@ class SpiderCrawl:
         else:
             turn = self._turns.popleft()
         self._active[turn.host.number] += 1
-        request = self._request(self._store.page(turn.url) or b"", turn.url)
+        request = self._at_hand.pop(turn.url, None) or self._request(self._store.page(turn.url) or b"", turn.url)
         before = self._driven.before(turn)
         if before.visits and self._skip_unchanged:
             for name, value in self._driven.validators(before):
@@ -289,7 +295,7 @@ class SpiderCrawl:
         now = self._driven.now()
         if not waits:
             self._worked_at = now
-        elif now_or_never or len(self._done) >= BATCH or now - self._worked_at >= PATIENCE_S:
+        elif now_or_never or len(self._done) >= LESSON or now - self._worked_at >= PATIENCE_S:
             self._worked_at = now
             self._admit()
             self._learn()
@@ -343,6 +349,11 @@ class SpiderCrawl:
                 self._store.settle(self._settling[0])
         finally:
             self._store.close()
+
+    def _keep_at_hand(self, request: Request, url: str) -> None:
+        if len(self._at_hand) >= _AT_HAND:
+            del self._at_hand[next(iter(self._at_hand))]
+        self._at_hand[url] = request
 
     def _keep_in_memory(self, request: Request, error: UnstorableError) -> None:
         """Keep a request that cannot be written; it is lost if the process is killed."""

@@ -46,9 +46,11 @@ class RequestStore:
         self._file = open_database(path, _SCHEMA, _VERSION, synchronous="NORMAL", instead=_INSTEAD)
         self._log = os.open(f"{path}-wal", os.O_RDONLY | os.O_CLOEXEC)
         self._open = False
+        self._pages = dict[str, tuple[bytes, int]]()  # that are not in the file yet
 
     def commit(self) -> None:
         """Let what was written survive the process."""
+        self._flush()
         if self._open:
             self._file.execute("COMMIT")
             self._open = False
@@ -67,11 +69,12 @@ class RequestStore:
 
     def add_page(self, url: str, request: bytes, *, seed: bool) -> None:
         """Keep how a page is asked for; it is unsettled until the crawl's journal has its URL."""
-        self._write("REPLACE INTO pages VALUES (?, ?)", (url, request))
-        self._write("INSERT INTO unsettled (url, seed) VALUES (?, ?)", (url, int(seed)))
+        self._pages[url] = request, int(seed)
 
     def page(self, url: str) -> bytes | None:
         """Return how a page is asked for; None where nobody said."""
+        if url in self._pages:
+            return self._pages[url][0]
         row = self._file.execute("SELECT request FROM pages WHERE url = ?", (url,)).fetchone()
         return row[0] if row is not None else None
 
@@ -82,6 +85,7 @@ class RequestStore:
 
     def last(self) -> int:
         """Return the number of the last unsettled page."""
+        self._flush()
         (number,) = self._file.execute("SELECT coalesce(max(number), 0) FROM unsettled").fetchone()
         return int(number)
 
@@ -131,6 +135,17 @@ class RequestStore:
         self._begin()
         made = self._file.execute("INSERT OR IGNORE INTO prints VALUES (?)", (fingerprint,))
         return made.rowcount == 0
+
+    def _flush(self) -> None:
+        """Write pages together: one by one they take twice the time."""
+        if not self._pages:
+            return
+        self._begin()
+        pages, self._pages = self._pages, dict[str, tuple[bytes, int]]()
+        self._file.executemany("REPLACE INTO pages VALUES (?, ?)", [(url, data) for url, (data, _) in pages.items()])
+        self._file.executemany(
+            "INSERT INTO unsettled (url, seed) VALUES (?, ?)", [(url, seed) for url, (_, seed) in pages.items()]
+        )
 
     def _write(self, statement: str, values: tuple[object, ...]) -> None:
         self._begin()

@@ -54,6 +54,8 @@ class Body(msgspec.Struct, array_like=True, frozen=True):
         Of the crawl, under which contents and URLs are hashed; see `Hasher`.
     former
         Whether the content held has a digest of before the crawl had a secret.
+    links
+        Whether the links of an HTML page are wanted.
     """
 
     url: str
@@ -70,6 +72,7 @@ class Body(msgspec.Struct, array_like=True, frozen=True):
     text: bool
     secret: bytes
     former: bool = False
+    links: bool = True
 
     def __repr__(self) -> str:
         """Return of which page it is, without the secret."""
@@ -235,7 +238,7 @@ def _unpacked(body: Body) -> tuple[bytes, Content]:
 
 def _document(content: Content, body: Body, data: bytes, content_type: str, hasher: Hasher, *, nofollow: bool) -> None:
     language = body.headers.get("content-language", "")
-    document = html.read(data, body.url, content_type, language, text=body.text, hasher=hasher)
+    document = html.read(data, body.url, content_type, language, text=body.text, links=body.links, hasher=hasher)
     content.title = document.title[:_TITLE_CHARS]
     content.language = document.language[:35]
     content.simhash, content.words, content.text_bytes = document.simhash, document.words, document.text_bytes
