@@ -1,13 +1,15 @@
 """Pages per CPU-second of a whole crawl of a served corpus, beside peers in the same run; then a pass of 304s.
 
-    python bench/throughput.py --corpus FOLDER [--profile mini,bench] [--scrapy PYTHON] [--bare PYTHON] [--runs 3]
+    python bench/throughput.py --corpus FOLDER [--profile mini,bench] [--scrapy PYTHON]
+        [--crawlee PYTHON] [--bare PYTHON] [--runs 3]
 
 The profiles before the last are crawled once, to see that every page is fetched exactly once; the last is measured
 with everything on: archive, journal, importance, change and the search index. Then, on two processors and more, the
 wall rates of a crawl with one worker and of one that does all in one process, both without the index.
 
-`--scrapy` names a Python that has Scrapy, `--bare` one that has aiohttp, selectolax and uvloop (`python3 -m venv v &&
-v/bin/pip install scrapy aiohttp selectolax uvloop`); what is not named is left out and said to be. CPU is user and
+`--scrapy` names a Python that has Scrapy, `--crawlee` one that has Crawlee and uvloop, `--bare` one that has aiohttp,
+selectolax and uvloop (`python3 -m venv v && v/bin/pip install scrapy 'crawlee[parsel]' aiohttp selectolax uvloop`);
+what is not named is left out and said to be. CPU is user and
 system time of all processes of a crawl; memory the largest resident set of one of them, which is the owner's. A first
 crawl of a few pages compiles the kernels and is not counted.
 """
@@ -132,6 +134,7 @@ def main() -> int:
     parser.add_argument("--corpus", type=Path, required=True, help="folder of a served corpus")
     parser.add_argument("--profile", default="mini,bench", help="profiles of the corpus; the last is measured")
     parser.add_argument("--scrapy", metavar="PYTHON", default="", help="a Python that has Scrapy")
+    parser.add_argument("--crawlee", metavar="PYTHON", default="", help="a Python that has Crawlee and uvloop")
     parser.add_argument("--bare", metavar="PYTHON", default="", help="a Python that has aiohttp, selectolax and uvloop")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--passes", type=int, default=5, help="passes of 304s, so that starting up counts for little")
@@ -155,11 +158,16 @@ def main() -> int:
                 bench.crawl("one worker", "--workers", "1", *unindexed)
             if args.scrapy and number == 0:
                 bench.peer("Scrapy", args.scrapy, "scrapy_peer.py")
+            if args.crawlee and number == 0:
+                bench.peer("Crawlee", args.crawlee, "crawlee_peer.py")
     finally:
         shutil.rmtree(work)
-    for name, there in (("Scrapy", args.scrapy), ("the bare loop", args.bare), ("workers", workers)):
+    peers = {"Scrapy": args.scrapy, "Crawlee": args.crawlee, "the bare loop": args.bare}
+    for name, there in (*peers.items(), ("workers", workers)):
         if not there:
             print(f"{name} left out")
+    if args.crawlee:
+        print(f"{bench.median('evercrawl') / bench.median('Crawlee'):.2f} x the Crawlee")
     found = goals(bench, others)
     for goal, met in found.items():
         print(f"{'met   ' if met else 'MISSED'}  {goal}")
