@@ -19,19 +19,22 @@ if TYPE_CHECKING:
     from evercrawl.lab.entering.entering import ContestPlace, ContestRules
 
 _MORE: Final = (
-    "POLICY is a class of yours, as package.module:Class, derived from evercrawl.schedule.Policy. It is run on the "
-    "recorded histories that ship and on made-up pages, at equal budget, beside every policy that ships; the table "
-    "goes to contest.md and contest.parquet. Rules: docs/research/CONTEST.md. Examples: `evercrawl lab contest "
-    "my_policies:Mine --beside price,uniform,nutch_adaptive`."
+    "POLICY is your own class, as package.module:Class, derived from evercrawl.schedule.Policy. It is compared "
+    "with every shipped policy, at equal budget, on the shipped recorded histories and on simulated pages. The "
+    "table is written to contest.md and contest.parquet. Rules: docs/research/CONTEST.md. Examples: `evercrawl lab "
+    "contest my_policies:Mine --beside price,uniform,nutch_adaptive`."
 )
 _FOLDER: Final = "lab"
 
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    parser = arguments.add_verb(verbs, "contest", "run your own policy beside all others", run, _MORE, lab=True)
+    parser = arguments.add_verb(verbs, "contest", "compare your own policy with all others", run, _MORE, lab=True)
     parser.add_argument(
-        "policy", metavar="POLICY", nargs="*", help="package.module:Class, or several; none: ours alone"
+        "policy",
+        metavar="POLICY",
+        nargs="*",
+        help="package.module:Class, or several (default: the shipped policies only)",
     )
     parser.add_argument("--beside", metavar="A,B", help="policies compared with (default: all that ship)")
     parser.add_argument("--history", metavar="NAME", action="append", help="a history that ships, FOLDER/NAME or a "

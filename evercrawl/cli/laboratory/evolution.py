@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from evercrawl.lab.histories.history import History
 
 _MORE = (
-    "It prints how often pages change and by how much, how long they last, how links come and go, whether changes "
+    "It prints how often pages change and by how much, how long they live, how links come and go, whether changes "
     "arrive at random, and whether pages of a site or folder change together. HISTORY is one that ships with "
-    "evercrawl (peps, ota-contrib), FOLDER/NAME, a FOLDER of them, or a crawl directory; the default is the crawl in "
-    "--dir. The crawl may be running. Examples: `evercrawl lab evolution peps ota-contrib`, `evercrawl lab evolution "
-    "--dir example --by depth --sample random=1000`."
+    "evercrawl (peps, ota-contrib), FOLDER/NAME, a FOLDER of them, or a crawl directory; the default is the crawl "
+    "in --dir. The crawl may be running. Examples: `evercrawl lab evolution peps ota-contrib`, `evercrawl lab "
+    "evolution --dir example --by depth --sample random=1000`."
 )
 BY: Final = ("site", "tld", "depth", "type")
 _SAMPLES: Final = "whole, sites=SITE,SITE or sites=@FILE, random=N, topic=WORDS,WORDS, or gateway=FILE"
@@ -41,9 +41,11 @@ _DATE: Final = "a date such as 2024-05-31, or seconds since 1970"
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    parser = arguments.add_verb(verbs, "evolution", "report how pages change, last and link", run, _MORE, lab=True)
+    parser = arguments.add_verb(
+        verbs, "evolution", "report how often pages change, how long they live, how they link", run, _MORE, lab=True
+    )
     parser.add_argument("history", metavar="HISTORY", nargs="*", help="recorded histories, or crawl directories")
-    parser.add_argument("--by", choices=BY, default="site", help="what to group pages by (default: site)")
+    parser.add_argument("--by", choices=BY, default="site", help="how to group pages (default: site)")
     parser.add_argument("--sample", metavar="WHICH", action="append", default=[], help=_WHICH)
     parser.add_argument("--seed", metavar="N", default="1", help="seed of the random sample (default: 1)")
     parser.add_argument("--since", metavar="DATE", help=f"start of the period: {_DATE}")

@@ -55,7 +55,7 @@ def add(verbs: arguments.Verbs) -> None:
         "--policy",
         metavar="NAME",
         action="append",
-        help="the same: run this policy or row only (nutch_adaptive, 'partition, pf'); may be repeated",
+        help="the same experiments: run this policy or row only (nutch_adaptive, 'partition, pf'); may be repeated",
     )
     parser.add_argument(
         "--jobs",

@@ -43,7 +43,7 @@ def add(verbs: arguments.Verbs) -> None:
     parser.add_argument("--until-failure", action="store_true", help="continue until a promise is broken")
     parser.add_argument("--jobs", metavar="N", help="number of processes (default: one per core)")
     parser.add_argument(
-        "--resume", metavar="FILE", help="keep each world's result in FILE, and leave out those that it holds already"
+        "--resume", metavar="FILE", help="save each world's result in FILE, and skip the worlds that FILE has"
     )
     parser.add_argument("--verbose", action="store_true", help="print the log of each world, one world at a time")
     arguments.add_json(parser)

@@ -1,4 +1,4 @@
-"""The lines of `--json`: one object each, which says first what it is; instants are read by people and programs."""
+"""The lines of `--json`: one object each, which begins with its kind; people and programs can read the instants."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evercrawl.ask.instants import dated
 
 EVENTS: Final = {
     "progress": "the state of a running crawl, once a second",
-    "message": "a sentence worth reading",
+    "message": "a message for people",
     "start": "a run begins, in the log of a run",
     "visit": "a visit, in the log of a run: why it failed",
     "alert": "a condition that needs attention",
@@ -19,12 +19,12 @@ EVENTS: Final = {
     "status": "the state of a crawl",
     "target": "the rate that meets the targets",
     "calibration": "predicted and observed freshness",
-    "memory": "what takes how much memory",
-    "why": "all that decides when a page is visited",
+    "memory": "memory use by part",
+    "why": "everything that decides when a page is visited",
     "page": "a page of a list",
     "site": "a site of a list",
     "hit": "a page that was found",
-    "copy": "a page that has a text, or some of it",
+    "copy": "a page that contains a text, or part of it",
     "copies": "the text searched for, and the number of copies found",
     "content": "a page with its content",
     "change": "a change of a page",
@@ -33,10 +33,10 @@ EVENTS: Final = {
     "suspicion": "a page or site that may be spam, with the evidence",
     "usage": "what people searched for, saw and opened",
     "selection": "totals of the sites chosen",
-    "agreement": "how far a choice agrees with ratings",
+    "agreement": "how well a choice agrees with ratings",
     "verify": "whether a directory is consistent",
     "backup": "what was copied",
-    "upgrade": "which formats a directory has, and what was converted",
+    "upgrade": "the formats of a directory, and what was converted",
     "versions": "the versions in use",
     "demo": "what the demonstration learned",
     "world": "a simulated world",
@@ -50,7 +50,7 @@ EVENTS: Final = {
     "serving": "the address of the server, once it answers",
     "policy": "a policy with its parameters and tables",
 }
-"""Every `event` there is, and what such a line tells."""
+"""Every `event`, and the content of its line."""
 
 
 def json_line(event: str, fields: Mapping[str, object]) -> str:

@@ -18,7 +18,7 @@ AT_ONCE = 500
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    parser = arguments.add_verb(verbs, "add", "add seeds to a crawl, also while it runs", run, _MORE)
+    parser = arguments.add_verb(verbs, "add", "add seeds to a crawl, even while it runs", run, _MORE)
     parser.add_argument("urls", metavar="URL", nargs="+", help="a URL; @FILE reads a list, - standard input")
     ordering.add_flags(parser)
 

@@ -8,9 +8,10 @@ from evercrawl.cli import arguments, seeds
 from evercrawl.cli.steering import ordering
 
 _MORE = (
-    "The page is requested once, conditionally, as soon as its host has rested, whatever its place in the queue; the "
-    f"visit is kept like any other. With --wait it says what the visit found. {ordering.MORE} Examples: `evercrawl "
-    "check https://example.org/ --wait`, `evercrawl check https://example.org/ --dir example`."
+    "The page is requested once, conditionally, as soon as its host's delay has passed, whatever its place in the "
+    f"queue; the visit is kept like any other. With --wait it prints what the visit found. {ordering.MORE} "
+    "Examples: `evercrawl check https://example.org/ --wait`, `evercrawl check https://example.org/ --dir "
+    "example`."
 )
 
 

@@ -8,11 +8,11 @@ from evercrawl.cli import arguments
 from evercrawl.cli.steering import ordering
 
 _MORE = (
-    "Known pages that match are not requested again; what is known of them stays, and they come back with it "
-    "when the rule is lifted. The rule is added to exclude in crawl.toml. "
-    "An expression is found anywhere in a URL (Python syntax); a complete URL stands for all that begin with it. "
-    f"{ordering.MORE} Examples: `evercrawl exclude '/private/' --wait`, `evercrawl exclude --host shop.example.org`, "
-    "`evercrawl exclude '/private/' --lift`."
+    "Known pages that match are not requested again; their copies and history stay, and return to use when the "
+    "rule is lifted. The rule is added to exclude in crawl.toml. An expression is searched anywhere in a URL "
+    f"(Python syntax); a complete URL matches all URLs that begin with it. {ordering.MORE} Examples: `evercrawl "
+    "exclude '/private/' --wait`, `evercrawl exclude --host shop.example.org`, `evercrawl exclude '/private/' "
+    "--lift`."
 )
 
 

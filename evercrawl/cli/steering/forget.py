@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 _MORE = (
     "They are removed from the journal, the archive, the search index, derived files and caches. A hash under the "
-    "crawl's secret stays, which keeps them from being requested again. This cannot be undone. A WHAT is a complete "
-    "URL, the name of a host, or an expression that is found in URLs that are known now (Python syntax). A running "
-    "crawl takes it as an order: it stops requesting, removes the pages, and continues. The next start of the crawl, "
-    "or --finish, completes a removal that was interrupted; `evercrawl verify` proves that nothing is left. Copies "
-    "that it cannot reach are named. Examples: `evercrawl forget https://example.org/private`, `evercrawl forget "
-    "shop.example.org --yes`, `evercrawl forget '/users/[0-9]+/' --yes --json`."
+    "crawl's secret stays, so that they are never requested again. This cannot be undone. WHAT is a complete URL, "
+    "the name of a host, or an expression that is searched in the URLs known now (Python syntax). A running crawl "
+    "takes it as an order: it stops requesting, removes the pages, and continues. The next start of the crawl, or "
+    "--finish, completes a removal that was interrupted; `evercrawl verify` checks that nothing is left. Copies "
+    "that cannot be reached are listed. Examples: `evercrawl forget https://example.org/private`, `evercrawl "
+    "forget shop.example.org --yes`, `evercrawl forget '/users/[0-9]+/' --yes --json`."
 )
 
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    parser = arguments.add_verb(verbs, "forget", "forget pages or hosts for good", run, _MORE)
+    parser = arguments.add_verb(verbs, "forget", "remove pages or hosts permanently", run, _MORE)
     parser.add_argument("what", metavar="WHAT", nargs="*", help="a URL, a host, or an expression found in URLs")
     parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     parser.add_argument(

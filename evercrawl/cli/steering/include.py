@@ -8,11 +8,11 @@ from evercrawl.cli import arguments
 from evercrawl.cli.steering import ordering
 
 _MORE = (
-    "Known pages that match no expression of include are not requested again, and come back when they match one "
-    "or when the last is lifted. The rule is added to include in crawl.toml; seeds need not match. "
-    "An expression is found anywhere in a URL (Python syntax); a complete URL stands for all that begin with it. "
-    f"{ordering.MORE} Examples: `evercrawl include '/private/' --wait`, `evercrawl include --host shop.example.org`, "
-    "`evercrawl include '/private/' --lift`."
+    "Known pages that match no expression of include are not requested again until they match one or the last is "
+    "lifted. Seeds need not match. The rule is added to include in crawl.toml. An expression is searched anywhere "
+    f"in a URL (Python syntax); a complete URL matches all URLs that begin with it. {ordering.MORE} Examples: "
+    "`evercrawl include '/private/' --wait`, `evercrawl include --host shop.example.org`, `evercrawl include "
+    "'/private/' --lift`."
 )
 
 

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 WAIT_S = 60.0
 MORE = (
-    "A running crawl obeys within about a second, also when it is paused; otherwise the next start does. Orders "
-    "survive a kill of the crawl at any moment, and each is obeyed once; `evercrawl orders` lists all with results."
+    "A running crawl carries out the order within about a second, even if it is paused; otherwise the next start "
+    "does. Orders survive a kill of the crawl and are carried out exactly once; `evercrawl orders` lists them with "
+    "their results."
 )
 
 

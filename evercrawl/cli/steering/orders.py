@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from evercrawl.ask.orders.listing import OrdersListed
 
 _MORE = (
-    "Each line is an order: when it was given, by whom, what it asks, and its result. Before them stand since when the "
-    "crawl is paused, the boosts that are active and the rules of the scope that keep known pages out. Examples: "
+    "Each line is an order: when it was given, by whom, what it requests, and its result. The lines before show "
+    "since when the crawl is paused, the active boosts, and the scope rules that exclude known pages. Examples: "
     "`evercrawl orders --dir example`, `evercrawl orders --last 100 --json`."
 )
 
@@ -27,7 +27,7 @@ _MORE = (
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
     parser = arguments.add_verb(verbs, "orders", "list the orders of a crawl and their results", run, _MORE)
-    parser.add_argument("--last", metavar="N", default="20", help="how many of them (default: 20)")
+    parser.add_argument("--last", metavar="N", default="20", help="number of orders (default: 20)")
     arguments.add_directory(parser)
     arguments.add_json(parser)
 

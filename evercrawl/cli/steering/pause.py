@@ -8,8 +8,8 @@ from evercrawl.cli import arguments
 from evercrawl.cli.steering import ordering
 
 _MORE = (
-    "Requests under way end; no other begins, until `evercrawl resume`. The crawl stays paused across restarts. "
-    f"{ordering.MORE} Examples: `evercrawl pause --dir example`, `evercrawl pause --wait`."
+    "Requests under way are completed; no other begins until `evercrawl resume`. The crawl stays paused across "
+    f"restarts. {ordering.MORE} Examples: `evercrawl pause --dir example`, `evercrawl pause --wait`."
 )
 
 

@@ -8,14 +8,14 @@ from evercrawl.cli import arguments
 from evercrawl.cli.steering import ordering
 
 _MORE = (
-    "It ends what `evercrawl pause` began. To start a crawl that is not running, use `evercrawl crawl`. "
+    "This ends a pause made by `evercrawl pause`. To start a crawl that is not running, use `evercrawl crawl`. "
     f"{ordering.MORE} Examples: `evercrawl resume --dir example`, `evercrawl resume --wait`."
 )
 
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    ordering.add_flags(arguments.add_verb(verbs, "resume", "let a paused crawl go on", run, _MORE))
+    ordering.add_flags(arguments.add_verb(verbs, "resume", "continue a paused crawl", run, _MORE))
 
 
 def run(args: argparse.Namespace) -> int:

@@ -24,9 +24,9 @@ _MORE = (
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    parser = arguments.add_verb(verbs, "set", "change a setting of a crawl, also while it runs", run, _MORE)
+    parser = arguments.add_verb(verbs, "set", "change a setting of a crawl, even while it runs", run, _MORE)
     parser.add_argument("name", metavar="NAME", help=f"the setting, as crawl.toml names it, or {FORM}")
-    parser.add_argument("values", metavar="VALUE", nargs="*", help="its value; of a list, all entries")
+    parser.add_argument("values", metavar="VALUE", nargs="*", help="the new value; for a list, all entries")
     parser.add_argument("--unset", action="store_true", help="remove a key of a section, or a whole section")
     ordering.add_flags(parser)
 

@@ -1,4 +1,4 @@
-"""evercrawl backup: copy a crawl directory, also while the crawl runs."""
+"""evercrawl backup: copy a crawl directory, even while the crawl runs."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ from evercrawl.cli.show.meter import Meter
 from evercrawl.cli.show.plain import many
 
 _MORE = (
-    "The crawl may be running. The copy is consistent: it is the crawl as it was at one instant. Open it as it is, "
-    "to ask about it or to go on crawling. A second backup into the same directory copies only what changed. The "
-    "search index is left out; `evercrawl reindex` makes it again. To restore, copy the directory back, and check "
-    "it with `evercrawl verify`. Examples: `evercrawl backup /mnt/copy`, `evercrawl backup /mnt/copy --dir example "
-    "--json`."
+    "The copy is consistent: it is the crawl as it was at one instant. You can query it, or continue the crawl in "
+    "it. A second backup into the same directory copies only what changed. The search index is left out; "
+    "`evercrawl reindex` rebuilds it. To restore, copy the directory back, and check it with `evercrawl verify`. "
+    "Examples: `evercrawl backup /mnt/copy`, `evercrawl backup /mnt/copy --dir example --json`."
 )
 
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    parser = arguments.add_verb(verbs, "backup", "copy a crawl directory, also while the crawl runs", run, _MORE)
+    parser = arguments.add_verb(verbs, "backup", "copy a crawl directory, even while the crawl runs", run, _MORE)
     parser.add_argument("target", metavar="DIRECTORY", help="new or empty, or an earlier backup of the same crawl")
     arguments.add_directory(parser)
     arguments.add_json(parser)

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from evercrawl.model.view import View
 
 _MORE = (
-    "SOURCE is a file of text or HTML (- for standard input), the URL of a page of the crawl, or a text of five words "
-    "or more between quotes. A page is listed by how much of the text it has, in runs of five words; the earliest "
-    "comes first among equals. The search index finds parts of the text; without one, only pages are found that say "
-    "nearly the same as a whole. The crawl may be running; what it reads is found within seconds. Exit code 1 where "
-    "there is no copy. Examples: `evercrawl copies article.txt`, `evercrawl copies https://example.org/news/1 --least "
-    "50% --json`."
+    "SOURCE is a file of text or HTML (- for standard input), the URL of a page of the crawl, or a text of five "
+    "words or more between quotes. Pages are listed by the share of the text that they contain, in runs of five "
+    "words; among equals the earliest comes first. The search index finds pages that contain part of the text; "
+    "without an index, only pages that are nearly the same as a whole are found. The crawl may be running; new "
+    "pages are found within seconds. The exit code is 1 if there is no copy. Examples: `evercrawl copies "
+    "article.txt`, `evercrawl copies https://example.org/news/1 --least 50% --json`."
 )
 _HEAD = ("has", "alike", "known since", "this content since", "page")
 _LEFT = frozenset({"page"})
@@ -39,10 +39,10 @@ _MOST_BYTES: Final = 10_000_000
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    parser = arguments.add_verb(verbs, "copies", "find pages that have a text, or some of it", run, _MORE)
+    parser = arguments.add_verb(verbs, "copies", "find pages that contain a text, or part of it", run, _MORE)
     parser.add_argument("source", metavar="SOURCE", help="a file, a URL, or the text itself")
     parser.add_argument(
-        "--least", metavar="SHARE", default="10%", help="the least part of the text that a page has (default: 10%%)"
+        "--least", metavar="SHARE", default="10%", help="minimum share of the text that a page contains (default: 10%%)"
     )
     parser.add_argument("--limit", metavar="N", default="50", help="number of pages (default: 50)")
     arguments.add_directory(parser)

@@ -52,7 +52,7 @@ def add(verbs: arguments.Verbs) -> None:
         "seeds",
         metavar="SEED",
         nargs="*",
-        help="URL or host to start from, or the name of a file of them, one a line (also @FILE); - for standard input",
+        help="URL or host to start from, or a file of them, one per line (also @FILE); - for standard input",
     )
     arguments.add_directory(parser)
     parser.add_argument("--pages", metavar="N", help="stop after N visits; redirects, failed visits and refusals count")
@@ -69,7 +69,7 @@ def add(verbs: arguments.Verbs) -> None:
     parser.add_argument(
         "--partitions",
         metavar="P",
-        help="divide a new crawl over this many processes, a power of two; one that resumes knows how many it has",
+        help="divide a new crawl among this many processes, a power of two; a resumed crawl keeps its number",
     )
     parser.add_argument("--quiet", action="store_true", help="print errors only")
     add_serve(parser)

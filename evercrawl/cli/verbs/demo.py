@@ -39,9 +39,10 @@ MOST_PER_S: Final = 400.0  # fetches, unless more pages are asked for: what smal
 DELAY_S: Final = 0.002  # rest of a host: it is on this machine, and exists to be asked
 _MORE = (
     "It serves twenty hosts on loopback addresses, whose pages differ in importance and rate of change, and crawls "
-    "them. Then it prints the importance and rates it learned beside the true ones, and the freshness of its copies "
-    "beside that of a round-robin with as many fetches, in this world and in others on a virtual clock. Examples: "
-    "`evercrawl demo`, `evercrawl demo --seed 7 --worlds 1`, `evercrawl demo --serve --seconds 10m --worlds 1`."
+    "them. Then it compares the importance and rates that it learned with the true ones, and the freshness of its "
+    "copies with that of a round-robin with as many fetches, in this world and in others on a virtual clock. "
+    "Examples: `evercrawl demo`, `evercrawl demo --seed 7 --worlds 1`, `evercrawl demo --serve --seconds 10m "
+    "--worlds 1`."
 )
 
 

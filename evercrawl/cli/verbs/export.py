@@ -29,14 +29,14 @@ _ARCHIVE = "archive"
 _POLICY = "policy."
 _MOST_REASONS = 10
 _MORE = (
-    "The extension of FILE chooses the format: .parquet or .jsonl; - writes JSON lines to standard output. The crawl "
-    "may be running: the table shows it as of the start of the export. Some policies keep tables of their own: "
-    "policy.? lists those of the crawl's policy, and `evercrawl lab policies NAME` documents their columns. content "
-    "has what the pages say: their main content as Markdown, or with --html as HTML, or with --text all visible text. "
-    "wacz is the whole archive with its index and a list of pages in one file, for replayweb.page and the like. "
-    "FILE may be the URL of an object, such as s3://bucket/pages.parquet. archive copies the WARC files and their "
-    "indexes to a folder or to object storage, and the next time only what changed since. "
-    "Examples: `evercrawl export pages -o pages.parquet --dir example`, `evercrawl export visits -o - --dir example`, "
+    "The extension of FILE chooses the format: .parquet or .jsonl; - writes JSON lines to standard output. The "
+    "crawl may be running: the table shows it as of the start of the export. content has the text of pages: their "
+    "main content as Markdown, or with --html as HTML, or with --text all visible text. Some policies keep their "
+    "own tables: policy.? lists those of the crawl's policy, and `evercrawl lab policies NAME` documents their "
+    "columns. wacz is the archive with its index and a list of pages in one file, for replayweb.page and similar "
+    "tools. archive copies the WARC files and their indexes to a folder or to object storage, and the next time "
+    "only what changed since. FILE may be the URL of an object, such as s3://bucket/pages.parquet. Examples: "
+    "`evercrawl export pages -o pages.parquet --dir example`, `evercrawl export visits -o - --dir example`, "
     "`evercrawl export content -o new.jsonl --since yesterday --chunks 2000 --dir example`, `evercrawl export "
     "archive -o s3://bucket/example --dir example`."
 )
@@ -70,13 +70,13 @@ def _add_content(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("of the table content")
     form = group.add_mutually_exclusive_group()
     for name, meaning in (
-        ("markdown", "the main content as Markdown, below where it is from (the default)"),
+        ("markdown", "the main content as Markdown, after front matter (the default)"),
         ("html", "the main content as HTML, without scripts, forms and frames"),
         ("text", "all visible text, navigation included"),
     ):
         form.add_argument(f"--{name}", dest="form", action="store_const", const=name, help=meaning)
     group.add_argument(
-        "--since", metavar="T", help="what appeared, changed or went after T: yesterday, 2026-11-20, 12h"
+        "--since", metavar="T", help="only what appeared, changed or vanished after T: yesterday, 2026-11-20, 12h"
     )
     group.add_argument("--site", metavar="SITE", help="only pages of this registrable domain or host")
     group.add_argument("--pattern", metavar="REGEX", help="only URLs in which this regular expression is found")
@@ -84,7 +84,7 @@ def _add_content(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--chunks",
         metavar="N",
-        help="parts of N characters at most, for retrieval, with ids that stay while their text does",
+        help="chunks of at most N characters, for retrieval; an id stays the same while its text does",
     )
 
 

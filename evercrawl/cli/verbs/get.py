@@ -39,7 +39,7 @@ def add(verbs: arguments.Verbs) -> None:
     for name, meaning in (
         ("raw", "the response body, with transfer and content codings removed"),
         ("text", "the visible text"),
-        ("markdown", "the main content as Markdown, with absolute links, below where it is from"),
+        ("markdown", "the main content as Markdown, with absolute links, after front matter"),
         ("html", "the main content as HTML, without scripts, forms and frames"),
     ):
         form.add_argument(f"--{name}", dest="form", action="store_const", const=name, help=meaning)
@@ -47,7 +47,7 @@ def add(verbs: arguments.Verbs) -> None:
         "--fresh", metavar="P", help="fetch it again first unless it is fresh with this probability: 0.9 or 90%%"
     )
     past = parser.add_mutually_exclusive_group()
-    past.add_argument("--at", metavar="TIME", help="the content held at that time: 2h, yesterday, 2026-05-01T12:00Z")
+    past.add_argument("--at", metavar="TIME", help="the content stored at that time: 2h, yesterday, 2026-05-01T12:00Z")
     past.add_argument("--versions", action="store_true", help="list the versions of the page instead")
     parser.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of standard output")
     arguments.add_directory(parser)

@@ -24,29 +24,28 @@ if TYPE_CHECKING:
 
 FORMS: Final = ("warc", "cdxj", "scrapy", "scrapy-cache", "nutch", "heritrix", "sitemap", "csv")
 _MORE = (
-    "FILE is a WARC file, a CDXJ or CDX index (Common Crawl's too), a job directory or a cache of Scrapy, what `nutch "
-    "readdb CRAWLDB -dump` wrote, Heritrix's crawl.log, a sitemap, or a table of URLs with dates, each as it is or "
-    "compressed by gzip; or a folder with such files. Contents go into the archive and the search index, histories "
-    "into what is known of each page's changes, URLs into the queue, all under their own dates. Several files are "
-    "taken as one, sorted by date: name all that there is of the past in one command, as what is older than a page's "
-    "last visit is left out. A new crawl takes the hosts of the files for its own; one that is there takes what its "
-    "scope allows. Another import of the same files changes nothing, and one that was stopped or killed goes on where "
-    "it was. Stop the crawl first. Examples: `evercrawl import crawl-*.warc.gz --dir example`, `evercrawl import "
-    "logs/crawl.log --dry-run`, `evercrawl import pages.csv sitemap.xml --dir example`."
+    "FILE is a WARC file, a CDXJ or CDX index (also from Common Crawl), a job directory or a cache of Scrapy, a "
+    "dump by `nutch readdb CRAWLDB -dump`, Heritrix's crawl.log, a sitemap, or a table of URLs with dates, plain "
+    "or gzipped; or a folder with such files. Contents go into the archive and the search index, histories into "
+    "the estimates of each page's rate of change, and URLs into the queue, all with their own dates. Several files "
+    "are read as one, sorted by date. Name all files of the past in one command, because records older than a "
+    "page's last visit are left out. A new crawl uses the hosts of the files as its scope; an existing one imports "
+    "what its scope allows. Importing the same files again changes nothing, and an import that was stopped or "
+    "killed continues where it was. Stop the crawl first. Examples: `evercrawl import crawl-*.warc.gz --dir "
+    "example`, `evercrawl import logs/crawl.log --dry-run`, `evercrawl import pages.csv sitemap.xml --dir "
+    "example`."
 )
 _NOUNS: Final = {"reading": "bytes", "importing": "captures"}
 
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    parser = arguments.add_verb(verbs, "import", "take in what other crawlers gathered", run, _MORE)
+    parser = arguments.add_verb(verbs, "import", "import what other crawlers gathered", run, _MORE)
     parser.add_argument("files", metavar="FILE", nargs="+", help="file or folder of another program")
     arguments.add_directory(parser)
-    parser.add_argument("--form", choices=FORMS, help="what the files are (default: each is looked at)", metavar="FORM")
-    parser.add_argument(
-        "--all-types", action="store_true", help="take in images, styles, scripts and fonts too, not pages alone"
-    )
-    parser.add_argument("--dry-run", action="store_true", help="say what the files hold, and change nothing")
+    parser.add_argument("--form", choices=FORMS, help="format of the files (default: detected)", metavar="FORM")
+    parser.add_argument("--all-types", action="store_true", help="also import images, styles, scripts and fonts")
+    parser.add_argument("--dry-run", action="store_true", help="list what the files contain, and change nothing")
     parser.add_argument(
         "--config", metavar="FILE", help="TOML file of settings for this run, in the format of crawl.toml"
     )

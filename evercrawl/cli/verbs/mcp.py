@@ -11,17 +11,17 @@ if TYPE_CHECKING:
     import argparse
 
 _MORE: Final = (
-    "It speaks the Model Context Protocol over standard input and output: search, get, why, changes and status, each "
-    "with the freshness of what it tells and a sentence to cite it by; --write adds add_seed, and lets get fetch a "
-    "page anew through the running crawl. Needs `pip install evercrawl[mcp]`. Examples: `evercrawl mcp --dir example`, "
+    "It offers the tools search, get, why, changes and status over standard input and output. Each answer has the "
+    "freshness of the copy and a sentence to cite it by. --write adds add_seed, and lets get fetch a page again "
+    "through the running crawl. Needs `pip install evercrawl[mcp]`. Examples: `evercrawl mcp --dir example`, "
     "`evercrawl mcp --dir example --write`."
 )
 
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    parser = arguments.add_verb(verbs, "mcp", "answer assistants, by the Model Context Protocol", run, _MORE)
-    parser.add_argument("--write", action="store_true", help="allow add_seed, and fetching pages anew")
+    parser = arguments.add_verb(verbs, "mcp", "serve assistants over the Model Context Protocol", run, _MORE)
+    parser.add_argument("--write", action="store_true", help="allow add_seed, and fetching pages again")
     arguments.add_directory(parser)
 
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from evercrawl.search.snippet import Mark
 
 _MORE = (
-    'A query is words, "a phrase", -without, site:example.org and lang:en, in any order. Write -- before a query that '
-    "starts with a minus, or quote all of it. Pages are ranked by the words in their title, text, address and "
+    'A query has words, "a phrase", -without, site:example.org and lang:en, in any order. Write -- before a query '
+    "that starts with a minus, or quote all of it. Pages are ranked by the words in their title, text, URL and "
     "incoming links, and by importance. The crawl may be running. Examples: `evercrawl search hash tables`, "
     "`evercrawl search 'sort \"in place\" -python' --fresh 90%`."
 )

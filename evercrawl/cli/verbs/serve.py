@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from evercrawl.serve.running import SignalOptions
 
 _MORE: Final = (
-    "It shows the crawl in --dir, which may run beside it or not, and answers programs under /api/v1. It listens on "
-    "this machine alone unless --bind says otherwise; what changes the crawl needs the token in DIR/serve-token, which "
-    "the printed link carries. Needs `pip install evercrawl[serve]`. Examples: `evercrawl serve --dir example`, "
-    "`evercrawl serve --dir example --port 9000 --json`."
+    "It serves web pages about the crawl in --dir, and an API under /api/v1, whether the crawl is running or not. "
+    "It listens only on this machine unless --bind says otherwise. Changing the crawl needs the token in "
+    "DIR/serve-token, which the printed link contains. Needs `pip install evercrawl[serve]`. Examples: `evercrawl "
+    "serve --dir example`, `evercrawl serve --dir example --port 9000 --json`."
 )
 _NEEDED: Final = "this needs more packages: pip install 'evercrawl[serve]'"
 
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    parser = arguments.add_verb(verbs, "serve", "show the crawl in a browser", run, _MORE)
+    parser = arguments.add_verb(verbs, "serve", "serve the crawl to browsers and programs", run, _MORE)
     parser.add_argument(
         "--port", metavar="N", default="8400", help="port to listen on; 0 takes a free one (default: 8400)"
     )
@@ -45,12 +45,12 @@ def add(verbs: arguments.Verbs) -> None:
         "--signals",
         metavar="PORT",
         default="",
-        help="also let publishers say what has changed (IndexNow, WebSub) on this port; needs --public-url",
+        help="accept change notices from publishers (IndexNow, WebSub) on this port; needs --public-url",
     )
     parser.add_argument(
         "--signals-bind", metavar="ADDR", default="127.0.0.1", help="address of that port (default: 127.0.0.1)"
     )
-    parser.add_argument("--public-url", metavar="URL", default="", help="where the Internet reaches that port")
+    parser.add_argument("--public-url", metavar="URL", default="", help="URL of that port on the Internet")
     parser.add_argument(
         "--websub", metavar="URL", action="append", default=[], help="subscribe to this page or feed (repeatable)"
     )

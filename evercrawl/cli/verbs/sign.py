@@ -9,9 +9,9 @@ from evercrawl.cli.show.json_line import json_line
 from evercrawl.errors import ConfigError
 
 _MORE = (
-    "With sign_key in crawl.toml (or --sign-key), every request carries a signature (RFC 9421, as Web Bot Auth uses "
-    "it), by which servers know who asks; sign_agent is the site that serves what this prints. Examples: "
-    "`evercrawl sign --new bot.pem`, `evercrawl sign --key file:bot.pem`."
+    "With sign_key in crawl.toml (or --sign-key), every request carries a signature (RFC 9421, as in Web Bot Auth) "
+    "that identifies its sender; sign_agent is the site that serves the output of --key. Examples: `evercrawl sign "
+    "--new bot.pem`, `evercrawl sign --key file:bot.pem`."
 )
 
 

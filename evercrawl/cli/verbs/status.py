@@ -37,7 +37,7 @@ def add(verbs: arguments.Verbs) -> None:
     parser.add_argument(
         "--calibration", action="store_true", help="compare the predicted P(fresh) with what visits found, instead"
     )
-    parser.add_argument("--memory", action="store_true", help="show what takes how much memory, instead")
+    parser.add_argument("--memory", action="store_true", help="show how much memory each part takes, instead")
     parser.add_argument("--plot", metavar="FILE", help="with --calibration: also plot it to FILE, as PNG")
     arguments.add_directory(parser)
     arguments.add_json(parser)

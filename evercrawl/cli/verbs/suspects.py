@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from evercrawl.model.web.suspicion import Suspicion
 
 _MORE = (
-    "It lists link farms, mirrors and stuffed pages with the numbers behind each suspicion; whether they are right is "
-    "yours to judge. The setting `suspects` decides whether farms are capped. The crawl may be running; nothing is "
-    "changed. Examples: `evercrawl suspects`, `evercrawl suspects --json --dir example`."
+    "It lists link farms, mirrors and stuffed pages with the numbers behind each suspicion; you judge whether they "
+    "are right. The setting `suspects` decides whether the importance of farms is capped. The crawl may be "
+    "running; nothing is changed. Examples: `evercrawl suspects`, `evercrawl suspects --json --dir example`."
 )
 _SHOWN: Final = 5
 

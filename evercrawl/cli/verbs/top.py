@@ -53,7 +53,7 @@ def add(verbs: arguments.Verbs) -> None:
         "--within", metavar="TIME", help="with --rising: how recent, 12h or 7d (default: 1/8 of the crawl's age)"
     )
     parser.add_argument(
-        "--tax", metavar="SHARE", help="with --by pagerank: what pages give away evenly (default: 0.15)"
+        "--tax", metavar="SHARE", help="with --by pagerank: share that pages give away evenly (default: 0.15)"
     )
     arguments.add_directory(parser)
     arguments.add_json(parser)

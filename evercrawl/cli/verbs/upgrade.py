@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from evercrawl.crawl.upgrading import FormatState
 
 _MORE = (
-    "Crawls of older versions open as they are; this says which formats their files have, and writes anew what has a "
-    "newer one. Stop the crawl first. An upgrade that was killed can be run again. Older versions of evercrawl may not "
-    "read the result, so make a backup first if you may want to go back. Examples: `evercrawl upgrade`, `evercrawl "
-    "upgrade example --dry-run`."
+    "Crawls of older versions can be used without an upgrade; this lists the formats of their files, and rewrites "
+    "those for which there is a newer format. Stop the crawl first. An upgrade that was killed can be run again. "
+    "Older versions of evercrawl may not be able to read the result, so make a backup first if you may want to go "
+    "back. Examples: `evercrawl upgrade`, `evercrawl upgrade example --dry-run`."
 )
 
 

@@ -18,11 +18,10 @@ if TYPE_CHECKING:
 
 _MORE = (
     "It replays the journal from its first event and compares the result with the snapshots, derived files and "
-    "archive. The exit code is 1 if something is wrong. The crawl may be running; nothing is changed. With --repair "
-    "it says how it would mend what is wrong, and does so once it is told to: answer `yes`, or give --yes. What is "
-    "whole stays; what is taken away is kept in the folder `damaged`; what is lost is named. Examples: "
-    "`evercrawl verify`, `evercrawl verify --json --dir example`, `evercrawl verify --repair --dir example --from "
-    "/mnt/copy`."
+    "archive. The exit code is 1 if something is wrong. The crawl may be running; nothing is changed. With "
+    "--repair it lists the repairs and carries them out after the answer `yes`, or with --yes. Intact data stays; "
+    "removed data is kept in the folder `damaged`; losses are listed. Examples: `evercrawl verify`, `evercrawl "
+    "verify --json --dir example`, `evercrawl verify --repair --dir example --from /mnt/copy`."
 )
 
 
@@ -31,13 +30,15 @@ def add(verbs: arguments.Verbs) -> None:
     parser = arguments.add_verb(verbs, "verify", "check that a crawl directory is consistent", run, _MORE)
     arguments.add_directory(parser)
     arguments.add_json(parser)
-    parser.add_argument("--repair", action="store_true", help="list the repairs, ask, and carry them out")
+    parser.add_argument(
+        "--repair", action="store_true", help="list the repairs, ask for confirmation, and carry them out"
+    )
     parser.add_argument("--yes", action="store_true", help="with --repair: do not ask for confirmation")
     parser.add_argument(
-        "--from", dest="backup", metavar="DIRECTORY", help="with --repair: backup from which lost bytes are put back"
+        "--from", dest="backup", metavar="DIRECTORY", help="with --repair: backup from which to restore lost bytes"
     )
     parser.add_argument(
-        "--cut", action="store_true", help="with --repair: give up what follows damage of the journal; it is kept aside"
+        "--cut", action="store_true", help="with --repair: cut the journal at the damage; the rest is kept in damaged"
     )
 
 

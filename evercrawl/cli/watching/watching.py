@@ -34,17 +34,22 @@ def add_watching(parser: argparse.ArgumentParser) -> None:
         "--log-size",
         metavar="SIZE",
         default="10MB",
-        help="size at which a new file is begun; five are kept (default: 10MB)",
+        help="size at which a new file begins; five old ones are kept (default: 10MB)",
     )
-    group.add_argument("--alert-command", metavar="COMMAND", default="", help="run this with an alert on its input")
+    group.add_argument(
+        "--alert-command", metavar="COMMAND", default="", help="run this command for each alert, on its standard input"
+    )
     group.add_argument(
         "--alert-url", metavar="URL", default="", help="post alerts to this URL; env:NAME or file:PATH if it is secret"
     )
     group.add_argument(
-        "--alert-every", metavar="TIME", default="1h", help="least time between two alerts of a kind (default: 1h)"
+        "--alert-every", metavar="TIME", default="1h", help="minimum time between two alerts of a kind (default: 1h)"
     )
     group.add_argument(
-        "--min-freshness", metavar="SHARE", default="0", help="alert when a smaller share of copies is fresh"
+        "--min-freshness",
+        metavar="SHARE",
+        default="0",
+        help="alert if a smaller share of sampled copies is found unchanged",
     )
 
 
