@@ -14,7 +14,10 @@ EDGES = ("", "0", "-1", "1e309", "nan", "%00", "\x00", "\u202e", "9" * 30, "http
 PATHS = sorted(set(RESOURCES) - {"events"})
 QUICK = sorted(set(PATHS) - {"plan"})
 OFTEN = settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    derandomize=True,
 )
 
 
