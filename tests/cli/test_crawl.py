@@ -149,3 +149,10 @@ def test_quiet_is_quiet(site, tmp_path, capsys):
     argv = ["crawl", site.seeds[0], "--dir", str(tmp_path), "--pages", "2", "--quiet", *FAST[:-1]]
     assert cli.main(argv) == 0
     assert capsys.readouterr().out == ""
+
+
+def test_a_folder_in_which_nobody_may_write_gets_a_sentence(capsys):
+    assert cli.main(["crawl", "http://127.0.0.1:9/", "--dir", "/sys/kernel/crawl"]) == 3
+    (sentence,) = capsys.readouterr().err.splitlines()
+    assert sentence.startswith("evercrawl: cannot make /sys/kernel/crawl: ")
+    assert "--dir" in sentence
