@@ -262,3 +262,12 @@ def test_a_reader_that_leaves_early_is_no_trouble(crawled):
     done = subprocess.run(command, shell=True, capture_output=True, check=True, text=True)
     assert json.loads(done.stdout)["source"]
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("words", ["changes", "changes --atom FILE", "export content -o FILE"])
+def test_a_site_that_is_not_known_is_named(crawled, tmp_path, capsys, words):
+    asked = words.replace("FILE", str(tmp_path / "file.jsonl")).split()
+    assert main([*asked, "--site", "nosuch.example", "--dir", crawled]) == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said == "evercrawl: the crawl does not know nosuch.example; evercrawl top --sites lists those it knows best"
+    assert not list(tmp_path.glob("file*"))
