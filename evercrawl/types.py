@@ -122,10 +122,13 @@ class Rendered(msgspec.Struct):
         The document, serialised, in UTF-8.
     requisites
         The exchanges that the browser asked for on the way.
+    places
+        Where the page's answer is in the archive, and then each of those that has one: segment, offset and length.
     """
 
     dom: bytes
     requisites: "tuple[Exchange, ...]" = ()
+    places: tuple[tuple[int, int, int], ...] = ()
 
 
 class Exchange(msgspec.Struct):

@@ -29,6 +29,7 @@ from evercrawl.store.journal import segment
 from evercrawl.store.partition import Partition
 from evercrawl.store.quarantine import set_aside
 from evercrawl.store.records.records import NEAR
+from evercrawl.store.requisites.book import RequisiteCounts, read_book
 from evercrawl.store.snapshots import head as snapshot_head
 from evercrawl.store.snapshots import snapshot
 from evercrawl.store.state import HELD
@@ -81,6 +82,8 @@ class Status:
         Request of those who train or feed models -> contents read that ask for it; see `OptOut`.
     received_bytes
         Of bodies, as on the wire.
+    requisites
+        What pages need to be shown: how much is known, archived, owed and failed; None where nobody fetches it.
     hosts
         Host names met.
     away
@@ -139,6 +142,7 @@ class Status:
     cut_links: int
     optouts: dict[str, int]
     received_bytes: int
+    requisites: RequisiteCounts | None
     hosts: int
     away: dict[str, float]
     silent: dict[str, float]
@@ -253,6 +257,7 @@ def state_of(crawl: Partition, view: View, at: float, probed: MeasuredCopies | N
         },
         cut_links=int(state.notes.get(CUT_LINKS, 0.0)),
         received_bytes=state.wire_bytes,
+        requisites=_requisites(crawl.directory),
         hosts=len(state.hosts),
         away={state.hosts[number]: until for number, until in state.away.items() if until > at},
         silent={state.hosts[number]: until for number, until in silent_until(state).items() if until > at},
@@ -270,6 +275,11 @@ def state_of(crawl: Partition, view: View, at: float, probed: MeasuredCopies | N
         follows=sentence(config, stored(crawl.directory, config)),
         repairs=() if who is not None else tuple(_repairs(crawl)),
     )
+
+
+def _requisites(directory: Path) -> RequisiteCounts | None:
+    with read_book(directory) as book:
+        return book.counts() if book is not None else None
 
 
 class Expected(NamedTuple):

@@ -60,7 +60,7 @@ def _flag(name: str) -> str:
     return f"--{re.sub('(_per_s|_s|_bytes)$', '', name).replace('_', '-')}"
 
 
-_pace, _scope, _identity, _limits, _strategy, _network, _render, _machine, _store, _webhook, _feeds = (
+_pace, _scope, _identity, _limits, _strategy, _network, _render, _requisite, _machine, _store, _webhook, _feeds = (
     partial(_setting, section)
     for section in (
         "pace",
@@ -70,6 +70,7 @@ _pace, _scope, _identity, _limits, _strategy, _network, _render, _machine, _stor
         "strategy",
         "network",
         "render",
+        "requisites",
         "machine",
         "store",
         "webhook",
@@ -210,6 +211,13 @@ class Config:
         "maximum memory of all the browser's processes; above it, the largest page is ended",
         "--render-memory")
     browser: str = _render("", network.file(), "the browser, a Chromium; empty = the system's")
+
+    requisites: bool = _requisite(False, values.switch(),
+        "fetch what pages need to be shown: images, styles, scripts, fonts and the like")
+    requisites_from: str = _requisite("any", values.choice("any", "site"),
+        "hosts that requisites are fetched from: any, or those of the page's own registrable domain")
+    requisites_share: float = _requisite(0.5, values.share(),
+        "share of requests and of bytes that requisites may have while pages wait to be read")
 
     workers: str = _machine(values.AUTO, values.count(),
         "maximum processes that parse pages; 0 = parse in the crawl's own process; auto = one per core, less one")

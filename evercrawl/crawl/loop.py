@@ -90,7 +90,8 @@ class Crawl:
         self._changes, self._weight, self._surroundings = choosing.changes, choosing.weight, choosing.surroundings
         self._lessons, self._planning, self._random_probes = choosing.lessons, choosing.planning, choosing.random_probes
         self._access, self._sitemaps, self._probes = parts.access, parts.sitemaps, parts.probes
-        self._silences, self._rendering = parts.silences, parts.rendering
+        self._silences, self._rendering, self._errands = parts.silences, parts.rendering, parts.errands
+        self._requisites = parts.requisites
         self._visiting, self._parsers, self._learner = parts.visiting, parts.parsers, parts.learner
         self._enforcing, self.scope, self.tuning = parts.enforcing, parts.scope, parts.tuning
         self.obeying, self._checks, self._hearing = parts.obeying, parts.checks, parts.hearing
@@ -224,6 +225,8 @@ class Crawl:
             self.frontier.predicted_fresh[drawn[1]] = self._random_probes.said(drawn[1], now)
             self._visiting.begin(*drawn, now, new=False)
         self._access.turns.call(now)
+        if self._requisites is not None and not self._shut():
+            self._requisites.start(now, pages_wait=self._pages_left() > 0 and not self.frontier.idle(now))
         while self._start(now):
             await asyncio.sleep(0)
             now = self._clock.now()
@@ -251,11 +254,14 @@ class Crawl:
     def _visits(self) -> int:
         return self._learner.tally.visits + self._visiting.unlearned
 
+    def _shut(self) -> bool:
+        """Whether nothing may be asked for now."""
+        shut = self._short_at < math.inf or (self._gate is not None and self._gate.shut)
+        return shut or (self._post is not None and not self._post.may_fetch())
+
     def _free(self, now: float) -> int:
         """Return how many exchanges may start now."""
-        if self._short_at < math.inf or (self._gate is not None and self._gate.shut):
-            return 0
-        if self._post is not None and not self._post.may_fetch():
+        if self._shut():
             return 0
         if not self._pace.free(now) or self._visiting.unlearned > self._config.connections or self._parsers.behind:
             return 0
@@ -289,6 +295,8 @@ class Crawl:
             await self._receive(exchanges[start : start + BATCH], whole=len(exchanges) <= BATCH)
         await self._learn_rest()
         now = self._clock.now()
+        if self._requisites is not None:
+            self._requisites.turn(now)
         self._read_sitemaps(now)
         if not self._storing.full:
             self._steer(now)
@@ -332,8 +340,8 @@ class Crawl:
                 self._pace.received(now, len(exchange.wire) + len(exchange.head))
                 self._sitemaps.take(exchange, now)
                 continue
-            if self._rendering is not None and not isinstance(tag, VisitTag | ProbeTag):
-                self._rendering.take(exchange, cast("ErrandTag", tag))
+            if self._errands is not None and not isinstance(tag, VisitTag | ProbeTag):
+                self._errands.take(exchange, cast("ErrandTag", tag))
                 continue
             if isinstance(tag, ProbeTag):
                 self._pace.received(now, len(exchange.wire) + len(exchange.head))
@@ -403,6 +411,8 @@ class Crawl:
             await self._turn(until - self._clock.now())
         if self._rendering is not None:
             await self._end_rendering()
+        if self._requisites is not None:
+            await self._requisites.close()
         await self._network.close()
         self._access.close()
         await self.obeying.close()
@@ -431,14 +441,19 @@ class Crawl:
                 self._reason = "seconds"
             elif now >= self._short_at + MEMORY_WAIT_S:
                 self._reason = "memory"
-            elif self._limits.pages is not None and self._visits >= self._limits.pages:
+            elif self._limits.pages is not None and self._visits >= self._limits.pages and self._shown(now):
                 self._reason = "pages"
             elif self._limits.until_idle and self._idle(now):
                 self._reason = "idle"
         return bool(self._reason)
 
+    def _shown(self, now: float) -> bool:
+        """Whether all is there that pages need to be shown, as far as it may be asked for now."""
+        return self._requisites is None or self._requisites.idle(now)
+
     def _idle(self, now: float) -> bool:
         busy = self._network.in_flight or self._access.busy or self._visiting.unlearned or not self._probes.idle(now)
+        busy = busy or not self._shown(now)
         return not busy and self.frontier.idle(now) and (not self.tuning.config.sitemaps or self._sitemaps.idle(now))
 
     def _patience(self, now: float) -> float:
@@ -456,6 +471,7 @@ class Crawl:
                 return max(until - now, 0.0)
             if self.tuning.config.sitemaps and self._short_at == math.inf:
                 until = min(until, self._sitemaps.next_at())
+            until = min(until, self._requisites.next_at()) if self._requisites is not None else until
             if self._free(now) > 0:
                 soonest = now + WAITING_S if self._leisure.busy and self._network.in_flight else now
                 until = min(until, max(self.frontier.next_at(), soonest), self._probes.next_at())

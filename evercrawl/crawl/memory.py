@@ -14,6 +14,7 @@ from evercrawl.model.rules.robots_file import ROBOTS_FILE
 from evercrawl.search.index import Index
 from evercrawl.store.partition import Partition
 from evercrawl.store.quarantine import Quarantine
+from evercrawl.store.requisites.book import REQUISITES_FILE, RequisiteBook
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,8 @@ class Memory:
         URLs on which our own code failed; by default every such fault is raised again.
     names
         Where host names lead; to lose it costs look-ups.
+    requisites
+        What pages need to be shown; None where nobody fetches that.
     """
 
     partition: Partition
@@ -41,6 +44,7 @@ class Memory:
     index: Index | None = None
     quarantine: Quarantine = field(default_factory=Quarantine)
     names: NameCache = field(default_factory=NameCache)
+    requisites: RequisiteBook | None = None
 
     @classmethod
     def beside(
@@ -59,9 +63,14 @@ class Memory:
         robots = RobotsKeeper(place(ROBOTS_FILE), config.product_token, config.exchange_deadline_s, config.robots_bytes)
         sitemaps, soft404 = SitemapCache(place(SITEMAPS_FILE)), Soft404Book(place(SOFT404_FILE))
         names = NameCache(None if folder is None else folder / NAMES_FILE)
-        return cls(partition, robots, sitemaps, soft404, index, quarantine or Quarantine(), names)
+        requisites = RequisiteBook.opened(place(REQUISITES_FILE)) if config.requisites else None
+        if requisites is not None:
+            requisites.follow(partition.journal)
+        return cls(partition, robots, sitemaps, soft404, index, quarantine or Quarantine(), names, requisites)
 
     def close(self) -> None:
         """Close the caches; partition and index are whoever's who opened them."""
         for cache in (self.robots, self.sitemaps, self.soft404, self.names):
             cache.close()
+        if self.requisites is not None:
+            self.requisites.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.config.proxies import proxies_of
@@ -60,7 +59,9 @@ if TYPE_CHECKING:
     from evercrawl.crawl.memory import Memory
     from evercrawl.crawl.ports import Outside
     from evercrawl.crawl.posting.room import PostRoom
+    from evercrawl.crawl.rendering.errands import Errands
     from evercrawl.crawl.rendering.rendering import Rendering
+    from evercrawl.crawl.requisites.requisites import Requisites
     from evercrawl.importance.base import Importance
     from evercrawl.schedule.base import Policy
     from evercrawl.schedule.frontier.hosts import Host
@@ -255,6 +256,10 @@ class Parts:
             scope=scope,
         )
         self.checks = Checks(partition, frontier, barred, memory.quarantine)
+        self.pace = Pace(config.rate_per_s, config.rate_bytes_per_s)
+        beside = config.render != "never" or memory.requisites is not None
+        self.errands = _errands(config, self, memory, outside) if beside else None
+        self.requisites = _requisites(config, self, memory, outside) if memory.requisites is not None else None
         self.learner = learner_of(
             partition,
             frontier,
@@ -272,6 +277,7 @@ class Parts:
             heard=outside.heard,
             checks=self.checks,
             weighing=choosing.weight.listener if choosing.weight is not None else None,
+            requisites=self.requisites,
             focus=config.focus,
             max_redirects=config.max_redirects,
             refresh_after_s=config.refresh_after_s,
@@ -291,13 +297,12 @@ class Parts:
         )
         self.posting = _posting(config, partition, self.learner, self.storing, outside, frontier)
         self.access.leases = self.posting.leases if self.posting is not None else None
-        self.pace = Pace(config.rate_per_s, config.rate_bytes_per_s)
         self.leisure = Leisure(clock.now(), network.idle_s)
         text = indexing is not None or config.looks_for_words or "facts" in policy.needs
         self.parsers = (
             outside.readers(text, partition.hasher)
             if outside.readers is not None
-            else Inline(config.product_token, partition.hasher, text=text)
+            else Inline(config.product_token, partition.hasher, text=text, requisites=config.requisites)
         )
         self.rendering = _rendering(config, self, memory, outside) if config.render != "never" else None
         self.visiting = Visiting(
@@ -390,20 +395,44 @@ def _posting(
 
 def _rendering(config: Config, parts: Parts, memory: Memory, outside: Outside) -> Rendering:
     """Return what has pages read in a browser."""
-    from evercrawl.crawl.rendering.errands import Errands
     from evercrawl.crawl.rendering.rendering import Rendering
 
-    state, excluded = memory.partition.state, [re.compile(each) for each in config.exclude]
+    assert parts.errands is not None, "something fetches what a browser asks for"
+    return Rendering(config, parts.errands, _barred_beside(parts.scope, memory.partition), outside.network.wake)
+
+
+def _errands(config: Config, parts: Parts, memory: Memory, outside: Outside) -> Errands:
+    """Return what fetches for pages what belongs to them."""
+    from evercrawl.crawl.rendering.errands import Errands
+
+    return Errands(
+        parts.access, parts.choosing.frontier, memory.robots, outside.network, outside.clock, parts.pace, config
+    )
+
+
+def _requisites(config: Config, parts: Parts, memory: Memory, outside: Outside) -> Requisites:
+    """Return what fetches what pages need to be shown."""
+    from evercrawl.crawl.requisites.requisites import Requisites
+
+    assert parts.errands is not None, "something fetches"
+    assert memory.requisites is not None, "something remembers"
+    partition = memory.partition
+    return Requisites(
+        config, partition, memory.requisites, parts.errands, _barred_beside(parts.scope, partition), outside.clock,
+        outside.offload, parts.storing, outside.network.wake,
+    )  # fmt: skip
+
+
+def _barred_beside(scope: Scope, partition: Partition) -> Callable[[str], str]:
+    """Return what says of a URL that is no page why it is never asked for; "" where it may be."""
+    state = partition.state
 
     def barred(url: str) -> str:
         if state.forgotten and state.forgotten.has_url(state.hasher, url, hostname(url)):
             return "it was forgotten"
-        return "exclude" if any(each.search(url) for each in excluded) else ""
+        return scope.excludes(url)
 
-    errands = Errands(
-        parts.access, parts.choosing.frontier, memory.robots, outside.network, outside.clock, parts.pace, config
-    )
-    return Rendering(config, errands, barred, outside.network.wake)
+    return barred
 
 
 def _indexing(config: Config, memory: Memory, outside: Outside) -> Indexing | None:

@@ -28,7 +28,6 @@ from evercrawl.store.archive.pointer import ArchiveEnd, Pointer
 from evercrawl.store.disk import stamped
 from evercrawl.store.disk.disk import Disk, RealDisk
 from evercrawl.store.disk.lock import Lock, holder
-from evercrawl.store.journal.events import Visit
 from evercrawl.store.journal.journal import Journal
 from evercrawl.store.journal.tail import find_end
 from evercrawl.store.partition import Partition, is_crawl, write_birth
@@ -37,6 +36,7 @@ from evercrawl.store.repair.archive import ArchiveMending
 from evercrawl.store.repair.birth import read_birth, worked_out
 from evercrawl.store.repair.damage import ArchiveSpan, Damage, Part
 from evercrawl.store.repair.kept import FOLDER, keep_bytes, move_away
+from evercrawl.store.requisites.losing import record_of
 from evercrawl.store.snapshots.head import KIND
 
 DERIVED: Final = ("known.bin", "urls.log", "urls.idx", "urls.dict")
@@ -202,8 +202,8 @@ def _cut(directory: Path, disk: RealDisk) -> None:
     journal = Journal.open(disk, writable=False)
     for _, _, event in journal.replay():
         events += 1
-        if isinstance(event, Visit) and event.archive is not None:
-            end = max(end, event.archive.end)
+        if (record := record_of(event)) is not None:
+            end = max(end, record.end)
     for name in disk.names("archive/"):
         number = name.removesuffix(".warc.gz").rpartition("-")[2]
         if name.endswith(".warc.gz") and number.isdigit() and int(number) >= end.segment:

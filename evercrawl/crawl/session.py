@@ -394,9 +394,12 @@ def parsers_of(config: Config, network: Network, hasher: Hasher, *, text: bool) 
     """Return who reads bodies: as many other processes as there are cores to spare, if nobody says otherwise."""
     count = len(os.sched_getaffinity(0)) - 1 if config.workers == AUTO else int(config.workers)
     if not count:
-        return Inline(config.product_token, hasher, text=text)
+        return Inline(config.product_token, hasher, text=text, requisites=config.requisites)
     longest_bytes = config.body_max_bytes
-    return Workers(count, config.product_token, hasher, text=text, longest_bytes=longest_bytes, wake=network.wake)
+    return Workers(
+        count, config.product_token, hasher, text=text, requisites=config.requisites, longest_bytes=longest_bytes,
+        wake=network.wake,
+    )  # fmt: skip
 
 
 def open_index(partition: Partition, clock: Clock, watch: Callable[[Progress], None]) -> Index:

@@ -25,6 +25,8 @@ from evercrawl.store.journal.events import (
     Noted,
     Obeyed,
     Passed,
+    RequisiteFetched,
+    RequisitesNeeded,
     Switched,
     Visit,
 )
@@ -144,7 +146,7 @@ def _settled(state: State, event: LetterSettled, _: Place) -> None:
     state.post.settled(event)
 
 
-def _nothing(_: State, __: Drawn, ___: Place) -> None:
+def _nothing(_: State, __: Drawn | RequisitesNeeded | RequisiteFetched, ___: Place) -> None:
     """Leave all as it is."""
 
 
@@ -156,6 +158,8 @@ FOLDS: Final[dict[type[Event], _Fold]] = {
     Lost: _lost,
     Noted: _noted,
     Drawn: _nothing,
+    RequisitesNeeded: _nothing,
+    RequisiteFetched: _nothing,
     Bounded: _bounded,
     Obeyed: _obeyed,
     LetterSent: _sent,

@@ -40,6 +40,7 @@ _FILES: Final = (
     "cookies.json", "proxies.json",
     "robots.sqlite", "robots.sqlite-wal", "robots.sqlite-shm", "sitemaps.sqlite", "sitemaps.sqlite-wal",
     "sitemaps.sqlite-shm", "soft404.sqlite", "soft404.sqlite-wal", "soft404.sqlite-shm",
+    "requisites.sqlite", "requisites.sqlite-wal", "requisites.sqlite-shm",
 )  # fmt: skip
 _FOLDERS: Final = ("derived", "search", "search.new")
 

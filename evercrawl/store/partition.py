@@ -25,11 +25,12 @@ from evercrawl.store.archive.pointer import ArchiveEnd, Pointer
 from evercrawl.store.disk import stamped
 from evercrawl.store.disk.disk import Disk, RealDisk
 from evercrawl.store.disk.lock import PURPOSE, Lock
-from evercrawl.store.journal.events import Lost, Switched, Visit
+from evercrawl.store.journal.events import Lost, RequisiteFetched, Switched, Visit
 from evercrawl.store.journal.journal import Journal
 from evercrawl.store.post.book import PostBook
 from evercrawl.store.post.ownership import Ownership, Share
 from evercrawl.store.repair.kept import keep_archive_end
+from evercrawl.store.requisites.losing import gone_of, lost_requisites, record_of
 from evercrawl.store.scheme import Scheme
 from evercrawl.store.skipping import SkippedEvents, UnfoldedError
 from evercrawl.store.snapshots import snapshot
@@ -353,9 +354,9 @@ class Partition:
                 raise
             except Exception as error:
                 raise UnfoldedError(event, number) from error
-            if isinstance(event, Visit) and event.archive is not None:
-                self._archive_end = max(self._archive_end, event.archive.end)
-            given_up = given_up or isinstance(event, Lost)
+            if (record := record_of(event)) is not None:
+                self._archive_end = max(self._archive_end, record.end)
+            given_up = given_up or gone_of(event) is not None
         if loaded is not None:
             see_references(self.state, loaded.name)
         self.state.forget_pages()
@@ -419,12 +420,13 @@ class Partition:
         )
         self._write(self.birth)
 
-    def _named(self) -> Iterator[tuple[int, Visit, Pointer]]:
-        """Yield the visits whose records should be in the archive, their places in the journal, and in the archive."""
-        gone = {event.archive: number for _, number, event in self.journal.replay() if isinstance(event, Lost)}
+    def _named(self) -> Iterator[tuple[int, Visit | RequisiteFetched, Pointer]]:
+        """Yield the events whose records should be in the archive, their places in the journal, and in the archive."""
+        gone = {where: number for _, number, event in self.journal.replay() if (where := gone_of(event)) is not None}
         for pointer, number, event in self.journal.replay():
-            if isinstance(event, Visit) and event.archive is not None and gone.get(event.archive, -1) < number:
-                yield pointer, event, event.archive
+            if (where := record_of(event)) is not None and gone.get(where, -1) < number:
+                assert isinstance(event, (Visit, RequisiteFetched))
+                yield pointer, event, where
 
     def _mend_archive(self, now: float) -> None:
         """Make the archive end where the journal says it does, one way or the other."""
@@ -457,13 +459,15 @@ class Partition:
         """
         state, found, lost_at = self.state, list[Lost](), set[int]()
         for pointer, event, where in self._named():
+            if isinstance(event, RequisiteFetched):
+                continue
             index = state.record_of(event.slot)
             current = index is not None and int(state.records.rows["event"][index]) == pointer
             if where in broken:
                 lost_at.add(pointer)
             if where in broken or (current and event.content in lost_at):
                 found.append(Lost(event.slot, event.host, now, where, why, current))
-        for lost in found:
+        for lost in [*found, *lost_requisites(self.journal, broken, now)]:
             self.remember(lost)
         self.journal.write(self.journal.seal())
         return found

@@ -18,7 +18,7 @@ from evercrawl.store.archive.pointer import Pointer
 from evercrawl.store.archive.warc import DOM_PREFIX, RENDERED_FOR, EntryKind, iso_date, payload_digest
 from evercrawl.store.archive.warc_read import parse, walk
 from evercrawl.store.disk.disk import Disk
-from evercrawl.store.journal.events import Visit
+from evercrawl.store.journal.events import RequisiteFetched, Visit
 from evercrawl.store.keeping import read_plan
 from evercrawl.store.partition import Partition
 from evercrawl.store.repair.damage import ArchiveSpan, Part
@@ -72,19 +72,50 @@ class ArchiveCheck:
     def visit(self, event: Visit, number: int) -> None:
         """Check the record of a visit and all that stands before it."""
         assert event.archive is not None
+        if self._reached(event.archive, number):
+            self._record(event, event.archive.offset, event.archive.length)
+
+    def requisite(self, event: RequisiteFetched, number: int, key: int) -> None:
+        """Check the record of a requisite, whose URL has this key, and all that stands before it."""
+        assert event.archive is not None
         segment, offset, length = event.archive
-        if self._lost.get(event.archive, -1) > number:
-            self._given_up.append((self._begins.get(event.archive, offset), offset + length))
-            self._unnamed.add((segment, offset))
+        if (segment, offset + length) < (self._segment, self._at) or not self._reached(event.archive, number):
+            return  # what a browser asked for stands before its page, and was looked at there
+        self._found.count("archive records")
+        where = f"the record of requisite {event.number} at byte {offset}"
+        try:
+            record = parse(unpack(self._ahead.read(self._name, offset, length)))
+        except StoreError as error:
+            self._lose(event.archive, f"{where}: {error}")
             return
+        if record.damaged or not is_answer(record):
+            self._lose(event.archive, f"{where} is no whole answer: {'; '.join([*record.problems, record.kind])}")
+            return
+        self._remembered(record.url, offset)
+        if key and self._folded.hasher.key(record.url) != key:
+            self._lose(event.archive, f"{where} is of {record.url}")
+            return
+        answer = stored(record)
+        if answer.kind is EntryKind.RESPONSE and payload_digest(answer.wire) != answer.digest:
+            self._lose(event.archive, f"{where} does not have the content of its own digest")
+        if answer.kind is not EntryKind.NOT_MODIFIED:
+            self._captures.append(capture_of(answer, offset, length))
+
+    def _reached(self, where: Pointer, number: int) -> bool:
+        """Check what stands before a record that an event names; whether that is to be looked at."""
+        segment, offset, length = where
+        if self._lost.get(where, -1) > number:
+            self._given_up.append((self._begins.get(where, offset), offset + length))
+            self._unnamed.add((segment, offset))
+            return False
         while self._segment < segment:
             self._end_segment()
         if segment != self._segment or offset < self._at:
             self._blame(f"journal event {number} names byte {offset} of it, which was passed before")
-            return
+            return False
         self._between(self._at, offset)
-        self._record(event, offset, length)
         self._at = offset + length
+        return True
 
     def finish(self) -> None:
         """Check what stands behind the last record that an event names."""
@@ -196,7 +227,10 @@ class ArchiveCheck:
 
     def _broken(self, event: Visit, what: str) -> None:
         assert event.archive is not None
-        self._found.damage.records.append(event.archive)
+        self._lose(event.archive, what)
+
+    def _lose(self, where: Pointer, what: str) -> None:
+        self._found.damage.records.append(where)
         self._blame(what)
 
     def _index(self) -> None:

@@ -25,6 +25,8 @@ from evercrawl.store.journal.events import (
     Noted,
     Obeyed,
     Passed,
+    RequisiteFetched,
+    RequisitesNeeded,
     Switched,
     Visit,
 )
@@ -55,6 +57,7 @@ class EventCheck:
     def __init__(self, folded: State, state: State, found: Findings) -> None:
         self._folded, self._state, self._found = folded, state, found
         self._hosts = array("I")  # of each slot
+        self.requisites = array("Q")  # the key of each one's URL; 0 where it was forgotten
         self._checks: dict[type[Event], Callable[[Any, int], bool]] = {
             Visit: self._visit,
             Found: self._seeds,
@@ -63,6 +66,8 @@ class EventCheck:
             Lost: self._of_a_page,
             Noted: self._noted,
             Drawn: self._of_a_page,
+            RequisitesNeeded: self._needed,
+            RequisiteFetched: self._requisite,
             Bounded: self._bounded,
             Obeyed: self._obeyed,
             LetterSent: self._letter,
@@ -95,6 +100,21 @@ class EventCheck:
         if event.state == BEGUN and not self._is_known(event.slot, number):
             return False
         return event.found is None or self._discovery(event.found, number)
+
+    def _needed(self, event: RequisitesNeeded, number: int) -> bool:
+        known = len(self.requisites)
+        if event.slot != NO_SLOT and not self._is_known(event.slot, number):
+            return False
+        if event.first != known or (event.slot == NO_SLOT and not 0 <= event.of < known):
+            return self._blame(number, f"its requisites begin with {event.first}, and {known} comes next")
+        if event.known and int(decode_slots(event.known)[-1]) >= known:
+            return self._blame(number, f"it needs a requisite beyond {known}")
+        self.requisites.extend(self._folded.hasher.key(url) if url else 0 for url in event.urls)
+        return True
+
+    def _requisite(self, event: RequisiteFetched, number: int) -> bool:
+        known = len(self.requisites)
+        return event.number < known or self._blame(number, f"it is of requisite {event.number} of {known}")
 
     def _noted(self, event: Noted, number: int) -> bool:
         whole = bool(np.isfinite(list(event.notes.values())).all())

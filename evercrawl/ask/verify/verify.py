@@ -17,11 +17,12 @@ from evercrawl.model.stored.reader import opened, sound
 from evercrawl.store.disk.disk import Disk
 from evercrawl.store.disk.lock import holder, last_begun
 from evercrawl.store.folding import replay
-from evercrawl.store.journal.events import Lost, Visit
+from evercrawl.store.journal.events import RequisiteFetched, Visit
 from evercrawl.store.journal.segment import segment_name, segments
 from evercrawl.store.journal.tail import find_end
 from evercrawl.store.partition import Partition
 from evercrawl.store.repair.damage import Part
+from evercrawl.store.requisites.losing import gone_of, record_of
 from evercrawl.store.snapshots import snapshot
 from evercrawl.store.snapshots.head import DAMAGED, SnapshotHead
 from evercrawl.store.state import State
@@ -171,7 +172,7 @@ def _events(
     partition: Partition, found: Findings, upto: int, watch: Watch, *, running: bool, clean: bool
 ) -> State | None:
     """Fold the journal from its first event, checking each and its archive record; None where it cannot be folded."""
-    lost = {e.archive: number for _, number, e in sound(partition, upto) if isinstance(e, Lost)}
+    lost = {where: number for _, number, e in sound(partition, upto) if (where := gone_of(e)) is not None}
     folded = partition.empty_state()
     check = EventCheck(folded, partition.state, found)
     archive = ArchiveCheck(partition, folded, lost, found, running=running, clean=clean)
@@ -188,6 +189,8 @@ def _events(
             replay(folded, event, pointer, number)
             if isinstance(whole, Visit) and whole.archive is not None:
                 archive.visit(whole, number)
+            elif isinstance(whole, RequisiteFetched) and record_of(whole) is not None:
+                archive.requisite(whole, number, check.requisites[whole.number])
             seen += 1
     except StoreError as error:
         found.blame(str(error), part=Part.JOURNAL)

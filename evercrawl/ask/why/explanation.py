@@ -236,6 +236,19 @@ class UnreadExpectation:
 
 
 @dataclass(frozen=True, slots=True)
+class PageRequisites:
+    """What a page needs to be shown: how much, how much of it is archived and owed, and why the rest is missing.
+
+    `missing` has the URL and the reason of the first ten that are neither archived nor owed.
+    """
+
+    known: int
+    archived: int
+    owed: int
+    missing: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Why:
     """All there is to say about a URL; what does not apply to it is None.
 
@@ -262,6 +275,8 @@ class Why:
         How many of its latest changes are noise; None where too few are known, or it has no text.
     optouts
         What the content that is held, or its site, asks of those who train or feed models; see `OptOut`.
+    requisites
+        What the page needs to be shown; None where nobody fetches that.
     """
 
     url: str
@@ -279,3 +294,4 @@ class Why:
     expected: UnreadExpectation | None = None
     noise: NoiseHabit | None = None
     optouts: tuple[str, ...] = ()
+    requisites: PageRequisites | None = None

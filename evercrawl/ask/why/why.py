@@ -22,6 +22,7 @@ from evercrawl.ask.why.explanation import (
 from evercrawl.ask.why.feeders import FeedingPages, feeders
 from evercrawl.ask.why.interest import wanted
 from evercrawl.ask.why.outside import kept_out, outside
+from evercrawl.ask.why.requisites import needed, requisite
 from evercrawl.ask.why.waiting import ahead, hindrances, retry, robots_rule
 from evercrawl.change import dates, gamma
 from evercrawl.change.deaths import RETURNS
@@ -59,7 +60,7 @@ def why(view: View, url: str, most: int = 10, tell: Tell | None = None, derived:
     """
     slot = view.state.find_one(url)
     if slot == NO_SLOT:
-        return Why(url, view.now, *outside(view, url))
+        return Why(url, view.now, *(requisite(view, url) or outside(view, url)))
     if derived is None:
         giving, habit = asked(view.partition, lambda made: _derived(view, slot, made, most), tell)
     else:
@@ -87,6 +88,7 @@ def why(view: View, url: str, most: int = 10, tell: Tell | None = None, derived:
         _expected(view, slot) if row is None else None,
         habit,
         _optouts(view, row),
+        needed(view, slot),
     )
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from evercrawl.ask.status import Status
     from evercrawl.change.probed import ProbedMeasure
+    from evercrawl.store.requisites.book import RequisiteCounts
 
 _AWAY = 10  # hosts left alone that are listed
 _MORE = (
@@ -134,6 +135,7 @@ def rows(found: Status) -> list[tuple[str, str]]:
         *([("cut", f"{many(found.cut_links, 'links')} of pages with too many")] if found.cut_links else []),
         ("visits", f"{found.visits:,}, of them {found.changes:,} that found a change"),
         ("received", size(found.received_bytes)),
+        *([("requisites", _requisites(found.requisites))] if found.requisites else []),
         ("hosts", f"{found.hosts:,}, of them {len(found.away):,} left alone for now"),
         *_away(found.away, found.at),
         *_silent(found),
@@ -235,6 +237,13 @@ def _robots(found: Status) -> list[tuple[str, str]]:
     lines = [("robots.txt", f"of {origin} could not be fetched ({why}), so its pages wait") for origin, why in listed]
     more = len(found.robots_unreachable) - _AWAY
     return lines if more <= 0 else [*lines, ("", f"and of {more:,} more")]
+
+
+def _requisites(found: RequisiteCounts) -> str:
+    return (
+        f"{found.known:,} of pages, of them {found.archived:,} archived, {found.owed:,} owed and {found.failed:,} not "
+        f"to be had; {size(found.received_bytes)} received"
+    )
 
 
 def _optouts(found: Status) -> str:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Announcing,
         Belief,
         Origin,
+        PageRequisites,
         PageWeight,
         UnreadExpectation,
         VisitSummary,
@@ -90,6 +91,7 @@ def rows(found: Why) -> list[tuple[str, str]]:
         *([("visited", _visited(found.history, at))] if found.history else []),
         *([("links", _cut(found.cut_links))] if found.cut_links else []),
         *([("opts out", f"of use by models: {', '.join(found.optouts)}")] if found.optouts else []),
+        *([("shown", _shown(found.requisites))] if found.requisites and found.requisites.known else []),
         *(_weight(found.weight) if found.weight else []),
         *([("expected", _expected(found.expected))] if found.expected else []),
         *([("by", told(found.weighed))] if found.weighed and found.weighed.weight != "importance" else []),
@@ -120,6 +122,11 @@ def _visited(history: VisitSummary, at: float) -> str:
         f"{many(history.visits, 'times')}, last {_when(history.visited_at, at)}: {history.outcome}, "
         f"status {history.status or 'none'}; {many(history.changes, 'changes')} seen{changed}"
     )
+
+
+def _shown(needed: PageRequisites) -> str:
+    said = f"by {many(needed.known, 'requisites')}: {needed.archived:,} archived, {needed.owed:,} owed"
+    return said + "".join(f"; {url}: {why}" for url, why in list(needed.missing.items())[:3])
 
 
 def _cut(links: int) -> str:

@@ -19,7 +19,11 @@ def archive(partition: Partition, readings: Sequence[Reading]) -> list[Pointer |
     """
     groups = [_group(partition, reading) if reading.exchange.status else [] for reading in readings]
     pointers = iter(partition.archive.append([entry for group in groups for entry in group]))
-    return [[next(pointers) for _ in group][-1] if group else None for group in groups]
+    places = [[next(pointers) for _ in group] for group in groups]
+    for reading, found in zip(readings, places, strict=True):
+        if (rendered := reading.exchange.rendered) is not None:
+            rendered.places = tuple(found[:-1])
+    return [found[-1] if found else None for found in places]
 
 
 def _group(partition: Partition, reading: Reading) -> list[ArchiveEntry]:

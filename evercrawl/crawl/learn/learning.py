@@ -232,6 +232,7 @@ def learner_of(
     heard: VisitListener | None = None,
     checks: VisitListener | None = None,
     weighing: VisitListener | None = None,
+    requisites: VisitListener | None = None,
     focus: Sequence[Focus] = (),
     max_redirects: int,
     refresh_after_s: float,
@@ -256,6 +257,8 @@ def learner_of(
         drawn; pages that orders have requested.
     weighing
         What the weight of the crawl goes by, where that is visits.
+    requisites
+        What takes note of what pages need to be shown; it has events of its own, which stand behind the visit's.
     heard
         Whoever else wants to hear of visits.
     focus
@@ -271,7 +274,7 @@ def learner_of(
     queueing = Queueing(frontier, retirees, refresh_after_s, state.post)
     listeners = (
         near, budgets, mirrors, known, weighing, lessons, expecting, probes, indexing, queueing, random_probes, checks,
-        tally, heard,
+        tally, heard, requisites,
     )  # fmt: skip
 
     def release(_: int) -> None:

@@ -16,6 +16,7 @@ from evercrawl.clock import SystemClock
 from evercrawl.config import FILE_NAME
 from evercrawl.config.patterns import UrlPattern
 from evercrawl.crawl.learn.reindex import reindex
+from evercrawl.crawl.removing.requisites import ForgottenRequisites
 from evercrawl.crawl.repairing import settled
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.model.stored.reader import opened
@@ -28,7 +29,7 @@ from evercrawl.store.archive.warc_read import walk
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.forgetting import Blank, Patch
 from evercrawl.store.forgotten import Forgotten, ForgottenHost
-from evercrawl.store.journal.events import Discovery, Event, Found, Obeyed, Visit
+from evercrawl.store.journal.events import Discovery, Event, Found, Obeyed, RequisiteFetched, RequisitesNeeded, Visit
 from evercrawl.store.journal.frame import Press
 from evercrawl.store.journal.segment import HEADER_BYTES, frames, segments
 from evercrawl.store.objects.pushing import pushed_to
@@ -279,6 +280,10 @@ class _Work:
         self._new = Forgotten(meant.slots, meant.keys, {})
         self._ends: dict[int, int] = {}  # of the last record named in each segment
         self._patches, self._blanks = list[Patch](), list[Blank]()
+        forgotten = partition.state.forgotten
+        self._beside = ForgottenRequisites(
+            partition.journal, lambda slot: self._new.has(slot) or forgotten.has(slot), self._goes
+        )
 
     def plan(self) -> forgetting.ForgetPlan:
         """Return the plan."""
@@ -325,6 +330,10 @@ class _Work:
                 )  # fmt: skip
             elif event.error and self.masked(event.error.encode()) is not None:
                 event = msgspec.structs.replace(event, error="")
+        if isinstance(event, RequisitesNeeded):
+            return self._beside.needed(event)
+        if isinstance(event, RequisiteFetched):
+            return self._beside.came(event, blanked=self._came(event))
         if isinstance(event, Obeyed):
             if self.masked(event.result.encode()) is not None:
                 event = msgspec.structs.replace(event, result="forgotten")
@@ -357,20 +366,50 @@ class _Work:
             return
         name, first = self._partition.archive.name(segment), offset
         for one in walk(_Part(self._disk, start, offset), name):  # type: ignore[arg-type]
-            if one.record.url and self._new.has_key(self._hasher.key(one.record.url)):
+            if self._goes(one.record.url):
                 first = min(first, start + one.offset)
-        size = offset + length - first
+        self._blank(name, first, offset + length - first)
+
+    def _blank(self, name: str, offset: int, size: int) -> None:
+        """Have a span of the archive written over."""
         noise = os.urandom(ID_BYTES)
         if not filler(size, 0.0, noise, ""):
-            raise StoreError(f"{name}, byte {first}: {size} bytes are too few for a record; nothing was changed")
-        self._blanks.append(Blank(name, first, size, noise))
+            raise StoreError(f"{name}, byte {offset}: {size} bytes are too few for a record; nothing was changed")
+        self._blanks.append(Blank(name, offset, size, noise))
 
     def _requisites(self, segment: int, start: int, end: int) -> None:
         """Take note of records that a browser asked for, for a page that stays, and that are to be forgotten."""
         name = self._partition.archive.name(segment)
         for one in walk(_Part(self._disk, start, end), name):  # type: ignore[arg-type]
-            if one.record.url and self._new.has_key(self._hasher.key(one.record.url)):
-                self._blanks.append(Blank(name, start + one.offset, one.length, os.urandom(ID_BYTES)))
+            if self._goes(one.record.url):
+                self._blank(name, start + one.offset, one.length)
+
+    def _came(self, event: RequisiteFetched) -> bool:
+        """Take note of the record of a requisite, and of its request; return whether the record is written over."""
+        if event.archive is None:
+            return False
+        segment, offset, length = event.archive
+        name, before = self._partition.archive.name(segment), self._ends.get(segment, 0)
+        if offset + length <= before:  # it stands with the page whose browser asked for it
+            within = any(each.name == name and each.offset <= offset < each.offset + each.size for each in self._blanks)
+            if within or not self._beside.goes(event.number):
+                return within
+            self._blank(name, offset, length)
+            return True
+        self._ends[segment] = offset + length
+        if not self._beside.goes(event.number):
+            return False
+        begins = offset
+        for one in walk(_Part(self._disk, before, offset), name):  # type: ignore[arg-type]
+            begins = before + one.offset if one.record.kind == "request" else offset
+        self._blank(name, begins, offset + length - begins)
+        return True
+
+    def _goes(self, url: str) -> bool:
+        """Whether a URL is to be forgotten, be it that of a page or of what belongs to one."""
+        if not url:
+            return False
+        return self._new.has_key(self._hasher.key(url)) or hostname(url).encode() in self._hosts
 
     def _mask(self, name: str) -> None:
         data = self._disk.read(name, 0, self._disk.size(name))

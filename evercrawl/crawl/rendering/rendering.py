@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from evercrawl.crawl.rendering.browser import ChromiumPool, RenderError
-from evercrawl.crawl.rendering.errands import MOST_HOPS, Errands, ErrandTag, RefusedError, target_of
+from evercrawl.crawl.rendering.errands import MOST_HOPS, Errands, RefusedError, target_of
 from evercrawl.crawl.rendering.worth import ALWAYS, RenderWorth
 from evercrawl.fetch.answer import unwrap
 from evercrawl.parse.urls import normalise
@@ -137,10 +137,6 @@ class Rendering:
         """Return the pages that are through; those with a document of the browser are to be read anew."""
         done, self._done = self._done, []
         return done
-
-    def take(self, exchange: Exchange, tag: ErrandTag) -> None:
-        """Take in what the browser asked for."""
-        self._errands.take(exchange, tag)
 
     async def close(self) -> None:
         """Give up what is in the browser, so that it counts as it came, and end the browser."""

@@ -53,10 +53,12 @@ class Inline:
         Hashes contents and links as the crawl does.
     text
         Whether the words themselves are wanted, for a search index.
+    requisites
+        Whether it is wanted what pages need to be shown.
     """
 
-    def __init__(self, agent: str, hasher: Hasher, *, text: bool) -> None:
-        self._agent, self._hasher, self._text = agent, hasher, text
+    def __init__(self, agent: str, hasher: Hasher, *, text: bool, requisites: bool = False) -> None:
+        self._agent, self._hasher, self._text, self._requisites = agent, hasher, text, requisites
         self._done: list[Fetched] = []
 
     @property
@@ -84,7 +86,10 @@ class Inline:
         """Return what is to be read of an answer."""
         before = fetched.before
         former = before.digest != 0 and not before.digest_rest
-        return body_of(fetched.exchange, held(before), self._agent, self._hasher, text=self._text, former=former)
+        return body_of(
+            fetched.exchange, held(before), self._agent, self._hasher, text=self._text, former=former,
+            requisites=self._requisites,
+        )  # fmt: skip
 
     def done(self) -> list[Fetched]:
         """Return the answers whose bodies are read, each once."""

@@ -33,7 +33,7 @@ class Workers:
     ----------
     count, longest_bytes, environment
         As for `Crew`.
-    agent, hasher, text
+    agent, hasher, text, requisites
         As for `Inline`.
     wake
         Called when there is something to be `done`.
@@ -51,6 +51,7 @@ class Workers:
         hasher: Hasher,
         *,
         text: bool,
+        requisites: bool = False,
         longest_bytes: int,
         wake: Callable[[], None] = lambda: None,
         waiting: bool = False,
@@ -58,7 +59,7 @@ class Workers:
         hang_s: float = HANG_S,
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        self._inline, self._wake, self._waiting = Inline(agent, hasher, text=text), wake, waiting
+        self._inline, self._wake, self._waiting = Inline(agent, hasher, text=text, requisites=requisites), wake, waiting
         heard = None if waiting else self._heard
         self._crew = Crew(
             count, self._inline.body, self._learn, heard,

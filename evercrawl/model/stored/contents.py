@@ -15,6 +15,7 @@ from evercrawl.parse import feed, html
 from evercrawl.parse.documents.base import DocumentError, kind_of
 from evercrawl.parse.documents.reader import read_document
 from evercrawl.parse.optouts import of_words
+from evercrawl.parse.requisites import of_page
 from evercrawl.parse.urls import normalise
 from evercrawl.search.condense import HEAD_BYTES, condense
 from evercrawl.store.archive.warc import DOM_TYPE, payload_digest
@@ -56,6 +57,8 @@ class Body(msgspec.Struct, array_like=True, frozen=True):
         Whether the content held has a digest of before the crawl had a secret.
     links
         Whether the links of an HTML page are wanted.
+    requisites
+        Whether it is wanted what the page needs to be shown.
     """
 
     url: str
@@ -73,6 +76,7 @@ class Body(msgspec.Struct, array_like=True, frozen=True):
     secret: bytes
     former: bool = False
     links: bool = True
+    requisites: bool = False
 
     def __repr__(self) -> str:
         """Return of which page it is, without the secret."""
@@ -111,6 +115,8 @@ class Content(msgspec.Struct, array_like=True):
         Bits of `OptOut` that headers or page set.
     trace
         The traceback of a fault of our own while the body was read; "" where there was none.
+    requisites
+        URLs of what the page needs to be shown, where that was asked for.
     """
 
     size_bytes: int = 0
@@ -143,24 +149,26 @@ class Content(msgspec.Struct, array_like=True):
     cut: int = 0
     trace: str = ""
     optouts: int = 0
+    requisites: list[str] = []
 
 
 def body_of(
-    exchange: Exchange, held: tuple[int, int], agent: str, hasher: Hasher, *, text: bool, former: bool = False
-) -> Body:
+    exchange: Exchange, held: tuple[int, int], agent: str, hasher: Hasher, *, text: bool, former: bool = False,
+    requisites: bool = False,
+) -> Body:  # fmt: skip
     """Return what is to be read of an exchange."""
     request, headers = exchange.request, exchange.headers
     if exchange.rendered is not None:
         kept = {name: headers[name] for name in _OF_RENDERED if name in headers} | {"content-type": DOM_TYPE}
         return Body(
             request.url, kept, "1.1", exchange.rendered.dom, False, request.max_wire_bytes, request.max_body_bytes,
-            False, *held, agent, text, hasher.secret, former and bool(hasher.secret),
+            False, *held, agent, text, hasher.secret, former and bool(hasher.secret), requisites=requisites,
         )  # fmt: skip
     return Body(
         request.url, {name: headers[name] for name in _ASKED if name in headers}, exchange.http_version,
         exchange.wire if exchange.packed else exchange.body, exchange.packed,
         request.max_wire_bytes, request.max_body_bytes, exchange.truncated, *held, agent, text, hasher.secret,
-        former and bool(hasher.secret),
+        former and bool(hasher.secret), requisites=requisites,
     )  # fmt: skip
 
 
@@ -249,6 +257,8 @@ def _document(content: Content, body: Body, data: bytes, content_type: str, hash
         content.targets, content.withheld = _targets(document), document.withheld
         content.unpaid, content.cut = document.unpaid, document.cut
         content.anchors = document.anchors.tobytes()
+    if body.requisites:
+        content.requisites = of_page(data, body.url, content_type)
     if document.canonical != body.url:
         content.canonical = document.canonical
     content.text = document.utf8

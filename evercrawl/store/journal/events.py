@@ -417,7 +417,77 @@ class LetterSettled(msgspec.Struct, array_like=True, tag="t", frozen=True):
     upto: int
 
 
+class RequisitesNeeded(msgspec.Struct, array_like=True, tag="q", frozen=True):
+    """All that a page, or a style of one, needs to be shown as a browser shows it.
+
+    Attributes
+    ----------
+    at
+        When that was seen, in seconds since the epoch; what is stale then is to be fetched again.
+    slot, of
+        Which page; or, where that is NO_SLOT, which requisite.
+    first, urls
+        What is needed for the first time by anything: requisite i has number `first + i`; "" where it was forgotten.
+    known
+        Numbers of the others (`codec.encode_slots`).
+    """
+
+    at: float
+    slot: int
+    of: int
+    first: int
+    urls: list[str]
+    known: bytes = b""
+
+
+LOST_REQUISITE: Final = "lost"
+"""The failure of a requisite whose record in the archive is gone."""
+
+
+class RequisiteFetched(msgspec.Struct, array_like=True, tag="u", frozen=True):
+    """What came of asking for something that pages need.
+
+    Attributes
+    ----------
+    number, at
+        Which requisite; when it was asked for, in seconds since the epoch.
+    status, error
+        HTTP status, 0 where there was no answer; "" or the failure's class and sentence.
+    archive
+        Where its record is; None where nothing was archived.
+    unchanged
+        Whether the content is that of the record before.
+    stale_at
+        Until when it is not asked for again, whatever needs it.
+    retry_at
+        When it is tried again, though nothing else needs it; 0 where it is not.
+    etag, last_modified, mime, payload
+        Validators, media type, and the digest of the body as the archive states it.
+    wire_bytes
+        Received.
+    """
+
+    number: int
+    at: float
+    status: int
+    error: str = ""
+    archive: Pointer | None = None
+    unchanged: bool = False
+    stale_at: float = 0.0
+    retry_at: float = 0.0
+    etag: str = ""
+    last_modified: str = ""
+    mime: str = ""
+    payload: str = ""
+    wire_bytes: int = 0
+
+
 PostEvent: TypeAlias = LetterSent | LetterReceived | LetterSettled
 """What passes between partitions of one crawl."""
 
-Event: TypeAlias = Visit | Found | Passed | Lost | Switched | Drawn | Noted | Bounded | Obeyed | PostEvent
+RequisiteEvent: TypeAlias = RequisitesNeeded | RequisiteFetched
+"""What is known of requisites of pages."""
+
+Event: TypeAlias = (
+    Visit | Found | Passed | Lost | Switched | Drawn | Noted | Bounded | Obeyed | PostEvent | RequisiteEvent
+)

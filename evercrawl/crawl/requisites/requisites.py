@@ -1,0 +1,388 @@
+"""What pages need to be shown: taken note of with their visits, fetched in turn with them, archived and journalled.
+
+A page's requisites are in the journal behind its visit (`RequisitesNeeded`), and what came of each is an event of its
+own (`RequisiteFetched`). What is owed follows from these, so that it outlives a kill.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sqlite3
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from evercrawl.crawl.backoff import retry_after_s
+from evercrawl.crawl.rendering.errands import RefusedError
+from evercrawl.crawl.requisites.budget import RequisiteBudget
+from evercrawl.errors import NoRoomError, StoreError
+from evercrawl.fetch.asking import validator
+from evercrawl.model.stored.answers import answer_of, exchange_of, is_html
+from evercrawl.model.stored.reading import REDIRECTS
+from evercrawl.parse.requisites import of_body, of_page
+from evercrawl.parse.sites import site
+from evercrawl.parse.urls import hostname, normalise
+from evercrawl.store.archive.pointer import Pointer
+from evercrawl.store.archive.warc import ArchiveEntry, EntryKind, Original, payload_digest
+from evercrawl.store.journal.codec import encode_slots
+from evercrawl.store.journal.events import RequisiteFetched, RequisitesNeeded, Visit
+from evercrawl.store.requisites.book import KnownRequisite, RequisiteBook, encoded
+from evercrawl.types import NO_SLOT, Exchange, Outcome
+
+if TYPE_CHECKING:
+    from evercrawl.clock import Clock
+    from evercrawl.config import Config
+    from evercrawl.crawl.ports import Offload
+    from evercrawl.crawl.rendering.errands import Errands
+    from evercrawl.crawl.storing import Storing
+    from evercrawl.model.stored.remembered import Remembered
+    from evercrawl.store.partition import Partition
+
+AT_ONCE: Final = 16
+MOST_DEPTH: Final = 5
+"""Styles, scripts and redirects between a page and what it needs."""
+MOST_OF_A_PAGE: Final = 2_000
+"""Requisites that one page is the first to need; those beyond are left out."""
+TRIES: Final = 3
+"""How often one is asked for that fails, before another visit of a page that needs it."""
+RETRY_S: Final = 60.0
+"""After the first failure; four times as long after each further one."""
+FRESH_S: Final = (60.0, 86_400.0, 30 * 86_400.0)
+"""For which one is not asked for again: at least, where the server says nothing, and at most."""
+GIVEN_UP_S: Final = 86_400.0
+"""After which one that failed is asked for again, if a page still needs it."""
+_WINDOW: Final = 1_000
+_MOST_WINDOW: Final = 32_000
+_LOOK_S: Final = 0.05
+_COMMIT_S: Final = 1.0
+_HELD: Final = (Outcome.OK, Outcome.DUPLICATE, Outcome.TRUNCATED)
+_MAX_AGE: Final = re.compile(r"max-age\s*=\s*\"?([0-9]{1,12})")
+_LASTING: Final = ("robots: ", "exclude", "refused_address", "it was forgotten", "internal", "too_large", "site.")
+
+
+class _Came(NamedTuple):
+    """What came of one: an answer, with what it needs in turn, or why there was none."""
+
+    of: KnownRequisite
+    exchange: Exchange | None
+    why: str = ""
+    needs: Sequence[str] = ()
+
+
+class Requisites:
+    """Fetches what pages need to be shown.
+
+    Parameters
+    ----------
+    config, partition
+        The settings, and what is written to.
+    book
+        What is known of requisites, up to date with the journal.
+    errands
+        Fetches what belongs to pages, by all that holds for these.
+    barred
+        URL -> why it is never asked for; "" where it may be.
+    clock, offload, storing
+        Time; where slow work runs; told that there is something to store, and that there is no room.
+    wake
+        Called when something has come.
+
+    Attributes
+    ----------
+    fetched
+        Answers that were archived in this run.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        partition: Partition,
+        book: RequisiteBook,
+        errands: Errands,
+        barred: Callable[[str], str],
+        clock: Clock,
+        offload: Offload,
+        storing: Storing,
+        wake: Callable[[], None],
+    ) -> None:
+        self._partition, self._book, self._errands, self._barred = partition, book, errands, barred
+        self._clock, self._offload, self._storing, self._wake = clock, offload, storing, wake
+        self._from_any, self._delay_s = config.requisites_from == "any", config.delay_s
+        self._share = config.render != "never"  # what a browser may want, too
+        self._budget = RequisiteBudget(config.requisites_share)
+        self._count = book.count
+        self._window: dict[int, KnownRequisite] = {}
+        self._most, self._whole = _WINDOW, False
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._hosts: set[str] = set()
+        self._rests: dict[str, float] = {}  # host -> when it may be asked for another one, while pages wait
+        self._done: list[_Came] = []
+        self._committed_at = self._looked_at = 0.0
+        self.fetched = 0
+
+    # What pages need
+
+    def learned(self, visit: Remembered) -> None:
+        """Take note of what a page needs that was visited."""
+        event, reading = visit.event, visit.reading
+        self._budget.visited(event.wire_bytes)
+        if event.outcome not in _HELD or event.archive is None:
+            return
+        rendered = reading.exchange.rendered
+        if reading.content is not None and not reading.kept and not reading.content.error:
+            asked = [each.request.url for each in rendered.requisites] if rendered is not None else []
+            self._need([*reading.content.requisites, *asked], reading.exchange.request.url, event.at, slot=event.slot)
+        elif self._book.examined(event.slot):
+            self._still_needed(event.at, slot=event.slot)
+        else:
+            self._need(self._read(event), reading.exchange.request.url, event.at, slot=event.slot)
+        if rendered is not None:
+            self._shared(rendered.requisites, rendered.places)
+
+    def _read(self, event: Visit) -> list[str]:
+        """Return what a page needs that was archived before anybody asked."""
+        try:
+            answer = answer_of(self._partition, event)
+            body = exchange_of(event, answer).body
+        except (StoreError, AssertionError):
+            return []
+        kind = answer.headers.get("content-type", "")
+        return of_page(body, answer.url, kind) if is_html(event.mime, body) else []
+
+    def _need(self, urls: Sequence[str], base: str, at: float, *, slot: int = NO_SLOT, of: int = -1) -> None:
+        home = site(hostname(base))
+        wanted = [
+            url for url in dict.fromkeys(urls)
+            if url != base and (self._from_any or site(hostname(url)) == home) and not self._barred(url)
+        ]  # fmt: skip
+        numbers = self._book.numbers(wanted)
+        new = [url for url in wanted if url not in numbers]
+        known = sorted(numbers.values())
+        if new:
+            root = slot if slot != NO_SLOT else self._book.of([of])[0].root
+            new = new[: max(MOST_OF_A_PAGE - self._book.rooted(root), 0)]
+        if not new and self._book.examined(slot, of) and known == self._book.needs(slot, of):
+            self._still_needed(at, slot=slot, of=of)
+            return
+        self._remember(RequisitesNeeded(at, slot, of, self._count, new, encode_slots(encoded(known)) if known else b""))
+        self._count += len(new)
+
+    def _still_needed(self, at: float, *, slot: int = NO_SLOT, of: int = -1) -> None:
+        """Have what is stale asked for again."""
+        known = self._book.needs(slot, of)
+        if known and self._book.any_stale(known, at):
+            self._remember(RequisitesNeeded(at, slot, of, self._count, [], encode_slots(encoded(known))))
+
+    def _shared(self, exchanges: Sequence[Exchange], places: Sequence[tuple[int, int, int]]) -> None:
+        """Take note of what a browser asked for, which is in the archive with its page."""
+        archived = [each for each in exchanges if each.head]
+        numbers = self._book.numbers([each.request.url for each in archived])
+        for exchange, place in zip(archived, places[1:], strict=False):
+            number = numbers.get(exchange.request.url)
+            if number is None or number in self._tasks:
+                continue
+            (known,) = self._book.of([number])
+            if known.owed or known.archive is None:
+                digest = payload_digest(exchange.wire)
+                self._remember(self._event(known, exchange, Pointer(*place), digest, unchanged=False))
+                self._window.pop(number, None)
+
+    # Fetching
+
+    def idle(self, now: float) -> bool:
+        """Whether nothing is owed that may be asked for now."""
+        return not (self._tasks or self._done) and self._book.next_at() > now
+
+    def next_at(self) -> float:
+        """Return when there is next something to begin."""
+        if len(self._tasks) >= AT_ONCE:
+            return float("inf")
+        if self._window:
+            return self._looked_at + _LOOK_S
+        return max(self._book.next_at(), self._looked_at + _LOOK_S)
+
+    def start(self, now: float, *, pages_wait: bool) -> None:
+        """Begin to fetch what is owed, as far as there is budget, one at a time of a host."""
+        self._looked_at = now
+        while len(self._tasks) < AT_ONCE and (not pages_wait or self._budget.left):
+            one = self._next(now, pages_wait=pages_wait)
+            if one is None:
+                return
+            del self._window[one.number]
+            host = hostname(one.url)
+            self._hosts.add(host)
+            self._budget.began()
+            task = asyncio.ensure_future(self._fetch(one, host))
+            self._tasks[one.number] = task
+
+    def _next(self, now: float, *, pages_wait: bool) -> KnownRequisite | None:
+        for fresh in (False, True):
+            if fresh and not self._load(now):
+                return None
+            for one in self._window.values():
+                host = hostname(one.url)
+                if host not in self._hosts and not (pages_wait and self._rests.get(host, 0.0) > now):
+                    return one
+        return None
+
+    def _load(self, now: float) -> bool:
+        """Look what is owed; return whether that brought anything."""
+        before = len(self._window)
+        if before >= self._most:
+            self._most = min(2 * self._most, _MOST_WINDOW)
+        elif not before:
+            self._most = _WINDOW
+        under_way = [*self._tasks, *(each.of.number for each in self._done)]
+        self._window = {one.number: one for one in self._book.owed(now, self._most, under_way)}
+        return len(self._window) > before
+
+    async def _fetch(self, one: KnownRequisite, host: str) -> None:
+        came: _Came | None = None
+        try:
+            came = await self._came(one)
+        except RefusedError as refused:
+            came = _Came(one, None, str(refused) or "refused")
+        except Exception as fault:
+            came = _Came(one, None, f"internal: {fault!r}")
+        finally:
+            del self._tasks[one.number]
+            self._hosts.discard(host)
+            if self._budget.share:
+                self._rests[host] = self._clock.now() + self._delay_s / self._budget.share
+            if came is not None:
+                self._done.append(came)
+                self._wake()
+
+    async def _came(self, one: KnownRequisite) -> _Came:
+        if why := self._barred(one.url):
+            raise RefusedError(why)
+        pairs = (("If-None-Match", one.etag), ("If-Modified-Since", one.last_modified)) if one.archive else ()
+        headers = tuple(pair for pair in pairs if validator(pair[1]))
+        exchange, _ = await self._errands.fetch(one.url, headers, shared=self._share and not headers)
+        if not exchange.status or not exchange.head:
+            return _Came(one, None, f"{exchange.error}: {exchange.detail}".strip(": ") or "no answer")
+        if exchange.status in REDIRECTS:
+            target = normalise(exchange.headers.get("location", ""), one.url)
+            return _Came(one, exchange, needs=(target,) if target else ())
+        if not 200 <= exchange.status < 300:
+            return _Came(one, exchange)
+        kind = exchange.headers.get("content-type", "")
+        return _Came(one, exchange, needs=await self._offload(of_body, exchange.body, one.url, kind))
+
+    # What came of it
+
+    def turn(self, now: float) -> None:
+        """Archive and remember what has come; without room it waits for some."""
+        if now >= self._committed_at + _COMMIT_S:
+            self._committed_at = now
+            self._guarded(self._book.commit)
+        if not self._done or not self._storing.may_try(now):
+            return
+        kept = [self._entry(came) for came in self._done]
+        try:
+            pointers = iter(self._partition.archive.append([entry for entry in kept if entry is not None]))
+        except NoRoomError as error:
+            self._storing.no_room(now, error)
+            return
+        done, self._done = self._done, []
+        for came, entry in zip(done, kept, strict=True):
+            pointer = next(pointers) if entry is not None else None
+            self._learn(came, entry, pointer, now)
+        self._storing.changed()
+
+    async def close(self) -> None:
+        """Give up what is under way, which stays owed, and remember what has come."""
+        for task in list(self._tasks.values()):
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        self.turn(self._clock.now())
+        self._guarded(self._book.commit)
+
+    def _entry(self, came: _Came) -> ArchiveEntry | None:
+        one, exchange = came.of, came.exchange
+        if exchange is None:
+            return None
+        original = Original(one.url, one.body_at, one.payload)
+        if exchange.status == 304:
+            return ArchiveEntry(exchange, EntryKind.NOT_MODIFIED, original) if one.archive else None
+        digest = payload_digest(exchange.wire)
+        if one.archive is not None and digest == one.payload and exchange.status == one.status:
+            before = self._partition.archive.read(one.archive) if self._partition.archive.whole(one.archive) else None
+            if before is not None and _coding(before.headers) == _coding(exchange.headers):
+                return ArchiveEntry(exchange, EntryKind.SAME_CONTENT, original)
+        return ArchiveEntry(exchange, digest=digest)
+
+    def _learn(self, came: _Came, entry: ArchiveEntry | None, pointer: Pointer | None, now: float) -> None:
+        one, exchange = came.of, came.exchange
+        if exchange is None or entry is None or pointer is None:
+            why = came.why or "the server says that nothing has changed, and nothing is archived"
+            again = _again(one, now) if not came.why or _passes(why) else 0.0
+            self._remember(RequisiteFetched(one.number, now, 0, why[:200], stale_at=now + GIVEN_UP_S, retry_at=again))
+            return
+        self.fetched += 1
+        self._budget.received(len(exchange.wire) + len(exchange.head))
+        unchanged = entry.kind is not EntryKind.RESPONSE
+        self._remember(self._event(one, exchange, pointer, entry.digest, unchanged=unchanged))
+        if unchanged and self._book.examined(NO_SLOT, one.number):
+            self._still_needed(now, of=one.number)
+        elif came.needs and one.depth < MOST_DEPTH:
+            self._need(came.needs, one.url, now, of=one.number)
+
+    def _event(
+        self, one: KnownRequisite, exchange: Exchange, pointer: Pointer, digest: str, *, unchanged: bool
+    ) -> RequisiteFetched:
+        now, status, headers = self._clock.now(), exchange.status, exchange.headers
+        failed = status == 429 or status >= 500 or bool(exchange.error and not exchange.truncated)
+        again = 0.0
+        if failed:
+            again = _again(one, now)
+            if again:
+                again = max(again, now + (retry_after_s(exchange, now)))
+        stale_at = now + (GIVEN_UP_S if failed or status >= 400 else _fresh_s(headers.get("cache-control", "")))
+        return RequisiteFetched(
+            one.number, exchange.at, 200 if status == 304 else status, exchange.error, pointer, unchanged, stale_at,
+            again, validator(headers.get("etag", "")), validator(headers.get("last-modified", "")),
+            headers.get("content-type", "").partition(";")[0].strip().lower()[:100], digest,
+            len(exchange.wire) + len(exchange.head),
+        )  # fmt: skip
+
+    def _remember(self, event: RequisitesNeeded | RequisiteFetched) -> None:
+        pointer = self._partition.remember(event)
+        number = self._partition.journal.sequence - 1
+        self._guarded(lambda: self._book.fold(event, pointer, number))
+
+    def _guarded(self, work: Callable[[], None]) -> None:
+        """Work on the table; where its disk fails, go on with one in memory, made from the journal."""
+        try:
+            work()
+        except sqlite3.Error:
+            self._book = RequisiteBook.opened(":memory:")
+            self._book.follow(self._partition.journal)
+
+
+def _passes(why: str) -> bool:
+    """Whether another try may help."""
+    return not why.startswith(_LASTING)
+
+
+def _again(one: KnownRequisite, now: float) -> float:
+    """Return when one that has failed is tried again; 0 where it is not."""
+    return now + RETRY_S * 4**one.tries if one.tries + 1 < TRIES else 0.0
+
+
+def _fresh_s(cache_control: str) -> float:
+    """Return for how long something need not be asked for again.
+
+    >>> _fresh_s(""), _fresh_s("max-age=600"), _fresh_s("no-cache"), _fresh_s("max-age=99999999")
+    (86400.0, 600.0, 60.0, 2592000.0)
+    """
+    least_s, usual_s, most_s = FRESH_S
+    said = cache_control.lower()
+    if "no-cache" in said or "no-store" in said:
+        return least_s
+    found = _MAX_AGE.search(said)
+    return min(max(float(found[1]), least_s), most_s) if found else usual_s
+
+
+def _coding(headers: dict[str, str]) -> str:
+    return headers.get("content-encoding", "")

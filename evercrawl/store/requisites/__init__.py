@@ -1,0 +1,1 @@
+"""What pages need to be shown as browsers show them: a table that follows from the journal."""

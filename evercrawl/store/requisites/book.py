@@ -1,0 +1,414 @@
+"""The requisites of a crawl in a table of SQLite: a fold of the journal, made again from it where it does not fit."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import msgspec
+import numpy as np
+import xxhash
+
+from evercrawl.errors import StoreError
+from evercrawl.store.archive.pointer import Pointer
+from evercrawl.store.journal.codec import decode_slots
+from evercrawl.store.journal.events import LOST_REQUISITE, Event, RequisiteFetched, RequisitesNeeded
+from evercrawl.types import NO_SLOT
+
+if TYPE_CHECKING:
+    from evercrawl.store.journal.journal import Journal
+
+REQUISITES_FILE: Final = "requisites.sqlite"
+FILES: Final = (REQUISITES_FILE, f"{REQUISITES_FILE}-wal", f"{REQUISITES_FILE}-shm")
+_VERSION: Final = 1
+_PIECE: Final = 500  # values of one query
+_COLUMNS: Final = (
+    "number, url, at, status, error, segment, offset, length, body_at, stale_at, retry_at, tries, etag, last_modified, "
+    "mime, payload, wire_bytes, depth, root, owed"
+)
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS requisites (
+    number INTEGER PRIMARY KEY, url TEXT NOT NULL, at REAL NOT NULL DEFAULT 0, status INTEGER NOT NULL DEFAULT 0,
+    error TEXT NOT NULL DEFAULT '', segment INTEGER, offset INTEGER, length INTEGER, body_at REAL NOT NULL DEFAULT 0,
+    stale_at REAL NOT NULL DEFAULT 0, retry_at REAL NOT NULL DEFAULT 0, tries INTEGER NOT NULL DEFAULT 0,
+    etag TEXT NOT NULL DEFAULT '', last_modified TEXT NOT NULL DEFAULT '', mime TEXT NOT NULL DEFAULT '',
+    payload TEXT NOT NULL DEFAULT '', wire_bytes INTEGER NOT NULL DEFAULT 0, owed INTEGER NOT NULL DEFAULT 1,
+    depth INTEGER NOT NULL DEFAULT 0, root INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX IF NOT EXISTS by_url ON requisites (url) WHERE url != '';
+CREATE INDEX IF NOT EXISTS owed ON requisites (retry_at) WHERE owed;
+CREATE INDEX IF NOT EXISTS by_root ON requisites (root);
+CREATE TABLE IF NOT EXISTS needs (
+    owner INTEGER NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (owner, number)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS needed_by ON needs (number);
+CREATE TABLE IF NOT EXISTS owners (owner INTEGER PRIMARY KEY);
+CREATE TABLE IF NOT EXISTS folded (one INTEGER PRIMARY KEY CHECK (one = 1), pointer INTEGER, number INTEGER, mark BLOB);
+"""
+
+
+class KnownRequisite(NamedTuple):
+    """One requisite.
+
+    Attributes
+    ----------
+    number, url
+        Of it; "" where it was forgotten.
+    at, status, error
+        When it was asked for last, 0 for never, and what came of it.
+    archive, body_at
+        Where its content is, and when that came; None and 0 where there is none.
+    stale_at, retry_at, tries
+        As in `RequisiteFetched`; how often in a row asking failed.
+    etag, last_modified, mime, payload, wire_bytes
+        Of its content; received in all.
+    depth, root
+        Styles, scripts and redirects between it and the page that needed it first; the slot of that.
+    owed
+        Whether it is to be asked for.
+    """
+
+    number: int
+    url: str
+    at: float
+    status: int
+    error: str
+    archive: Pointer | None
+    body_at: float
+    stale_at: float
+    retry_at: float
+    tries: int
+    etag: str
+    last_modified: str
+    mime: str
+    payload: str
+    wire_bytes: int
+    depth: int
+    root: int
+    owed: bool
+
+
+class RequisiteCounts(NamedTuple):
+    """How many requisites there are, are archived, are owed and failed, and bytes received."""
+
+    known: int = 0
+    archived: int = 0
+    owed: int = 0
+    failed: int = 0
+    received_bytes: int = 0
+
+
+class RequisiteBook:
+    """What is known of requisites, and which are owed.
+
+    Parameters
+    ----------
+    file
+        The table.
+
+    Examples
+    --------
+    >>> book = RequisiteBook.opened(":memory:")
+    >>> book.fold(RequisitesNeeded(1.0, 7, -1, 0, ["http://a.example/x.png"]), 0, 0)
+    >>> [one.url for one in book.owed(1.0, 9)]
+    ['http://a.example/x.png']
+    >>> book.fold(RequisiteFetched(0, 2.0, 200, archive=Pointer(0, 1, 2), stale_at=9.0), 1, 1)
+    >>> book.owed(2.0, 9), book.counts().archived
+    ([], 1)
+    >>> book.close()
+    """
+
+    def __init__(self, file: sqlite3.Connection) -> None:
+        self._file = file
+        self._begun = False
+
+    @classmethod
+    def opened(cls, path: str) -> RequisiteBook:
+        """Open what is known, to write to it; `path` is the SQLite file, ":memory:" keeps nothing.
+
+        Raises
+        ------
+        StoreError
+            It cannot be written.
+        """
+        return cls(_opened(path))
+
+    # The journal
+
+    def follow(self, journal: Journal) -> None:
+        """Take in what the journal has beyond what is known; all of it, where what is known does not fit.
+
+        Raises
+        ------
+        StoreError
+            The journal is damaged.
+        """
+        start, number = 0, -1
+        row = self._file.execute("SELECT pointer, number, mark FROM folded").fetchone()
+        if row is not None and self._fits(journal, *row):
+            start, number = row[0] >> 8, row[1]
+        elif row is not None:
+            self._begin()
+            for table in ("requisites", "needs", "owners", "folded"):
+                self._file.execute(f"DELETE FROM {table}")
+        last: tuple[Event, int, int] | None = None
+        for pointer, count, event in journal.replay(start):
+            if count > number:
+                if isinstance(event, (RequisitesNeeded, RequisiteFetched)):
+                    self._apply(event)
+                last = event, pointer, count
+        if last is not None:
+            self._mark(*last)
+        self.commit()
+
+    def fold(self, event: RequisitesNeeded | RequisiteFetched, pointer: int, number: int) -> None:
+        """Take in one event of the journal."""
+        self._apply(event)
+        self._mark(event, pointer, number)
+
+    def commit(self) -> None:
+        """Put on the disk what was taken in; what a crash takes away is in the journal."""
+        if self._begun:
+            self._begun = False
+            self._file.execute("COMMIT")
+
+    def close(self) -> None:
+        """Commit, and close the file."""
+        self.commit()
+        self._file.close()
+
+    def _begin(self) -> None:
+        if not self._begun:
+            self._file.execute("BEGIN")
+            self._begun = True
+
+    def _fits(self, journal: Journal, pointer: int, number: int, mark: bytes) -> bool:
+        if number >= journal.sequence:
+            return False
+        with contextlib.suppress(StoreError):
+            return _mark_of(journal.read(pointer)) == mark
+        return False
+
+    def _mark(self, event: Event, pointer: int, number: int) -> None:
+        self._begin()
+        self._file.execute("REPLACE INTO folded VALUES (1, ?, ?, ?)", (pointer, number, _mark_of(event)))
+
+    def _apply(self, event: RequisitesNeeded | RequisiteFetched) -> None:
+        self._begin()
+        if isinstance(event, RequisiteFetched):
+            self._came(event)
+            return
+        depth, root = 0, event.slot
+        if event.slot == NO_SLOT:
+            above = "SELECT depth + 1, root FROM requisites WHERE number = ?"
+            depth, root = self._file.execute(above, (event.of,)).fetchone() or (0, NO_SLOT)
+        new = [(event.first + place, url, int(bool(url)), depth, root) for place, url in enumerate(event.urls)]
+        columns = "(number, url, owed, depth, root)"
+        self._file.executemany(f"INSERT INTO requisites {columns} VALUES (?, ?, ?, ?, ?)", new)
+        known: list[int] = decode_slots(event.known).tolist() if event.known else []
+        owner = owner_of(event.slot, event.of)
+        self._file.execute("DELETE FROM needs WHERE owner = ?", (owner,))
+        numbers = [*known, *(int(number) for number, *_ in new)]
+        self._file.executemany("INSERT OR IGNORE INTO needs VALUES (?, ?)", [(owner, number) for number in numbers])
+        self._file.execute("INSERT OR IGNORE INTO owners VALUES (?)", (owner,))
+        for piece in _pieces(known):
+            self._file.execute(
+                f"UPDATE requisites SET owed = 1, retry_at = 0, tries = 0 WHERE NOT owed AND stale_at <= ? "
+                f"AND url != '' AND number IN ({_marks(piece)})", (event.at, *piece),
+            )  # fmt: skip
+
+    def _came(self, event: RequisiteFetched) -> None:
+        self._file.execute(
+            "UPDATE requisites SET at = ?, status = ?, error = ?, stale_at = ?, retry_at = ?, owed = ?, "
+            "tries = CASE WHEN ? THEN tries + 1 ELSE 0 END, wire_bytes = wire_bytes + ? WHERE number = ?",
+            (event.at, event.status, event.error, event.stale_at, event.retry_at, int(event.retry_at > 0),
+             event.retry_at > 0, event.wire_bytes, event.number),
+        )  # fmt: skip
+        if event.error == LOST_REQUISITE:
+            if event.retry_at:
+                self._file.execute(
+                    "UPDATE requisites SET segment = NULL, body_at = 0, etag = '', last_modified = '', payload = '' "
+                    "WHERE number = ?", (event.number,),
+                )  # fmt: skip
+            return
+        if event.archive is None or event.unchanged:
+            return
+        self._file.execute(
+            "UPDATE requisites SET segment = ?, offset = ?, length = ?, body_at = ?, etag = ?, last_modified = ?, "
+            "mime = ?, payload = ? WHERE number = ?",
+            (*event.archive, event.at, event.etag, event.last_modified, event.mime, event.payload, event.number),
+        )
+
+    # Questions
+
+    @property
+    def count(self) -> int:
+        """How many numbers were given out."""
+        (last,) = self._file.execute("SELECT max(number) FROM requisites").fetchone()
+        return 0 if last is None else int(last) + 1
+
+    def numbers(self, urls: Sequence[str]) -> dict[str, int]:
+        """Return the numbers of those of some URLs that are known."""
+        found = dict[str, int]()
+        for piece in _pieces(urls):
+            query = f"SELECT url, number FROM requisites WHERE url IN ({_marks(piece)})"
+            found.update(self._file.execute(query, piece).fetchall())
+        return found
+
+    def examined(self, slot: int, of: int = -1) -> bool:
+        """Whether it is known what a page, or a requisite, needs."""
+        query = "SELECT 1 FROM owners WHERE owner = ?"
+        return self._file.execute(query, (owner_of(slot, of),)).fetchone() is not None
+
+    def needs(self, slot: int, of: int = -1) -> list[int]:
+        """Return the numbers of what a page, or a requisite, needs."""
+        query = "SELECT number FROM needs WHERE owner = ? ORDER BY number"
+        return [number for (number,) in self._file.execute(query, (owner_of(slot, of),))]
+
+    def any_stale(self, numbers: Sequence[int], now: float) -> bool:
+        """Whether one of these is due again, once something is seen to need it."""
+        return any(
+            self._file.execute(
+                f"SELECT 1 FROM requisites WHERE NOT owed AND url != '' AND stale_at <= ? AND number IN "
+                f"({_marks(piece)}) LIMIT 1", (now, *piece),
+            ).fetchone()
+            for piece in _pieces(numbers)
+        )  # fmt: skip
+
+    def owners(self, number: int, most: int = 10) -> tuple[list[int], int]:
+        """Return slots of pages that need a requisite, by way of styles too, at most so many; and how many in all."""
+        query = """
+            WITH RECURSIVE up (owner) AS (
+                SELECT owner FROM needs WHERE number = ?
+                UNION SELECT needs.owner FROM needs JOIN up ON needs.number = -1 - up.owner WHERE up.owner < 0
+            ) SELECT owner FROM up WHERE owner >= 0 ORDER BY owner"""
+        found = [slot for (slot,) in self._file.execute(query, (number,))]
+        return found[:most], len(found)
+
+    def under(self, slot: int) -> list[int]:
+        """Return the numbers of all that a page needs, by way of styles too."""
+        query = """
+            WITH RECURSIVE down (number) AS (
+                SELECT number FROM needs WHERE owner = ?
+                UNION SELECT needs.number FROM needs JOIN down ON needs.owner = -1 - down.number
+            ) SELECT number FROM down ORDER BY number"""
+        return [number for (number,) in self._file.execute(query, (slot,))]
+
+    def of(self, numbers: Sequence[int]) -> list[KnownRequisite]:
+        """Return what is known of some requisites."""
+        found = list[KnownRequisite]()
+        for piece in _pieces(numbers):
+            found += self._rows(f"number IN ({_marks(piece)})", piece)
+        return found
+
+    def owed(self, now: float, most: int, but: Iterable[int] = ()) -> list[KnownRequisite]:
+        """Return some that are to be asked for now, those first that wait longest; none of `but`."""
+        left_out = tuple(but)
+        where = f"owed AND retry_at <= ? AND number NOT IN ({','.join(map(str, left_out))})"
+        return self._rows(f"{where} ORDER BY retry_at, number LIMIT {most}", (now,))
+
+    def next_at(self) -> float:
+        """Return when the next one is to be asked for; infinity where none is owed."""
+        (first,) = self._file.execute("SELECT min(retry_at) FROM requisites WHERE owed").fetchone()
+        return float("inf") if first is None else float(first)
+
+    def rooted(self, root: int) -> int:
+        """Return how many a page was the first to need, by way of styles too."""
+        return int(self._file.execute("SELECT count(*) FROM requisites WHERE root = ?", (root,)).fetchone()[0])
+
+    def counts(self) -> RequisiteCounts:
+        """Return how many there are."""
+        query = """SELECT count(*), count(segment), coalesce(sum(owed), 0),
+            coalesce(sum(NOT owed AND segment IS NULL AND at > 0), 0), coalesce(sum(wire_bytes), 0)
+            FROM requisites WHERE url != ''"""
+        return RequisiteCounts(*self._file.execute(query).fetchone())
+
+    def _rows(self, where: str, values: Sequence[object]) -> list[KnownRequisite]:
+        query = f"SELECT {_COLUMNS} FROM requisites WHERE {where}"
+        return [_known(row) for row in self._file.execute(query, tuple(values))]
+
+
+@contextlib.contextmanager
+def read_book(directory: Path) -> Generator[RequisiteBook | None]:
+    """Open what is known of a crawl's requisites for reading; None where there is nothing, or it cannot be read."""
+    path, file = directory / REQUISITES_FILE, None
+    way = "ro" if path.with_name(f"{path.name}-wal").exists() else "ro&immutable=1"  # nothing is made beside it
+    with contextlib.suppress(sqlite3.Error):
+        if path.is_file():
+            file = sqlite3.connect(f"{path.absolute().as_uri()}?mode={way}", uri=True, isolation_level=None)
+            file.execute("SELECT one FROM folded").fetchall()
+    if file is None:
+        yield None
+        return
+    try:
+        yield RequisiteBook(file)
+    finally:
+        file.close()
+
+
+def owner_of(slot: int, of: int) -> int:
+    """Return by which number a page, or a requisite, is known that needs something.
+
+    >>> owner_of(7, -1), owner_of(NO_SLOT, 0)
+    (7, -1)
+    """
+    return slot if slot != NO_SLOT else -1 - of
+
+
+def _opened(path: str) -> sqlite3.Connection:
+    """Return the table; what cannot be read is made anew, from the journal."""
+    with contextlib.suppress(sqlite3.Error):
+        return _connected(path)
+    for ending in ("", "-wal", "-shm"):
+        with contextlib.suppress(OSError):
+            Path(path + ending).unlink()
+    try:
+        return _connected(path)
+    except sqlite3.Error as error:
+        raise StoreError(f"{path} cannot be written: {error}") from error
+
+
+def _connected(path: str) -> sqlite3.Connection:
+    file = sqlite3.connect(path, isolation_level=None)
+    try:
+        file.execute("PRAGMA trusted_schema = OFF")
+        file.execute("PRAGMA secure_delete = ON")
+        file.execute("PRAGMA journal_mode = WAL")
+        file.execute("PRAGMA synchronous = NORMAL")
+        (version,) = file.execute("PRAGMA user_version").fetchone()
+        if version not in (0, _VERSION):
+            raise sqlite3.DatabaseError("of another version")
+        file.executescript(_SCHEMA)
+        file.execute(f"PRAGMA user_version = {_VERSION}")
+        file.execute(f"SELECT {_COLUMNS} FROM requisites LIMIT 1").fetchall()
+    except sqlite3.Error:
+        file.close()
+        raise
+    return file
+
+
+def _mark_of(event: Event) -> bytes:
+    return xxhash.xxh3_64_digest(msgspec.msgpack.encode(event))
+
+
+def _marks(piece: Sequence[object]) -> str:
+    return ",".join("?" * len(piece))
+
+
+def _pieces(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    for start in range(0, len(values), _PIECE):
+        yield values[start : start + _PIECE]
+
+
+def _known(row: tuple[Any, ...]) -> KnownRequisite:
+    before, (segment, offset, length), after = row[:5], row[5:8], row[8:]
+    archive = Pointer(segment, offset, length) if segment is not None else None
+    return KnownRequisite._make((*before, archive, *after[:-1], bool(after[-1])))
+
+
+def encoded(numbers: Iterable[int]) -> np.ndarray[Any, np.dtype[np.uint32]]:
+    """Return numbers as `codec.encode_slots` takes them."""
+    return np.array(sorted(numbers), np.uint32)
