@@ -62,7 +62,7 @@ def promise(kind: type[Policy]) -> str:
 
     >>> from evercrawl.schedule.policies.xyleme import Xyleme
     >>> promise(Xyleme)
-    'Visit the page with the most cash x interest x (0.5 + P(changed)); one visit in five is that of a cycle.'
+    'Visit the page with the most cash x interest x (0.5 + P(changed)); one visit in five follows a cycle.'
     """
     return (inspect.getdoc(kind) or "").partition("\n\n")[0].replace("\n", " ")
 
@@ -72,7 +72,7 @@ def options(kind: type[Policy]) -> list[Option]:
 
     >>> from evercrawl.schedule.policies.xyleme import Xyleme
     >>> options(Xyleme)
-    [Option(name='cycle', default=0.2, meaning="Share of the visits that are the cycle's, from 0.001 to 1.")]
+    [Option(name='cycle', default=0.2, meaning="Share of the visits that follow the cycle, from 0.001 to 1.")]
     """
     told = _told(kind, "Parameters", "")
     return [Option(name, default, _flat(told.get(name, ""))) for name, default in parameters(kind).items()]

@@ -10,14 +10,14 @@ from evercrawl.types import Floats
 
 
 class Azar(Spaced):
-    """Visit pages at the rates max(sqrt(w lam / P) - lam, 0), which are best where visits come at random moments.
+    """Visit pages at the rates max(sqrt(w lam / P) - lam, 0), which are optimal if visits come at random moments.
 
     The authors make a schedule without lots from these rates; evenly spaced it is within a hundredth of the optimum.
 
     Parameters
     ----------
     spacing
-        How the visits of a page follow each other: even, or random, as the rates are meant.
+        Spacing of a page's visits: even, or random, for which the rates are optimal.
     new_share, estimator, replan
         See `PlannedRates`.
 

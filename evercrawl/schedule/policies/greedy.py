@@ -8,7 +8,7 @@ from evercrawl.types import Floats
 
 
 class Greedy(Policy):
-    """Visit the page whose visit moves most cash, read or not; cash may be owed, when links went away.
+    """Visit the page whose visit moves most cash, read or unread; removed links can make cash negative.
 
     It learns importance fastest, and does not care how fresh the copies are.
 

@@ -6,7 +6,7 @@ from evercrawl.types import Floats
 
 
 class ImportanceProportional(PlannedRates):
-    """Visit pages in proportion to what they matter: what is best without knowing how pages change.
+    """Visit pages in proportion to their importance, which is best if rates of change are unknown.
 
     Parameters
     ----------

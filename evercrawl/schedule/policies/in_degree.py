@@ -8,7 +8,7 @@ from evercrawl.types import Floats
 
 
 class InDegree(UnreadFirst):
-    """Visit the page never read to which most pages link that were; of equal ones the one found first.
+    """Visit the unread page with most links from read pages; of equal ones the one found first.
 
     A count is kept of each known URL, 4 bytes, and counted anew from the journal at each start. Where the crawl weighs
     pages by something else than importance, each counts so many times its links, and one more, as it is worth its

@@ -18,7 +18,7 @@ _HALVINGS: Final = 100
 
 
 class LambdaCrawl(Spaced):
-    """Visit pages at the rates that make the sum of w E[1 + 1/2 + ... + 1/m] least, m being the changes missed.
+    """Visit pages at the rates that minimise the sum of w E[1 + 1/2 + ... + 1/m], with m missed changes.
 
     A page of which a change was announced (`Pages.neg_log_unchanged`) is visited at once with probability
     min(1, w / (P lam)), as if it were known that all its changes are announced; sampled once after each visit. What
@@ -28,7 +28,7 @@ class LambdaCrawl(Spaced):
     Parameters
     ----------
     spacing
-        How the visits of a page follow each other: random, as published, or even.
+        Spacing of a page's visits: random, as published, or even.
     new_share, estimator, replan
         See `PlannedRates`.
 

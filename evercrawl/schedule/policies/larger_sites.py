@@ -8,7 +8,7 @@ from evercrawl.types import Floats
 
 
 class LargerSites(UnreadFirst):
-    """Visit a page never read of the site that has most of them, so that no site is left over at the end.
+    """Visit an unread page of the site with most unread pages, so that no large site is left at the end.
 
     A site may be asked once in a while only, so what is left of the largest one decides when a crawl is done. Its pages
     come as they were found, or, where the crawl weighs pages by something else than importance, by what they are worth.

@@ -84,22 +84,22 @@ class NutchAdaptive(Adaptive):
     Parameters
     ----------
     start
-        The interval of a page that was visited once, or `cycle`: as long as it takes to visit all pages once.
+        Interval of a page that was visited once, or `cycle`: the time that it takes to visit all pages once.
     increase
-        How much longer an interval becomes by a visit that finds no change, as a part of it.
+        Growth of an interval after a visit that finds no change, as a fraction of it.
     decrease
-        How much shorter it becomes by one that finds a change.
+        Reduction of an interval after a visit that finds a change, as a fraction of it.
     sync
-        How far the next visit moves towards the change, as a part of the time since then.
+        Shift of the next visit towards the change, as a fraction of the time since the change.
     shortest
-        No interval is shorter.
+        Minimum interval.
     longest
-        No interval is longer.
+        Maximum interval.
     stretch
         1 for intervals no shorter than the time since the last change, as the original's code has it; 0 for intervals
         that only what visits find makes longer, which keeps pages fresher that change seldom.
     work_conserving
-        1 to go on, where nothing is due, with the page of whose interval least is left, as a part of it.
+        1 to continue, if nothing is due, with the page with the smallest fraction of its interval left.
 
     Examples
     --------

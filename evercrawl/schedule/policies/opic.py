@@ -6,7 +6,7 @@ from evercrawl.types import Floats
 
 
 class Opic(UnreadFirst):
-    """Visit the page with most cash among those never read; `greedy` would look at all pages, and read some again.
+    """Visit the unread page with most cash; `greedy` considers all pages, and visits some again.
 
     Examples
     --------

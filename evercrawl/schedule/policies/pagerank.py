@@ -10,7 +10,7 @@ _TIE: Final = 2.0**-50  # a page found 2^32 pages later counts for four milliont
 
 
 class Pagerank(UnreadFirst):
-    """Visit the page never read with the highest PageRank in the graph of all known pages and links.
+    """Visit the unread page with the highest PageRank in the graph of all known pages and links.
 
     It is solved anew when a fifth more visits were made, which holds the crawl up for about a second for ten million
     links; in between, a page just found has what the pages pass on that link to it. All links are kept in memory, 4

@@ -45,7 +45,7 @@ class GroupRates(NamedTuple):
 
 
 class Partitioned(PlannedRates):
-    """Sort pages into groups of one size, solve for one representative of each, and visit all pages of a group alike.
+    """Sort pages into groups of equal size, solve for a representative of each, and visit its pages equally often.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Partitioned(PlannedRates):
         By what pages are sorted into groups: p, importance; lam, rate of change; p_over_lam, their quotient; or pf,
         importance x freshness at one rate of visits that is the same for all.
     groups
-        How many there are, at most.
+        Maximum number of groups.
     steps
         How often, at most, pages move to the group whose centre is nearest, before the groups are solved; 0 leaves them
         as they were sorted.
@@ -112,12 +112,12 @@ class Partitioned(PlannedRates):
         plan
             See `PlannedRates`.
         groups
-            The groups of the last plan; once there was one.
+            The groups of the last plan, if there was one.
 
             group : number
                 Which it is, from 0, in ascending order of what pages are sorted by, before any moved.
             pages : pages
-                How many it has.
+                Number of its pages.
             importance : shares of importance, up to one factor
                 Of its representative: the mean over its pages.
             changes_per_day : changes a day

@@ -17,7 +17,7 @@ _TIMES: Final = renewal.LAWS
 
 
 class Polling(Spaced):
-    """Give each page the share of accesses that makes the bound on its staleness best.
+    """Give each page the share of accesses that minimises the bound on its staleness.
 
     With costs in proportion to rates of change, as in the theorem, that is f ~ ln(1 / h), h being the chance that a
     page does not change during one access; at random accesses f ~ 1 / h - 1. As accesses are short, both are nearly
@@ -26,13 +26,13 @@ class Polling(Spaced):
     Parameters
     ----------
     costs
-        What staleness of a page costs in proportion to: changes, as published, or importance.
+        The cost of a page's staleness is proportional to its changes, as published, or to its importance.
     times
-        By which law the time of an access is drawn: constant, exponential, gamma, weibull or lognormal.
+        Distribution of the time of an access: constant, exponential, gamma, weibull or lognormal.
     times_spread
-        Standard deviation of the time of an access, in units of its mean, where the law leaves that open.
+        Standard deviation of the time of an access, in units of its mean, if the distribution leaves it open.
     spacing
-        How the accesses of a page follow each other: even, or random.
+        Spacing of a page's accesses: even, or random.
     new_share, estimator, replan
         See `PlannedRates`.
 

@@ -12,7 +12,7 @@ from evercrawl.types import Floats, Keys
 
 
 class Random(Follows, Policy):
-    """Visit pages in random order; a seed gives the same order again.
+    """Visit pages in random order; the same seed gives the same order.
 
     Each choice is a new draw. With one draw a visit those who drew little would wait for ever, for whoever is visited
     draws again.
@@ -20,7 +20,7 @@ class Random(Follows, Policy):
     Parameters
     ----------
     seed
-        Another seed, other lots.
+        Seed of the random order.
 
     Examples
     --------

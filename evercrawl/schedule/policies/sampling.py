@@ -36,7 +36,7 @@ class _Sites(NamedTuple):
 
 
 class Sampling(PlannedRates):
-    """In each period probe some pages of every site; what is left of its visits goes where most probes had changed.
+    """In each period probe some pages of every site; the other visits go to sites where most probes had changed.
 
     A period has `part` times as many visits as there are pages. Small sites are joined where there are fewer probes
     than sites. A change counts for what the pages of the site matter on the mean; of a site's pages, those come first
@@ -203,12 +203,12 @@ class Sampling(PlannedRates):
         Returns
         -------
         sites
-            What visits of late have told of each site: probes, and others.
+            Results of recent visits for each site, probes and others.
 
             site : site
-                Which it is.
+                The page.
             told : visits
-                That told whether the page had changed; an old one counts less than a new one.
+                Visits that showed whether the page had changed; older ones count less.
             changed : share of these
                 That found it had.
         """

@@ -53,24 +53,24 @@ class StormcrawlerAdaptive(Follows, Adaptive):
     Parameters
     ----------
     start
-        The interval of a page that was visited once, or `cycle`: as long as it takes to visit all pages once.
+        Interval of a page that was visited once, or `cycle`: the time that it takes to visit all pages once.
     increase
-        How much longer an interval becomes by a visit that finds no change, as a part of it.
+        Growth of an interval after a visit that finds no change, as a fraction of it.
     decrease
         How far it goes down towards the shortest by one that finds a change, as a part of what lies between.
     shortest
-        No interval is shorter; in whole minutes.
+        Minimum interval, in whole minutes.
     longest
-        No interval is longer; in whole minutes.
+        Maximum interval, in whole minutes.
     failed
-        After how long a page is tried again that could not be fetched.
+        Time after which a page that could not be fetched is tried again.
     gone
-        After how long a page is tried again that was gone.
+        Time after which a page that was gone is tried again.
     new_share
         Part of the visits that goes to new pages, while there are any. The original serves all in the order of their
         dates, where a new page's date is that of its discovery.
     work_conserving
-        1 to go on, where nothing is due, with the page of whose interval least is left, as a part of it.
+        1 to continue, if nothing is due, with the page with the smallest fraction of its interval left.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from evercrawl.types import Floats
 
 
 class Uniform(PlannedRates):
-    """Visit all pages equally often, whatever they matter and however they change.
+    """Visit all pages equally often, whatever their importance and rate of change.
 
     Where all matter the same it is better than visits in proportion to rates of change, by freshness and by age. New
     pages come in the order of discovery, or, where the crawl weighs pages by something else than importance, by what

@@ -22,7 +22,7 @@ _ROUNDS: Final = (0.05, 200.0)  # of all pages, in which the cycle may take a pa
 
 
 class Xyleme(Follows, Resumes, Policy):
-    """Visit the page with the most cash x interest x (0.5 + P(changed)); one visit in five is that of a cycle.
+    """Visit the page with the most cash x interest x (0.5 + P(changed)); one visit in five follows a cycle.
 
     The cash comes with the interest in the page already: whoever gathers the columns multiplies by it (`Pages.cash`),
     and it is 1 where nobody asked for more of anything. A page that was never read counts as changed.
@@ -35,7 +35,7 @@ class Xyleme(Follows, Resumes, Policy):
     Parameters
     ----------
     cycle
-        Share of the visits that are the cycle's, from 0.001 to 1.
+        Share of the visits that follow the cycle, from 0.001 to 1.
 
     Raises
     ------

@@ -89,9 +89,9 @@ class Adaptive(Learns, Tabulates, Policy):
             The pages that were read.
 
             slot : page
-                Which it is.
+                The page.
             interval_s : seconds
-                From its last visit to the next, as visits have made it.
+                Interval from its last visit to the next.
             due_at : instant
                 When it falls due.
         """

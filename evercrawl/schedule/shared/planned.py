@@ -43,16 +43,15 @@ class PlannedRates(Learns, Allocates, Tunable, Follows, Resumes, Tabulates, Poli
     Parameters
     ----------
     new_share
-        Part of the visits that goes to new pages while there are any, from 0 to 1.
+        Share of the visits for new pages while there are any, from 0 to 1.
     estimator
-        What a rate of change is taken to be. Of what is believed of a page: typical, e to the mean of the logarithm, or
-        gamma, the mean. Of its visits that told of change: log_corrected, Cho's estimator of checks at random, or
-        naive, changes by time, both counting half a change of pages never found changed. Or another estimator of
-        `evercrawl.change`, where 0 and infinity leave the mean of the belief: classes, irregular, last_modified, log,
-        log_exact, online_counts, online_momentum, online_steps, posterior.
+        Estimate of a page's rate of change. From its posterior: typical, e to the mean of the logarithm, or gamma, the
+        mean. From the results of its visits: log_corrected, Cho's estimator for random checks, or naive, changes
+        divided by time; both assume half a change for pages never found changed. Or another estimator of
+        `evercrawl.change`, replaced by the posterior mean while it gives 0 or infinity: classes, irregular,
+        last_modified, log, log_exact, online_counts, online_momentum, online_steps, posterior.
     replan
-        How often there is a new plan, as a part of the time in which every page could be visited once; from 0.001 to
-        100.
+        Time between two plans, as a multiple of the time in which every page could be visited once; from 0.001 to 100.
     """
 
     invalidated_by: ClassVar[InvalidatedBy] = "plans"
@@ -212,12 +211,12 @@ class PlannedRates(Learns, Allocates, Tunable, Follows, Resumes, Tabulates, Poli
         Returns
         -------
         plan
-            The pages that the last plan looked at.
+            The pages in the last plan.
 
             slot : page
-                Which it is.
+                The page.
             visits_per_day : visits a day
-                How often the plan has it visited.
+                Visits that the plan gives it.
         """
         per_s = self._rates.upto(0)["per_s"]
         slots = np.flatnonzero(~np.isnan(per_s)).astype(np.uint32)

@@ -24,7 +24,7 @@ _LEAST: Final = 1e-300
 
 
 class BayesClasses(Learns, Tabulates, ByPrice):
-    """Visit the page whose visit is worth most, on the mean over the classes that it may be of; one price for all.
+    """Visit the page whose visit is worth most, averaged over its possible rate classes; one price for all.
 
     After each visit the probabilities of the page's classes are multiplied by those of what was found. A visit is worth
     V = w sum pi_k ((1 - theta) h(x_k) + theta (x_k - 1 + e^(-x_k))) / lam_k, x_k = lam_k tau, h(x) = 1 - e^-x (1 + x);
@@ -34,11 +34,11 @@ class BayesClasses(Learns, Tabulates, ByPrice):
     Parameters
     ----------
     periods_days
-        Mean times between two changes in each class, in days, with commas between them.
+        Mean time between two changes in each class, in days, separated by commas.
     forget
-        What a page's earlier visits count less by with each that follows, 0 where pages stay as they are.
+        Fraction by which earlier visits count less with each later one; 0 if rates of change stay constant.
     harmonic
-        theta: with more of it pages that change too often are visited more.
+        theta: a larger value gives more visits to pages that change too often to follow.
 
     Examples
     --------
@@ -134,14 +134,14 @@ class BayesClasses(Learns, Tabulates, ByPrice):
         Returns
         -------
         classes
-            The pages that were visited, and how probable it is of each to be of each class.
+            The visited pages, with the probability of each class.
 
             slot : page
-                Which it is.
+                The page.
             visits : visits
-                That told whether it had changed.
+                Visits that showed whether it had changed.
             every_N_days : probability
-                That it changes once in so many days on the mean; they sum to 1.
+                Probability that it changes once in N days on average; they sum to 1.
         """
         slots, visits = self._beliefs.all()
         likely = self._beliefs.probabilities(slots)

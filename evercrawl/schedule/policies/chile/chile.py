@@ -39,33 +39,32 @@ class Chile(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Places, Policy)
     Parameters
     ----------
     a
-        How much a page's worth q counts, as an exponent, from 0 to 10.
+        Exponent of a page's worth q, from 0 to 10.
     b
-        How much it counts what is held of a page, r, likewise, but above 0.
+        Exponent of r, the stored part of a page; above 0.
     c
-        How much it counts how fresh that is, p, likewise, but above 0.
+        Exponent of p, the freshness of that part; above 0.
     links
         Weight in q of importance, in units of its mean; 0 or more.
     queries
-        Weight in q of how like the page is to what people search for, from 0 to 1.
+        Weight in q of the page's similarity to what people search for, from 0 to 1.
     visits
         Weight in q of use by people, in units of its mean.
     url
-        Weight in q of the look of the URL, from 0 to 1.
+        Weight in q of the form of the URL, from 0 to 1.
     batch_pages
-        Visits in a batch, at most. By itself it has as many as are made in 10 s, but no less than a thousandth of all
+        Maximum visits in a batch. By default a batch has as many as are made in 10 s, but at least a thousandth of all
         pages that wait, and no more than a hundredth. A page is visited once a batch, so that longer ones would keep
         those waiting which it pays to visit most often.
     site_pages
-        Pages of one site in a batch, at most: of all names of a domain. (The paper's crawler calls site what answers
-        to one name, which is a host here.)
+        Maximum pages of one site, with all names of its domain, in a batch. (In the paper a site is one host name.)
     host_order
-        In which order a batch's hosts are asked: "largest" for those first that have most pages left in it, "queued"
-        for those with most pages never read, "round_robin" for those that were asked least often.
+        Order of a batch's hosts: "largest" begins with those that have most pages left in it, "queued" with those that
+        have most unread pages, "round_robin" with those that were requested least often.
     soonest
-        How long a page is left alone after a visit, as long as others wait.
+        Minimum time between two visits of a page while others wait.
     rates
-        lambda: "counts", from counts of changes, as the crawler has it; or "posterior", the mean of what is believed.
+        lambda: "counts", from counts of changes, as in the paper's crawler; or "posterior", the posterior mean.
 
     Examples
     --------
@@ -193,16 +192,16 @@ class Chile(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Places, Policy)
         Returns
         -------
         changes
-            What was counted of each page that was visited twice; lambda is made of it.
+            Counts for each page that was visited twice; lambda is computed from them.
 
             slot : page
-                Which it is.
+                The page.
             visits : visits
-                That told whether it had changed: all but the first, and failed ones.
+                Visits that showed whether it had changed: all but the first and failed ones.
             changes : visits
                 That found it had.
             undated : visits
-                That found it had, and no date to believe of when.
+                Visits that found it changed, without a trusted date of the change.
             span_s : seconds
                 From the first of its visits to the last.
             unchanged_s : seconds
@@ -212,7 +211,7 @@ class Chile(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Places, Policy)
             What is still to be visited of a batch: a crawl that goes on picks one anew, and so does whoever exports it.
 
             slot : page
-                Which it is.
+                The page.
         """
         return {"changes": self._counts.table(), "batch": {"slot": self._batch.slots()}}
 

@@ -23,7 +23,7 @@ _PLACED: Final = [("days", "u1"), ("offset_s", "f4")]
 
 
 class MarkedPoint(PlannedRates):
-    """Split the visits of a horizon among pages, each to the page that gains most, and place those of a page evenly.
+    """Split the visits of a horizon among pages, each to the page that gains most, and space a page's visits evenly.
 
     A page whose changes fall at one time of the day is visited just after it instead, on those days of the week for
     which a visit is worth what it is worth elsewhere. That needs changes whose time is known: by a date that is
@@ -32,10 +32,9 @@ class MarkedPoint(PlannedRates):
     Parameters
     ----------
     each
-        Visits of a page in a horizon, on the mean: with one, 1 to 6 % of what the optimum reaches is lost, with ten
-        nothing that shows.
+        Mean visits of a page in a horizon: with one, 1 to 6 % of the optimum is lost, with ten nothing that shows.
     regular
-        1 to use regular times, 0 to take all pages as changing at random.
+        1 to use regular times of change, 0 to assume that all pages change at random.
     split
         How the visits are split, always for the same total: "price", by two prices between which the best split lies;
         "greedy", one by one to whichever page gains most; "dynamic", by the dynamic programme, O(n visits^2). The
@@ -156,10 +155,10 @@ class MarkedPoint(PlannedRates):
         plan
             See `PlannedRates`.
         regular
-            The pages that change at times of day or of the week that could be told.
+            The pages that change at known times of the day or week.
 
             slot : page
-                Which it is.
+                The page.
             visits_per_week : visits a week
                 How often it is visited, once a day at most, on the days on which it changes.
             hour : hours since the day began, UTC

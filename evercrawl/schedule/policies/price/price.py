@@ -37,12 +37,12 @@ class Price(SavesRows, Sizes, ByPrice):
     Parameters
     ----------
     harmonic
-        theta, the part of the harmonic index: with more of it pages that change too often are visited more. Unless it
-        is 0, it is at least 0.05 for new pages, so that none is left unread.
+        theta, the part of the harmonic index: a larger value gives more visits to pages that change too often to
+        follow. Unless it is 0, it is at least 0.05 for new pages, so that none is left unread.
     close
-        When a due time is close enough: the last step of the search, as a part of the age.
+        Precision of a due time: the last step of the search, as a fraction of the age.
     without
-        Parts that are left out, to see what they are good for, such as `burst,cohorts`: `exposure`, all that is told
+        Parts that are left out, to measure their effect, such as `burst,cohorts`: `exposure`, everything that is told
         but by time; `clock`, the clocks of sites and folders; `burst`, the page's own; `cohorts`, pages that changed
         with it; `siblings`, those of its name; `mates`, that one page stands for its folder; and `age`, that age alone
         is worth something.

@@ -29,7 +29,7 @@ _DEAD, _NOT_YET = -2.0, -1.0
 
 
 class Rpuc(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
-    """Visit the pages of each type once in its period; of those whose time is up, the latest for its period first.
+    """Visit the pages of each type once per period; of overdue pages, first the most overdue relative to its period.
 
     A page is told by a vector V of four numbers: R, in how many answers to searches it comes up a cycle; P, its
     importance; U, how often visits find it changed; C, how often it is followed of the times it is shown. A matrix
@@ -64,12 +64,12 @@ class Rpuc(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
         How the crawl finds out whether its copy is still good: get, by a request that brings the page if it is not; or
         head, by asking for the head first.
     demand
-        Which part of what a page matters is how often it comes up in answers and is followed, once there are any; the
-        rest is importance.
+        Share of a page's worth that comes from how often it is shown in answers and opened, once there is such data;
+        the rest is importance.
     drop_after
         A page that was gone so many visits in a row is removed; 6 at most, for then the crawl itself gives it up.
     new_share
-        Part of the visits for pages never visited, as long as there are any.
+        Share of the visits for unvisited pages, while there are any.
 
     Examples
     --------
@@ -167,34 +167,34 @@ class Rpuc(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
             The target list: the pages whose last check found them changed, the latest first.
 
             slot : page
-                Which it is.
+                The page.
             changed_at : instant
                 Of the visit that found it changed.
         removed
             The pages that are given up, as they were gone `drop_after` times in a row.
 
             slot : page
-                Which it is.
+                The page.
             at : instant
-                When it was last asked for.
+                When it was last requested.
             times : visits
-                In a row that found it gone.
+                Consecutive visits that found it gone.
         queues
             Every page that had been read when types were fitted last.
 
             slot : page
-                Which it is.
+                The page.
             type : number
                 Whose queue it is in, as in `types`.
         types
-            The types of pages, given or fitted; once they were.
+            The types of pages, once they are given or fitted.
 
             type : number
                 Which it is, from 0.
             pages : pages
                 In its queue.
             period_s : seconds
-                For which its pages are left alone after a visit.
+                Time between two visits of its pages.
             threshold : of the sum
                 From which on a page belongs to it: of the four weights, each times its component on the `scale`.
             retrieval : weight

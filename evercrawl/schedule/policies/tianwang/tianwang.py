@@ -32,7 +32,7 @@ _TIE: Final = 2.0**-33
 
 
 class Tianwang(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
-    """In each cycle visit so many new URLs, the pages whose NextCrawlTime has come, and what earlier cycles left over.
+    """In each cycle visit some new URLs, pages whose NextCrawlTime has come, and pages that earlier cycles left over.
 
     A cycle has room for N_C visits. I % of them are for new URLs; what these leave goes to index-like pages, visited
     for the links they will show, and else to nobody. Of the others, pages take their turn whose NextCrawlTime came
@@ -46,26 +46,26 @@ class Tianwang(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
     new_percent
         I: for new URLs, in percent of the capacity, from 0 to 100.
     capacity
-        N_C, visits a cycle; 0 for as many as the crawl makes in that time.
+        N_C, visits per cycle; 0 for as many as the crawl makes in that time.
     cycle
         How long a cycle is, such as 1d; empty for as long as the capacity takes, or, where that is not given either, a
         fifth of all pages that were read.
     work_conserving
-        1 to visit something else, soonest due first, where a cycle has nothing left to do; 0 as published.
+        1 to visit other pages, those due soonest first, if a cycle has nothing left to do; 0 as published.
     direct_after
-        A page that was found changed in so many checks in a row is visited before all others, once it is due; 8 at
+        A page that was found changed in this many consecutive checks is visited before all others, once it is due; 8 at
         most, 0 for none. "Fetched directly" could mean in every cycle, due or not: that would do worse.
     retire_after
-        DisappearTimes at which a page that is gone is given up; 6 at most, for then the crawl itself does so.
+        DisappearTimes at which a page that is gone is given up; at most 6, because then the crawl itself does so.
     longest
-        A page is visited again after so many rounds at the latest, 1 or more, a round being the time it takes to visit
-        all pages.
+        Maximum number of rounds between two visits of a page, 1 or more; a round is the time it takes to visit all
+        pages.
     locality
-        How much of its site's rate of change a page is at least taken to have, up to 1: 0 for none, as published.
+        Minimum rate of change of a page, as a fraction of its site's rate, up to 1; 0 for none, as published.
     index_links
-        A page is index-like that has so many links or more, little text for them, and had other links before.
+        A page with at least this many links, little text per link, and changed links is index-like.
     index_bytes
-        So many bytes of text a link are little, or fewer.
+        Maximum bytes of text per link of an index-like page.
 
     Examples
     --------
@@ -183,22 +183,22 @@ class Tianwang(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
         Returns
         -------
         PageInfoTable
-            What is known of each page that was asked for: its checks, ChangePeriod, NextCrawlTime and DisappearTimes.
+            Each requested page with its checks, ChangePeriod, NextCrawlTime and DisappearTimes.
 
             slot : page
-                Which it is.
+                The page.
             checks : visits
-                That told whether it had changed.
+                Visits that showed whether it had changed.
             changes : visits
                 That found it had.
             watched_s : seconds
-                The intervals before these checks, all together.
+                Sum of the intervals before these checks.
             at : instant
-                When it was last asked for.
+                When it was last requested.
             changed_at : instant
                 Of the last visit that found it changed.
             changes_per_day : changes a day
-                The rate of change that is estimated of all that.
+                The rate of change estimated from these.
             next_at : instant
                 NextCrawlTime: a period after its last visit; none for pages that are left over or given up.
             period_s : seconds
@@ -212,14 +212,14 @@ class Tianwang(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
             them.
 
             slot : page
-                Which it is.
+                The page.
             due_at : instant
                 Since when it has been due.
         IndexPages
-            The pages that were found to have links; this table is ours.
+            The pages with links; this table is not in the paper.
 
             slot : page
-                Which it is.
+                The page.
             links : pages
                 To which it links.
             new_pages : pages

@@ -39,19 +39,19 @@ class Webfountain(Learns, Plans, Follows, Tabulates, Policy):
     Parameters
     ----------
     buckets
-        By what pages are sorted into buckets: `rate`, of change, or `rate_importance`, by importance as well.
+        How pages are sorted into buckets: by `rate` of change, or by `rate_importance`.
     count
-        How many buckets, at most.
+        Maximum number of buckets.
     periods
-        How many periods the programme looks ahead, 8 at least.
+        Number of periods that the programme looks ahead, at least 8.
     cycle_periods
-        How many periods there are while all pages could be visited once.
+        Number of periods in the time in which all pages could be visited once.
     weights
         How much obsolete pages count in each period ahead: `rising`, most in the last and less the sooner a period is,
         as the survey tells it; `flat`, or in the `last` as much as in all others together. What is obsolete at the end
         of the plan will be so for a while.
     new_weight
-        How much a page that was never visited counts, beside one of mean importance that is obsolete.
+        Weight of an unvisited page, relative to an obsolete page of mean importance.
     shortest
         No period is shorter, nor has fewer than 16 visits, so that solving is a small part of it.
 
@@ -193,10 +193,10 @@ class Webfountain(Learns, Plans, Follows, Tabulates, Policy):
         Returns
         -------
         buckets
-            A row for each bucket of the last plan; once there was one.
+            A row for each bucket of the last plan, if there was one.
 
             pages : pages
-                How many it has.
+                Number of its pages.
             rate_per_s : changes a second
                 Of each page, as visits found it.
             obsolete : pages
@@ -212,7 +212,7 @@ class Webfountain(Learns, Plans, Follows, Tabulates, Policy):
             visits_N : visits
                 That its pages get in each period ahead, the next one being 0.
         periods
-            A row for each period ahead; once there was a plan.
+            A row for each period ahead, if there was a plan.
 
             period : number
                 The next one is 0.
