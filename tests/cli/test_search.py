@@ -56,6 +56,11 @@ def test_wrong_use_is_told(tmp_path, capsys, wrong):
     assert capsys.readouterr().err.startswith("evercrawl: ")
 
 
+def test_an_empty_query_is_told(tmp_path, capsys):
+    assert main(["search", "", " ", "--dir", str(tmp_path)]) == 2
+    assert "the query is empty" in capsys.readouterr().err
+
+
 def test_without_an_index_it_says_how_to_make_one(site, tmp_path, capsys):
     flags = ["--delay", "0", "--allow-net", NETWORK, "--pages", "2", "--quiet", "--no-index"]
     assert main(["crawl", *site.seeds, "--dir", str(tmp_path / "crawl"), *flags]) == 0

@@ -16,6 +16,7 @@ from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.plain import plain
 from evercrawl.cli.show.words import ago, percent
 from evercrawl.config import values
+from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
     from evercrawl.ask.search.hits import Hit
@@ -56,6 +57,8 @@ def add(verbs: arguments.Verbs) -> None:
 def run(args: argparse.Namespace) -> int:
     """Find them; exit code 1 where there are none."""
     limit = cast("int", arguments.value(values.whole(1), args.limit, "--limit"))
+    if not "".join(args.words).strip():
+        raise ConfigError("the query is empty; name words to search for")
     directory = where.directory(args)
     warm.before_reading("evercrawl.ask.search.search")
     from evercrawl.ask.remote import remote
