@@ -171,7 +171,7 @@ def timed(work: Callable[[], T]) -> tuple[T, float]:
 
 
 def measured(folder: Path, visits: int) -> list[Figure]:
-    """Return all figures, in CPU time; that of the whole command in wall time."""
+    """Return all figures, in CPU time; that of the whole command with its start and the opening of the crawl."""
     shutil.rmtree(folder / FOLDER, ignore_errors=True)
     crawl = opened(folder)
     derived, built_s = timed(Derived(crawl).current)
@@ -191,9 +191,10 @@ def measured(folder: Path, visits: int) -> list[Figure]:
         versions.append(timed(partial(history, runs, slot))[1])
         linking.append(timed(partial(inlinks, view.state, runs, slot))[1])
     command = [sys.executable, "-m", "evercrawl", "changes", "--since", "2023-01-01", "--dir", str(folder), "--json"]
-    began = time.perf_counter()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    wall_s = time.perf_counter() - began
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     crawl.close()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return [
@@ -209,7 +210,7 @@ def measured(folder: Path, visits: int) -> list[Figure]:
             at_most=1.0,
         ),
         Figure(f"all {every.total:,} of a site, {every.noise:,} noise, CPU", every_s, "s"),
-        Figure("evercrawl changes, the whole command, wall", wall_s, "s"),
+        Figure("evercrawl changes, the whole command, CPU", command_s, "s", at_most=1.0),
         Figure(f"versions of a page, longest of {PAGES_ASKED}, CPU", max(versions) * 1e3, "ms", at_most=50),
         Figure(f"in-links of a page, longest of {PAGES_ASKED}, CPU", max(linking) * 1e3, "ms", at_most=50),
         Figure("peak of memory", peak, "MiB"),
