@@ -201,6 +201,9 @@ class Config:
     http2: bool = _network(True, values.switch(), "use HTTP/2 where a server offers it")
     http3: bool = _network(False, values.switch(), "use HTTP/3 where a server has offered it, if libcurl supports it")
 
+    tdmrep: bool = _network(False, values.switch(),
+        "ask each site for /.well-known/tdmrep.json before its first page, once a day, and record what it reserves")
+
     render: str = _render("never", values.choice("never", "auto", "always"),
         "read pages in a browser: never; auto = where the text without scripts is poor, as long as it pays; always")
     render_pages: int = _render(2, values.whole(1), "maximum pages in the browser at a time")

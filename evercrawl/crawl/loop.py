@@ -413,6 +413,7 @@ class Crawl:
             await self._end_rendering()
         if self._requisites is not None:
             await self._requisites.close()
+        await self._visiting.close()
         await self._network.close()
         self._access.close()
         await self.obeying.close()

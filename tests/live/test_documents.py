@@ -2,12 +2,14 @@
 """Documents and feeds of a crawl are read in another process: searched, exported, and their links followed."""
 
 import asyncio
+import contextlib
 
 import office_files as files
 import pytest
 
 from evercrawl.ask.reading.content_table import ContentTable
 from evercrawl.ask.reading.selection import Wanted
+from evercrawl.ask.search.search import Search
 from evercrawl.progress import Limits
 from evercrawl.simulate.worlds.made_web import Answer
 
@@ -16,6 +18,12 @@ OOXML = "application/vnd.openxmlformats-officedocument."
 FEED = b"""<?xml version="1.0"?><rss version="2.0"><channel><title>News of tea</title><language>en-GB</language>
 <image><title>a picture</title></image><item><title>Kettles &amp;amp; cups</title><link>/from-feed</link>
 <pubDate>Sun, 06 Sep 2009 16:20:00 GMT</pubDate></item></channel></rss>"""
+
+
+SEARCHED = {
+    "findings docx": "/a.docx", "words xlsx": "/b.xlsx", "a point": "/c", "kettles cups": "/feed",
+    "findings pdf": "/paper",
+}  # fmt: skip
 
 
 def kept(kind, body):
@@ -27,7 +35,8 @@ def test_a_crawl_reads_documents_and_feeds(live):
         async with live.Server() as server:
             origin = server.web.origins[0]
             server.extra |= {
-                "/": live.html("/a.docx", "/b.xlsx", "/c", "/d.odt", "/bomb.docx", "/feed", "/broken.pptx"),
+                "/": live.html("/a.docx", "/b.xlsx", "/c", "/d.odt", "/bomb.docx", "/feed", "/broken.pptx", "/paper"),
+                "/paper": kept("application/pdf", files.pdf(link=f"{origin}/from-pdf")),
                 "/a.docx": kept(f"{OOXML}wordprocessingml.document", files.docx(link=f"{origin}/from-docx")),
                 "/b.xlsx": kept("application/octet-stream", files.xlsx()),
                 "/c": kept(f"{OOXML}presentationml.presentation", files.pptx()),
@@ -36,6 +45,7 @@ def test_a_crawl_reads_documents_and_feeds(live):
                 "/broken.pptx": kept(f"{OOXML}presentationml.presentation", files.pptx()[:9_000]),
                 "/feed": kept("application/rss+xml", FEED),
                 "/from-docx": live.html(text="found in a document"),
+                "/from-pdf": live.html(text="found in a paper"),
                 "/from-feed": live.html(text="found in a feed"),
             }
             limits = Limits(until_idle=True, seconds=60)
@@ -45,12 +55,13 @@ def test_a_crawl_reads_documents_and_feeds(live):
     origin = asyncio.run(go())
     outcomes = {url.removeprefix(origin): label for url, label in live.outcomes().items()}
     assert set(outcomes.values()) == {"ok"}
-    assert {"/from-docx", "/from-feed"} <= outcomes.keys()
+    assert {"/from-docx", "/from-feed", "/from-pdf"} <= outcomes.keys()
     found = {visit.slot: visit for visit in live.visits()}
     about = {url.removeprefix(origin): found[slot] for slot, url in enumerate(live.urls()) if slot in found}
     assert (about["/a.docx"].title, about["/a.docx"].language) == ("A report", "de")
     assert (about["/feed"].title, about["/feed"].language) == ("News of tea", "en-GB")
     assert about["/d.odt"].language == "fr"
+    assert about["/paper"].title == "A paper"
     assert about["/b.xlsx"].text.visible
     assert not about["/bomb.docx"].text.visible
     with live.partition() as partition:
@@ -66,4 +77,7 @@ def test_a_crawl_reads_documents_and_feeds(live):
     assert f"- [Kettles & cups]({origin}/from-feed)" in content["/feed"]
     assert "a picture" not in content["/feed"]
     assert sum(table.tally.failed.values()) == 2
+    with contextlib.closing(Search(live.directory)) as search:
+        said = {words: search.ask(words).hits[0].url.removeprefix(origin) for words in SEARCHED}
+    assert said == SEARCHED
     live.verified()

@@ -108,6 +108,19 @@ def test_a_page_that_harms_the_browser_costs_itself_alone(live):
     live.verified()
 
 
+def test_strange_scripts_cost_their_page_alone_and_reach_nothing(live):
+    harm = ("/alerts", "/workers", "/downloads", "/leads", "/frames", "/huge", "/deep", "/calls")
+    settings = {"render_memory_bytes": 700 << 20, "render_requests": 30}
+    server, canary = crawled(live, harm=harm, settings=settings, seconds=500.0)
+    outcomes = {url.partition(str(server.port))[2]: label for url, label in live.outcomes().items()}
+    assert [outcomes[path] for path in harm] == ["ok"] * len(harm)
+    assert [number for number in range(20) if outcomes.get(f"/page/{number}") == "ok"] == list(range(20))
+    assert canary.connections == 0
+    assert "/service.js" not in server.paths
+    assert not any(path.startswith(("/frames?", "/x0")) for path in server.paths)
+    live.verified()
+
+
 def test_nothing_that_a_page_asks_for_passes_the_guard_or_robots_txt(live):
     server, canary = crawled(live, path="/inside")
     assert canary.connections == 0

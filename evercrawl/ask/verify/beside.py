@@ -25,7 +25,7 @@ from evercrawl.store.repair.birth import read_birth
 from evercrawl.store.repair.damage import Part
 
 _AGAIN: Final = "remove it, and the next run makes it again"
-_DATABASES: Final = ("robots.sqlite", "sitemaps.sqlite", "soft404.sqlite")
+_DATABASES: Final = ("robots.sqlite", "sitemaps.sqlite", "soft404.sqlite", "requisites.sqlite")
 _KEPT: Final = "restore it from a backup, or remove it"
 _JSON: Final = ("policy.json", "memory.json", "quarantine.json", "cookies.json")
 

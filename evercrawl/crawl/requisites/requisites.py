@@ -53,6 +53,7 @@ GIVEN_UP_S: Final = 86_400.0
 """After which one that failed is asked for again, if a page still needs it."""
 _WINDOW: Final = 1_000
 _MOST_WINDOW: Final = 32_000
+_MOST_RESTS: Final = 10_000
 _LOOK_S: Final = 0.05
 _COMMIT_S: Final = 1.0
 _HELD: Final = (Outcome.OK, Outcome.DUPLICATE, Outcome.TRUNCATED)
@@ -248,10 +249,16 @@ class Requisites:
             del self._tasks[one.number]
             self._hosts.discard(host)
             if self._budget.share:
-                self._rests[host] = self._clock.now() + self._delay_s / self._budget.share
+                self._rest(host, self._clock.now())
             if came is not None:
                 self._done.append(came)
                 self._wake()
+
+    def _rest(self, host: str, now: float) -> None:
+        """Let pages of a host have their turn."""
+        if len(self._rests) > _MOST_RESTS:
+            self._rests = {name: until for name, until in self._rests.items() if until > now}
+        self._rests[host] = now + self._delay_s / self._budget.share
 
     async def _came(self, one: KnownRequisite) -> _Came:
         if why := self._barred(one.url):

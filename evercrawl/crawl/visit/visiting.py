@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from evercrawl.crawl.storing import Storing
     from evercrawl.crawl.visit.head_checks import HeadChecks
     from evercrawl.crawl.visit.parsers import Parsers
+    from evercrawl.crawl.visit.tdm_policies import TdmPolicies
     from evercrawl.model.policy.planning import Planning
     from evercrawl.model.web.mirrors import Mirrors
     from evercrawl.schedule.frontier.frontier import Frontier
@@ -75,6 +76,8 @@ class Visiting:
         Which pages the scope keeps out now, whatever it was when they became known; and told of what begins.
     rendering
         Which pages are read in a browser; None where none is.
+    tdm
+        What sites reserve of text and data mining; None where nobody asks.
 
     Attributes
     ----------
@@ -105,6 +108,7 @@ class Visiting:
         enforcing: Enforcing,
         checks: Checks,
         rendering: Rendering | None = None,
+        tdm: TdmPolicies | None = None,
     ) -> None:
         self._enforcing, self._checks = enforcing, checks
         self._partition, self._config, self._network = partition, config, network
@@ -112,7 +116,7 @@ class Visiting:
         self._planning, self._random_probes, self._mirrors = planning, random_probes, mirrors
         self._heads, self._soft404, self._sitemaps = heads, soft404, sitemaps
         self._pace, self._parsers, self._storing, self._quarantine = pace, parsers, storing, quarantine
-        self.rendering = rendering
+        self.rendering, self._tdm = rendering, tdm
         self.underway = 0
         self.readings: list[Reading] = []
 
@@ -155,7 +159,9 @@ class Visiting:
             self.readings.append(understand(fetched(failed, host, slot, recall(self._partition, slot))))
             self._frontier.release(host)
             return
-        if leave == GO:
+        if leave == GO and self._tdm is not None and self._tdm.waits(host, url):
+            self._frontier.put_first(host, slot, new=new)
+        elif leave == GO:
             self._visit(host, slot, url, now, new=new)
         elif leave == WAIT:
             self._frontier.put_first(host, slot, new=new)
@@ -190,6 +196,11 @@ class Visiting:
         self._pace.started(now)
         if self._random_probes.began(slot, now):
             self._storing.changed()
+
+    async def close(self) -> None:
+        """Give up what is asked for beside pages."""
+        if self._tdm is not None:
+            await self._tdm.close()
 
     def unreachable(self, host: Host, why: str, at: float) -> None:
         """Count the page that a host would have offered as failed; its name leads nowhere."""
@@ -259,7 +270,10 @@ class Visiting:
         reading = understand(answer)
         if why := self._soft404.why_no_page(reading, now):
             reading = no_page(reading, why)
-        if optouts := self._access.optouts(reading.exchange.request.url):
+        optouts = self._access.optouts(reading.exchange.request.url)
+        if self._tdm is not None and reading.exchange.headers.get("tdm-reservation", "").strip() != "0":
+            optouts |= self._tdm.optouts(reading.exchange.request.url)
+        if optouts:
             reading = msgspec.structs.replace(reading, optouts=optouts)
         if reading.page.feeds:
             self._sitemaps.feeds(reading.exchange.request.url, reading.page.feeds, now)

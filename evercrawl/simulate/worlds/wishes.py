@@ -22,6 +22,7 @@ NOT_DRAWN: Final = {
     "render_requests": "as `render`",
     "render_memory_bytes": "as `render`",
     "browser": "as `render`",
+    "tdmrep": "no made-up site has the file; a live crawl tests it",
     "requisites": "pages of made-up worlds need nothing else to be shown; tests of its own hold it to its limits",
     "requisites_from": "as `requisites`",
     "requisites_share": "as `requisites`",
