@@ -11,6 +11,7 @@
 # make demo    crawl a small living web on this machine, and compare what was learned with the truth
 # make serve   the same living web for ten minutes, with the crawl in a browser: open the link that it prints
 # make unchanged  whether worlds, golden tests, demonstration and questions give what they gave (bench/unchanged.py)
+# make figures  every table of policies in full, hours of it, and on from where it was (bench/regenerate.py HISTORIES=folder)
 # make wheels  the wheels of both kinds of machine, with the inner loops compiled, in dist/
 # make fuzz    every reader of foreign bytes, and every file of a crawl directory, for eight hours (bench/fuzz.py)
 # make soak    live 2,000 made-up worlds, and hold the crawler to its promises in each; crawl 20,000 pages of random bytes,
@@ -19,7 +20,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
-.PHONY: wheels setup audit lock test quick golden replay look scripts screenshots check docs demo serve unchanged fuzz soak clean
+.PHONY: figures wheels setup audit lock test quick golden replay look scripts screenshots check docs demo serve unchanged fuzz soak clean
 
 setup: .venv/ready
 
@@ -45,6 +46,9 @@ golden: setup
 replay: setup
 	.ci/replay
 	REPLAY_TESTS=required $(BIN)/python -m pytest -q -m browser tests/live
+
+figures: setup
+	$(BIN)/python bench/regenerate.py $(HISTORIES)
 
 audit: setup
 	$(BIN)/python .ci/lock.py check
