@@ -23,7 +23,7 @@ from evercrawl.crawl import switching
 from evercrawl.crawl.adjusting import keep_adjusted
 from evercrawl.crawl.assemble import assemble, only_named
 from evercrawl.crawl.collecting import sparing_survivors
-from evercrawl.crawl.heaps import share_areas
+from evercrawl.crawl.heaps import keep_giving_back, share_areas
 from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.measuring import MemoryMeasuring
 from evercrawl.crawl.memory import Memory
@@ -316,6 +316,7 @@ async def _run(
         shelving = Shelving(one, partition.directory)
         stack.callback(shelving.shelf.close)
         beside.append(asyncio.ensure_future(shelving.keep()))
+        beside.append(asyncio.ensure_future(keep_giving_back()))
         measuring = MemoryMeasuring(one, clock, shelving.shelf)
         beside.append(asyncio.ensure_future(measuring.keep()))
         if not only:

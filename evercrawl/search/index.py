@@ -86,7 +86,7 @@ class Index:
         self._heaps = heap_bytes, _ANCHOR_HEAP_BYTES
         self.at = NOTHING if directory is None else _mark(directory, writable=writable)
         self._stamp = (0, 0) if directory is None else mark.stamp(directory)
-        self._waiting: dict[int, dict[str, None]] = {}
+        self._waiting: dict[int, str | dict[str, None]] = {}  # most pages have but one
         self._waiting_count = 0
         self._lookup: Lookup | None = None
         with told(directory, "opened"):
@@ -108,11 +108,16 @@ class Index:
         for slot, words in pairs:
             waiting = every.get(slot)
             if waiting is None:
-                every[slot] = {words: None}
-                new += 1
-            elif words not in waiting:
+                every[slot] = words
+            elif isinstance(waiting, dict):
+                if words in waiting:
+                    continue
                 waiting[words] = None
-                new += 1
+            elif words != waiting:
+                every[slot] = {waiting: None, words: None}
+            else:
+                continue
+            new += 1
         self._waiting_count += new
         if self._waiting_count > _MOST_WAITING:
             with told(self.directory, "written to"):
@@ -123,7 +128,8 @@ class Index:
         with told(self.directory, "written to"):
             for slot in slots:
                 self._forget(slot)
-                self._waiting_count -= len(self._waiting.pop(slot, ()))
+                waiting = self._waiting.pop(slot, {})
+                self._waiting_count -= len(waiting) if isinstance(waiting, dict) else 1
                 self._writers[1].delete_documents_by_term(KEY, str(slot))
 
     def commit(self, at: int) -> None:
@@ -209,7 +215,7 @@ class Index:
     def _write_anchors(self) -> None:
         """Write what is waiting, one document a page: a document for each link would cost three times as much."""
         for slot, words in self._waiting.items():
-            self._writers[1].add_document(anchors_document(slot, words))
+            self._writers[1].add_document(anchors_document(slot, words if isinstance(words, dict) else (words,)))
         self._waiting.clear()
         self._waiting_count = 0
 

@@ -30,7 +30,7 @@ HOST: Final = np.dtype(
 )
 """What is kept of a host that is known; `Host` says what the columns are."""
 
-LOCATED_MOST: Final = 1 << 15  # hosts whose addresses are kept, beside as many older ones and those that are busy
+LOCATED_MOST: Final = 1 << 12  # hosts whose addresses are kept, beside as many older ones and those that are busy
 _NOWHERE: Final = tuple[str, ...](), -1e18
 
 

@@ -323,3 +323,22 @@ def test_a_cache_is_bounded_and_the_oldest_goes():
     assert cache.get("h4", 950.0) == ((), 1000.0, "no such name", False)
     assert cache.get("h4", 1000.0) is None
     assert cache.get("h4", -1e6) is None  # the clock was set back
+
+
+def test_names_take_no_object_each():
+    import tracemalloc
+
+    from evercrawl.fetch.names.cache import NameEntry
+
+    most = 1 << 13
+    cache, entry = NameCache(most_names=most), NameEntry(("192.0.2.1",), 1000.0)
+    tracemalloc.start()
+    try:
+        for i in range(most):
+            cache.put(f"host{i}.example", entry)
+        taken = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert len(cache) > most * 3 / 4  # names that share a piece of text with many make room sooner
+    assert taken / len(cache) < 64  # 168 as a dict of two objects each
+    assert cache.get(f"host{most - 1}.example", 950.0) == entry
