@@ -145,7 +145,7 @@ class Shelf:
 
     def resident_bytes(self) -> int:
         """Return how much of what the files have lies in memory now."""
-        return sum(self._resident(each, 0, each.moved) for _, each in self._shelved if each is not None)
+        return sum(self._resident(each, 0, each.moved) for _, each in [*self._shelved] if each is not None)
 
     def tend(self, most_bytes: int = STEP_BYTES, most_looked_at: int = LOOK_BYTES) -> bool:
         """Write some of what is new or was written to, and have memory hold no more of that part.

@@ -11,8 +11,8 @@ from typing import Final
 import numpy as np
 
 AREAS: Final = 2
-FIRST_S: Final = 5.0
-EVERY_S: Final = 20.0
+FIRST_S: Final = 3.0
+EVERY_S: Final = 5.0
 _M_ARENA_MAX: Final = -8  # of glibc's malloc.h
 _LINKER: Final = "libllvmlite"
 """It links the kernels when they are first called, and is of no use afterwards: 43 MiB that are in a file, too."""

@@ -5,6 +5,8 @@ import contextlib
 import os
 from typing import Final
 
+from msgspec.structs import replace
+
 from evercrawl.arrays.shelf import Shelf
 from evercrawl.clock import Clock
 from evercrawl.crawl.loop import Crawl
@@ -32,11 +34,18 @@ class MemoryMeasuring:
 
     def measure(self) -> Footprint:
         """Return what the crawl has in memory now."""
-        items, shelf = self._crawl.footprint(), self._shelf
-        pages = max((item.count for item in items if item.of == PAGE), default=0)
-        present = MemoryItem("rows in files that are in memory too", PAGE, pages, shelf.resident_bytes())
-        taken = resident_bytes() or 0
-        return Footprint(self._clock.now(), os.getpid(), taken, (*items, present), shelf.moved_bytes)
+        return self._with_rows(self._named())
+
+    def _named(self) -> Footprint:
+        """Return it without the rows that lie in files, of which the system knows how many are in memory."""
+        items = self._crawl.footprint()
+        return Footprint(self._clock.now(), os.getpid(), resident_bytes() or 0, items, self._shelf.moved_bytes)
+
+    def _with_rows(self, footprint: Footprint) -> Footprint:
+        """Add these; that takes the longer the more pages were read, so the loop's threads do it."""
+        pages = max((item.count for item in footprint.items if item.of == PAGE), default=0)
+        present = MemoryItem("rows in files that are in memory too", PAGE, pages, self._shelf.resident_bytes())
+        return replace(footprint, items=(*footprint.items, present))
 
     async def keep(self) -> None:
         """Write it after two seconds, and every thirty, until cancelled."""
@@ -44,7 +53,7 @@ class MemoryMeasuring:
         while True:
             await asyncio.sleep(wait_s)
             wait_s = EVERY_S
-            self._writing = asyncio.get_running_loop().run_in_executor(None, self._keep, self.measure())
+            self._writing = asyncio.get_running_loop().run_in_executor(None, self._keep, self._named())
             with contextlib.suppress(StoreError):
                 await asyncio.shield(self._writing)
 
@@ -53,7 +62,7 @@ class MemoryMeasuring:
         with contextlib.suppress(StoreError):
             if self._writing is not None:
                 await self._writing
-            self._keep(self.measure())
+            self._keep(self._named())
 
     def _keep(self, footprint: Footprint) -> None:
-        keep_footprint(self._crawl.partition.disk, footprint)
+        keep_footprint(self._crawl.partition.disk, self._with_rows(footprint))

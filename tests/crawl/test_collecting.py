@@ -38,3 +38,9 @@ def test_at_the_end_all_is_as_before() -> None:
     gc.collect()
     assert held() is None
     assert gc.get_freeze_count() == 0
+
+
+def test_what_was_there_before_is_not_looked_through() -> None:
+    before = [[i] for i in range(10_000)]
+    with sparing_survivors():
+        assert len(gc.get_objects()) < len(before)

@@ -81,6 +81,7 @@ from evercrawl.schedule.clocks.rings import ClockRings
 from evercrawl.schedule.clocks.stretches import Stretches
 from evercrawl.schedule.clocks.trust import ClockTrust, trust
 from evercrawl.schedule.pages import Pages, Visits
+from evercrawl.types import Ints, Slots
 
 PARTS: Final = ("exposure", "clock", "burst", "cohorts", "siblings", "mates")
 """What can be left out: all that is told but by time; the clocks of sites and folders; the page's own burst; those that
@@ -164,7 +165,7 @@ class Clocks:
             np.ascontiguousarray(pages.visited_at, np.float64),
         )
         told = np.stack(by_age(pages, now))
-        _ASK["exposures"](pointer(rows), pointer(visited_at), n, now, self.words(), pointer(told))
+        _ASK["exposures"](pointer(rows), pointer(visited_at), n, now, self.words(rows), pointer(told))
         return Exposure(*told)
 
     def learn(self, visits: Visits) -> None:
@@ -180,13 +181,16 @@ class Clocks:
             if self._stretches.passed(last - first, float(visits.at[last - 1])):
                 self.set_cycle(self._stretches.cycle_s)
                 self._cohorts.forget_empty()
+            self._rings.go_on()
             first = last
 
-    def words(self) -> int:
+    def words(self, rows: Slots) -> int:
         """Return where it is written where all that was learned lies, as kernels take it (`AT_SETTINGS` and so on).
 
-        It is right until the clocks learn again.
+        It is right until the clocks learn again, for the pages of these rows.
         """
+        if self._rings.stale:
+            self._rings.settle(self._rings_of(self._pages.take(rows)["folder"]))
         return self._addresses.at()
 
     def jumped(self, now: float) -> bool:
@@ -233,7 +237,8 @@ class Clocks:
 
     def rest(self) -> dict[str, NDArray[Any]]:
         """Return the rest of what was learned; `resume` takes it."""
-        return {"told": np.array([*self._stretches.state(), self._rings.width_s, *self._settings])}
+        told = np.array([*self._stretches.state(), self._rings.width_s, *self._settings])
+        return {"told": told, **self._rings.rest()}
 
     def resume(self, rest: dict[str, NDArray[Any]]) -> None:
         """Go on from `rest`, once the saved rows are what they were.
@@ -252,7 +257,7 @@ class Clocks:
         for numbers in self._numberings().values():
             numbers.loaded()
         self._cohorts.restored(self._pages.upto(0))
-        self._rings.restored()
+        self._rings.resume(rest)
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
         """Go on from what `state` returned.
@@ -263,9 +268,8 @@ class Clocks:
             It is not the state of clocks as they are now; then nothing was recalled.
         """
         now = self.state()
-        if any(_kind(state[name]) != _kind(rows) for name, rows in now.items()) or len(state["told"]) != len(
-            now["told"]
-        ):
+        same = now.keys() - self._rings.rest().keys()
+        if any(_kind(state[name]) != _kind(now[name]) for name in same) or len(state["told"]) != len(now["told"]):
             raise ValueError("the state is of clocks of another make")
         for name, rows in self.saved_rows().items():
             rows.restore(state[name])
@@ -307,7 +311,7 @@ class Clocks:
             if visits.predicted_fresh is None
             else np.ascontiguousarray(visits.predicted_fresh, np.float64)
         )
-        _LEARN["learn"](*(pointer(array) for array in (*arrays, claims)), len(visits), self.words())
+        _LEARN["learn"](*(pointer(array) for array in (*arrays, claims)), len(visits), self.words(visits.rows))
         self._note(visits)
 
     def _note(self, visits: Visits) -> None:
@@ -318,9 +322,15 @@ class Clocks:
         self._pages.note(visits.rows)
         self._places.folders.note(pages["folder"])
         self._places.sites.note(sites)
-        self._rings.note(np.concatenate((folders["ring"], self._places.sites.all()[sites, RING])).astype(np.int64))
+        self._rings.note(self._rings_of(pages["folder"]))
         for table, numbers in ((self._cohorts.groups, pages["cohort"]), (self._places.names, pages["sibling"])):
             table.note(numbers[numbers != NONE])
+
+    def _rings_of(self, folders: Slots) -> Ints:
+        """Return the rings of folders and of their sites."""
+        rows = self._places.folders.all()[folders]
+        rings: Ints = np.concatenate((rows["ring"], self._places.sites.all()[rows["site"], RING])).astype(np.int64)
+        return rings
 
     def _tables(self) -> dict[str, SavedRows]:
         return {**self._rings.tables(), **self._places.tables(), **self._cohorts.tables()}

@@ -19,12 +19,16 @@ from evercrawl.schedule.clocks._layout import (
 )
 from evercrawl.types import Floats, Ints
 
-_CHUNK: Final = 1024  # rings that are made wider or narrower at once
+AT_ONCE: Final = 256
+"""Rings that are made wider or narrower at a time: some ten milliseconds."""
 _REACH: Final = 256  # bins, at most
 
 
 class ClockRings:
     """Rings of 80 cells, 344 bytes each; `_rings` tells what lies in them. Ring 0 is nobody's.
+
+    Where there are many, not all get wider or narrower bins at once: `go_on` has some of them follow, and whoever is
+    about to look at others has these follow first (`settle`).
 
     Parameters
     ----------
@@ -45,6 +49,8 @@ class ClockRings:
         self._tags, self._times, self._clock = Rows(("i8", 5)), Rows(("f8", 2)), Rows((np.float32, CELLS))
         for cache in (self._tags, self._times, self._clock):
             cache.upto(CACHED)
+        self._swept = self._until = self._doublings = 0
+        self._ahead: NDArray[np.bool_] = np.zeros(0, np.bool_)  # those that followed before it was their turn
         self.more(1)
 
     def __len__(self) -> int:
@@ -74,16 +80,54 @@ class ClockRings:
     def fit(self, width_s: float) -> bool:
         """Make bins twice as wide, or half, until they are within a factor of two of what is wanted.
 
-        Returns whether they were changed.
+        Returns whether they were changed; they are not while some rings have yet to follow an earlier change.
         """
-        before = self.width_s
-        while width_s >= 2 * self.width_s:
-            self._rebin(lambda head: head >> 1, _pairs)
-            self.width_s *= 2.0
-        while width_s <= 0.5 * self.width_s:
-            self._rebin(lambda head: np.where(head < 0, -1, 2 * head + 1), _halves)
-            self.width_s *= 0.5
-        return self.width_s != before
+        if self.stale or self.width_s / 2 < width_s < 2 * self.width_s:
+            return False
+        ratio = width_s / self.width_s
+        self._doublings = int(np.floor(np.log2(ratio)) if ratio > 1 else np.ceil(np.log2(ratio)))
+        self.width_s *= 2.0**self._doublings
+        self._swept, self._until = 0, len(self)
+        self._ahead = np.zeros(self._until, np.bool_)
+        self._tags.all()[:] = 0
+        self.go_on()
+        return True
+
+    @property
+    def stale(self) -> bool:
+        """Whether some rings still have the bins of before."""
+        return self._swept < self._until
+
+    def go_on(self) -> None:
+        """Have the next rings follow."""
+        if self.stale:
+            first, self._swept = self._swept, min(self._swept + AT_ONCE, self._until)
+            self._follow(first + np.flatnonzero(~self._ahead[first : self._swept]))
+
+    def settle(self, rings: Ints) -> None:
+        """Have rings follow that are about to be looked at."""
+        some = np.unique(rings)
+        some = some[(some >= self._swept) & (some < self._until)]
+        some = some[~self._ahead[some]]
+        if len(some):
+            self._ahead[some] = True
+            self._follow(some)
+
+    def rest(self) -> dict[str, NDArray[Any]]:
+        """Return which rings have yet to follow; `resume` takes it."""
+        if not self.stale:
+            return {}
+        ahead = np.flatnonzero(self._ahead[self._swept :]) + self._swept
+        return {"following": np.array([self._swept, self._until, self._doublings, *ahead.tolist()], np.int64)}
+
+    def resume(self, rest: dict[str, NDArray[Any]]) -> None:
+        """Take note that the tables are others now, and which rings of them have yet to follow."""
+        self._versions.restore(np.zeros(len(self._heads), np.uint32))
+        self._tags.all()[:] = 0
+        numbers: list[int] = rest.get("following", np.zeros(3, np.int64)).tolist()
+        self._swept, self._until, self._doublings = numbers[:3]
+        self._ahead = np.zeros(self._until, np.bool_)
+        self._ahead[numbers[3:]] = True
 
     def tables(self) -> dict[str, SavedRows]:
         """Return all that they have learned, by name."""
@@ -91,49 +135,48 @@ class ClockRings:
             "heads": self._heads, "units": self._units, "changes": self._changes, "expected": self._expected,
         }  # fmt: skip
 
-    def restored(self) -> None:
-        """Take note that the tables are others now."""
-        self._versions.restore(np.zeros(len(self._heads), np.uint32))
-        self._tags.all()[:] = 0
-
     def in_order(self) -> tuple[Rows, ...]:
         """Return all tables in the order in which kernels know them."""
         learned = self._heads, self._versions, self._units, self._changes, self._expected
         return (*learned, self._tags, self._times, self._clock)
 
-    def bins(self, first: int = 0, last: int | None = None) -> tuple[Floats, Floats]:
+    def bins(self, rings: Ints | None = None) -> tuple[Floats, Floats]:
         """Return the changes and the expected rates of rings bin by bin, the newest first, shape (rings, 256) each.
 
-        What a cell of many bins holds is spread over them; where nothing is kept any more there is nothing.
+        By default of all. What a cell of many bins holds is spread over them; where nothing is kept any more there is
+        nothing.
         """
-        some = slice(first, last)
+        some = slice(None) if rings is None else rings
         heads, units = self._heads.all()[some], self._units.all()[some].astype(np.float64)
         k = heads[:, None] - np.arange(_REACH)
         level, cell = _cells(k, heads[:, None])
-        row, kept = np.arange(len(heads))[:, None], (level < LEVELS) & (heads[:, None] >= 0)
-        changes = np.where(kept, self._changes.all()[some][row, cell] / 2.0 ** np.minimum(level, LEVELS - 1), 0.0)
-        expected = np.where(kept, self._expected.all()[some][row, cell].astype(np.float64), 0.0)
+        row = np.arange(len(self))[some][:, None]
+        kept = (level < LEVELS) & (heads[:, None] >= 0)
+        changes = np.where(kept, self._changes.all()[row, cell] / 2.0 ** np.minimum(level, LEVELS - 1), 0.0)
+        expected = np.where(kept, self._expected.all()[row, cell].astype(np.float64), 0.0)
         return changes * units[:, CHANGES_SCALE : CHANGES_SCALE + 1], expected * units[:, EXPECTED_SCALE, None]
 
-    def _rebin(self, moved: Callable[[Ints], Ints], parts: Callable[[Ints], tuple[Ints, Ints, float]]) -> None:
-        """Make new bins, each of two old ones, or of the half of one."""
+    def _follow(self, rings: Ints) -> None:
+        """Have rings get the bins that all are to have; those that were never used hold nothing."""
         heads = self._heads.all()
-        for first in range(0, len(heads), _CHUNK):
-            some = slice(first, first + _CHUNK)
-            columns = self.bins(first, first + _CHUNK)
-            after = moved(heads[some])
-            self._write(
-                some, after, [_filled(*of, heads[some], after, parts) for of in zip(columns, (0, 1), strict=True)]
-            )
-        heads[:] = moved(heads)
-        self.note(np.arange(len(heads)))
-        self._versions.all()[:] += np.uint32(1)
-        self._tags.all()[:] = 0
+        used = rings[heads[rings] >= 0]
+        for first in range(0, len(used), AT_ONCE):
+            some = used[first : first + AT_ONCE]
+            for _ in range(abs(self._doublings)):
+                before, columns = heads[some], self.bins(some)
+                after = before >> 1 if self._doublings > 0 else 2 * before + 1
+                parts = _pairs if self._doublings > 0 else _halves
+                self._write(
+                    some, after, [_filled(column, kind, before, after, parts) for kind, column in enumerate(columns)]
+                )
+                heads[some] = after
+        self.note(used)
+        self._versions.all()[used] += np.uint32(1)
 
-    def _write(self, some: slice, heads: Ints, columns: list[Floats]) -> None:
+    def _write(self, some: Ints, heads: Ints, columns: list[Floats]) -> None:
         """Write what rings hold bin by bin into their cells, in units as fine as they may be."""
         level, cell = _cells(heads[:, None] - np.arange(_REACH), heads[:, None])
-        row, kept = np.arange(len(heads))[:, None], (level < LEVELS) & (heads[:, None] >= 0)
+        row, kept = np.arange(len(heads))[:, None], level < LEVELS
         for which, (rows, column) in enumerate(zip((self._changes, self._expected), columns, strict=True)):
             sums = np.zeros((len(heads), CELLS))
             share = 1.0 if which == CHANGES_SCALE else 0.5 ** np.minimum(level, LEVELS - 1)

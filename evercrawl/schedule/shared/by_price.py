@@ -110,7 +110,7 @@ class ByPrice(Assesses, Predicts, Priced, Follows, Resumes):
     def fresh(self, pages: Pages, context: Context) -> Floats:
         """Return the probability that each copy is fresh, by its exposure, made true by what was seen (`Exposure`)."""
         out = np.empty(len(pages.slot))
-        _KERNELS["fresh"](*_columns(pages), self._told(context), self.clocks.words(), pointer(out))
+        _KERNELS["fresh"](*_columns(pages), self._told(context), self.clocks.words(pages.rows), pointer(out))
         return out
 
     def _assess(self, pages: Pages, context: Context, valued: int, due_from: int, *, fresh: bool = False) -> Assessed:
@@ -126,7 +126,13 @@ class ByPrice(Assesses, Predicts, Priced, Follows, Resumes):
         claimed = valued if fresh else 0
         out = np.empty(ends + claimed)
         _KERNELS["assess"](
-            *_columns(pages), self._told(context, wanted), self.clocks.words(), valued, due_from, claimed, pointer(out)
+            *_columns(pages),
+            self._told(context, wanted),
+            self.clocks.words(pages.rows),
+            valued,
+            due_from,
+            claimed,
+            pointer(out),
         )
         return Assessed(out[:valued], out[valued:ends], out[ends:])
 

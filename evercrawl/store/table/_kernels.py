@@ -50,9 +50,9 @@ def _seek(keys: Keys, base: Whole, capacity: Whole, key: np.uint64) -> Whole:
 def _grow(
     keys: Keys, slots: Slots, capacity: Ints, segment: Whole, stride: int, spare_keys: Keys, spare_slots: Slots
 ) -> bool:
-    """Make one segment a quarter larger; return False when it fills its stretch already."""
+    """Make one segment a sixth larger; return False when it fills its stretch already."""
     old = capacity[segment]
-    new = min(old + old // 4 + 1, stride)
+    new = min(old + old // 6 + 1, stride)
     if new == old:
         return False
     base = segment * stride

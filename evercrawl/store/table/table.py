@@ -35,13 +35,13 @@ SCRATCH: Final = 3 * 128
 """Numbers that kernels take notes in."""
 CELL: Final = np.dtype([("key", np.uint64), ("slot", np.uint32)])
 """Of a map: 12 bytes side by side, so that a key costs one cache miss."""
-_USUAL_LOAD: Final = 0.8  # segments are between 0.72 and 0.9 full
+_USUAL_LOAD: Final = 0.83  # segments are between 0.77 and 0.9 full
 
 
 class KeyMap:
     """64-bit keys -> slots 0, 1, 2 ... in the order in which the keys were first seen.
 
-    A hash table in 256 segments. They start at sizes a little apart and each grows by a quarter when nine tenths full,
+    A hash table in 256 segments. They start at sizes a little apart and each grows by a sixth when nine tenths full,
     so one of them grows now and then, and never all: no pause, and no moment at which memory is needed twice. Keys must
     be evenly spread (hashes). One thread at a time.
 
@@ -170,7 +170,7 @@ class KeyMap:
 
     def _sizes(self, usual: NDArray[Any]) -> Ints:
         """Return what each segment shall hold: `usual`, spread so that they will not all grow at once."""
-        spread = 1.25 ** (np.arange(SEGMENTS) / SEGMENTS - 0.5)
+        spread = (7 / 6) ** (np.arange(SEGMENTS) / SEGMENTS - 0.5)
         return np.minimum(usual * spread + 2, self._stride).astype(np.int64)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evercrawl.schedule.clocks._layout import CELLS
-from evercrawl.schedule.clocks.rings import ClockRings
+from evercrawl.schedule.clocks.rings import AT_ONCE, ClockRings
 
 
 def filled(count, seed=1, head=5000):
@@ -59,6 +59,8 @@ def test_wider_bins_hold_all_changes_and_who_was_watched_as_long(count):
     changes, watched = held(rings, 0.0, 1e9)
     assert rings.fit(250.0)
     assert rings.width_s == 240.0
+    while rings.stale:
+        rings.go_on()
     made, looked = held(rings, 0.0, 1e9)
     np.testing.assert_allclose(made, changes, rtol=1e-3)
     np.testing.assert_allclose(looked, watched, rtol=1e-3)
@@ -92,3 +94,30 @@ def test_rings_that_were_never_used_stay_so():
         rings.fit(width_s)
         assert (rings.tables()["heads"].all() == -1).all()
         assert rings.tables()["changes"].all().sum() == 0
+
+
+def test_rings_that_are_looked_at_follow_first_and_all_come_to_the_same():
+    count = 2 * AT_ONCE + 9
+    rings, at_once, early = filled(count), filled(count), np.array([count - 1, 3, count - 1, AT_ONCE + 7])
+    for each in (rings, at_once):
+        assert each.fit(500.0)
+    while at_once.stale:
+        at_once.go_on()
+    assert rings.stale
+    assert not rings.fit(5000.0), "they are not there yet"
+    rings.settle(early)
+    for name, table in rings.tables().items():
+        np.testing.assert_array_equal(table.all()[early], at_once.tables()[name].all()[early])
+    after = ClockRings(rings.width_s)
+    for name, table in after.tables().items():
+        table.restore(rings.tables()[name].all())
+    after.resume(rings.rest())
+    for each in (rings, after):
+        each.settle(early)  # once is enough
+        for _ in range(2):
+            each.go_on()
+        assert not each.stale
+        assert each.rest() == {}
+        for name, table in each.tables().items():
+            np.testing.assert_array_equal(table.all(), at_once.tables()[name].all())
+    assert rings.fit(5000.0)
