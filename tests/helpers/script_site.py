@@ -39,7 +39,7 @@ HARM = {
     "/ticks": "<script>setInterval(()=>fetch('/api/0?t='+Math.random()),50)</script>",
     "/alerts": "<script>addEventListener('beforeunload',e=>{{e.preventDefault();return e.returnValue='stay'}});"
     "for(;;){{alert(1);prompt(2);location='/page/2'}}</script>",
-    "/workers": "<script>navigator.serviceWorker&&navigator.serviceWorker.register('/service.js');try{{new SharedWorker("
+    "/workers": "<script>navigator.serviceWorker&&navigator.serviceWorker.register('/serve.js');try{{new SharedWorker("
     "'/sw.js')}}catch(e){{}};for(i=0;i<30;i++)new Worker(URL.createObjectURL(new Blob(['for(;;);'])))</script>",
     "/downloads": "<script>for(i=0;i<40;i++){{a=document.createElement('a');a.download='f'+i;a.href="
     "URL.createObjectURL(new Blob(['x'.repeat(1e6)]));a.click()}}</script>",
@@ -122,6 +122,13 @@ class ScriptSite(Server):
             return 200, "text/javascript", body
         if name == "/late.js":
             return 200, "text/javascript", "function fill(text){document.body.innerHTML=text}"
+        if name == "/styled":
+            head = "<link rel=stylesheet href=/s.css><script src=/late.js></script>"
+            return 200, "text/html", f"<title>styled</title>{head}<p>words <img src=/i.png>"
+        if name in ("/s.css", "/b.css"):
+            return 200, "text/css", "@import 'b.css'" if name == "/s.css" else "@font-face { src: url(f.woff2) }"
+        if name in ("/f.woff2", "/i.png"):
+            return 200, "font/woff2" if name == "/f.woff2" else "image/png", "x"
         if name in HARM:
             return 200, "text/html", f"<title>h</title><body><p>before</p>{HARM[name].format(canary=self.canary)}"
         return 404, "text/html", "nothing here"

@@ -12,6 +12,7 @@ from script_site import HARM, ScriptSite
 from evercrawl.crawl.rendering.browser import LOST, ChromiumPool, RenderError
 from evercrawl.crawl.rendering.processes import descendants, end
 from evercrawl.progress import Limits
+from evercrawl.store.requisites.book import read_book
 from evercrawl.types import Outcome
 
 pytestmark = pytest.mark.browser
@@ -85,6 +86,16 @@ def test_twenty_pages_that_scripts_build_are_found_and_read(live):
     live.verified()
 
 
+def test_what_the_browser_fetched_is_a_requisite_that_is_there(live):
+    server, _ = crawled(live, path="/styled", settings={"requisites": True, "render": "always"})
+    asked = [path for path in server.paths if path.endswith((".css", ".woff2", ".png", "late.js"))]
+    assert sorted(asked) == ["/b.css", "/f.woff2", "/i.png", "/late.js", "/s.css"]
+    with read_book(live.directory) as book:
+        assert book is not None
+        assert (book.counts().archived, book.counts().owed) == (5, 0)
+    live.verified()
+
+
 def test_nothing_of_it_is_read_by_default(live):
     server, _ = crawled(live, settings={"render": "never"})
     assert {path for path in server.paths if path.startswith("/page/")} == {"/page/0"}
@@ -116,7 +127,7 @@ def test_strange_scripts_cost_their_page_alone_and_reach_nothing(live):
     assert [outcomes[path] for path in harm] == ["ok"] * len(harm)
     assert [number for number in range(20) if outcomes.get(f"/page/{number}") == "ok"] == list(range(20))
     assert canary.connections == 0
-    assert "/service.js" not in server.paths
+    assert "/serve.js" not in server.paths
     assert not any(path.startswith(("/frames?", "/x0")) for path in server.paths)
     live.verified()
 

@@ -187,6 +187,10 @@ class Requisites:
                 digest = payload_digest(exchange.wire)
                 self._remember(self._event(known, exchange, Pointer(*place), digest, unchanged=False))
                 self._window.pop(number, None)
+                kind = exchange.headers.get("content-type", "")
+                needs = of_body(exchange.body, known.url, kind) if exchange.status == 200 else []
+                if needs and known.depth < MOST_DEPTH:  # a browser was given styles, and no fonts nor pictures
+                    self._need(needs, known.url, exchange.at, of=number)
 
     # Fetching
 
