@@ -173,7 +173,7 @@ class Prospects:
         others = others or {}
         if told and of_folder.tried < of_folder.fed / FED:
             of_folder.tried += 1
-        elif told and not self._pays(host, others):
+        elif told and not self._pays(host, others, of_site, level + 1):
             of_site.tried, of_folder.tried = of_site.tried + 1, of_folder.tried + 1
             most = tries_of(of_site.read)
             over = min(max(of_site.tried - most, of_folder.tried - TURN * most), 31.0)
@@ -277,12 +277,14 @@ class Prospects:
         """Return how much memory is in use."""
         return self._groups.nbytes + self._numbers.nbytes + self.times.size_bytes()
 
-    def _pays(self, host: int, others: Mapping[int, int]) -> bool:
-        """Whether a page made enough known that is believed to end."""
+    def _pays(self, host: int, others: Mapping[int, int], of_site: Group, level: int) -> bool:
+        """Whether a page made enough known, at a level, of kinds that are believed to end by what was read of them."""
         if sum(others.values()) < PAYS:
             return False
-        keys = np.array([_folder_key(host, folder) for folder in others], np.uint64)
-        return int(np.array(list(others.values()))[self._taken(keys)["ends"] > 0].sum()) >= PAYS
+        kinds = self._taken(np.array([_folder_key(host, folder) for folder in others], np.uint64))
+        groups = [Group(*row) for row in kinds.tolist()]
+        ending = [group.read >= SHOWN and ended(of_site, group, level) for group in groups]
+        return sum(count for count, ends in zip(others.values(), ending, strict=True) if ends) >= PAYS
 
     def _feed(self, host: int, others: Mapping[int, int]) -> None:
         """Count pages that one of another kind made known."""
