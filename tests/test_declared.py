@@ -71,6 +71,7 @@ def test_every_library_that_is_imported_is_declared() -> None:
             *extras["sign"],
             *extras["documents"],
             *extras["cloud"],
+            *extras["cluster"],
             *extras["jit"],
             *extras["lab"],
         ]

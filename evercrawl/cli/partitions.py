@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,6 +31,8 @@ def asked(args: argparse.Namespace, directory: Path, config: Config, seeded: boo
         It cannot have so many, or not with these settings; nothing was written.
     """
     if args.partitions is None and not (directory / where.PARTED).is_file():
+        if args.cluster is not None:
+            raise ConfigError("--cluster divides a crawl over machines; give --partitions P too, a power of two")
         return None
     from evercrawl.cluster.birth import check_settings, is_cluster, read_birth
 
@@ -37,8 +40,15 @@ def asked(args: argparse.Namespace, directory: Path, config: Config, seeded: boo
     if args.partitions is not None:
         parts = cast("int", arguments.value(values.whole(1), args.partitions, "--partitions"))
     check_settings(config, directory, parts)
+    if args.cluster is not None:
+        from evercrawl.cluster.on_ray import check_ray
+
+        check_ray()
     if is_cluster(directory):
-        return read_birth(directory).parts
+        there = read_birth(directory)
+        if there.places and args.cluster is None:
+            raise ConfigError(f"the partitions of {directory} are on machines of a Ray cluster; give --cluster ADDRESS")
+        return there.parts
     if not seeded:
         raise ConfigError(f"there is no crawl in {directory}; name a seed: evercrawl crawl URL --dir {directory}")
     for flag in ("serve", "listen"):
@@ -56,12 +66,19 @@ def crawl(
     limits: Limits,
     watch: Watcher,
     notes: Sequence[str],
+    cluster: str | None = None,
 ) -> int:
-    """Run all partitions, obeying signals, and let `watch` have the last word."""
+    """Run all partitions, obeying signals, and let `watch` have the last word; `cluster` is the address of a Ray."""
     from evercrawl.store.disk.lock import lock_for_crawl
 
-    directory.mkdir(parents=True, exist_ok=True)
-    with lock_for_crawl(directory):  # another crawl of it hears at once
+    with contextlib.ExitStack() as stack:
+        ray = None
+        if cluster is not None:  # before anything is written
+            from evercrawl.cluster.on_ray import connected
+
+            ray = stack.enter_context(connected(cluster))
+        directory.mkdir(parents=True, exist_ok=True)
+        stack.enter_context(lock_for_crawl(directory))  # another crawl of it hears at once
         from evercrawl.cluster.birth import born
         from evercrawl.cluster.coordinator import crawl_parted
         from evercrawl.config import save
@@ -71,9 +88,15 @@ def crawl(
             save(config, directory)
         for note in notes:
             watch(Progress(at=time.time(), message=note))
+        launcher = None
+        if ray is not None:
+            from evercrawl.cluster.on_ray import RayLauncher
+
+            launcher = RayLauncher(ray, directory, birth)
+            birth = launcher.settle()
 
         def work(stop: asyncio.Event) -> Awaitable[Summary]:
-            return crawl_parted(directory, birth, config, urls, limits, watch, stop)
+            return crawl_parted(directory, birth, config, urls, limits, watch, stop, launcher)
 
         summary = running.until_stopped(work)
     watch.finish(summary)

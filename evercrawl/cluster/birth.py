@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from evercrawl.arrays.hasher import SECRET_BYTES
-from evercrawl.config import Config
 from evercrawl.decoding import json_of
 from evercrawl.errors import ConfigError, StoreError
-from evercrawl.model.policy.policies import policy_of
-from evercrawl.model.policy.schemes import wanted
 from evercrawl.parse.sites import site_rules
-from evercrawl.schedule.abilities import Plans
 from evercrawl.store.disk.disk import RealDisk
-from evercrawl.store.partition import is_crawl
 from evercrawl.store.post.ownership import Share, parts_wrong
+
+if TYPE_CHECKING:
+    from evercrawl.config import Config
 
 FILE: Final = "cluster.json"
 FORMAT: Final = 1
@@ -37,6 +35,8 @@ class ClusterBirth(msgspec.Struct, frozen=True):
         By which rules hosts were grouped into sites when it was made.
     lives
         How many processes of partitions were begun so far: each has a higher number than those before.
+    places
+        The disk that each partition is on, on machines of a Ray cluster; empty where all are in the directory.
     """
 
     format: int
@@ -45,6 +45,7 @@ class ClusterBirth(msgspec.Struct, frozen=True):
     secret: str
     site_rules: int
     lives: int = 0
+    places: list[str] = []
 
     def __repr__(self) -> str:
         """Return which crawl this is, without its secret."""
@@ -124,6 +125,11 @@ def check_settings(config: Config, directory: Path, parts: int | None) -> None:
     ConfigError
         It may not; the message says why.
     """
+    from evercrawl.model.policy.policies import policy_of
+    from evercrawl.model.policy.schemes import wanted
+    from evercrawl.schedule.abilities import Plans
+    from evercrawl.store.partition import is_crawl
+
     if parts is not None and (why := parts_wrong(parts)):
         raise ConfigError(f"{why}; give another --partitions")
     if is_crawl(directory):

@@ -1,20 +1,19 @@
-"""Runs a crawl in several partitions on one machine: begins their processes, carries their messages, shares limits."""
+"""Runs a crawl in several partitions: begins their processes, carries their messages, shares limits."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import multiprocessing
-import socket
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from evercrawl.cluster.birth import ClusterBirth, next_life, part_directory
-from evercrawl.cluster.part import PartPlan, run_part
+from evercrawl.cluster.birth import ClusterBirth, next_life
+from evercrawl.cluster.launching import Launcher, LocalLauncher, PartProcess
+from evercrawl.cluster.part import LEAVE_S, PartPlan
 from evercrawl.cluster.wire import (
     Frame,
     LeaveAsked,
@@ -29,11 +28,8 @@ from evercrawl.cluster.wire import (
 )
 from evercrawl.config import Config
 from evercrawl.config.values import AUTO
-from evercrawl.errors import StoreError
+from evercrawl.errors import EvercrawlError, StoreError
 from evercrawl.progress import Limits, Progress, Summary
-
-if TYPE_CHECKING:
-    from multiprocessing.process import BaseProcess
 
 TURN_S: Final = 0.5
 AGAIN_S: Final = 1.0
@@ -42,6 +38,7 @@ AGAIN_MOST_S: Final = 30.0
 LASTS_S: Final = 60.0
 RESTS: Final = 3  # looks in a row at which nothing was left, and nothing had changed
 END_S: Final = 8.0
+LAST_WORDS_S: Final = 2.0
 SPARE_S: Final = 2.0
 """Who makes no visit for so long has to let others have those that it may make, where these are short of them."""
 
@@ -51,7 +48,7 @@ class _Part:
     """One partition: its process, and what it last said."""
 
     number: int
-    process: BaseProcess | None = None
+    process: PartProcess | None = None
     writer: asyncio.StreamWriter | None = None
     report: PartReport = field(default_factory=PartReport)
     before: int = 0  # visits of its earlier processes in this run
@@ -62,6 +59,9 @@ class _Part:
     again_s: float = AGAIN_S
     again_at: float = 0.0
     ended: bool = False
+    leave_until: float = float("-inf")  # of its process, by the monotonic clock of this one
+    shut_until: float = float("-inf")  # until then an earlier process may request pages, and this one may not
+    waits: str = ""  # why it cannot be begun, as people were told
     outcomes: Counter[str] = field(default_factory=Counter[str])
 
     @property
@@ -82,6 +82,8 @@ class Coordinator:
         Where it is, and what it is.
     config, seeds, limits, watch
         As of `evercrawl.crawl.session.crawl`.
+    launcher
+        Where the processes run.
     """
 
     def __init__(
@@ -92,8 +94,9 @@ class Coordinator:
         seeds: Sequence[str],
         limits: Limits,
         watch: Callable[[Progress], None],
+        launcher: Launcher,
     ) -> None:
-        self._directory, self._birth = directory, birth
+        self._directory, self._birth, self._launcher = directory, birth, launcher
         self._config, self._seeds, self._limits, self._watch = config, tuple(seeds), limits, watch
         self._parts = [_Part(number) for number in range(birth.parts)]
         self._begun_at, self._reason, self._error = time.time(), "", ""
@@ -109,8 +112,6 @@ class Coordinator:
         StoreError
             A partition cannot be crawled; the message says why.
         """
-        for part in self._parts:
-            self._begin(part)
         try:
             while not self._over(stop):
                 self._revive()
@@ -205,48 +206,64 @@ class Coordinator:
 
     def _begin(self, part: _Part) -> None:
         """Begin a process of a partition."""
-        ours, theirs = socket.socketpair()
         part.outcomes.update(part.report.outcomes)
         if self._left is not None and part.begun_at:  # it may have made visits of which nobody heard
             part.allowed = max(part.allowed, part.visits)
         part.before = part.visits if self._left is None else part.allowed
         part.report, part.lowered = of_one_before(part.report), None
+        part.shut_until = part.leave_until
         plan = PartPlan(
-            part_directory(self._directory, part.number), self._birth.share(part.number),
-            bytes.fromhex(self._birth.secret), next_life(self._directory), self._shared(part.number), self._seeds,
+            self._launcher.directory(part.number), self._birth.share(part.number), bytes.fromhex(self._birth.secret),
+            next_life(self._directory), self._shared(part.number), self._seeds,
         )  # fmt: skip
-        part.process = multiprocessing.get_context("spawn").Process(
-            target=run_part, args=(plan, theirs), name=f"evercrawl part {part.number}", daemon=True
-        )
-        part.process.start()
-        theirs.close()
+        part.process = self._launcher.launch(plan)
         part.begun_at, part.ended = time.time(), False
-        task = asyncio.ensure_future(self._attend(part, part.process, ours))
+        task = asyncio.ensure_future(self._attend(part, part.process))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _attend(self, part: _Part, process: BaseProcess, line: socket.socket) -> None:
+    async def _attend(self, part: _Part, process: PartProcess) -> None:
         """Carry what a process says, until it ends."""
-        reader, writer = await asyncio.open_unix_connection(sock=line)
-        part.writer = writer
-        self._say(part, PagesAllowed(-1 if self._left is None else part.allowed - part.before))
-        while (frame := await read_frame(reader)) is not None:
-            self._hear(part, frame)
-        writer.close()
-        await asyncio.get_running_loop().run_in_executor(None, process.join)
+        over, line = asyncio.ensure_future(process.ended()), None
+        try:
+            line = await process.connected()
+        except EvercrawlError as error:
+            self._error = f"partition {part.number}: {error}"
+            process.kill()
+        if line is not None:
+            reader, part.writer = line
+            self._say(part, PagesAllowed(-1 if self._left is None else part.allowed - part.before))
+            listening = asyncio.ensure_future(self._listen(part, reader))
+            await asyncio.wait([over, listening], return_when=asyncio.FIRST_COMPLETED)
+            if over.done():  # what it said at last is read; where its machine is gone nothing more comes
+                await asyncio.wait([listening], timeout=LAST_WORDS_S)
+                listening.cancel()
+            part.writer.close()
+            await asyncio.wait([over], timeout=END_S)  # it has said that it ended, or cannot be reached
+            if not over.done():
+                process.kill()
+        how = await over
         part.writer = part.process = None
+        if process.gone:  # no exchange of it can be begun any more
+            part.leave_until = float("-inf")
         lasted = time.time() - part.begun_at >= LASTS_S
         part.again_s = AGAIN_S if lasted else min(2 * part.again_s, AGAIN_MOST_S)
         part.again_at = time.time() + part.again_s
         if not part.ended and not self._reason:
-            self._tell(f"partition {part.number} was killed (exit code {process.exitcode}); it is begun again")
+            self._tell(f"partition {part.number} was killed ({how}); it is begun again")
+
+    async def _listen(self, part: _Part, reader: asyncio.StreamReader) -> None:
+        while (frame := await read_frame(reader)) is not None:
+            self._hear(part, frame)
 
     def _hear(self, part: _Part, frame: Frame) -> None:
         if isinstance(frame, Mailed):
             if frame.to < len(self._parts):
                 self._say(self._parts[frame.to], frame)
         elif isinstance(frame, LeaveAsked):
-            self._say(part, LeaveGiven(frame.at))
+            if time.monotonic() >= part.shut_until:
+                part.leave_until = time.monotonic() + LEAVE_S
+                self._say(part, LeaveGiven(frame.at))
         elif isinstance(frame, PartReport):
             if frame.message:
                 self._tell(f"partition {part.number}: {frame.message}")
@@ -264,7 +281,13 @@ class Coordinator:
     def _revive(self) -> None:
         """Begin processes anew that have ended before their time."""
         for part in self._parts:
-            if not part.running and time.time() >= part.again_at:
+            if part.running or time.time() < part.again_at:
+                continue
+            missing = self._launcher.missing(part.number)
+            if missing and missing != part.waits:
+                self._tell(missing)
+            part.waits = missing
+            if not missing:
                 self._begin(part)
 
     def _say(self, part: _Part, frame: Frame) -> None:
@@ -315,6 +338,7 @@ async def crawl_parted(
     limits: Limits,
     watch: Callable[[Progress], None] = lambda _: None,
     stop: asyncio.Event | None = None,
+    launcher: Launcher | None = None,
 ) -> Summary:
     """Crawl in several partitions until a limit is reached or `stop` is set.
 
@@ -324,10 +348,13 @@ async def crawl_parted(
         The directory, which the caller has locked, and what it is.
     config, seeds, limits, watch, stop
         As of `evercrawl.crawl.session.crawl`.
+    launcher
+        Where the processes run; None for this machine.
 
     Raises
     ------
     StoreError
         A partition cannot be crawled.
     """
-    return await Coordinator(directory, birth, config, seeds, limits, watch).run(stop)
+    launcher = LocalLauncher(directory) if launcher is None else launcher
+    return await Coordinator(directory, birth, config, seeds, limits, watch, launcher).run(stop)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import socket
@@ -120,11 +121,12 @@ def run_part(plan: PartPlan, line: socket.socket) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):  # the coordinator is asked, and says when
         signal.signal(number, signal.SIG_IGN)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    asyncio.run(_run(plan, line))
+    asyncio.run(attend(plan, line))
 
 
-async def _run(plan: PartPlan, line: socket.socket) -> None:
-    reader, writer = await asyncio.open_unix_connection(sock=line)
+async def attend(plan: PartPlan, line: socket.socket) -> None:
+    """Crawl a partition, and talk with the coordinator over `line`."""
+    reader, writer = await asyncio.open_connection(sock=line)
 
     def write(frame: Frame) -> None:
         if not writer.is_closing():
@@ -171,4 +173,5 @@ async def _run(plan: PartPlan, line: socket.socket) -> None:
         for task in beside:
             task.cancel()
         writer.close()
-        await writer.wait_closed()
+        with contextlib.suppress(OSError):  # the coordinator is gone
+            await writer.wait_closed()

@@ -74,6 +74,24 @@ class PartReport(msgspec.Struct, array_like=True, frozen=True, tag="report"):
     message: str = ""
 
 
+class Joined(msgspec.Struct, array_like=True, frozen=True, tag="joined"):
+    """The first thing that a process says which was begun on another machine.
+
+    Attributes
+    ----------
+    token
+        What the coordinator gave it, so that nobody else can join.
+    incarnation
+        Which process it is.
+    version
+        Of evercrawl, there.
+    """
+
+    token: str
+    incarnation: int
+    version: str
+
+
 class PartEnded(msgspec.Struct, array_like=True, frozen=True, tag="ended"):
     """The process has ended in order (`error` is ""), or why it has not; whether to begin it anew."""
 
@@ -81,7 +99,7 @@ class PartEnded(msgspec.Struct, array_like=True, frozen=True, tag="ended"):
     again: bool = False
 
 
-Frame: TypeAlias = Mailed | LeaveAsked | LeaveGiven | PagesAllowed | StopAsked | PartReport | PartEnded
+Frame: TypeAlias = Mailed | LeaveAsked | LeaveGiven | PagesAllowed | StopAsked | PartReport | Joined | PartEnded
 
 
 def packed(frame: Frame) -> bytes:
@@ -94,12 +112,13 @@ def packed(frame: Frame) -> bytes:
     return len(data).to_bytes(4, "little") + data
 
 
-async def read_frame(reader: asyncio.StreamReader) -> Frame | None:
-    """Return the next frame; None where the other end is gone."""
+async def read_frame(reader: asyncio.StreamReader, most_bytes: int = MOST_BYTES) -> Frame | None:
+    """Return the next frame; None where the other end is gone, or says what no process of ours does."""
     try:
         size = int.from_bytes(await reader.readexactly(4), "little")
-        assert size <= MOST_BYTES, "a frame that is none"
+        if size > most_bytes:
+            return None
         frame: Frame = msgspec.msgpack.decode(await reader.readexactly(size), type=Frame)
-    except (asyncio.IncompleteReadError, ConnectionError):
+    except (asyncio.IncompleteReadError, OSError, msgspec.MsgspecError):
         return None
     return frame

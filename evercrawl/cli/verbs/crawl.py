@@ -71,6 +71,14 @@ def add(verbs: arguments.Verbs) -> None:
         metavar="P",
         help="divide a new crawl among this many processes, a power of two; a resumed crawl keeps its number",
     )
+    parser.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        nargs="?",
+        const="local",
+        help="run the partitions on the machines of the Ray cluster at this address (auto: the one of this machine); "
+        "without an address, on a Ray that is begun here for this crawl",
+    )
     parser.add_argument("--quiet", action="store_true", help="print errors only")
     add_serve(parser)
     arguments.add_json(parser)
@@ -96,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
         Watching(args, directory, told) as watch,
     ):
         if parts is not None:
-            return partitions.crawl(directory, parts, config, given.urls, limits, watch, notes)
+            return partitions.crawl(directory, parts, config, given.urls, limits, watch, notes, args.cluster)
         return crawl(directory, config, given.urls, limits, watch, notes, watch.heard)
 
 

@@ -1,0 +1,235 @@
+"""Drills on a real Ray cluster on this machine: kill -9 of actors, raylets, Ray's head, and the crawl itself.
+
+Two raylets with a folder each stand for two machines; four partitions are crawled on them. Each round kills something
+while the crawl runs, mends what a person would mend (starts the machine, or the crawl, again), and waits until visits
+are made again. At the end the crawl goes on until it is idle, all partitions are read together, and every promise is
+held against what the server was asked.
+
+python bench/drills.py --rounds 8
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import psutil
+
+from evercrawl.ask.verify.together import together
+from evercrawl.cluster.birth import read_birth
+from evercrawl.model.stored.reader import opened
+from evercrawl.simulate.parted.reached import reached
+from evercrawl.simulate.surroundings.named_loopback import NETWORK, NamedLoopback
+
+KINDS = "actor", "raylet", "coordinator", "head"
+PARTS = 4
+MADE_S = 180.0
+
+
+class Machines:
+    """A Ray cluster of two machines that are folders, and everything that belongs to it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.token = folder, secrets.token_hex(16)
+        self.temporary = Path(tempfile.mkdtemp(prefix="ec-"))  # Ray's sockets need a short path
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.address = f"127.0.0.1:{free.getsockname()[1]}"
+        self.env = {
+            **os.environ, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": self.token, "RAY_USAGE_STATS_ENABLED": "0",
+            "RAY_worker_niceness": "0",
+        }  # fmt: skip
+
+    def start(self, number: int) -> None:
+        """Start a machine; number 0 is Ray's head."""
+        env = {**self.env, "EVERCRAWL_PARTS_DIR": str(self.folder / f"disk-{number}")}
+        port = self.address.rpartition(":")[2]
+        more = (
+            ["--head", "--port", port, "--include-dashboard", "false"] if number == 0 else ["--address", self.address]
+        )
+        if number == 0:
+            more += ["--temp-dir", str(self.temporary)]
+        command = [str(Path(sys.executable).with_name("ray")), "start", "--node-ip-address", "127.0.0.1",
+                   "--num-cpus", "1", "--object-store-memory", str(80 << 20), *more]  # fmt: skip
+        said = ""
+        for _ in range(3):
+            done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+            if done.returncode == 0:
+                return
+            said = done.stdout + done.stderr
+            time.sleep(2)
+        raise RuntimeError(said)
+
+    def processes(self, name: str = "", number: int | None = None) -> list[psutil.Process]:
+        """Return what belongs to this cluster, by a part of its command line; of one machine, if asked."""
+        found = list[psutil.Process]()
+        for process in psutil.process_iter():
+            try:
+                env = process.environ()
+                line = " ".join(process.cmdline())
+            except psutil.Error:
+                continue
+            disk = env.get("EVERCRAWL_PARTS_DIR", "")
+            if env.get("RAY_AUTH_TOKEN") != self.token or name not in line or process.pid == os.getpid():
+                continue
+            if number is None or disk.endswith(f"disk-{number}"):
+                found.append(process)
+        return found
+
+    def kill(self, name: str = "", number: int | None = None, most: int | None = None) -> int:
+        """Kill -9 what `processes` returns; return how many that were."""
+        killed = 0
+        for process in self.processes(name, number)[:most]:
+            try:
+                process.kill()
+                killed += 1
+            except psutil.Error:
+                continue
+        return killed
+
+    def close(self) -> None:
+        """Leave nothing behind."""
+        while self.kill():
+            time.sleep(0.2)
+        shutil.rmtree(self.temporary, ignore_errors=True)
+
+
+class Served:
+    """The made-up web, served by a thread."""
+
+    def __init__(self, folder: Path, sites: int, pages: int) -> None:
+        self.server, self._ready = NamedLoopback(sites=sites, pages=pages, addresses=8), threading.Event()
+        threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True).start()
+        self._ready.wait(20)
+        self.names = folder / "names.txt"
+        self.server.write_names(self.names)
+
+    async def _serve(self) -> None:
+        async with self.server:
+            self._ready.set()
+            await asyncio.Event().wait()
+
+
+class Drill:
+    """One crawl, on which rounds are made."""
+
+    def __init__(self, folder: Path, sites: int, pages: int) -> None:
+        self.folder, self.directory = folder, folder / "crawl"
+        self.web, self.machines = Served(folder, sites, pages), Machines(folder)
+        self.crawl: subprocess.Popen[str] | None = None
+
+    def begin(self, *more: str, delay: str) -> None:
+        """Start or resume the crawl."""
+        self.crawl = subprocess.Popen(
+            [sys.executable, "-m", "evercrawl", "crawl", self.web.server.seed, "--dir", str(self.directory),
+             "--partitions", str(PARTS), "--cluster", self.machines.address, "--scope", "any", "--allow-net", NETWORK,
+             "--delay", delay, "--resolve", str(self.web.names), "--no-index", "--workers", "0", "--quiet",
+             "--contact", "me@example.org", *more],
+            env=self.machines.env, stdout=subprocess.DEVNULL, stderr=(self.folder / "crawl.log").open("a"), text=True,
+        )  # fmt: skip
+
+    def made(self, since: int) -> float:
+        """Wait until pages were asked for since; return how long that took (s)."""
+        began = time.monotonic()
+        while sum(self.web.server.asked.values()) < since + 10:
+            if time.monotonic() > began + MADE_S:
+                raise RuntimeError("no page was visited again: " + (self.folder / "crawl.log").read_text()[-2000:])
+            time.sleep(0.1)
+        return round(time.monotonic() - began, 1)
+
+    def round(self, kind: str) -> dict[str, object]:
+        """Kill, mend, and wait until it crawls again."""
+        machines, crawl = self.machines, self.crawl
+        assert crawl is not None, "it has begun"
+        killed = 0
+        if kind == "actor":
+            killed = machines.kill("ray::PartActor", most=1)
+        elif kind == "raylet":
+            killed = machines.kill("raylet/raylet", number=1)
+            time.sleep(2)
+            machines.start(1)
+        elif kind == "coordinator":
+            crawl.kill()
+            crawl.wait()
+            killed = 1
+            self.begin(delay="0.3")
+        else:
+            killed = machines.kill("gcs_server") + machines.kill("raylet/raylet", number=0)
+            crawl.kill()
+            crawl.wait()
+            machines.kill()
+            machines.start(0)
+            machines.start(1)
+            self.begin(delay="0.3")
+        return {"kind": kind, "killed": killed, "again_s": self.made(sum(self.web.server.asked.values()))}
+
+    def finish(self) -> dict[str, object]:
+        """Crawl until idle, and read everything together."""
+        assert self.crawl is not None, "it has begun"
+        self.crawl.send_signal(signal.SIGTERM)
+        self.crawl.wait(60)
+        self.begin("--until-idle", delay="0.02")
+        code = self.crawl.wait(900)
+        birth = read_birth(self.directory)
+        there = {
+            number: path
+            for number in range(birth.parts)
+            for path in self.folder.glob(f"disk-*/{birth.id}/part-{number}")
+        }
+        partitions = [opened(there[number]) for number in sorted(there)]
+        try:
+            found = together(partitions)
+        finally:
+            for partition in partitions:
+                partition.close()
+        wanted = reached(self.web.server.web, self.web.server.seed)
+        return {
+            "exit": code, "partitions": len(there), "disks": len({path.parents[1] for path in there.values()}),
+            "lives": birth.lives, "pages": len(found.visited), "lost": len(wanted - set(found.visited)),
+            "of_two": sum(len(who) > 1 for who in found.visited.values()), "under_way": found.under_way,
+            "law_off_at_worst": found.worst, "wrong": found.wrong[:3],
+        }  # fmt: skip
+
+
+def main() -> int:
+    """Make rounds, and print a JSON object for each."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--kinds", default=",".join(KINDS))
+    parser.add_argument("--sites", type=int, default=24)
+    parser.add_argument("--pages", type=int, default=40)
+    args = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="evercrawl-drills-"))
+    drill = Drill(folder, args.sites, args.pages)
+    good = False
+    try:
+        drill.machines.start(0)
+        drill.machines.start(1)
+        drill.begin(delay="0.3")
+        print(json.dumps({"kind": "start", "again_s": drill.made(0)}), flush=True)
+        kinds = args.kinds.split(",")
+        for number in range(args.rounds):
+            print(json.dumps({"round": number, **drill.round(kinds[number % len(kinds)])}), flush=True)
+        found = drill.finish()
+        print(json.dumps(found), flush=True)
+        good = not (found["exit"] or found["lost"] or found["of_two"] or found["wrong"])
+    finally:
+        drill.machines.close()
+        shutil.rmtree(folder, ignore_errors=good)
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,113 @@
+"""Disks that partitions are on: each has an id, which stays when its machine gets another name, or is started anew."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import secrets
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from evercrawl.cluster.birth import part_directory
+from evercrawl.errors import StoreError
+
+ROOT: Final = "EVERCRAWL_PARTS_DIR"
+"""Environment variable of a machine: the folder for partitions there; by default the path of the crawl's directory."""
+_FILE: Final = "disk-id"
+
+
+@dataclass(frozen=True)
+class PartDisk:
+    """A folder on some machine that has partitions of a crawl, or may get them.
+
+    Attributes
+    ----------
+    id, root
+        Which disk it is; where the partitions of this crawl are.
+    cpus
+        Of its machine.
+    """
+
+    id: str
+    root: Path
+    cpus: float = 1.0
+
+    def part(self, number: int) -> Path:
+        """Return the crawl directory of a partition here."""
+        return part_directory(self.root, number)
+
+
+def disk_here(directory: Path, crawl: str, cpus: float = 1.0) -> PartDisk:
+    """Return the disk of this machine for a crawl; a folder that never had an id gets one.
+
+    Parameters
+    ----------
+    directory, crawl
+        Of the crawl, and its id.
+    cpus
+        Of this machine.
+
+    Raises
+    ------
+    StoreError
+        It cannot be used.
+    """
+    above = os.environ.get(ROOT)
+    root = Path(above) / crawl if above else directory
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        file = root / _FILE
+        with contextlib.suppress(FileExistsError):
+            token = secrets.token_hex(8)
+            new = root / f"{_FILE}.{token}"
+            new.write_text(token, encoding="ascii")
+            try:
+                os.link(new, file)  # whole, and by one process alone
+            finally:
+                new.unlink()
+        return PartDisk(file.read_text(encoding="ascii"), root, cpus)
+    except (OSError, UnicodeDecodeError) as error:
+        raise StoreError(f"{root} cannot have partitions ({error})") from error
+
+
+def disk_or_why(directory: Path, crawl: str, cpus: float) -> PartDisk | str:
+    """Return the disk of the machine where this runs, or why it has none."""
+    try:
+        return disk_here(directory, crawl, cpus)
+    except StoreError as error:
+        return str(error)
+
+
+def shared_out(parts: int, disks: Mapping[str, float]) -> list[str]:
+    """Return a disk for each partition: as many on each as its CPUs are of all, and those by rendezvous.
+
+    Parameters
+    ----------
+    parts
+        How many partitions.
+    disks
+        Id of a disk -> CPUs of its machine.
+
+    Examples
+    --------
+    >>> Counter(shared_out(8, {"a": 2.0, "b": 2.0, "c": 4.0})) == {"a": 2, "b": 2, "c": 4}
+    True
+    >>> before, after = shared_out(64, {"a": 1.0, "b": 1.0}), shared_out(64, {"a": 1.0, "b": 1.0, "c": 2.0})
+    >>> sum(one != other for one, other in zip(before, after, strict=True)) < 48
+    True
+    """
+    whole, count = sum(disks.values()), Counter[str]()
+    room = {disk: int(parts * cpus / whole) for disk, cpus in disks.items()}
+    ahead = sorted(disks, key=lambda disk: (room[disk] - parts * disks[disk] / whole, disk))
+    for disk in ahead[: parts - sum(room.values())]:
+        room[disk] += 1
+    found = list[str]()
+    for number in range(parts):
+        ranked = sorted(disks, key=lambda disk: hashlib.sha256(f"{disk} {number}".encode()).digest())
+        found.append(next(disk for disk in ranked if count[disk] < room[disk]))
+        count[found[-1]] += 1
+    return found

@@ -1,0 +1,81 @@
+"""Where processes of partitions on other machines join: a port, and a secret word."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import secrets
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.cluster.wire import Joined, read_frame
+from evercrawl.errors import ConfigError
+
+if TYPE_CHECKING:
+    from evercrawl.cluster.launching import Line
+
+JOINS_S: Final = 5.0
+_HELLO_BYTES: Final = 1024
+
+
+class Hub:
+    """Listens for processes of partitions.
+
+    Parameters
+    ----------
+    host
+        Address of this machine at which the others reach it.
+    version
+        Of evercrawl; with another one nobody may join.
+
+    Attributes
+    ----------
+    token
+        What a process has to say; it is drawn anew for each run.
+    refused
+        How many connections were turned away.
+    """
+
+    def __init__(self, host: str, version: str) -> None:
+        self.token, self.refused = secrets.token_hex(16), 0
+        self._host, self._version = host, version
+        self._server: asyncio.Server | None = None
+        self._awaited = dict[int, asyncio.Future["Line"]]()
+        self._tasks = set[asyncio.Task[None]]()
+
+    async def address(self) -> tuple[str, int]:
+        """Return where to join; from the first time on somebody listens there."""
+        if self._server is None:
+            self._server = await asyncio.start_server(self._join, self._host, 0)
+        return self._host, int(self._server.sockets[0].getsockname()[1])
+
+    def expect(self, incarnation: int) -> asyncio.Future[Line]:
+        """Return what becomes the line to a process once it has joined."""
+        line = self._awaited[incarnation] = asyncio.get_running_loop().create_future()
+        line.add_done_callback(lambda _: self._awaited.pop(incarnation, None))
+        return line
+
+    async def close(self) -> None:
+        """Listen no more."""
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+
+    async def _join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            hello = await asyncio.wait_for(read_frame(reader, _HELLO_BYTES), JOINS_S)
+        except TimeoutError:
+            hello = None
+        line = self._awaited.get(hello.incarnation) if isinstance(hello, Joined) else None
+        if not isinstance(hello, Joined) or line is None or not hmac.compare_digest(hello.token, self.token):
+            self.refused += 1
+            writer.close()
+        elif hello.version != self._version:
+            line.set_exception(
+                ConfigError(
+                    f"a machine of the cluster has evercrawl {hello.version}, and this one {self._version}; install "
+                    "the same on all of them"
+                )
+            )
+            writer.close()
+        else:
+            line.set_result((reader, writer))

@@ -1,0 +1,106 @@
+"""Where the processes of partitions run: an interface, and this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from evercrawl.cluster.birth import part_directory
+from evercrawl.cluster.part import PartPlan, run_part
+
+if TYPE_CHECKING:
+    from multiprocessing.process import BaseProcess
+
+Line: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+class PartProcess(Protocol):
+    """A process of a partition, wherever it runs.
+
+    Attributes
+    ----------
+    gone
+        Once it has ended: whether that is certain. Where a machine cannot be reached it is not.
+    """
+
+    gone: bool
+
+    async def connected(self) -> Line | None:
+        """Return the line to it, once there is one; None where it ended before."""
+        ...
+
+    async def ended(self) -> str:
+        """Wait until it has ended; return how, in some words."""
+        ...
+
+    def kill(self) -> None:
+        """End it at once."""
+        ...
+
+
+class Launcher(Protocol):
+    """Begins processes of partitions."""
+
+    def missing(self, number: int) -> str:
+        """Return why a partition cannot be begun now, in a sentence; "" where it can."""
+        ...
+
+    def directory(self, number: int) -> Path:
+        """Return the crawl directory of a partition, at its place."""
+        ...
+
+    def launch(self, plan: PartPlan) -> PartProcess:
+        """Begin a process; what becomes of it shows at `PartProcess`."""
+        ...
+
+
+class LocalLauncher:
+    """Runs partitions as processes on this machine, in the crawl's own directory.
+
+    Parameters
+    ----------
+    directory
+        Of the crawl.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def missing(self, number: int) -> str:
+        """Return that nothing is in the way."""
+        return ""
+
+    def directory(self, number: int) -> Path:
+        """Return the crawl directory of a partition."""
+        return part_directory(self._directory, number)
+
+    def launch(self, plan: PartPlan) -> PartProcess:
+        """Begin a process."""
+        return _LocalProcess(plan)
+
+
+class _LocalProcess:
+    """A process on this machine, which is a child of this one, and gone once it has been waited for."""
+
+    gone = True
+
+    def __init__(self, plan: PartPlan) -> None:
+        self._line, theirs = socket.socketpair()
+        self._process: BaseProcess = multiprocessing.get_context("spawn").Process(
+            target=run_part, args=(plan, theirs), name=f"evercrawl part {plan.share.number}", daemon=True
+        )
+        self._process.start()
+        theirs.close()
+
+    async def connected(self) -> Line | None:
+        return await asyncio.open_connection(sock=self._line)
+
+    async def ended(self) -> str:
+        await asyncio.get_running_loop().run_in_executor(None, self._process.join)
+        return f"exit code {self._process.exitcode}"
+
+    def kill(self) -> None:
+        self._process.kill()

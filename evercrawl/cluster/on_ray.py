@@ -1,0 +1,253 @@
+"""Partitions as actors of Ray, on its machines: the one file that knows Ray.
+
+Ray begins processes on machines, and says when they ended. Nothing of a crawl is kept in it: to lose Ray is to have
+all partitions killed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import socket
+import threading
+import time
+from collections.abc import Generator
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+from evercrawl import __version__
+from evercrawl.cluster.birth import ClusterBirth, part_directory, write_birth
+from evercrawl.cluster.disks import PartDisk, disk_here, disk_or_why, shared_out
+from evercrawl.cluster.hub import Hub
+from evercrawl.cluster.launching import Line, PartProcess
+from evercrawl.cluster.part import PartPlan, attend
+from evercrawl.cluster.wire import Joined, packed
+from evercrawl.errors import ConfigError
+from evercrawl.extras import require
+
+SERIES: Final = "2.60"
+"""Of Ray: another one may do something else."""
+LOCAL: Final = "local"
+"""The address of a Ray that is begun for this crawl alone, on this machine."""
+LOOK_S: Final = 5.0
+FOUND_S: Final = 120.0
+_JOIN_S: Final = 10.0
+_ORPHAN_S: Final = 0.5
+_STORE_BYTES: Final = 80 << 20  # Ray's least, for nothing of ours is put there
+
+
+def check_ray() -> None:
+    """See that Ray is installed, of the version that this was made for.
+
+    Raises
+    ------
+    ConfigError
+        It is not.
+    """
+    require("ray", "cluster", "crawls on several machines")
+    if not (there := version("ray")).startswith(f"{SERIES}."):
+        raise ConfigError(f"crawls on several machines need Ray {SERIES}, and {there} is installed; install "
+                          "'evercrawl[cluster]' on all machines")  # fmt: skip
+
+
+class PartActor:
+    """A process of Ray that crawls one partition."""
+
+    def crawl(self, plan: PartPlan, address: tuple[str, int], token: str) -> None:
+        """Join the coordinator, and crawl until it says stop, or is gone."""
+        threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        plan.directory.parent.mkdir(parents=True, exist_ok=True)
+        line = socket.create_connection(address, timeout=_JOIN_S)
+        line.sendall(packed(Joined(token, plan.incarnation, __version__)))
+        line.setblocking(False)
+        asyncio.run(attend(plan, line))
+
+
+def _end_with(parent: int) -> None:
+    """End this process when the one that began it has: Ray would let it run on for a while."""
+    while os.getppid() == parent:
+        time.sleep(_ORPHAN_S)
+    os._exit(1)
+
+
+class RayLauncher:
+    """Begins partitions on the machines of a Ray cluster, each where its disk is.
+
+    Parameters
+    ----------
+    ray
+        The module, connected.
+    directory, birth
+        Of the crawl, and what it is.
+    """
+
+    def __init__(self, ray: Any, directory: Path, birth: ClusterBirth) -> None:
+        self._ray, self._directory, self._birth = ray, directory.resolve(), birth
+        self._hub = Hub(ray.util.get_node_ip_address(), __version__)
+        self._asked = dict[str, Any]()  # node -> the answer that is awaited
+        self._disks = dict[str, PartDisk]()  # node -> its disk
+        self._alive = set[str]()
+        self._looked_at = float("-inf")
+        self.troubles = dict[str, str]()
+
+    def settle(self) -> ClusterBirth:
+        """Give each partition of a new crawl its disk; return what the crawl is from now on.
+
+        Raises
+        ------
+        ConfigError
+            No machine has room for one.
+        """
+        if self._birth.places:
+            return self._birth
+        until = time.monotonic() + FOUND_S
+        self._look()
+        while self._asked and time.monotonic() < until:
+            time.sleep(0.1)
+            self._look(now=True)
+        if not self._disks:
+            why = "; ".join(self.troubles.values()) or "none answered"
+            raise ConfigError(f"no machine of the cluster can have partitions: {why}")
+        if part_directory(self._directory, 0).is_dir():  # it was begun on this machine alone
+            places = [disk_here(self._directory, self._birth.id).id] * self._birth.parts
+        else:
+            places = shared_out(self._birth.parts, {disk.id: disk.cpus for disk in self._disks.values()})
+        self._birth.places[:] = places
+        write_birth(self._directory, self._birth)
+        return self._birth
+
+    def missing(self, number: int) -> str:
+        """Return why a partition cannot be begun now: its machine is not there."""
+        self._look()
+        if self._node_of(number) is not None:
+            return ""
+        return (
+            f"partition {number} waits for the machine whose disk it is on ({self._birth.places[number]}); "
+            f"{len(self._alive)} machines are there"
+        )
+
+    def directory(self, number: int) -> Path:
+        """Return the crawl directory of a partition, on its machine."""
+        node = self._node_of(number)
+        assert node is not None, "it is asked first whether its machine is there"
+        return self._disks[node].part(number)
+
+    def launch(self, plan: PartPlan) -> PartProcess:
+        """Begin a process on the machine of a partition."""
+        node = self._node_of(plan.share.number)
+        assert node is not None, "it is asked first whether its machine is there"
+        return _RayProcess(self._ray, self._hub, plan, node)
+
+    def where(self) -> list[str]:
+        """Return the address of the machine that each partition is on; "" where it is not there."""
+        found = {each["NodeID"]: str(each["NodeManagerAddress"]) for each in self._ray.nodes() if each["Alive"]}
+        return [found.get(self._node_of(number) or "", "") for number in range(self._birth.parts)]
+
+    def _node_of(self, number: int) -> str | None:
+        place = self._birth.places[number]
+        return next(
+            (node for node in sorted(self._alive) if node in self._disks and self._disks[node].id == place), None
+        )
+
+    def _look(self, *, now: bool = False) -> None:
+        """See which machines are there, and ask new ones for their disks."""
+        if not now and time.monotonic() < self._looked_at + LOOK_S and not self._asked:
+            return
+        self._looked_at = time.monotonic()
+        ray = self._ray
+        nodes = {each["NodeID"]: each for each in ray.nodes() if each["Alive"]}
+        self._alive = set(nodes)
+        for node in nodes.keys() - self._disks.keys() - self._asked.keys() - self.troubles.keys():
+            ask = ray.remote(num_cpus=0, max_retries=0)(disk_or_why)
+            cpus = float(nodes[node]["Resources"].get("CPU", 0.0)) or 0.01
+            self._asked[node] = ask.options(scheduling_strategy=_on(node)).remote(self._directory, self._birth.id, cpus)
+        for node, answer in list(self._asked.items()):
+            done, _ = ray.wait([answer], timeout=0)
+            if not done:
+                continue
+            del self._asked[node]
+            try:
+                found = ray.get(answer)
+            except ray.exceptions.RayError as error:
+                found = f"{nodes[node]['NodeManagerAddress'] if node in nodes else node}: {_first_line(error)}"
+            if isinstance(found, PartDisk):
+                self._disks[node] = found
+            else:
+                self.troubles[node] = found
+
+
+class _RayProcess:
+    """An actor that crawls a partition."""
+
+    gone = True  # whoever follows it is on the same disk, where the directory's lock was the old one's to its end
+
+    def __init__(self, ray: Any, hub: Hub, plan: PartPlan, node: str) -> None:
+        self._ray, self._hub, self._plan = ray, hub, plan
+        self._actor = (
+            ray.remote(num_cpus=0, max_restarts=0, max_task_retries=0)(PartActor)
+            .options(scheduling_strategy=_on(node))
+            .remote()
+        )
+        self._line = hub.expect(plan.incarnation)
+        self._over = asyncio.ensure_future(self._crawl())
+
+    async def _crawl(self) -> str:
+        try:
+            await self._actor.crawl.remote(self._plan, await self._hub.address(), self._hub.token)
+        except self._ray.exceptions.RayError as error:
+            return _first_line(error)
+        finally:
+            self._line.cancel()
+        return "it ended"
+
+    async def connected(self) -> Line | None:
+        await asyncio.wait([self._line, self._over], return_when=asyncio.FIRST_COMPLETED)
+        if self._line.cancelled() or not self._line.done():
+            return None
+        return self._line.result()
+
+    async def ended(self) -> str:
+        return await self._over
+
+    def kill(self) -> None:
+        self._ray.kill(self._actor)
+
+
+def _on(node: str) -> Any:
+    return import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy(node_id=node, soft=False)
+
+
+def _first_line(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__
+
+
+@contextlib.contextmanager
+def connected(address: str) -> Generator[Any]:
+    """Yield Ray, connected to a cluster; `LOCAL` begins one on this machine, which ends with this process.
+
+    Raises
+    ------
+    ConfigError
+        There is none, or it is not of this version.
+    """
+    check_ray()
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    ray: Any = import_module("ray")  # as of no type: what is used of it is here
+    more: dict[str, Any] = {}
+    if address == LOCAL:
+        os.environ.setdefault("RAY_worker_niceness", "0")  # a partition that gets no time loses its leave
+        more = {"include_dashboard": False, "object_store_memory": _STORE_BYTES, "_node_ip_address": "127.0.0.1"}
+    try:
+        ray.init(address, namespace="evercrawl", log_to_driver=False, logging_level=logging.ERROR, **more)
+    except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
+        raise ConfigError(f"there is no Ray {SERIES} at {address}: {_first_line(error)}") from error
+    try:
+        yield ray
+    finally:
+        ray.shutdown()

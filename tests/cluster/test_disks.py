@@ -1,0 +1,34 @@
+"""Which disk a partition is on."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from evercrawl.cluster.disks import ROOT, disk_here, disk_or_why, shared_out
+
+
+def test_a_disk_has_one_id_whoever_asks_first(tmp_path):
+    with ThreadPoolExecutor(8) as pool:
+        found = set(pool.map(lambda _: disk_here(tmp_path / "crawl", "c").id, range(8)))
+    assert len(found) == 1
+    assert len(list((tmp_path / "crawl").iterdir())) == 1
+
+
+def test_a_machine_says_where_partitions_are(tmp_path, monkeypatch):
+    monkeypatch.setenv(ROOT, str(tmp_path / "fast"))
+    disk = disk_here(tmp_path / "crawl", "c")
+    assert disk.part(3) == tmp_path / "fast" / "c" / "part-3"
+    assert not (tmp_path / "crawl").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path):
+    (tmp_path / "file").write_text("")
+    assert "cannot have partitions" in disk_or_why(tmp_path / "file" / "crawl", "c", 1.0)
+
+
+@pytest.mark.parametrize("parts", [2, 8, 64])
+def test_partitions_are_shared_out_by_cpus(parts):
+    places = shared_out(parts, {"a": 8.0, "b": 4.0, "c": 4.0})
+    assert [abs(places.count(disk) - parts * share) < 1 for disk, share in (("a", 0.5), ("b", 0.25), ("c", 0.25))] == [
+        True
+    ] * 3
