@@ -393,7 +393,7 @@ def _posting(
         return None
     from evercrawl.crawl.posting.room import PostRoom
 
-    return PostRoom(partition, learner, storing, outside.post, config, frontier.under_way)
+    return PostRoom(partition, learner, storing, outside.post, config, frontier.under_way, frontier.open_address)
 
 
 def _rendering(config: Config, parts: Parts, memory: Memory, outside: Outside) -> Rendering:

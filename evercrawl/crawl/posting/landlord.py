@@ -17,6 +17,8 @@ LEASE_S: Final = 10.0
 """For so long a partition may request an address, from when it asked."""
 WAIT_S: Final = 0.25
 """After which a host comes back whose address is not leased."""
+SHUT_S: Final = 1.0
+"""After which the hosts of an address come back that was asked for, if it is not leased before."""
 _CENSUS_S: Final = 1.0
 _PATIENT: Final = 64
 """Partitions that wait for one address at most; they ask again anyway."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from evercrawl.crawl.posting.landlord import LEASE_S, Landlord
+from evercrawl.crawl.posting.landlord import LEASE_S, SHUT_S, Landlord
 from evercrawl.store.post.messages import LeaseAsk, LeaseBack, LeaseCensus, LeaseGrant, LeasesHeld
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ class IpLeases:
         Key of an address -> exchanges under way there.
     exchange_s, rest_s
         As of `Landlord`.
+    granted
+        Told which address may be requested, and from when.
     """
 
     def __init__(
@@ -56,9 +58,10 @@ class IpLeases:
         *,
         exchange_s: float,
         rest_s: float,
+        granted: Callable[[int, float], None] = lambda key, since: None,
     ) -> None:
         self._cluster, self._number, self._parts, self._incarnation = cluster, number, parts, incarnation
-        self._carry, self._under_way = send, under_way
+        self._carry, self._under_way, self._granted_at = send, under_way, granted
         self._own: list[LeaseMessage] = []  # to this partition itself
         self._leases = dict[int, _Lease]()
         self._serials = dict[int, int]()
@@ -82,6 +85,11 @@ class IpLeases:
                 )
             )
         return lease.since <= now < lease.until
+
+    def shut_until(self, key: int, now: float) -> float:
+        """Return when to look again at an address that may not be requested, if nothing comes before."""
+        lease = self._leases.get(key)
+        return lease.since if lease is not None and now < lease.since < lease.until else now + SHUT_S
 
     def next_at(self) -> float:
         """Return when there is next something to do, beside what comes."""
@@ -131,6 +139,7 @@ class IpLeases:
         if not lease.is_held:
             lease.since = now + grant.rest_s
         lease.until = max(lease.until, until)
+        self._granted_at(grant.key, lease.since)
 
     def _give_back(self, key: int) -> None:
         serial = self._serials.get(key, self._first)

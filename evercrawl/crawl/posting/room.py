@@ -29,6 +29,8 @@ class PostRoom:
         How long an exchange may take, and an address has to rest.
     under_way
         Key of an address -> exchanges under way there.
+    granted
+        Told which address may be requested, and from when.
 
     Attributes
     ----------
@@ -44,6 +46,7 @@ class PostRoom:
         post: Carrier,
         config: Config,
         under_way: Callable[[int], int],
+        granted: Callable[[int, float], None] = lambda key, since: None,
     ) -> None:
         self._post = post
         self.posting = Posting(partition, learner, storing, post)
@@ -53,7 +56,7 @@ class PostRoom:
         self._cluster, self._number = share.cluster, share.number
         self.leases = IpLeases(
             share.cluster, share.number, share.parts, post.incarnation, post.send, under_way,
-            exchange_s=config.exchange_deadline_s, rest_s=config.delay_s,
+            exchange_s=config.exchange_deadline_s, rest_s=config.delay_s, granted=granted,
         )  # fmt: skip
 
     def turn(self, now: float) -> bool:

@@ -156,8 +156,9 @@ class Access:
             return WAIT
         if inside := self._refused(host, home, addresses):
             return f"refused_address: {inside}"
-        if self.leases is not None and not self.leases.may(self._frontier.address_key(host), now):
+        if self.leases is not None and not self.leases.may(key := self._frontier.address_key(host), now):
             host.ready_at, host.reason = max(host.ready_at, now + WAIT_S), LEASED
+            self._frontier.shut(key, self.leases.shut_until(key, now))
             self.turns.count_put_off(now)
             return WAIT
         if not host.answers and self._silences.crowded(len(self._frontier.unproven), now):

@@ -39,6 +39,8 @@ class Address:
         Those places.
     ready_at
         No request before then, in seconds since the epoch.
+    shut, rested_at
+        Whether somebody else has it, and what `ready_at` was before.
     waiting
         Numbers of hosts that have rested and wait for the address; a few at a time are offered again.
     gated
@@ -50,6 +52,8 @@ class Address:
     in_flight: int = 0
     kept: int = 0
     ready_at: float = 0.0
+    shut: bool = False
+    rested_at: float = 0.0
     waiting: deque[int] | None = None
     gated: bool = False
     chosen: int = 0
@@ -226,6 +230,22 @@ class PoliteHosts:
         if busy or (address is not None and address.in_flight >= self._per_ip):
             return max(LOOK_S, host.delay_s / 2)  # its next rest is longer than that, so it is not missed
         return 0.0
+
+    def shut(self, key: int, until: float) -> None:
+        """Let nobody ask an address before an instant, or before `open_address`: somebody else has it."""
+        address = self._addresses.get(key) or self._address(key)
+        if not address.shut:
+            address.shut, address.rested_at = True, address.ready_at
+        address.ready_at = max(address.ready_at, until)
+
+    def open_address(self, key: int, at: float) -> None:
+        """Let an address be asked from an instant on that was shut."""
+        address = self._addresses.get(key)
+        if address is not None and address.shut:
+            address.shut, address.ready_at = False, max(address.rested_at, at)
+            if address.waiting:
+                address.gated = True  # beside the later look that was meant
+                heapq.heappush(self._gates, (address.ready_at, next(self._order), address))
 
     @staticmethod
     def address_key(host: Host) -> int:
