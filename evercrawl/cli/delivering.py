@@ -155,7 +155,7 @@ def _copies(directory: Path, config: Config, tell: Callable[[str], None]) -> _Co
             pass
 
         return nothing
-    from evercrawl.cli.copying import ArchiveCopies
+    from evercrawl.store.objects.copying import ArchiveCopies
 
     return ArchiveCopies(directory, config.archive_to, tell).turn
 

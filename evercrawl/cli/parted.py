@@ -17,12 +17,11 @@ from evercrawl.cli import arguments, where
 from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.lines import size
 from evercrawl.cli.show.plain import fit, many
-from evercrawl.config import FILE_NAME, values
+from evercrawl.config import values
 from evercrawl.errors import ConfigError
 
 _OF_A_URL: Final = frozenset({"get", "why", "check"})
-_OF_SETTINGS: Final = frozenset({"exclude", "include", "set"})  # they change the settings, which are those of all
-_OF_EACH: Final = frozenset({"changes", "pause", "resume", "boost", "add", "orders", "usage", "reindex"})
+_OF_EACH: Final = frozenset({"changes", "pause", "resume", "boost", "add", "orders", "usage", "reindex", "forget"})
 
 
 def is_parted(args: argparse.Namespace) -> bool:
@@ -60,11 +59,11 @@ def answer(args: argparse.Namespace) -> int:
 
     if args.verb in _OF_A_URL:
         return _asked(args, owner(directory, seeds.read_url(args.url)))
-    if args.verb in _OF_SETTINGS:
-        raise ConfigError(
-            f"all partitions of the crawl in {directory} have the settings of {directory / FILE_NAME}; edit that file, "
-            "and stop and start the crawl"
-        )
+    if args.verb in ("exclude", "include", "set"):
+        from evercrawl.cli.steering import partitions
+
+        order = partitions.setting if args.verb == "set" else partitions.rule
+        return order(args, directory, part_directories(directory))
     if args.verb in _OF_EACH:
         return _each(args, part_directories(directory))
     _refuse(args, directory)

@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -56,6 +57,11 @@ def asked(args: argparse.Namespace, directory: Path, config: Config, seeded: boo
             raise ConfigError(f"--{flag} serves a crawl of one partition; serve one of several: evercrawl serve --dir "
                               f"{directory}/part-0")  # fmt: skip
     return parts
+
+
+def without_deliveries(config: Config) -> Config:
+    """Return settings for which nothing runs beside the crawl: the process of each partition copies its archive."""
+    return replace(config, archive_to="")
 
 
 def crawl(

@@ -145,6 +145,11 @@ def check_settings(config: Config, directory: Path, parts: int | None) -> None:
                 "another directory"
             )
         there.share(0).check_rules(site_rules(), directory)
+    if config.webhook_url or config.feeds:
+        raise ConfigError(
+            "webhook_url and feeds deliver the changes of one partition; unset them, and follow the partitions: "
+            f"evercrawl changes --dir {directory}"
+        )
     policy = policy_of(config.policy, config.policy_options)
     if isinstance(policy, Plans):
         raise ConfigError(

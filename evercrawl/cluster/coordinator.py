@@ -7,13 +7,14 @@ import contextlib
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from evercrawl.cluster.birth import ClusterBirth, next_life
 from evercrawl.cluster.launching import Launcher, LocalLauncher, PartProcess
 from evercrawl.cluster.part import LEAVE_S, PartPlan
+from evercrawl.cluster.shares import part_config
 from evercrawl.cluster.wire import (
     Frame,
     LeaveAsked,
@@ -27,7 +28,6 @@ from evercrawl.cluster.wire import (
     read_frame,
 )
 from evercrawl.config import Config
-from evercrawl.config.values import AUTO
 from evercrawl.errors import EvercrawlError, StoreError
 from evercrawl.progress import Limits, Progress, Summary
 
@@ -214,7 +214,7 @@ class Coordinator:
         part.shut_until = part.leave_until
         plan = PartPlan(
             self._launcher.directory(part.number), self._birth.share(part.number), bytes.fromhex(self._birth.secret),
-            next_life(self._directory), self._shared(part.number), self._seeds,
+            next_life(self._directory), part_config(self._config, part.number, len(self._parts)), self._seeds,
         )  # fmt: skip
         part.process = self._launcher.launch(plan)
         part.begun_at, part.ended = time.time(), False
@@ -309,20 +309,6 @@ class Coordinator:
                 part.process.kill()
         if self._tasks:
             await asyncio.wait(self._tasks)
-
-    def _shared(self, number: int) -> Config:
-        """Return the settings of one partition: what bounds the whole crawl is shared out evenly."""
-        config, parts = self._config, len(self._parts)
-        connections = config.connections // parts + (number < config.connections % parts)
-        return replace(
-            config,
-            rate_per_s=config.rate_per_s / parts,
-            rate_bytes_per_s=config.rate_bytes_per_s // parts,
-            connections=max(connections, 1),
-            memory_max_bytes=config.memory_max_bytes // parts,
-            keep_bytes=config.keep_bytes // parts,
-            workers="0" if config.workers == AUTO else config.workers,
-        )
 
 
 def of_one_before(report: PartReport) -> PartReport:

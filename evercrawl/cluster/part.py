@@ -32,6 +32,7 @@ from evercrawl.crawl.posting.membership import Membership
 from evercrawl.crawl.session import crawl
 from evercrawl.errors import ConfigError, EvercrawlError, NoRoomError
 from evercrawl.progress import Limits, Progress
+from evercrawl.store.objects.copying import copied_beside
 from evercrawl.store.post.messages import Message
 from evercrawl.store.post.ownership import Share
 
@@ -143,6 +144,11 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
             )
         )  # fmt: skip
 
+    def tell(sentence: str) -> None:
+        loop.call_soon_threadsafe(write, PartReport(message=sentence))
+
+    loop = asyncio.get_running_loop()
+
     async def listen() -> None:
         while (frame := await read_frame(reader)) is not None:
             if isinstance(frame, StopAsked):
@@ -157,15 +163,16 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
 
     beside = [asyncio.ensure_future(listen()), asyncio.ensure_future(ask())]
     try:
-        await crawl(
-            plan.directory,
-            plan.config,
-            plan.seeds,
-            Limits(),
-            watch,
-            stop,
-            member=Membership(plan.share, plan.secret, carrier),
-        )
+        with copied_beside(plan.directory, plan.config.archive_to, tell):
+            await crawl(
+                plan.directory,
+                plan.config,
+                plan.seeds,
+                Limits(),
+                watch,
+                stop,
+                member=Membership(plan.share, plan.secret, carrier),
+            )
         write(PartEnded())
     except EvercrawlError as error:
         write(PartEnded(str(error), again=not isinstance(error, (ConfigError, NoRoomError))))

@@ -22,7 +22,7 @@ async def said(hub: Hub, data: bytes) -> bytes:
 
 
 def test_only_a_process_that_was_begun_may_join():
-    async def run():
+    async def run() -> None:
         hub = Hub("127.0.0.1", "1")
         line = hub.expect(7)
         for data in (
@@ -45,7 +45,7 @@ def test_only_a_process_that_was_begun_may_join():
 
 
 def test_another_evercrawl_may_not_join():
-    async def run():
+    async def run() -> None:
         hub = Hub("127.0.0.1", "1")
         line = hub.expect(1)
         await said(hub, packed(Joined(hub.token, 1, "2")))

@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from evercrawl.ask.orders.give import listens
 from evercrawl.ask.verify.together import together
-from evercrawl.cluster.birth import part_directories, read_birth
+from evercrawl.cli.main import main
+from evercrawl.cluster.birth import ClusterBirth, part_directories, read_birth, write_birth
+from evercrawl.config import load
 from evercrawl.model.stored.reader import opened
 from evercrawl.simulate.parted.reached import reached
 
@@ -75,12 +78,18 @@ def test_a_killed_coordinator_leaves_nothing_behind_and_the_crawl_resumes(served
 
 
 def test_no_more_pages_are_visited_than_were_asked_for(served):
-    crawl = served.start("--partitions", "2", "--pages", "25", "--quiet")
+    crawl = served.start(
+        "--partitions", "2", "--pages", "25", "--quiet", "--archive-to", f"file://{served.folder}/objects"
+    )
     out, err = crawl.communicate(timeout=120)
     assert crawl.returncode == 0, out + err
     found = read(served.directory)
     assert found.wrong == []
     assert 15 <= len(found.visited) <= 25
+    for number, part in enumerate(part_directories(served.directory)):  # each has a prefix, for names are alike
+        copied = served.folder / "objects" / f"part-{number}"
+        there = sorted(file.name for file in (part / "archive").iterdir())
+        assert there == sorted(file.name for file in copied.iterdir())
 
 
 @pytest.mark.parametrize(
@@ -160,3 +169,50 @@ def test_the_verbs_answer_for_all_partitions(served):
     (served.directory / "part-1" / "crawl.json").write_bytes(b"no")
     (served.directory / "part-1" / "crawl-copy.json").write_bytes(b"no")
     assert "1 of 2 partitions answered" in served.run("top", "--dir", str(served.directory)).stderr
+
+
+def config(directory: Path, name: str) -> object:
+    return getattr(load(directory / "crawl.toml"), name)
+
+
+def test_orders_change_all_partitions_and_what_bounds_the_crawl_is_shared_out(served, capsys):
+    crawl = served.start("--partitions", "2", "--quiet", "--rate", "40")
+    while len(served.server.asked) < 20 or not all(listens(part) for part in part_directories(served.directory)):
+        assert crawl.poll() is None, crawl.communicate()
+        time.sleep(0.05)
+
+    def verb(*given: str, code: int = 0) -> str:
+        assert main([*given, "--dir", str(served.directory)]) == code
+        return "".join(capsys.readouterr())
+
+    verb("exclude", "/p/1", "--wait")
+    verb("set", "rate_per_s", "30", "--wait")
+    assert "plans over all pages" in verb("set", "policy", "webfountain", code=2)
+    asked = {url for url in served.server.asked if "/p/1" in url}
+    parts = part_directories(served.directory)
+    assert [config(each, "exclude") for each in [served.directory, *parts]] == [("/p/1",)] * 3
+    assert [config(each, "rate_per_s") for each in [served.directory, *parts]] == [30.0, 15.0, 15.0]
+    assert {config(each, "policy") for each in [served.directory, *parts]} == {"price"}
+    time.sleep(1.0)
+    crawl.send_signal(signal.SIGTERM)
+    out, err = crawl.communicate(timeout=60)
+    assert crawl.returncode == 0, out + err
+    assert {url for url in served.server.asked if "/p/1" in url} == asked
+    verb("exclude", "/p/1", "--lift")
+    assert config(served.directory, "exclude") == ()
+    assert "has no '/p/1' to lift" in verb("exclude", "/p/1", "--lift", code=2)
+    page = next(url for url in served.server.asked if "/p/2" in url)
+    verb("forget", page, "--yes")
+    verb("verify")
+    assert page not in read(served.directory).visited
+
+
+@pytest.mark.parametrize("verb", ["plan", "suspects", "select", "serve", "backup", "copies", "import", "upgrade"])
+def test_a_verb_about_one_partition_says_so(tmp_path, capsys, verb):
+    """They are asked before anything is read, so the directory need not hold more than what it says of itself."""
+    write_birth(tmp_path, ClusterBirth(1, "c", 2, "00" * 16, 0))
+    given = {"copies": ["https://a.example/"], "import": ["x.warc"], "backup": ["to"], "select": ["--budget", "1"]}.get(
+        verb, []
+    )
+    assert main([verb, *given, "--dir", str(tmp_path)]) == 2
+    assert "part-0" in capsys.readouterr().err

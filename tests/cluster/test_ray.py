@@ -1,4 +1,4 @@
-"""`evercrawl crawl --cluster`: actors of a real Ray, which is begun on this machine; skipped where it is not installed."""
+"""`evercrawl crawl --cluster`: actors of a real Ray, begun on this machine; skipped where it is not installed."""
 
 import json
 import os
@@ -115,6 +115,7 @@ def test_the_shipped_machines_are_what_ray_up_takes():
     for start in ("head_start_ray_commands", "worker_start_ray_commands"):
         assert "EVERCRAWL_PARTS_DIR=" in made[start][-1]
         assert "RAY_AUTH_MODE=token" in made[start][-1]
-    assert {each["groupName"] for each in yaml.safe_load((root / "deploy" / "kuberay.yaml").read_text())["spec"][
-        "workerGroupSpecs"
-    ]} == {"one", "two"}
+    assert {
+        each["groupName"]
+        for each in yaml.safe_load((root / "deploy" / "kuberay.yaml").read_text())["spec"]["workerGroupSpecs"]
+    } == {"one", "two"}

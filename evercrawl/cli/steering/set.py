@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+from pathlib import Path
 
 from evercrawl.cli import arguments
 from evercrawl.cli import where as where_is
@@ -35,6 +36,18 @@ def run(args: argparse.Namespace) -> int:
     """Give the order; what cannot be a value is refused here."""
     from evercrawl.store.orders import CrawlOrder
 
+    see_value(args, where_is.directory(args))
+    return ordering.give(args, CrawlOrder("set", name=str(args.name), values=tuple(args.values), lift=args.unset))
+
+
+def see_value(args: argparse.Namespace, directory: Path) -> None:
+    """See that the crawl in a directory may have what is to be set.
+
+    Raises
+    ------
+    ConfigError
+        It may not.
+    """
     name, given = str(args.name), tuple(args.values)
     if args.unset and given:
         raise ConfigError(f"--unset takes no value: evercrawl set {name} --unset")
@@ -44,12 +57,11 @@ def run(args: argparse.Namespace) -> int:
     if where is None:
         _check(name, given)
     else:
-        file = where_is.directory(args) / FILE_NAME
+        file = directory / FILE_NAME
         config = load(file) if file.is_file() else Config()
         if args.unset:
             check_set(config, where)
         with_value(config, where, given, unset=args.unset)
-    return ordering.give(args, CrawlOrder("set", name=name, values=given, lift=args.unset))
 
 
 def _check(name: str, given: tuple[str, ...]) -> None:

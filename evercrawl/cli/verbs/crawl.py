@@ -100,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
     with (
         live.watcher(as_json=args.json, quiet=args.quiet) as shown,
         beside(args, directory, shown) as served,
-        delivered(config, directory, served) as told,
+        delivered(config if parts is None else partitions.without_deliveries(config), directory, served) as told,
         Watching(args, directory, told) as watch,
     ):
         if parts is not None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +15,8 @@ from evercrawl.store.objects.target import ObjectTarget
 
 EVERY_S: Final = 5.0
 """Between two looks for archive files that were closed."""
+LOOK_S: Final = 1.0
+END_S: Final = 8.0
 
 
 class ArchiveCopies:
@@ -54,3 +58,28 @@ class ArchiveCopies:
         if self._trouble:
             self._trouble = ""
             self._tell("the archive is copied again")
+
+
+@contextlib.contextmanager
+def copied_beside(directory: Path, url: str, tell: Callable[[str], None]) -> Generator[None]:
+    """Copy the archive from a thread meanwhile, and the rest of it at the end; nowhere if the URL is "".
+
+    The last copy may take `END_S`; what is left then is copied by the next run.
+    """
+    if not url:
+        yield
+        return
+    copies, over = ArchiveCopies(directory, url, tell), threading.Event()
+
+    def work() -> None:
+        while not over.wait(LOOK_S):
+            copies.turn()
+        copies.turn(over=True)
+
+    thread = threading.Thread(target=work, name="archive copies", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join(END_S)

@@ -1,0 +1,73 @@
+"""Orders that change settings of a crawl in several partitions: its crawl.toml first, then each partition is told."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evercrawl.cli.steering import ordering
+from evercrawl.config import FILE_NAME, SETTINGS, amend, load
+from evercrawl.config.section_keys import section_key, with_value
+from evercrawl.config.settings import read
+from evercrawl.errors import ConfigError
+
+if TYPE_CHECKING:
+    from evercrawl.config import Config
+
+
+def rule(args: argparse.Namespace, directory: Path, parts: list[Path]) -> int:
+    """Add a rule of the scope, or lift it, in all partitions; return the exit code."""
+    from evercrawl.store.orders import CrawlOrder
+
+    name, wanted = str(args.verb), ordering.pattern(args)
+    there: tuple[str, ...] = getattr(load(directory / FILE_NAME), name)
+    if args.lift and wanted not in there:
+        known = ", ".join(map(repr, there)) or "none"
+        raise ConfigError(f"{name} in {directory / FILE_NAME} has no {wanted!r} to lift; it has {known}")
+    others = tuple(each for each in there if each != wanted)
+    amend(directory, {name: others if args.lift else (*others, wanted)})
+    return max(_given(args, part, CrawlOrder(name, pattern=wanted, lift=args.lift)) for part in parts)
+
+
+def setting(args: argparse.Namespace, directory: Path, parts: list[Path]) -> int:
+    """Change a setting in all partitions; of what bounds the crawl, each gets its part. Return the exit code.
+
+    Raises
+    ------
+    ConfigError
+        The crawl cannot have this value, or not in several partitions.
+    """
+    from evercrawl.cli.steering.set import see_value
+    from evercrawl.cluster.birth import check_settings
+    from evercrawl.cluster.shares import SHARED, part_config
+    from evercrawl.store.orders import CrawlOrder
+
+    see_value(args, directory)
+    name, given, now = str(args.name), tuple(args.values), load(directory / FILE_NAME)
+    changed = _changed(now, name, given, unset=args.unset)
+    wanted = replace(now, **changed)  # type: ignore[arg-type]
+    check_settings(wanted, directory, None)
+    amend(directory, changed)
+    codes = list[int]()
+    for number, part in enumerate(parts):
+        own = given
+        if name in SHARED:
+            own = (str(getattr(part_config(wanted, number, len(parts)), name)),)
+        codes.append(_given(args, part, CrawlOrder("set", name=name, values=own, lift=args.unset)))
+    return max(codes)
+
+
+def _changed(now: Config, name: str, given: tuple[str, ...], *, unset: bool) -> dict[str, Any]:
+    """Return the settings that change, with their values."""
+    if (where := section_key(name)) is not None:
+        return with_value(now, where, given, unset=unset)
+    many = isinstance(SETTINGS[name].default, tuple)
+    return {name: read(SETTINGS[name], list(given) if many else given[0], name)}
+
+
+def _given(args: argparse.Namespace, part: Path, order: Any) -> int:
+    if not args.json:
+        print(f"{part.name}: ", end="", flush=True)
+    return ordering.give(argparse.Namespace(**{**vars(args), "dir": str(part)}), order)
