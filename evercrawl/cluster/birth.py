@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 FILE: Final = "cluster.json"
 FORMAT: Final = 1
+ROOT: Final = "EVERCRAWL_PARTS_DIR"
+"""Environment variable of a machine: the folder for partitions there; by default the path of the crawl's directory."""
 
 
 class ClusterBirth(msgspec.Struct, frozen=True):
@@ -67,14 +69,17 @@ def part_directory(directory: Path, number: int) -> Path:
 
 
 def part_directories(directory: Path) -> list[Path]:
-    """Return the crawl directories of all partitions, in order.
+    """Return the crawl directories of all partitions, in order; those on other machines are not there.
 
     Raises
     ------
     StoreError
         What the directory says of itself is damaged.
     """
-    return [part_directory(directory, number) for number in range(read_birth(directory).parts)]
+    birth = read_birth(directory)
+    above = os.environ.get(ROOT) if birth.places else None
+    root = Path(above) / birth.id if above else directory
+    return [part_directory(root, number) for number in range(birth.parts)]
 
 
 def read_birth(directory: Path) -> ClusterBirth:

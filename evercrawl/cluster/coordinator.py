@@ -13,6 +13,7 @@ from typing import Final
 
 from evercrawl.cluster.birth import ClusterBirth, next_life
 from evercrawl.cluster.launching import Launcher, LocalLauncher, PartProcess
+from evercrawl.cluster.metrics import EVERY_S, figures, write_figures
 from evercrawl.cluster.part import LEAVE_S, PartPlan
 from evercrawl.cluster.shares import part_config
 from evercrawl.cluster.wire import (
@@ -56,6 +57,7 @@ class _Part:
     lowered: int | None = None  # the same, where it was asked to do with less, and has not said that it does
     moved_at: float = 0.0  # when it last made a visit
     begun_at: float = 0.0
+    lives: int = 0  # processes of it that this run began
     again_s: float = AGAIN_S
     again_at: float = 0.0
     ended: bool = False
@@ -101,7 +103,7 @@ class Coordinator:
         self._parts = [_Part(number) for number in range(birth.parts)]
         self._begun_at, self._reason, self._error = time.time(), "", ""
         self._rests, self._last = 0, (-1, -1)
-        self._left = limits.pages
+        self._left, self._measured_at = limits.pages, float("-inf")
         self._tasks = set[asyncio.Task[None]]()
 
     async def run(self, stop: asyncio.Event | None = None) -> Summary:
@@ -117,12 +119,14 @@ class Coordinator:
                 self._revive()
                 self._allow()
                 self._watch(self.progress())
+                self._measure()
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for((stop or asyncio.Event()).wait(), TURN_S)
         finally:
             await self._end()
         progress = self.progress()
         self._watch(progress)
+        self._measure(last=True)
         if self._error:
             raise StoreError(self._error)
         return Summary(progress.visits, progress.fetched, progress.known, progress.elapsed_s, self._reason)
@@ -150,6 +154,18 @@ class Coordinator:
             outcomes=dict(outcomes),
             errors=dict(errors),
         )
+
+    def _measure(self, *, last: bool = False) -> None:
+        """Write the figures of all partitions for Prometheus, now and then."""
+        if last or time.monotonic() >= self._measured_at + EVERY_S:
+            self._measured_at = time.monotonic()
+            write_figures(
+                self._directory,
+                [
+                    figures(part.report, up=part.writer is not None, lives=part.lives, visits=part.visits)
+                    for part in self._parts
+                ],
+            )
 
     # When it ends
 
@@ -218,6 +234,7 @@ class Coordinator:
         )  # fmt: skip
         part.process = self._launcher.launch(plan)
         part.begun_at, part.ended = time.time(), False
+        part.lives += 1
         task = asyncio.ensure_future(self._attend(part, part.process))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

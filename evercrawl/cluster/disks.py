@@ -12,11 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from evercrawl.cluster.birth import part_directory
+from evercrawl.cluster.birth import ROOT, part_directory
 from evercrawl.errors import StoreError
 
-ROOT: Final = "EVERCRAWL_PARTS_DIR"
-"""Environment variable of a machine: the folder for partitions there; by default the path of the crawl's directory."""
 _FILE: Final = "disk-id"
 
 

@@ -18,7 +18,7 @@ from evercrawl.ask.verify.findings import Findings
 from evercrawl.ask.verify.together import together
 from evercrawl.ask.verify.verify import Watch, verify
 from evercrawl.cluster.birth import part_directories, read_birth
-from evercrawl.errors import EvercrawlError
+from evercrawl.errors import EvercrawlError, StoreError
 from evercrawl.model.stored.reader import opened
 from evercrawl.model.view import View, settings
 from evercrawl.parse.sites import found_site
@@ -64,9 +64,11 @@ def each(directory: Path, ask: Callable[[Path], _T]) -> PartAnswers[_T]:
     EvercrawlError
         None could answer.
     """
-    found, error = PartAnswers[_T](), None
+    found, error, places = PartAnswers[_T](), None, read_birth(directory).places
     for number, part in enumerate(part_directories(directory)):
         try:
+            if places and not part.is_dir():
+                raise StoreError(f"it is on the disk {places[number]} of another machine")
             found.answers[number] = ask(part)
         except EvercrawlError as trouble:
             found.troubles[number], error = str(trouble), trouble

@@ -4,7 +4,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from evercrawl.cluster.disks import ROOT, disk_here, disk_or_why, shared_out
+from evercrawl.cluster.birth import ROOT, ClusterBirth, part_directories, write_birth
+from evercrawl.cluster.disks import disk_here, disk_or_why, shared_out
+from evercrawl.cluster.questions import each
 
 
 def test_a_disk_has_one_id_whoever_asks_first(tmp_path):
@@ -19,6 +21,18 @@ def test_a_machine_says_where_partitions_are(tmp_path, monkeypatch):
     disk = disk_here(tmp_path / "crawl", "c")
     assert disk.part(3) == tmp_path / "fast" / "c" / "part-3"
     assert not (tmp_path / "crawl").exists()
+
+
+def test_questions_go_to_the_partitions_of_this_machine_and_say_that_others_are_elsewhere(tmp_path, monkeypatch):
+    write_birth(tmp_path, ClusterBirth(1, "c", 2, "00" * 16, 0, places=["here", "there"]))
+    assert part_directories(tmp_path)[0] == tmp_path / "part-0"
+    monkeypatch.setenv(ROOT, str(tmp_path / "fast"))
+    (here, _) = part_directories(tmp_path)
+    assert here == tmp_path / "fast" / "c" / "part-0"
+    here.mkdir(parents=True)
+    found = each(tmp_path, lambda part: part.name)
+    assert found.answers == {0: "part-0"}
+    assert found.note == "1 of 2 partitions answered (partition 1: it is on the disk there of another machine)"
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path):

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from evercrawl.ask.orders.give import listens
 from evercrawl.ask.verify.together import together
@@ -56,6 +57,22 @@ def test_a_crawl_is_divided_and_nothing_is_lost_when_processes_are_killed(served
     assert found.under_way == 0.0
     assert reached(served.server.web, served.server.seed) == set(found.visited)
     assert len({number for parts in found.visited.values() for number in parts}) > 1
+    lives = read_birth(served.directory).lives
+    said = {
+        (sample.name, sample.labels["partition"]): sample.value
+        for family in text_string_to_metric_families((served.directory / "partitions.prom").read_text())
+        for sample in family.samples
+    }
+    assert sum(said["evercrawl_partition_lives_total", str(number)] for number in range(4)) == lives
+    assert lives >= 4 + killed
+    known = [opened(part) for part in part_directories(served.directory)]
+    for number, partition in enumerate(known):
+        both = (
+            said["evercrawl_partition_known_urls", str(number)] + said["evercrawl_partition_foreign_urls", str(number)]
+        )
+        assert both == partition.state.known.count
+        assert said["evercrawl_partition_at_rest", str(number)] == 1.0
+        partition.close()
 
 
 def test_a_killed_coordinator_leaves_nothing_behind_and_the_crawl_resumes(served):
@@ -88,7 +105,7 @@ def test_no_more_pages_are_visited_than_were_asked_for(served):
     assert 15 <= len(found.visited) <= 25
     for number, part in enumerate(part_directories(served.directory)):  # each has a prefix, for names are alike
         copied = served.folder / "objects" / f"part-{number}"
-        there = sorted(file.name for file in (part / "archive").iterdir())
+        there = sorted(file.name for file in (part / "archive").glob("evercrawl-*"))
         assert there == sorted(file.name for file in copied.iterdir())
 
 
