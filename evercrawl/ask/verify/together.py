@@ -13,6 +13,7 @@ from evercrawl.ask.verify.cash import members
 from evercrawl.importance.base import Links
 from evercrawl.importance.push import Push
 from evercrawl.model.policy.schemes import scheme_of
+from evercrawl.store.forgotten import is_nowhere
 from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import HAS_LINKS, LetterReceived, LetterSent, Visit
 from evercrawl.store.partition import Partition
@@ -66,8 +67,7 @@ def together(partitions: Sequence[Partition]) -> Together:
     urls = dict[int, str]()
     for partition in partitions:
         state = partition.state
-        keys = state.known.rows()["key"].tolist()
-        urls |= dict(zip(keys, state.urls.get_many(range(state.known.count)), strict=True))
+        urls |= dict(zip(state.known.rows()["key"].tolist(), _names(state), strict=True))
     sent, received = _letters(partitions)
     for number, partition in enumerate(partitions):
         _pages(partition, number, found)
@@ -128,7 +128,7 @@ def _pages(partition: Partition, number: int, found: Together) -> None:
     state = partition.state
     scheme, rows = scheme_of(state.scheme, state), state.records.rows[: state.records.count]
     assert isinstance(scheme, Push), "values are those of push"
-    texts, hosts = state.urls.get_many(range(state.known.count)), state.known.rows()["host"]
+    texts, hosts = _names(state), state.known.rows()["host"]
     assert state.post is not None
     for slot, url in enumerate(texts):
         found.cash[url] += float(state.table.cash[slot])
@@ -155,6 +155,12 @@ def _pages(partition: Partition, number: int, found: Together) -> None:
             marks = np.unpackbits(bits, count=len(slots), bitorder="little").tolist()
             for slot, mark in zip(slots.tolist(), marks, strict=True):
                 found.brought[texts[slot]] += outside if mark else inside
+
+
+def _names(state: State) -> list[str]:
+    """Return a name of each URL, alike in all partitions: itself, or its key where it was forgotten."""
+    texts, keys = state.urls.get_many(range(state.known.count)), state.known.rows()["key"].tolist()
+    return [f"forgotten {key:016x}" if is_nowhere(text) else text for text, key in zip(texts, keys, strict=True)]
 
 
 def _members(state: State) -> list[tuple[int, int]]:
