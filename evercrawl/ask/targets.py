@@ -106,7 +106,7 @@ def rate(view: View) -> TargetRate:
     found = _asked(view, math.inf)
     held = held_pages(view).sampled()
     if not (held.copies & (held.pages.importance > 0)).any():
-        raise ConfigError("no copies are held yet, so there is nothing to plan; crawl on, and ask again")
+        raise ConfigError("no copies are stored yet, so there is nothing to plan; crawl on, and ask again")
     plain = policy_of(view.config.policy, view.config.policy_options)
     assert isinstance(plain, Priced), "it is of the same kind"
     point = BudgetCurve(held, 0.0, plain).at(view.price)

@@ -50,7 +50,9 @@ def wanted(config: Config) -> bool:
 def told_of(error: str) -> str:
     """Return what is said of the deliveries to a webhook: why the last was not accepted, or that they are again."""
     return (
-        f"the webhook did not take a delivery ({error}); it is sent again" if error else "the webhook takes deliveries"
+        f"the webhook did not accept a delivery ({error}); it is sent again"
+        if error
+        else "the webhook takes deliveries"
     )
 
 

@@ -65,6 +65,6 @@ def _bytes(raw: object) -> float:
         return _fetches(raw)
 
 
-_FETCHES: Final = ValueKind("N", "a number of fetches a day, 1 or more, for those are what this crawl counts", _fetches)
-_BYTES: Final = ValueKind("N", "bytes a day, 1 or more, such as 5GB, for those are what this crawl counts", _bytes)
-_EITHER: Final = ValueKind("N", "fetches a day, 1 or more, or bytes, such as 5GB, where the crawl counts these", _bytes)
+_FETCHES: Final = ValueKind("N", "a number of fetches a day, 1 or more, because this crawl counts these", _fetches)
+_BYTES: Final = ValueKind("N", "bytes a day, 1 or more, such as 5GB, because this crawl counts these", _bytes)
+_EITHER: Final = ValueKind("N", "fetches a day, 1 or more, or bytes, such as 5GB, if the crawl counts bytes", _bytes)

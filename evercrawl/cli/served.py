@@ -117,7 +117,7 @@ class ServedBeside(Watcher):
             self._said = f"the crawl is at {found['link']}"
         else:
             why = found.get("message") or child.stderr.read().strip().rpartition("\n")[2] or "it ended at once"
-            self._said = f"the server could not begin: {why}"
+            self._said = f"the server could not start: {why}"
         for stream in (child.stdout, child.stderr):  # so that it never waits for a reader
             threading.Thread(target=stream.read, daemon=True).start()
 

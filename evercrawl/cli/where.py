@@ -69,7 +69,7 @@ def for_seeds(args: argparse.Namespace, urls: Sequence[str]) -> Path:
         return _HERE
     made = Path(hostname(urls[0]).strip("[]"))
     if made.exists() and not (made.is_dir() and (is_crawl(made) or (made / PARTED).is_file() or _is_unused(made))):
-        raise ConfigError(f"{made} is there and is no crawl; name another directory, such as --dir {made}-crawl")
+        raise ConfigError(f"{made} exists and is not a crawl; name another directory, such as --dir {made}-crawl")
     return made
 
 

@@ -139,15 +139,15 @@ def check_settings(config: Config, directory: Path, parts: int | None) -> None:
         raise ConfigError(f"{why}; give another --partitions")
     if is_crawl(directory):
         raise ConfigError(
-            f"the crawl in {directory} has one partition, for good; leave --partitions out, or crawl in another "
-            "directory"
+            f"the crawl in {directory} has one partition, which cannot be changed; leave --partitions out, or crawl "
+            "in another directory"
         )
     if is_cluster(directory):
         there = read_birth(directory)
         if parts is not None and parts != there.parts:
             raise ConfigError(
-                f"the crawl in {directory} has {there.parts} partitions, for good; leave --partitions out, or crawl in "
-                "another directory"
+                f"the crawl in {directory} has {there.parts} partitions, which cannot be changed; leave "
+                "--partitions out, or crawl in another directory"
             )
         there.share(0).check_rules(site_rules(), directory)
     if config.webhook_url or config.feeds:

@@ -34,8 +34,8 @@ class Adjusting:
     policy
         Which takes what it can.
     adopt
-        Sections of sites and of targets -> they hold from now on, for known pages too, and whether they did not before;
-        raises ConfigError, and changes nothing, where they cannot. Nobody is told without it.
+        Sections of sites and of targets -> they apply from now on, to known pages too, and whether they did not before;
+        raises ConfigError, and changes nothing, if they cannot. Nobody is told without it.
     """
 
     def __init__(self, file: Path, name: str, policy: Policy, adopt: Callable[[_Sections], bool] | None = None) -> None:
@@ -68,7 +68,7 @@ class Adjusting:
         except ConfigError as error:
             return f"the sections of sites and targets stay as they were: {error}"
         self._sections = sections
-        return f"the sections of sites and targets in {self._file.name} hold from now on" if news else ""
+        return f"the sections of sites and targets in {self._file.name} apply from now on" if news else ""
 
     @staticmethod
     def _sections_of(config: Config) -> _Sections:

@@ -149,7 +149,7 @@ def _journal(directory: Path, disk: Disk, backup: Path | None, other: Disk | Non
     events = max(map(stamped.stamp, stamped.names(disk, stamped.SNAPSHOT)), default=0)
     if events <= sound.events and not _damaged(disk):
         return None
-    where = f"the journal is sound up to event {sound.events:,}"
+    where = f"the journal is intact up to event {sound.events:,}"
     if other is not None and _reaches(other) > sound.events:
 
         def put_back() -> list[str]:
@@ -190,7 +190,7 @@ def _reaches(backup: Disk) -> int:
 
 def _restored(directory: Path, disk: Disk, backup: Disk) -> None:
     if not mending.restore(directory, disk, backup):
-        raise StoreError("the backup's journal does not fit this one: they differ where both are sound; use --cut")
+        raise StoreError("the backup's journal does not fit this one: they differ where both are intact; use --cut")
 
 
 def _cut(directory: Path, disk: RealDisk) -> None:
@@ -288,7 +288,7 @@ def _opened(directory: Path) -> Partition:
             site_rules=site_rules(), lock=Lock.take(directory, _PURPOSE, now), forgiving=True,
         )  # fmt: skip
     except AssertionError as error:
-        raise StoreError(f"the journal contradicts itself ({error}); put the directory back from a backup") from error
+        raise StoreError(f"the journal contradicts itself ({error}); restore the directory from a backup") from error
 
 
 def _archive(directory: Path, damage: Damage, backup: Path | None) -> list[str]:

@@ -69,11 +69,11 @@ Reached: TypeAlias = tuple[Network, Sequence[Resolver]]
 """Who answers requests, and who is asked for addresses."""
 
 _OLDER: Final = (
-    "the crawl goes on in the format of an earlier version, whose hashes others can work out; to convert it, stop the "
+    "the crawl continues in the format of an earlier version, whose hashes others can compute; to convert it, stop the "
     "crawl and run: evercrawl upgrade {directory}"
 )
 _NOBODY_TRUSTED: Final = (
-    "none of the trusted sites is known yet, so importance flows from nowhere: name one as a seed, or trust others"
+    "none of the trusted sites is known yet, so nothing is a source of importance: name one as a seed, or trust others"
 )
 MOST_FRUITLESS: Final = 100
 """Times in a row that a crawl is opened again after a fault of its own without a visit in between."""
@@ -81,7 +81,7 @@ KEEP: Final = "keep"
 """Why a run ends that goes on once old versions are removed."""
 _LOOK_S: Final = 60.0
 _OPEN: Final = "{} holds a password and could be read by others; now only you can read it"
-_SETTINGS_LOST: Final = "{} was lost and is written anew with this run's settings; edit it if the crawl had others"
+_SETTINGS_LOST: Final = "{} was lost and is written again with this run's settings; edit it if the crawl had others"
 
 
 async def crawl(
@@ -237,7 +237,7 @@ async def _run(
     if only:
         config = only_named(config)
         if partition.state.steered.paused_at:
-            raise StoreError("the crawl is paused, so nothing is requested; go on with: evercrawl resume")
+            raise StoreError("the crawl is paused, so nothing is requested; continue with: evercrawl resume")
     policy = policy_of(config.policy, config.policy_options)
     if not only or partition.unswitched:
         began = clock.now()
@@ -412,7 +412,7 @@ def open_index(partition: Partition, clock: Clock, watch: Callable[[Progress], N
         raise
     except StoreError as error:
         erase(directory)
-        trouble = f"the search index is made anew from the archive: {str(error).splitlines()[0][:200]}"
+        trouble = f"the search index is rebuilt from the archive: {str(error).splitlines()[0][:200]}"
         watch(Progress(at=clock.now(), known=partition.state.known.count, message=trouble))
         return Index(directory)
 

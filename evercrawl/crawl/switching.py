@@ -82,9 +82,9 @@ async def switch(
     resumed = partition.resume_switch(goal)
     if resumed is not None:
         begun, upto = resumed.events, resumed.upto
-        say(f"importance by {in_words(goal)}: the rest of the past is judged")
+        say(f"importance by {in_words(goal)}: the rest of the history is settled")
     else:
-        say(f"from now on importance is learned by {in_words(goal)}: the past is judged anew")
+        say(f"from now on importance is learned by {in_words(goal)}: the history is settled again")
         partition.switching(began, goal)
     cashier, told_at = Cashier(partition.state, scheme_of(goal)), began
     for count, (done, part) in enumerate(_judged(partition, cashier, upto, began, begun), 1):
@@ -94,11 +94,11 @@ async def switch(
         if ends():
             await _commit(partition, offload)
             partition.pause_switch(done, upto)
-            say(f"importance by {in_words(goal)}: {part:.0%} of the past is judged, the next start goes on from there")
+            say(f"importance by {in_words(goal)}: {part:.0%} of the history is settled, the next start continues there")
             return False
         if clock.now() >= told_at + TOLD_S:
             told_at = clock.now()
-            say(f"importance by {in_words(goal)}: {part:.0%} of the past is judged")
+            say(f"importance by {in_words(goal)}: {part:.0%} of the history is settled")
     partition.state.cashbook.audit()
     await _commit(partition, offload)
     partition.switched()
@@ -107,7 +107,7 @@ async def switch(
         await _commit(partition, offload)
 
     await partition.snapshot(commit, offload)
-    say(f"importance is learned by {in_words(goal)}; judging the past took {clock.now() - began:.1f} s")
+    say(f"importance is learned by {in_words(goal)}; settling the history took {clock.now() - began:.1f} s")
     return True
 
 

@@ -131,7 +131,7 @@ def upgrade(directory: Path, tell: Callable[[FormatState], None] = lambda _: Non
 def _found(disk: Disk) -> dict[str, int | None]:
     birth = read_birth(disk)
     if birth is None:
-        raise StoreError("crawl.json and its copy are damaged; mend them with: evercrawl verify --repair")
+        raise StoreError("crawl.json and its copy are damaged; repair them with: evercrawl verify --repair")
     first = next(iter(segment.segments(disk)), None)
     if first is not None:
         segment.read_header(disk, first)  # raises where it is newer

@@ -79,7 +79,7 @@ class LiveCrawl:
         try:
             compiled = re.compile(pattern)
         except re.error as error:
-            raise ConfigError(f"{pattern!r} is no regular expression: {error}") from error
+            raise ConfigError(f"{pattern!r} is not a regular expression: {error}") from error
 
         def note(hook: Hook) -> Hook:
             kept = name or getattr(hook, "__name__", "records")

@@ -40,7 +40,7 @@ class StoredCrawl:
     >>> import evercrawl
     >>> evercrawl.Crawl.open("/nowhere")
     Traceback (most recent call last):
-    evercrawl.errors.ConfigError: there is no folder /nowhere, so no crawl in it; name a crawl's with --dir
+    evercrawl.errors.ConfigError: there is no folder /nowhere; name the directory of a crawl with --dir
     """
 
     def __init__(self, directory: Path) -> None:

@@ -96,11 +96,13 @@ class ListCursors:
         try:
             place = msgspec.msgpack.decode(base64.urlsafe_b64decode(token.encode("ascii") + b"=="), type=ListPlace)
         except (binascii.Error, UnicodeError, msgspec.MsgspecError, ValueError):
-            raise RequestError(400, f"{token[:40]!r} is no cursor; give one that an answer had as {NEXT}") from None
+            raise RequestError(400, f"{token[:40]!r} is not a cursor; give one that an answer had as {NEXT}") from None
         if place.crawl != self._crawl:
-            raise RequestError(400, f"that cursor is of another crawl; ask without {CURSOR}")
+            raise RequestError(400, f"that cursor belongs to another crawl; ask without {CURSOR}")
         if place.asked != self._asked:
-            raise RequestError(400, f"that cursor is of another list; ask again with the same parameters, but {CURSOR}")
+            raise RequestError(
+                400, f"that cursor belongs to another list; ask again with the same parameters, but {CURSOR}"
+            )
         if place.told < 0 or place.key != place.key:
-            raise RequestError(400, f"{token[:40]!r} is no cursor; give one that an answer had as {NEXT}")
+            raise RequestError(400, f"{token[:40]!r} is not a cursor; give one that an answer had as {NEXT}")
         return place

@@ -62,10 +62,12 @@ def token_of(directory: Path) -> str:
     except FileExistsError:
         about = file.lstat()
         if about.st_uid != os.geteuid() or about.st_mode & 0o077 or not file.is_file() or file.is_symlink():
-            raise ConfigError(f"{file} can be read by others or is not yours; remove it, and it is made anew") from None
+            raise ConfigError(
+                f"{file} can be read by others or is not yours; remove it, and it is created again"
+            ) from None
         token = file.read_text(encoding="ascii", errors="replace").strip()
         if len(token) < 32:
-            raise ConfigError(f"{file} holds no token; remove it, and it is made anew") from None
+            raise ConfigError(f"{file} holds no token; remove it, and it is created again") from None
         return token
     except OSError:
         return secrets.token_urlsafe(32)

@@ -94,7 +94,7 @@ async def _awaited(replica: Any, tokens: list[str]) -> None:
     wanted, until = sequence_of(tokens[0], replica.crawl), time.monotonic() + WAITS_S
     while replica.sequence < wanted:
         if time.monotonic() > until:
-            raise RequestError(503, "the journal has not come so far yet; ask again", retry_after="1")
+            raise RequestError(503, "the journal has not reached that point yet; ask again", retry_after="1")
         await asyncio.sleep(_POLL_S)
 
 

@@ -158,7 +158,7 @@ def _read_plan(directory: Path, disk: Disk) -> ForgetPlan:
             raise ValueError(f"it has version {plan.version}")
     except (ValueError, msgspec.MsgspecError, StoreError) as error:
         message = f"{directory / PLAN} is damaged or of a newer evercrawl ({error})"
-        raise StoreError(f"{message}; put the directory back from a copy") from error
+        raise StoreError(f"{message}; restore the directory from a copy") from error
     return plan
 
 

@@ -189,7 +189,7 @@ def load(disk: Disk) -> Forgotten:
             kept = msgpack_of(data[16:], _Kept)
             return Forgotten(np.frombuffer(kept.slots, "<u4"), np.frombuffer(kept.keys, "<u8"), kept.hosts, kept.frames)
     if there:
-        raise StoreError(f"{FILES[0]} and {FILES[1]} are damaged; put one of them back from a copy of the directory")
+        raise StoreError(f"{FILES[0]} and {FILES[1]} are damaged; restore one of them from a copy of the directory")
     return Forgotten.nothing()
 
 

@@ -292,7 +292,7 @@ class Partition:
         if writable and loaded is not None and loaded.head.sequence and not self.journal.sequence:
             raise StoreError(
                 f"the journal of {self.directory} is gone, and snapshot {loaded.name} shows that there was one; "
-                "put the journal-* files back from a copy, or start a new crawl in another directory"
+                "restore the journal-* files from a copy, or start a new crawl in another directory"
             )
         if loaded is not None and loaded.head.sequence > self.journal.sequence:
             self.repairs.append(f"the journal ends before snapshot {loaded.name} was made; it is folded anew")
@@ -386,7 +386,7 @@ class Partition:
 
     @property
     def unswitched(self) -> bool:
-        """Whether a switch to another scheme was begun and has not ended, so that not all of the past is judged."""
+        """Whether a switch to another scheme was begun and has not ended, so that not all of the history is settled."""
         return self.birth.unfinished or self.state.scheme != self.birth.scheme
 
     def switching(self, now: float, goal: Scheme) -> None:

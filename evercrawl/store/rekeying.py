@@ -31,7 +31,7 @@ def give_secret(disk: Disk, random: Callable[[int], bytes]) -> bool:
     """
     birth = read_birth(disk)
     if birth is None:
-        raise StoreError(f"{FILE} is damaged; put it back with: evercrawl verify --repair")
+        raise StoreError(f"{FILE} is damaged; restore it with: evercrawl verify --repair")
     if birth.secret:
         return False
     write_birth(disk, msgspec.structs.replace(birth, format=FORMAT, secret=random(SECRET_BYTES).hex()))

@@ -61,7 +61,7 @@ class Steered(msgspec.Struct):
     bounds: dict[str, float] = {}
 
     def bounded(self, event: Bounded) -> None:
-        """Take in which rules hold from now on."""
+        """Take in which rules apply from now on."""
         self.bounds = dict(event.rules)
 
     def obeyed(self, event: Obeyed) -> None:

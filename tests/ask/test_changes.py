@@ -183,7 +183,7 @@ def test_time_site_and_pattern_choose(site, ask):
     assert told(ask(until=at + 15)) == {"/a": "changed"}
     assert told(ask(pattern="/a$")) == {"/a": "changed"}
     assert told(ask(site="example.org")) == {"/a": "changed", "/b": "changed"}
-    with pytest.raises(ConfigError, match="no regular expression"):
+    with pytest.raises(ConfigError, match="not a regular expression"):
         ask(pattern="(")
 
 

@@ -49,7 +49,7 @@ def test_ratings_can_be_the_other_way_round(read):
         ("site,rating\na.example,4\nb.example,5\n", "line 3: the rating is '5'; it must be 1, 2, 3 or 4"),
         ("site,rating\na.example\n", "line 2: the rating is ''"),
         ("site,rating\na.example,3.5\n", "line 2: the rating is '3.5'"),
-        ("site,rating\n,3\n", "line 2: '' is no site; write it as example.org"),
+        ("site,rating\n,3\n", "line 2: '' is not a site; write it as example.org"),
         ("site,rating\na.example,3\nwww.a.example,4\n", "line 3: a.example was rated on line 2 already"),
         ("site,rater,rating\na.example,x,3\n\na.example,x,3\n", "line 4: x rated a.example on line 2 already"),
         ("site,rating,Site\na.example,3,b.example\n", "line 1: there are several columns site; leave one of them"),

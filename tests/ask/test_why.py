@@ -117,7 +117,7 @@ def test_what_is_expected_of_an_unread_page_follows_what_its_folder_turned_out_t
     assert (expected.read, expected.ends, expected.tried, expected.owed) == (4, True, False, False)
     assert expected.own > ask("/deep/0")[0].expected.own - 1e-9  # where nothing was read, the site tells
     assert 0 < expected.doubt < 0.5
-    assert "its kind of address is believed to end" in dict(rows(found))["expected"]
+    assert "its kind of URL is believed to be finite" in dict(rows(found))["expected"]
     assert ask("/0")[0].expected is None  # it was read
 
 
@@ -484,7 +484,7 @@ def test_links_that_were_cut_are_told_as_long_as_the_content_is_held(made, ask):
     made.visit(f"{SITE}/0", made.page("few", "/1"))
     found = ask("/")[0]
     assert found.cut_links == 7
-    assert ("links", "7 further URLs left out, for the page links to too many") in rows(found)
+    assert ("links", "7 further URLs left out, because the page links to too many") in rows(found)
     assert ask("/0")[0].cut_links == ask("/1")[0].cut_links == 0
     assert "links" not in dict(rows(ask("/0")[0]))
 

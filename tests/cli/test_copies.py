@@ -54,4 +54,4 @@ def test_what_is_nothing_to_look_for_is_told(crawled, capsys, source, said):
 
 def test_where_nobody_has_it_the_exit_code_is_1(crawled, capsys):
     assert main(["copies", "words that nobody ever put in this order before", "--dir", crawled]) == 1
-    assert "no copy is known" in capsys.readouterr().out
+    assert "no copy of the text is known" in capsys.readouterr().out

@@ -50,7 +50,7 @@ def test_a_port_in_use_is_told_and_the_crawl_goes_on(site, tmp_path):
         taken.listen()
         command = [sys.executable, "-m", "evercrawl", *argv, "--serve", str(taken.getsockname()[1])]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
-            assert "cannot listen" in lines_until(child, "the server could not begin")
+            assert "cannot listen" in lines_until(child, "the server could not start")
             assert child.poll() is None
             child.send_signal(signal.SIGTERM)
             child.stdout.close()

@@ -34,7 +34,7 @@ def test_a_new_crawl_goes_into_an_empty_folder_else_below_it(here):
     (here / "example.org").mkdir()
     assert str(where.for_seeds(named(), SEEDS)) == "example.org"
     (here / "example.org" / "x").touch()
-    with pytest.raises(ConfigError, match=r"example\.org is there and is no crawl; name another"):
+    with pytest.raises(ConfigError, match=r"example\.org exists and is not a crawl; name another"):
         where.for_seeds(named(), SEEDS)
 
 

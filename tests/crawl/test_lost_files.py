@@ -74,7 +74,7 @@ def test_a_journal_that_is_damaged_before_its_end_is_not_taken_for_all_of_it(mad
 
 
 def test_a_folder_that_is_not_there_is_no_crawl_that_was_lost(tmp_path):
-    with pytest.raises(ConfigError, match=r"there is no folder .*none, so no crawl in it; name a crawl's with --dir"):
+    with pytest.raises(ConfigError, match=r"there is no folder .*none; name the directory of a crawl with --dir"):
         opened(tmp_path / "none")
 
 
@@ -97,7 +97,7 @@ def test_a_crawl_that_lost_its_journal_keeps_its_archive(filled):
     archived = {file.name: file.read_bytes() for file in (filled.directory / "archive").iterdir()}
     for journal in filled.directory.glob("journal-*"):
         journal.unlink()
-    with pytest.raises(StoreError, match="put the journal-\\* files back from a copy"):
+    with pytest.raises(StoreError, match="restore the journal-\\* files from a copy"):
         Partition(filled.directory, os.urandom, now=2.0)
     assert {file.name: file.read_bytes() for file in (filled.directory / "archive").iterdir()} == archived
 
@@ -117,7 +117,7 @@ def test_a_damaged_search_index_or_one_of_before_is_made_anew_and_that_is_said(t
     file.write_bytes(held.replace(b'"version":2', b'"version":1') if part == "of before" else held[:-9])
     assert file.read_bytes() != held
     run()
-    assert any("the search index is made anew from the archive" in message for message in said), said
+    assert any("the search index is rebuilt from the archive" in message for message in said), said
     before = len(said)
     run()
     assert {*said[before:]} == {"the policy is price", ""}

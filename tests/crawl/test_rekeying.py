@@ -102,5 +102,5 @@ def test_who_has_a_secret_keeps_it(filled):
     assert (filled.directory / FILE).read_bytes() == before
     for name in (FILE, COPY):
         (filled.directory / name).write_text("{")
-    with pytest.raises(StoreError, match=r"crawl.json is damaged; put it back with: evercrawl verify --repair"):
+    with pytest.raises(StoreError, match=r"crawl.json is damaged; restore it with: evercrawl verify --repair"):
         give_secret(RealDisk(filled.directory), os.urandom)

@@ -237,7 +237,7 @@ def test_a_stop_ends_a_switch_of_importance_at_once_and_the_next_start_goes_on(t
     said: list[Progress] = []
     summary = asyncio.run(go())
     assert (summary.reason, summary.visits, summary.known) == ("stopped", 0, 1)
-    assert "the next start goes on from there" in said[-1].message
+    assert "the next start continues there" in said[-1].message
     partition = Partition(tmp_path, random.randbytes, now=0.0, writable=False)
     assert partition.unswitched
     assert partition.birth.judged is not None

@@ -85,7 +85,7 @@ def test_every_order_is_obeyed_within_a_little_more_than_a_second_and_says_what_
     results = [(event.do, event.state, event.result) for event in obeyed]
     assert results[:4] == [
         ("seed", "done", "1 added; 1 known already; 'nonsense' is not an http or https URL"),
-        ("exclude", "done", "exclude = '/out/' holds from now on, for known pages too"),
+        ("exclude", "done", "exclude = '/out/' applies from now on, to known pages too"),
         ("boost", "done", "pages that match '/kept/0' count 4 times as much; the policy does not ask what pages are "
          "worth, so nothing changes"),
         ("set", "done", "rate_per_s = 2 from now on"),

@@ -274,10 +274,10 @@ def test_a_switch_that_is_asked_to_end_goes_on_where_it_was(run, goal, monkeypat
             partition.close()
             if done:
                 break
-            assert "the next start goes on from there" in ran.said[-1]
+            assert "the next start continues there" in ran.said[-1]
             assert "judges the rest of its past" in verify(run.directory).mends[-1]
         assert [type(event) for event in ran.events].count(Switched) == 1, "it is begun once"
-        assert ("the rest of the past is judged" in " ".join(said)) == (name == "parts")
+        assert ("the rest of the history is settled" in " ".join(said)) == (name == "parts")
         laws(run)
         ends.append((importance(run), [event for event in ran.events if isinstance(event, Passed)]))
     assert began < run.now
@@ -358,7 +358,7 @@ def test_how_far_it_has_come_is_said_again_and_again(run, monkeypatch):
     monkeypatch.setattr("evercrawl.crawl.switching.TOLD_S", 0.0)
     run(run.World(WEB), SEEDS, Limits(seconds=60), scheme=PUSH, **SETTINGS)
     ran = run(run.World(WEB), [], Limits(seconds=0), switch=stored("aopic", 0.1), **SETTINGS)
-    parts = [int(one.rpartition(": ")[2].split("%")[0]) for one in ran.said if "of the past is judged" in one]
+    parts = [int(one.rpartition(": ")[2].split("%")[0]) for one in ran.said if "of the history is settled" in one]
     assert len(parts) > 10
     assert parts == sorted(parts)
     assert 0 <= parts[0] < 20 < 80 < parts[-1] <= 100

@@ -119,7 +119,7 @@ def test_a_plain_loop_runs_it_in_a_thread_and_leaving_it_ends_the_run(site, tmp_
     assert not any(thread.name == "evercrawl" for thread in threading.enumerate())
     with pytest.raises(ConfigError, match="is not a URL"):
         evercrawl.crawl("http://[", dir=tmp_path)
-    with pytest.raises(ConfigError, match="no regular expression"):
+    with pytest.raises(ConfigError, match="not a regular expression"):
         evercrawl.crawl(dir=tmp_path).page("(")
     with pytest.raises(ConfigError, match="name a seed"), evercrawl.crawl(dir=tmp_path / "none") as crawl:
         list(crawl)

@@ -133,7 +133,7 @@ def test_a_password_that_is_wrong_costs_one_try_and_the_pages_wait(live, monkeyp
     assert len(site.posts) == 1
     assert b"/members" not in b"".join(site.requests)
     assert len(set(errors(live))) == 1
-    assert errors(live)[0].startswith("login: nobody could log in at ")
+    assert errors(live)[0].startswith("login: logging in failed at ")
     assert "the form came back" in said(live)
     assert "wrong" not in said(live).replace("seem to be wrong", "")
 
@@ -244,7 +244,7 @@ def test_headers_hold_in_a_running_crawl_by_the_file_and_by_an_order(live):
         (ordered(live, 'site."127.0.0.1".headers', "X-Seen: two"), sent(b"X-Seen: two\r\n\r\n")),
         (ordered(live, 'site."127.0.0.1".headers', lift=True), lambda _, new: new and b"X-Seen" not in new[-1]),
     )
-    assert "the sections of sites and targets in crawl.toml hold from now on" in said(live)
+    assert "the sections of sites and targets in crawl.toml apply from now on" in said(live)
     assert load(live.directory / "crawl.toml").sites[0].headers == ()
     assert b"k3y" not in everything(live)
 

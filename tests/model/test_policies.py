@@ -57,7 +57,7 @@ def test_who_writes_no_policy_is_told_those_that_a_crawl_can_follow_and_no_other
         policy_of("dearest")
     listed = str(raised.value).partition("choose one of: ")[2].split(", ")
     assert listed == names()
-    with pytest.raises(ConfigError, match="a yardstick for backtests"):
+    with pytest.raises(ConfigError, match="a reference for backtests"):
         policy_of("notices")
 
 
@@ -107,7 +107,7 @@ def test_what_is_said_of_another_policy_must_fit_it(option, said):
 @pytest.mark.usefixtures("trusted")
 def test_a_yardstick_that_must_be_told_the_future_is_for_no_crawl(monkeypatch):
     monkeypatch.setattr(Adjustable, "clairvoyant", True)
-    with pytest.raises(ConfigError, match="yardstick"):
+    with pytest.raises(ConfigError, match="reference for backtests"):
         policy_of("outside_the_tree:Adjustable")
 
 

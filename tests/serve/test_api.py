@@ -165,7 +165,7 @@ WRITE = {"authorization": "Bearer " + "t" * 40}
 @pytest.mark.parametrize(
     ("order", "said"),
     [
-        ({"do": "burn"}, "'burn' is no order; there are: boost, "),
+        ({"do": "burn"}, "'burn' is not an order; there are: boost, "),
         ({"do": "seed"}, "seed and check take 1 to 1000 urls"),
         ({"do": "pause", "urls": ["https://a.example/"]}, "other orders none"),
         ({"do": "seed", "urls": ["mailto:me@example.org"]}, "is not an http or https URL"),

@@ -59,7 +59,7 @@ class ChangeQuestion:
             pattern = UrlPattern(self.pattern)
         except re.error as error:
             raise ConfigError(
-                f"{self.pattern!r} is no regular expression: {error}; try a part of the URL, such as /news/"
+                f"{self.pattern!r} is not a regular expression: {error}; try a part of the URL, such as /news/"
             ) from error
         if not pattern.linear:
             raise ConfigError(

@@ -40,7 +40,7 @@ def read_ratings(path: Path, best: int = MOST) -> Ratings:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{path} is no text in UTF-8; {FORM}") from error
+        raise ConfigError(f"{path} is not UTF-8 text; {FORM}") from error
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}; {FORM}") from error
     ratings, lines = defaultdict[str, dict[str, int]](dict), dict[tuple[str, str], int]()
@@ -86,7 +86,7 @@ def _site(path: Path, number: int, raw: str | None) -> str:
     text = (raw or "").strip()
     url = normalise(text if "://" in text else f"http://{text}/") if text else None
     if url is None:
-        raise ConfigError(f"{path}, line {number}: {text!r} is no site; write it as example.org")
+        raise ConfigError(f"{path}, line {number}: {text!r} is not a site; write it as example.org")
     return site(hostname(url))
 
 

@@ -57,7 +57,7 @@ class ReadTally:
     without_text
         Of a kind that has no text, such as pictures.
     whole
-        Written with navigation and margins, for the main content could not be told in time.
+        Written with navigation and margins, for the main content could not be determined in time.
     failed
         Reason -> pages that could not be read.
     examples

@@ -55,7 +55,7 @@ class ReadContent(msgspec.Struct, array_like=True):
     error
         Why it could not be read; "" where it could.
     whole
-        Whether the main content could not be told in time, so that it is all of the page.
+        Whether the main content could not be determined in time, so that it is all of the page.
     """
 
     content: str = ""

@@ -54,7 +54,7 @@ class Wanted:
         try:
             object.__setattr__(self, "_found", UrlPattern(self.pattern) if self.pattern else None)
         except re.error as error:
-            raise ConfigError(f"--pattern {self.pattern!r} is no regular expression: {error}") from error
+            raise ConfigError(f"--pattern {self.pattern!r} is not a regular expression: {error}") from error
 
     def url(self, url: str) -> bool:
         """Whether a page is wanted as far as its URL tells."""

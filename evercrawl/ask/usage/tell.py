@@ -119,7 +119,7 @@ def _urls(given: list[str], where: str) -> tuple[str, ...]:
     found = [normalise(url) for url in given]
     for url, normalised in zip(given, found, strict=True):
         if normalised is None:
-            raise ValueError(f"{url[:_SHOWN]!r} in {where} is no http or https URL; write it whole")
+            raise ValueError(f"{url[:_SHOWN]!r} in {where} is not an http or https URL; write it whole")
     return tuple(url for url in found if url is not None)
 
 

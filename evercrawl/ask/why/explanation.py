@@ -217,7 +217,7 @@ class UnreadExpectation:
     own, doubt
         Probability that it has content of its own, and the standard deviation of that.
     ends
-        Whether its kind of address is believed to end, and not to be mostly copies; else the page is held back.
+        Whether its kind of URL is believed to be finite, and not to be mostly copies; else the page is held back.
     tried
         Whether it is read all the same, to see whether its kind ends.
     owed

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MOST_ROUNDS: Final = 5
 """The journal has to be mended before anything else can be seen, and that before the index of the archive."""
 _SHOWN: Final = 200
-_DRY: Final = "nothing was changed; give --yes to have it done"
+_DRY: Final = "nothing was changed; give --yes to do it"
 
 
 class Repairing:

@@ -106,6 +106,6 @@ def _agreed(args: argparse.Namespace, directory: Path) -> bool:
         f"{many(len(meant.slots), 'pages')} and {many(len(meant.hosts), 'hosts')} in {directory} are forgotten for good"
     )
     if args.json or not sys.stdin.isatty():
-        raise ConfigError(f"{asked}; nothing was changed: give --yes to have it done")
-    print(fit(f"{asked}. This cannot be undone. Type yes to go on: ", sys.stdout), end="", flush=True)
+        raise ConfigError(f"{asked}; nothing was changed: give --yes to do it")
+    print(fit(f"{asked}. This cannot be undone. Type yes to continue: ", sys.stdout), end="", flush=True)
     return sys.stdin.readline().strip().lower() == "yes"

@@ -92,7 +92,7 @@ def pattern(args: argparse.Namespace) -> str:
     if args.host is not None:
         name = normalise(f"http://{args.host}/")
         if name is None or (args.pattern is not None and not _is_number(args.pattern)):
-            raise ConfigError("--host names one host, and stands instead of PATTERN")
+            raise ConfigError("--host names one host, and replaces PATTERN")
         if args.pattern is not None:
             args.factor = args.pattern
         return f"^https?://{re.escape(hostname(name))}(?::[0-9]+)?/"

@@ -65,7 +65,7 @@ def lines(found: OrdersListed, now: float) -> list[str]:
     """Return it as lines for people."""
     about = [found.trouble] if found.trouble else []
     if found.paused_at is not None:
-        about.append(f"paused {ago(now - found.paused_at)}; go on with: evercrawl resume")
+        about.append(f"paused {ago(now - found.paused_at)}; continue with: evercrawl resume")
     for boost in found.boosts:
         if not 0.0 < boost.until <= now:
             end = f", for another {span(boost.until - now)}" if boost.until else ""

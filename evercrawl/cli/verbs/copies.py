@@ -118,7 +118,7 @@ def _page(view: View, url: str) -> tuple[int, str]:
 
     found = page_text(view, url)
     if found is None:
-        raise ConfigError(f"the crawl holds no content of {url}; evercrawl why says why, or name a file")
+        raise ConfigError(f"the crawl has no content of {url}; evercrawl why says why, or name a file")
     return found
 
 
@@ -130,11 +130,11 @@ def _objects(found: CopiesFound) -> list[str]:
 
 def _lines(found: CopiesFound, now: float) -> list[str]:
     looked = f"{many(found.words, 'words')}, compared with {many(found.read, 'pages')}"
-    without = "" if found.indexed else "; there is no search index, so parts of it were not looked for"
+    without = "" if found.indexed else "; there is no search index, so parts of it were not searched for"
     if not found.copies:
-        return [f"no copy is known of the text ({looked}{without})"]
+        return [f"no copy of the text is known ({looked}{without})"]
     lines = table(_HEAD, [_row(copy, now) for copy in found.copies], _LEFT)
-    return [*lines, f"{many(len(found.copies), 'pages')} have it or some of it ({looked}{without})"]
+    return [*lines, f"{many(len(found.copies), 'pages')} contain it or part of it ({looked}{without})"]
 
 
 def _row(copy: TextCopy, now: float) -> tuple[str, ...]:

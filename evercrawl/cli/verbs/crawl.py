@@ -41,7 +41,7 @@ _UNNAMED: Final = (
     "site owners see {} in their logs and cannot tell whose crawl it is; give them a page or a mail address: "
     "--contact me@example.org"
 )
-_STOPPING: Final = "stopping: what is under way has a few seconds to end; press Ctrl-C again to end at once"
+_STOPPING: Final = "stopping: requests under way have a few seconds to finish; press Ctrl-C again to end at once"
 UNREACHED: Final = "nothing was reached"
 
 
@@ -96,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
     parts = partitions.asked(args, directory, config, bool(given.urls))
     notes = given.notes()
     if args.dir is None and directory != Path():
-        notes.append(f"the crawl is in {directory}; questions about it find it from here")
+        notes.append(f"the crawl is in {directory}; other verbs find it from here")
     with (
         live.watcher(as_json=args.json, quiet=args.quiet) as shown,
         beside(args, directory, shown) as served,

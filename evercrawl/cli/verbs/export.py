@@ -284,7 +284,7 @@ def _counts(tally: ReadTally) -> dict[str, int]:
 def _tell_troubles(tally: ReadTally) -> None:
     """Say which pages are not in the file, or not as they should be."""
     if tally.whole:
-        note = "written whole, because their main content could not be told in time"
+        note = "written whole, because their main content could not be determined in time"
         print(f"evercrawl: {many(tally.whole, 'pages')} {note}", file=sys.stderr)
     for why, count in tally.failed.most_common(_MOST_REASONS):
         print(fit(f"evercrawl: {many(count, 'pages')} left out: {why}", sys.stderr), file=sys.stderr)

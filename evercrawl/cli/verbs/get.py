@@ -204,7 +204,7 @@ def _as_text(found: StoredPage, form: str) -> str:
     if said.error:
         raise EvercrawlError(f"{found.final_url} cannot be read: {said.error}; use --raw -o FILE")
     if said.whole:
-        _note("this is the whole page: its main content could not be told in time")
+        _note("this is the whole page: its main content could not be determined in time")
     return (front_matter(_source(found)) if form == "markdown" else "") + said.content
 
 

@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
                 made = await imported(directory, config, found, watch, stop, dry_run=args.dry_run, tell=tell)
                 return Summary(made.pages, made.pages, 0, made.elapsed_s, "imported")
 
-            running.until_stopped(work, lambda: tell("stopping: what was taken in is being stored"))
+            running.until_stopped(work, lambda: tell("stopping: what was imported is being stored"))
     finally:
         for source in found:
             source.close()
@@ -119,9 +119,9 @@ def _said(made: Imported, directory: Path, *, dry: bool) -> list[str]:
     )
     where_to = f"--dir {directory}"
     if not made.whole:
-        lines.append("it was stopped before the end; the same command goes on from there")
+        lines.append("it was stopped before the end; the same command continues from there")
     else:
-        lines.append(f"check it with: evercrawl verify {where_to}; go on with: evercrawl crawl {where_to}")
+        lines.append(f"check it with: evercrawl verify {where_to}; continue with: evercrawl crawl {where_to}")
     return lines
 
 

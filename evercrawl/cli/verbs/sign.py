@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     if args.new:
         new_key(Path(args.new))
     elif ":" not in args.key:
-        raise ConfigError(f"--key wants a reference: write file:{args.key}")
+        raise ConfigError(f"--key takes a reference: write file:{args.key}")
     reference = args.key or f"file:{args.new}"
     signer = RequestSigner(key_of(reference))
     if args.json:

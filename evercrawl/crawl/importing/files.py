@@ -34,7 +34,7 @@ def head_of(path: Path) -> bytes:
     try:
         return isal_zlib.decompressobj(31).decompress(head, _HEAD)  # of the first member
     except isal_zlib.error as error:
-        raise ConfigError(f"{path} is no whole gzip file: {error}") from error
+        raise ConfigError(f"{path} is not a complete gzip file: {error}") from error
 
 
 def plain(path: Path, beside: Path | None = None) -> BinaryIO:

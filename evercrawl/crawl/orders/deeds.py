@@ -162,7 +162,7 @@ class Deeds:
         if rule := self._barred.rule(slot, url):
             return refused(f"{url} is kept out by {rule}")
         if len(self._state.steered.checks) >= MOST_CHECKS:
-            return refused(f"{MOST_CHECKS} pages wait to be checked already; try again later")
+            return refused(f"{MOST_CHECKS} pages already wait to be checked; try again later")
         return Deed(self._checks.outlook(slot, now), BEGUN, slot=slot)
 
     def _slot(self, url: str) -> int:
@@ -196,7 +196,7 @@ class Deeds:
             return refused(f"{MOST_BOOSTS} boosts are active; lift one first")
         until = now + order.lasts_s if order.lasts_s else 0.0
         how = f"pages that match {pattern!r} count {order.factor:g} times as much"
-        unheeded = "" if self._tuning.weighs else "; the policy does not ask what pages are worth, so nothing changes"
+        unheeded = "" if self._tuning.weighs else "; the policy does not use the worth of pages, so nothing changes"
         return Deed(f"{how}{unheeded}", boosts=[*others, Boost(pattern, order.factor, now, until)])
 
     # Settings
@@ -214,7 +214,7 @@ class Deeds:
         listed = _listed(getattr(tuning.config, name), pattern, lift=order.lift)
         own = f"{name} = {pattern!r}" if name == "exclude" else f"{name} = "
         rules = self._adopt(replace(tuning.config, **{name: listed}), now, own)  # type: ignore[arg-type]
-        what = "is lifted" if order.lift else "holds from now on, for known pages too"
+        what = "is lifted" if order.lift else "applies from now on, to known pages too"
         return Deed(f"{name} = {pattern!r} {what}", rules=rules)
 
     def _adopt(self, config: Config, now: float, own: str) -> dict[str, float]:

@@ -99,7 +99,7 @@ def targets(partition: Partition, wanted: Sequence[str]) -> ForgetTargets:
         if word.startswith(("http://", "https://")):
             url = normalise(word)
             if url is None:
-                raise ConfigError(f"{word!r} is no URL; name a complete one, a host or an expression")
+                raise ConfigError(f"{word!r} is not a URL; name a complete one, a host or an expression")
             slot = state.find_one(url)
             unknown += [state.hasher.key(url)] if slot == NO_SLOT else []
             slots |= {slot} - {NO_SLOT}
@@ -226,7 +226,7 @@ def _matching(partition: Partition, expression: str) -> Iterator[int]:
     try:
         pattern = UrlPattern(expression)
     except re.error as error:
-        raise ConfigError(f"{expression!r} is no expression: {error}; see exclude in the settings") from error
+        raise ConfigError(f"{expression!r} is not a valid expression: {error}; see exclude in the settings") from error
     state = partition.state
     for start in range(0, state.known.count, _PIECE):
         slots = range(start, min(start + _PIECE, state.known.count))

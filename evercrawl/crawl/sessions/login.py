@@ -44,7 +44,7 @@ async def log_in(credentials: Credentials, ask: Ask, deadline_s: float) -> None:
     if not 200 <= after.status < 400:
         raise LoginError(f"the form was answered with {_said(after)}")
     if _form(after, url, names) is not None:
-        raise LoginError("the form came back, so that user or password seem to be wrong")
+        raise LoginError("the form came back; user or password seem to be wrong")
 
 
 def _request(

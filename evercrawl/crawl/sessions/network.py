@@ -316,7 +316,7 @@ class SessionNetwork(AroundNetwork):
             await log_in(session.credentials, ask, self._deadline_s)
         except LoginError as error:
             session.failures += 1
-            session.why = f"nobody could log in at {session.credentials.rules.login}: {error}"
+            session.why = f"logging in failed at {session.credentials.rules.login}: {error}"
             wait_s = min(AGAIN_S * 2.0 ** (session.failures - 1), AGAIN_MOST_S)
             session.again_at = self._clock.now() + wait_s
             self._say(f"{name}: {session.why}; it is tried again in {wait_s:.0f} s")

@@ -56,7 +56,9 @@ def kind_of(name: str) -> type[Policy]:
     kind = catalog.pick(schedule.policies, Policy, name, _followed)  # type: ignore[type-abstract]
     _check_promise(name, kind)
     if kind.clairvoyant:
-        raise ConfigError(f"{name} has to be told what no crawl can know; it is a yardstick for backtests and the lab")
+        raise ConfigError(
+            f"{name} needs information that no crawl can have; it is a reference for backtests and the lab"
+        )
     return kind
 
 

@@ -138,7 +138,7 @@ def wanted(config: Config, now: Scheme | None = None, *, alone: bool = False) ->
     virtual = _virtual(config, now or Scheme())
     if virtual["virtual"] == "pages" and not kind_of(config.importance).handout:
         raise ConfigError(
-            f"virtual_page = pages needs cash that goes round; {config.importance} has a source a site instead: add "
+            f"virtual_page = pages needs circulating cash; {config.importance} has a source a site instead: add "
             "--importance aopic"
         )
     asked = config.window

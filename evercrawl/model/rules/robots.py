@@ -131,7 +131,7 @@ class RobotsKeeper:
         return self.request(tag.origin, target, tag.hops + 1) if target else None
 
     def learn(self, exchange: Exchange, now: float, age_s: float = 0.0) -> OriginRules:
-        """Take in the final answer, which was given so long ago, and return the rules that hold from now on."""
+        """Take in the final answer, which was given so long ago, and return the rules that apply from now on."""
         tag = exchange.request.tag
         assert isinstance(tag, RobotsTag)
         error = exchange.error

@@ -38,10 +38,12 @@ def opened(directory: Path) -> Partition:
         It is damaged.
     """
     if not directory.exists():
-        raise ConfigError(f"there is no folder {directory}, so no crawl in it; name a crawl's with --dir")
+        raise ConfigError(f"there is no folder {directory}; name the directory of a crawl with --dir")
     if not is_crawl(directory) and next(directory.glob("journal-*"), None) is None:  # whatever else is there
         where = "this folder, nor in one below it" if directory == Path() else directory
-        raise ConfigError(f"there is no crawl in {where}; name a crawl's with --dir, or start one: evercrawl crawl URL")
+        raise ConfigError(
+            f"there is no crawl in {where}; name the directory of a crawl with --dir, or start one: evercrawl crawl URL"
+        )
     try:
         partition = _opened(directory)
     except StoreError:

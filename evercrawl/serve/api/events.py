@@ -24,7 +24,9 @@ async def events(request: Request) -> Response:
     Parameters(request)
     parts: ServerParts = request.app.state.context
     if parts.live.crowded:
-        raise RequestError(503, "too many listen already; come again later", retry_after="10", connection="close")
+        raise RequestError(
+            503, "too many clients listen already; try again later", retry_after="10", connection="close"
+        )
     last, after = request.headers.get("last-event-id", ""), -1
     if last:
         with contextlib.suppress(RequestError):  # of another crawl: it begins anew

@@ -64,7 +64,7 @@ def stored(parts: ServerParts, request: Request) -> Response:
     except NotHeldError as error:
         raise RequestError(404, str(error)) from error
     if request.headers.get("sec-fetch-dest", "document") not in _SHOWN_IN:
-        raise RequestError(403, "a stored copy is to be looked at, not to be run as a part of a page")
+        raise RequestError(403, "a stored copy can be viewed, but not run as part of a page")
     headers = {
         "content-security-policy": SANDBOX,
         SEQUENCE: parts.replica.token,

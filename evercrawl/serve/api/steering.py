@@ -114,7 +114,7 @@ def checked(given: OrderRequest, file: Path) -> CrawlOrder:
         It is none, or lacks something, or has something out of bounds.
     """
     if given.do not in KINDS:
-        raise RequestError(400, f"{given.do[:40]!r} is no order; there are: {', '.join(sorted(KINDS))}")
+        raise RequestError(400, f"{given.do[:40]!r} is not an order; there are: {', '.join(sorted(KINDS))}")
     urls = tuple(wanted_url(url) for url in given.urls)
     if bool(urls) != (given.do in WITH_URLS) or len(urls) > MOST_URLS:
         raise RequestError(400, f"seed and check take 1 to {MOST_URLS} urls, other orders none")
@@ -123,7 +123,7 @@ def checked(given: OrderRequest, file: Path) -> CrawlOrder:
     try:
         re.compile(given.pattern)
     except re.error as error:
-        raise RequestError(400, f"{given.pattern[:100]!r} is no regular expression: {error}") from error
+        raise RequestError(400, f"{given.pattern[:100]!r} is not a regular expression: {error}") from error
     if bool(given.what) != (given.do == FORGET) or len(given.what) > MOST_URLS:
         raise RequestError(400, f"forget takes 1 to {MOST_URLS} URLs, hosts or patterns as what, other orders none")
     if any(not word.strip(f"{MASK} ") or len(word) > MOST_CHARS for word in given.what):
@@ -156,7 +156,7 @@ def _checked_setting(name: str, values: list[str], file: Path, *, unset: bool) -
     if unset:
         raise RequestError(400, f"only a key of a section can be unset: {FORM}")
     if name not in SETTINGS:
-        raise RequestError(400, f"{name[:60]!r} is no setting; docs/guide/SETTINGS.md lists them")
+        raise RequestError(400, f"{name[:60]!r} is not a setting; docs/guide/SETTINGS.md lists them")
     setting = SETTINGS[name]
     several = isinstance(setting.default, tuple)
     if not several and len(values) != 1:

@@ -53,7 +53,7 @@ class AssistantEndpoint:
             self._run = asyncio.create_task(self._serve())
         await self._ready.wait()
         if not self._managers:
-            raise RequestError(503, "the server ends; ask again once it is back")
+            raise RequestError(503, "the server is stopping; ask again once it is back")
         manager = self._managers[bool(request.state.knows)]
         await manager.handle_request(scope, receive, send)
 

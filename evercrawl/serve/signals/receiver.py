@@ -131,7 +131,7 @@ class SignalReceiver:
 
     async def _submitted(self, given: Submission) -> Response:
         if self._proving.locked():
-            raise RequestError(429, "other keys are being asked for; submit again soon", retry_after="10")
+            raise RequestError(429, "other keys are being requested; submit again soon", retry_after="10")
         async with self._proving:
             verdict: SubmissionVerdict = await run_in_threadpool(self._prover.judge, given, time.time())
         if verdict.status != 200:

@@ -203,7 +203,7 @@ class Archive:
         if have < size:
             raise StoreError(
                 f"{kept} should have {size} bytes and has {have}: records are missing; "
-                "put the file back from a copy, or start a new crawl in another directory"
+                "restore the file from a copy, or start a new crawl in another directory"
             )
         dropped = have - size
         self._uncover(segment if have > size else segment + 1)

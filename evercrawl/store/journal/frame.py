@@ -140,7 +140,7 @@ class Press:
             body = self._moved(frame.offset)
             if body is None:
                 what = f"the events of the journal's frame at offset {frame.offset} should be in forgotten.bin"
-                raise StoreError(f"{what} and are not; put that file back from a copy of the directory")
+                raise StoreError(f"{what} and are not; restore that file from a copy of the directory")
         try:
             assert body is not None
             with self._unpacking:  # it lets other threads go on meanwhile

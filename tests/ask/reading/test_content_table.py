@@ -60,7 +60,7 @@ def test_site_pattern_and_language_narrow(filled):
     assert table(filled, Wanted(site="other.example"))[0] == []
     assert len(table(filled, Wanted(site="example.org", language="EN"))[0]) == 3
     assert table(filled, Wanted(language="de"))[0] == []
-    with pytest.raises(ConfigError, match="no regular expression"):
+    with pytest.raises(ConfigError, match="not a regular expression"):
         Wanted(pattern="(")
 
 

@@ -165,7 +165,7 @@ def test_contents_that_come_after_their_history_are_taken_in(tmp_path):
 @pytest.mark.parametrize("data", [b"", b"\x7fELF\0\0\0\0", b"\x1f\x8b\x08 none"])
 def test_what_is_nothing_of_the_kind_is_refused_with_a_sentence(tmp_path, data):
     (tmp_path / "x").write_bytes(data)
-    with pytest.raises(ConfigError, match=r"nothing that can be imported|is empty|no whole gzip|no column holds"):
+    with pytest.raises(ConfigError, match=r"nothing that can be imported|is empty|not a complete gzip|no column holds"):
         taken(tmp_path / "crawl", tmp_path / "x")
     assert not (tmp_path / "crawl").exists()
 
