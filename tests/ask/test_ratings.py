@@ -56,7 +56,7 @@ def test_ratings_can_be_the_other_way_round(read):
         ("site,rating,rating\na.example,3,4\n", "line 1: there are several columns rating"),
         ("rater,site,rating,rater\nx,a.example,3,y\n", "line 1: there are several columns rater"),
         ("site,rating\na.example,3\nb.example,3,4\n", "line 3: there are 3 fields for 2 columns; quote what has"),
-        (b"site,rating\n\xff\xfe,3\n", "is no text in UTF-8"),
+        (b"site,rating\n\xff\xfe,3\n", "is not UTF-8 text"),
         ("x" * 200_000, "line 1: field larger than"),
         (f"site,rating\n{'x' * 200_000},3\n", "line 2: field larger than"),
     ],
