@@ -206,7 +206,8 @@ class _RayProcess:
         return "it ended"
 
     async def connected(self) -> Line | None:
-        await asyncio.wait([self._line, self._over], return_when=asyncio.FIRST_COMPLETED)
+        awaited: list[asyncio.Future[Any]] = [self._line, self._over]
+        await asyncio.wait(awaited, return_when=asyncio.FIRST_COMPLETED)
         if self._line.cancelled() or not self._line.done():
             return None
         return self._line.result()

@@ -467,8 +467,10 @@ class Partition:
                 lost_at.add(pointer)
             if where in broken or (current and event.content in lost_at):
                 found.append(Lost(event.slot, event.host, now, where, why, current))
-        for lost in [*found, *lost_requisites(self.journal, broken, now)]:
+        for lost in found:
             self.remember(lost)
+        for requisite in lost_requisites(self.journal, broken, now):
+            self.remember(requisite)
         self.journal.write(self.journal.seal())
         return found
 

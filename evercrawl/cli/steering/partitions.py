@@ -47,7 +47,7 @@ def setting(args: argparse.Namespace, directory: Path, parts: list[Path]) -> int
     see_value(args, directory)
     name, given, now = str(args.name), tuple(args.values), load(directory / FILE_NAME)
     changed = _changed(now, name, given, unset=args.unset)
-    wanted = replace(now, **changed)  # type: ignore[arg-type]
+    wanted = replace(now, **changed)
     check_settings(wanted, directory, None)
     amend(directory, changed)
     codes = list[int]()
