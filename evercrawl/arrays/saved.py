@@ -71,27 +71,3 @@ class SavedRows(Rows):
         """Take these rows in place of those there are; they are copied."""
         self.changed.note_rows(0, max(len(self), len(rows)))
         super().restore(rows)
-
-
-def grown(rows: NDArray[Any], kind: np.dtype[Any]) -> NDArray[Any]:
-    """Return records as ones that have more fields, which are 0.
-
-    Raises
-    ------
-    ValueError
-        They have fields that those have not.
-    """
-    if not grows(rows.dtype, kind):
-        raise ValueError("these are records of another kind")
-    more = np.zeros(len(rows), kind)
-    for name in rows.dtype.names or ():
-        more[name] = rows[name]
-    return more
-
-
-def grows(former: np.dtype[Any], kind: np.dtype[Any]) -> bool:
-    """Whether records of a kind have all the fields of a former one."""
-    fields, before = kind.fields, former.fields
-    if fields is None or before is None:
-        return False
-    return all(name in fields and fields[name][0] == of[0] for name, of in before.items())

@@ -150,7 +150,6 @@ def _one_of_a_kind(prospect: Prospect, hosts: Slots, kinds: Slots) -> Prospect:
     wanted = np.flatnonzero((prospect.tries > 0.0) & prospect.endless)
     if len(wanted) < 2:
         return prospect
-    wanted = wanted[np.argsort(-prospect.tries[wanted], kind="stable")]
     _, first = np.unique(hosts[wanted].astype(np.uint64) << np.uint64(6) | kinds[wanted], return_index=True)
     tries = np.where(prospect.endless, 0.0, prospect.tries)
     tries[wanted[first]] = prospect.tries[wanted[first]]

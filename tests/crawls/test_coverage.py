@@ -6,10 +6,8 @@ from typing import Any
 import pytest
 
 from evercrawl.config import Config
-from evercrawl.parse.urls import path_query
 from evercrawl.simulate.living.coverage import coverage
 from evercrawl.simulate.living.documentation import DocumentationWeb
-from evercrawl.simulate.living.endless import EndlessWeb, window
 from evercrawl.simulate.living.lives import explore
 
 BUSY = {"delay_s": 0.0, "refresh_after_s": 1.0, "connections_per_ip": 8, "sitemaps": False}
@@ -35,14 +33,6 @@ def test_an_endless_calendar_gets_a_tenth_of_the_visits_of_its_site_at_most(bran
     site = web.origins[0]
     assert found.whole_after.get(site, math.inf) <= 1.3 * 200
     assert found.calendar[site] <= 0.1 * found.visits[site]
-
-
-def test_days_that_link_to_a_fortnight_around_them_get_a_tenth_at_most():
-    web = EndlessWeb(window(7), pages=120, depth=4)
-    asked = [path_query(one.url) for one in explore(web, Config(**BUSY), 10.0)]
-    asked.remove("/robots.txt")
-    assert set(web.paths) <= set(asked)
-    assert sum(map(web.is_endless, asked)) <= 0.13 * len(asked)  # of 120 pages: about sixteen days show what they are
 
 
 def test_a_deep_site_is_read_whole_at_the_default_settings():

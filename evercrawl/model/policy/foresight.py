@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -20,7 +18,6 @@ from evercrawl.types import NO_SLOT, Outcome
 
 _PREFIX: Final = "foresight."  # of its arrays, among those of what a policy learned
 _MANY: Final = 4096  # pages whose URLs are looked up at once
-CHOICES: Final = re.compile(r"\?.*(&|,|;|%2c)", re.IGNORECASE)
 _UNTOLD: Final = (Outcome.ERROR, Outcome.REFUSED)
 
 
@@ -122,15 +119,10 @@ class Foresight:
         index = state.lost.get(slot) if index is None else index
         depth = int(state.records.rows["depth"][index]) if index is not None else int(state.known.row(slot)["depth"])
         kind = mark(url)
-        others = Counter(mark(one) for one in first.ours if not CHOICES.search(one))
-        if CHOICES.search(url):  # what combines parameters meets most of its like, and is of many kinds
-            met, links, others = 0, first.found, Counter[int]()
-        else:
-            met = self._met(first, kind, depth)
-            links = met + others.pop(kind, 0)
+        met = self._met(first, kind, depth)
         self.prospects.read(
             first.host, int(state.site_of[first.host]), kind, depth, visits=first.visits, own=first.own,
-            found=first.found, links=links, met=met, others=others,
+            found=first.found, links=met + sum(mark(one) == kind for one in first.ours), met=met,
         )  # fmt: skip
 
     def _met(self, first: _FirstVisit, kind: int, depth: int) -> int:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from evercrawl.arrays.blocks import blocks_of
 from evercrawl.arrays.names import NumberedNames
-from evercrawl.arrays.saved import SavedRows, grown, grows
+from evercrawl.arrays.saved import SavedRows
 from evercrawl.decoding import msgpack_of
 from evercrawl.errors import NoRoomError, StoreError
 from evercrawl.parse.digest import checksum
@@ -192,25 +192,11 @@ def _filled(disk: Disk, head: LessonsHead, rows: Mapping[str, SavedRows]) -> lis
     for name, count in blocks.items():
         for _ in live_blocks(placed, name, count):
             pass
-    anew = set(_FORMER)
     for column in head.columns:
-        if column.name in _FORMER:
-            continue
-        to = rows[column.name]
-        if column.kind == repr(_described(to.kind.base)):
-            to.load(column.shape[0])
-            fill(to.in_blocks(), placed, column.name, LEARNED, disk)
-        else:
-            former = SavedRows(_kind(column.kind))
-            former.load(column.shape[0])
-            fill(former.in_blocks(), placed, column.name, LEARNED, disk)
-            to.restore(grown(former.upto(0), to.kind))
-            anew.add(column.name)
-    return [frame for frame in placed if frame.column not in anew]
-
-
-def _kind(said: str) -> np.dtype[Any]:
-    return np.lib.format.descr_to_dtype(ast.literal_eval(said))
+        if column.name not in _FORMER:
+            rows[column.name].load(column.shape[0])
+            fill(rows[column.name].in_blocks(), placed, column.name, LEARNED, disk)
+    return [frame for frame in placed if frame.column not in _FORMER]
 
 
 def _read(disk: Disk, name: str) -> tuple[LessonsHead, Iterator[memoryview]]:
@@ -231,13 +217,7 @@ def _alike(head: LessonsHead, rows: Mapping[str, SavedRows], rest: Mapping[str, 
         for name, each in rest.items()
     )
     columns = [column for column in head.columns if head.version == VERSION or column.name not in _FORMER]
-    if not there or kinds.keys() != {column.name for column in columns}:
-        return False
-    return all(
-        kinds[column.name] == (column.kind, column.shape[1:], column.bits)
-        or (column.shape[1:] == () and grows(_kind(column.kind), rows[column.name].kind))
-        for column in columns
-    )
+    return there and kinds == {column.name: (column.kind, column.shape[1:], column.bits) for column in columns}
 
 
 def _fits(head: LessonsHead, partition: Partition, policy: Learns) -> bool:
@@ -266,7 +246,7 @@ def _digest(names: NumberedNames, first: int) -> int:
 
 def _array(said: _Array, rest: Iterator[memoryview]) -> NDArray[Any]:
     """Put an array together of its pieces."""
-    kind = _kind(said.kind)
+    kind = np.lib.format.descr_to_dtype(ast.literal_eval(said.kind))
     raw = np.empty(math.prod(said.shape) * kind.itemsize, np.uint8)
     for first in range(0, len(raw), _PIECE_BYTES):
         target = raw[first : first + _PIECE_BYTES]

@@ -12,7 +12,7 @@ whether it does. So are pages where most of those before turned out to be copies
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
@@ -20,20 +20,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.arrays.numbering import Numbering
-from evercrawl.arrays.saved import SavedRows, grown
+from evercrawl.arrays.saved import SavedRows
 from evercrawl.schedule.pages import Pages
 from evercrawl.schedule.shared._ends import (
     CELLS,
-    DIVES,
-    FED,
     FIRST_LATER,
     GROUP,
     HARDLY,
     LAST,
+    LEAVES,
     MET,
     MET_LEAST,
     MOST_VISITS,
-    PAYS,
     SHOWN,
     TOLD,
     TURN,
@@ -41,11 +39,8 @@ from evercrawl.schedule.shared._ends import (
     believed,
     ended,
     ends_at,
-    ends_here,
     links_of,
-    one_way,
     tries_of,
-    with_level,
     with_links,
 )
 from evercrawl.schedule.shared.host_times import HostTimes
@@ -142,7 +137,7 @@ class Prospects:
 
     def read(
         self, host: int, site: int, folder: int, depth: int, *, visits: int, own: bool, found: int, links: int = 0,
-        met: int = 0, others: Mapping[int, int] | None = None,
+        met: int = 0,
     ) -> None:  # fmt: skip
         """Take note of a page that was read for the first time, or found gone, or to lead elsewhere.
 
@@ -159,8 +154,6 @@ class Prospects:
         links, met
             How many links to URLs of its kind it has, those that it made known and those that are no less deep than it
             is; and how many of these were known before.
-        others
-            How many URLs of other kinds it made known, by their marks.
         """
         keys = [_site_key(site), _folder_key(host, folder), _depth_key(host, folder, depth)]
         numbers: list[int] = self._numbers.of(np.array(keys, np.uint64)).tolist()
@@ -170,10 +163,7 @@ class Prospects:
         _, of_site, of_folder, of_depth = groups
         level = min(depth, _MOST - 1) + 1
         told = of_folder.read >= SHOWN and not ended(of_site, of_folder, level)
-        others = others or {}
-        if told and of_folder.tried < of_folder.fed / FED:
-            of_folder.tried += 1
-        elif told and not self._pays(host, others, of_site, level + 1):
+        if told and level + min(of_folder.dead, 1) > of_folder.deepest:
             of_site.tried, of_folder.tried = of_site.tried + 1, of_folder.tried + 1
             most = tries_of(of_site.read)
             over = min(max(of_site.tried - most, of_folder.tried - TURN * most), 31.0)
@@ -190,19 +180,13 @@ class Prospects:
         if level > of_folder.deepest:
             of_folder.deepest, of_folder.dead = level, 0
         of_folder.dead = min(of_folder.dead + (not found), _MOST)
-        of_folder.made, of_depth.made = of_folder.made + links - met, of_depth.made + links - met
-        of_depth.wide += links - met > 1
-        of_folder.one_way = with_level(of_folder.one_way, level, of_depth)
-        of_folder.first = min(of_folder.first or level, level)
-        if ends_here(of_depth):
+        if of_depth.leaves >= max(2, LEAVES * of_depth.read):
             of_site.ends, of_folder.ends = max(of_site.ends, level), max(of_folder.ends, level)
         if believed(of_site, of_folder) != before:
             self.turned.add(host)
         for number, place, group in zip((0, *numbers), places, groups, strict=True):
             note(number)
             CELLS.pack_into(cells, place, *msgspec.structs.astuple(group))
-        if others:
-            self._feed(host, others)
 
     def of(self, hosts: Slots, sites: Slots, folders: Slots, depths: Slots) -> Prospect:
         """Return what to expect of unread pages by where they are, columns of shape (n,)."""
@@ -218,19 +202,17 @@ class Prospects:
         poor = (of_depth["read"] >= TOLD) & (own < POOR)
         poor |= (of_site["read"] >= TOLD_OF_SITE) & (of_site["own"] < MOSTLY * of_site["read"])
         ends = ends_at(of_site, of_folder, level) & ~poor
-        deepest, tried = of_folder["deepest"].astype(np.int64), of_folder["tried"]
+        deepest = of_folder["deepest"].astype(np.int64)
         visits = self.times.visits_of(hosts)
         most = tries_of(of_site["read"])
         free = (of_site["tried"] < most) & (of_folder["tried"] < TURN * most)
         free |= (of_site["next"] > 0) & (visits >= of_site["next"])
-        fed = of_folder["tried"] < of_folder["fed"] / FED
         endless = ~ends & ~poor & (of_folder["read"] >= SHOWN)
-        deeper = (level > deepest) & ((tried < DIVES) | (tried % 2 == 0))
+        shows = ~ends & ~poor & (level + np.minimum(of_folder["dead"], 1) > deepest)
         doubt = np.sqrt(own * (1.0 - own) / (of_depth["read"] + PRIOR + 1.0))
-        tries = np.where((free | fed) & ~ends & ~poor, np.where(deeper, 2.0, 1.0), 0.0)
+        tries = np.where(shows & free, np.where(level > deepest, 2.0, 1.0), 0.0)
         read, told = of_depth["read"].astype(np.float64), of_site["read"].astype(np.float64)
         links, met = links_of(of_folder["next"])
-        met = np.where(one_way(of_folder), 0, met)
         left = np.where(endless, LAST * np.minimum((met + HARDLY) / (MET * links + MET_LEAST), 1.0), 1.0)
         return Prospect(read, own, doubt, told, ends, tries, endless, left, poor)
 
@@ -266,8 +248,7 @@ class Prospects:
             It is not such a state; then nothing was restored.
         """
         groups, keys = state["groups"], state["keys"]
-        groups = grown(groups, GROUP)
-        if keys.dtype != np.uint64 or len(groups) != len(keys) or not len(keys):
+        if groups.dtype != GROUP or keys.dtype != np.uint64 or len(groups) != len(keys) or not len(keys):
             raise ValueError("these are not the groups of unread pages")
         self.times.restore(state)
         self._groups.restore(groups)
@@ -276,25 +257,6 @@ class Prospects:
     def size_bytes(self) -> int:
         """Return how much memory is in use."""
         return self._groups.nbytes + self._numbers.nbytes + self.times.size_bytes()
-
-    def _pays(self, host: int, others: Mapping[int, int], of_site: Group, level: int) -> bool:
-        """Whether a page made enough known, at a level, of kinds that are believed to end by what was read of them."""
-        if sum(others.values()) < PAYS:
-            return False
-        kinds = self._taken(np.array([_folder_key(host, folder) for folder in others], np.uint64))
-        groups = [Group(*row) for row in kinds.tolist()]
-        ending = [group.read >= SHOWN and ended(of_site, group, level) for group in groups]
-        return sum(count for count, ends in zip(others.values(), ending, strict=True) if ends) >= PAYS
-
-    def _feed(self, host: int, others: Mapping[int, int]) -> None:
-        """Count pages that one of another kind made known."""
-        numbers: list[int] = self._numbers.of(
-            np.array([_folder_key(host, folder) for folder in others], np.uint64)
-        ).tolist()
-        rows, note = self._groups.upto(len(self._numbers)), self._groups.changed.note
-        for number, count in zip(numbers, others.values(), strict=True):
-            rows["fed"][number] += count
-            note(number)
 
     def _taken(self, keys: Keys) -> NDArray[Any]:
         """Return the groups of keys, zeros for one of which nothing was read."""

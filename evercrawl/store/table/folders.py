@@ -2,8 +2,7 @@
 
 Of one kind are the URLs of a host that differ in what a program counts or puts in: the numbers in their folders and
 names, and the values of their parameters. Days of a calendar are of one kind, wherever the date stands; so are the
-numbered pages of all chapters. Names that people write differ within a kind: what is in a folder is together, and so is
-what lies deeper than a folder, and whatever several parameters choose.
+numbered pages of all chapters. Names that people write differ within a kind: what is in a folder is together.
 
 A mark is that of a kind on one host; kinds of large hosts share theirs with a few others.
 """
@@ -21,12 +20,8 @@ IN_CELL: Final = 25
 """Bits below it in the cell of an unread page: depth, redirects in a row, whether it is a root, and its spread."""
 MARKS: Final = 64
 """How many marks there are; 0 is that of a URL whose kind was not noted."""
-MARKED_BY: Final = 3
-"""Which rule says what is of one kind; by the first it was the folder alone, by the second folders of any depth."""
-NAMED: Final = 1
-"""Folders of a path whose names tell a kind; those below are of one."""
-NUMBERED: Final = 3
-"""Folders with a number in their names of which the same is true."""
+MARKED_BY: Final = 2
+"""Which rule says what is of one kind; by the first it was the folder alone."""
 _DIGIT: Final = re.compile("[0-9]")
 _NUMBERS: Final = re.compile(r"(?=[a-f-]*\d)[0-9a-f]{4}[0-9a-f-]{4,}|\d+", re.ASCII)
 _NUMBERED: Final = re.compile(r"[a-z]*[-_.,:]?(?=\d)", re.ASCII | re.IGNORECASE)
@@ -37,47 +32,27 @@ def kind_of(url: str) -> str:
 
     Examples
     --------
-    >>> for path in ("/ants/eggs.html", "/ants/7/page-12.html", "/cal/2024-05-17/", "/cal?to=9&day=17", "/a/b/c/d"):
+    >>> for path in ("/ants/eggs.html", "/ants/7/page-12.html", "/cal/2024-05-17/", "/cal?to=9&day=17&to=1"):
     ...     print(kind_of("http://a.example" + path))
     http://a.example/ants
     http://a.example/ants/#/page-#
-    http://a.example/cal/#/
-    http://a.example/?&
-    http://a.example/a/*
+    http://a.example/cal/#
+    http://a.example/?day&to
     """
     start = url.find("/", 8)
     query = url.find("?", start)
     end = len(url) if query < 0 else query
-    index = "/" if url[end - 1] == "/" and end > start + 1 else ""  # that of a folder is a page of the folder around it
-    end -= len(index)
     last = url.rfind("/", start, end)
-    folder, keys = url[:last], index
+    folder, keys = url[:last], ""
     if query >= 0:
-        names = {part.partition("=")[0] for part in url[query + 1 :].split("&")}
-        keys = index + "?" + (names.pop() if len(names) == 1 else "&")
+        keys = "?" + "&".join(sorted({part.partition("=")[0] for part in url[query + 1 :].split("&")}))
     if _DIGIT.search(url, start, end) is None:
-        folder = _short(folder, start)
         return folder + "/" + keys if keys else folder
-    folder = _short(url[:start] + _NUMBERS.sub("#", url[start:last]), start)
+    folder = url[:start] + _NUMBERS.sub("#", url[start:last])
     if _DIGIT.search(url, last, end) is None:
         return folder + "/" + keys if keys else folder
     named = _NUMBERED.match(url, last + 1, end)
     return f"{folder}/{named.group() if named else ''}#{keys}"
-
-
-def _short(folder: str, start: int) -> str:
-    """Return a folder whose path begins at `start` with one star for names in it that lie deeper than `NAMED`."""
-    if folder.count("/", start) <= NAMED:
-        return folder
-    kept, numbered = list[str](), 0
-    for i, part in enumerate(folder[start + 1 :].split("/")):
-        counts = "#" in part and numbered < NUMBERED
-        numbered += counts
-        if i < NAMED or counts:
-            kept.append(part)
-        elif kept[-1] != "*":
-            kept.append("*")
-    return folder[: start + 1] + "/".join(kept)
 
 
 def mark(url: str) -> int:

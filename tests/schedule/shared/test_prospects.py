@@ -77,28 +77,6 @@ def test_a_kind_whose_links_lead_to_what_was_known_is_believed_to_end_while_it_i
     assert not of(prospects, 2, 5).ends[0]
 
 
-def test_what_is_left_of_a_kind_that_is_used_up_is_believed_in_at_any_depth():
-    """Who looks for an end goes along links between neighbours, so a page of a tree may seem twenty links deep."""
-    prospects = Prospects()
-    for depth, leads_on, leaves in ((2, 8, 4), (3, 0, 40), (19, 1, 0), (3, 0, 3)):
-        for _ in range(leads_on):
-            prospects.read(0, 0, 1, depth, visits=9, own=True, found=4, links=4)
-        read(prospects, 1, depth, 0, times=leaves)
-    assert of(prospects, 1, 20).ends[0]
-    prospects.read(0, 0, 1, 20, visits=9, own=True, found=1, links=1)
-    assert not of(prospects, 1, 21).ends[0]  # it led deeper again: a calendar may have the addresses of what ends
-
-
-def test_a_page_that_leads_to_what_ends_costs_no_try():
-    lists = [Prospects(), Prospects()]
-    for prospects, others in zip(lists, ({2: 10}, {3: 10}), strict=True):
-        read(prospects, 2, 3, 0, times=9)
-        for depth in range(1, 40):
-            prospects.read(0, 0, 1, depth, visits=depth, own=True, found=11, links=1, others=others)
-    assert of(lists[0], 1, 40).tries[0] > 0
-    assert of(lists[1], 1, 40).tries[0] == 0
-
-
 def test_hosts_are_told_of_whose_pages_are_judged_otherwise():
     prospects = Prospects()
     read(prospects, 1, 1, 3, times=2)
