@@ -30,7 +30,7 @@ from evercrawl import catalog, schedule
 from evercrawl.change.prior import SitePriors
 from evercrawl.schedule import Pages, Policy
 from evercrawl.schedule.abilities import Learns
-from evercrawl.schedule.clocks._layout import ADVANTAGE, KNOWN
+from evercrawl.schedule.clocks._layout import KNOWN, ODDS
 from evercrawl.schedule.frontier.frontier import Frontier
 from evercrawl.schedule.pages import Visits
 from evercrawl.store.cash.accounts import SITE
@@ -309,7 +309,7 @@ def told(world: World, fetches: int) -> list[Figure]:
     world.teach()
     choosing, learning = world.learning_s(fetches)
     memory = {name: rows.copy() for name, rows in world.policy.state().items()}
-    memory["sites"][:, ADVANTAGE] = 1e6
+    memory["sites"][:, ODDS] = 1e6
     world.policy.restore(memory)
     believed, _ = world.learning_s(fetches)
     of_page, of_folder = learned_bytes(memory)

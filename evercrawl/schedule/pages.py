@@ -193,6 +193,9 @@ class Visits:
         Number of the page's host; None where nobody knows.
     row
         Number of the page among those that were ever visited, as in `Pages`.
+    fresh_by_time
+        How likely the copy was to be fresh before the visit by the belief of its rate of change alone (`Pages.shape`,
+        `scale_s`); nan where nobody tells. None where nobody ever does.
     """
 
     slot: Slots
@@ -213,6 +216,7 @@ class Visits:
     predicted_fresh: Floats | None = None
     host: Slots | None = None
     row: Slots | None = None
+    fresh_by_time: Floats | None = None
 
     @property
     def rows(self) -> Slots:

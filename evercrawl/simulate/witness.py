@@ -24,6 +24,7 @@ _WRITTEN: Final = (
     (r"\bannouncement_evidence=", "heard="),
     (r"\banchor_marks=", "said="),
     (r"\btext=TextBytes\(visible=(\d+), indexed=(\d+)\)", r"text=(\1, \2)"),
+    (r"^(Visit.*), fresh_by_time=\d+\)$", r"\1)"),
     (r"^(Visit.*), cut=0\)$", r"\1)"),
     (r"^(Lost.* archive=)Pointer\(segment=(\d+), offset=(\d+), length=(\d+)\)", r"\1(\2, \3, \4)"),
 )

@@ -147,7 +147,7 @@ def test_belief_is_that_of_prior_and_evidence(made, ask):
     )
     assert by_clocks.change.fresh != pytest.approx(belief.fresh)
     trust = view.informed.trust(0)
-    assert (by_clocks.change.by_clock, by_clocks.change.ahead_nats) == (trust.believed, trust.nats)
+    assert (by_clocks.change.by_clock, by_clocks.change.ahead_nats) == (trust.nats > 0, trust.nats)
     assert (belief.by_clock, belief.ahead_nats) == (None, None)
     assert (found.history.visits, found.history.changes, found.history.changed_at) == (2, 1, pytest.approx(made.now))
 

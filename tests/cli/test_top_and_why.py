@@ -48,7 +48,7 @@ def test_top_lists_pages_by_their_sites(crawled, capsys):
 
 def test_top_says_so_where_no_page_rises(crawled, capsys):
     assert main(["top", "--rising", "--dir", crawled]) == 0
-    assert capsys.readouterr().out.startswith("no page is rising: ")
+    assert capsys.readouterr().out.startswith("no page rises: ")
     assert main(["top", "--rising", "--within", "1h", "--dir", crawled, "--json"]) == 0
     assert capsys.readouterr().out == ""
 
@@ -60,7 +60,7 @@ def test_why_tells_of_a_page_that_is_held(crawled, site, capsys):
     for expected in (
         rf"page +{url}\n", r"is +held\n", r"found +on http\S+, \d links? from a seed, 20", r"visited +1 time, last 20",
         r"importance +\d", rf"redirect from {site.web.origins[0]}/moved\n", r"cash +-?\d", r"changes +every \d+ days",
-        r"ages +by time alone: its folder's clock has predicted its site's changes \w+ by 0\.0 nats\n",
+        r"ages +by its folder's clock with a probability of 10 %, else by time alone\n",
         r"fresh +with a probability of \d+", r"worth +\S+", r"due +.*20\d\d-", r"turn +worth more now: \d+",
     ):  # fmt: skip
         assert re.search(expected, said), expected

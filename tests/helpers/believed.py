@@ -1,6 +1,6 @@
 """Clocks of folders that are sure that they foretell better than time."""
 
-from evercrawl.schedule.clocks._layout import ADVANTAGE
+from evercrawl.schedule.clocks._layout import ODDS
 from evercrawl.schedule.clocks.clocks import Clocks
 from evercrawl.schedule.policies.price_gamma import PriceGamma
 from evercrawl.schedule.shared.by_price import ByPrice
@@ -17,7 +17,7 @@ def sure(clocks: Clocks) -> Clocks:
     """Return the same clocks, believed on all sites."""
     memory = clocks.state()
     memory["sites"] = memory["sites"].copy()
-    memory["sites"][:, ADVANTAGE] = 1e6
+    memory["sites"][:, ODDS] = 1e6
     other = Clocks()
     other.restore(memory)
     return other

@@ -74,6 +74,7 @@ TAUGHT = st.builds(
     found=hnp.arrays(np.int64, N, elements=st.integers(0, 1000)),
     folder=hnp.arrays(np.uint64, N, elements=st.integers(1, 3)),
     name=hnp.arrays(np.uint64, N, elements=st.integers(1, 3)), predicted_fresh=floats(0, 1), host=OWNERS,
+    fresh_by_time=floats(0, 1),
 )  # fmt: skip
 
 

@@ -171,6 +171,25 @@ def test_what_was_said_of_a_copy_before_its_visit_is_told(made, listener):
     assert told(listener)["predicted_fresh"] == pytest.approx([np.nan, 0.25, 0.75], nan_ok=True)
 
 
+def test_what_the_belief_of_its_rate_said_of_a_copy_is_told(made, listener):
+    """The belief before the visit, of the whole interval; nothing of a first visit."""
+    made.seed(f"{SITE}/")
+    made.visit(f"{SITE}/", made.page("Home"))
+    beliefs = [(1.0, 1.0)]
+    for page in ("Home", "House", "House"):
+        row, (shape, scale_s) = made.partition.state.records.rows[0], made.changes.priors.prior(0)
+        beliefs.append((shape + row["rate_shape"], scale_s + row["rate_scale_s"]))
+        made.visit(f"{SITE}/", made.page(page))
+    found, (shapes, scales_s) = told(listener), np.array(beliefs).T
+    live, said = found["fresh_by_time"], -shapes * np.log1p(np.array(found["interval_s"]) / scales_s)
+    assert np.log(live) == pytest.approx(said, rel=0.01, nan_ok=True)
+    assert np.isnan(live).tolist() == [True, False, False, False]
+    made.save()
+    again = Listener()
+    Lessons(again, made.partition)
+    np.testing.assert_array_equal(again.column("fresh_by_time"), live)
+
+
 def test_it_is_time_to_tell_of_many_visits_or_of_one_that_was_a_while_ago(made, listener, monkeypatch):
     monkeypatch.setattr(lessons, "MANY", 3)
     told_soon = made.teach(listener, patience_s=0.25)

@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 
 from evercrawl.store.journal.events import Visit
-from evercrawl.store.records.evidence import AnnouncementEvidence, PredictedFresh, pack_predicted
+from evercrawl.store.records.evidence import (
+    AnnouncementEvidence,
+    PredictedFresh,
+    pack_predicted,
+    pack_survival,
+    unpack_survival,
+)
 
 
 @pytest.mark.parametrize("fresh", [False, True])
@@ -34,6 +40,15 @@ def test_a_prediction_costs_a_visit_three_bytes_at_most():
         for number in (0, pack_predicted(1.0, True))
     )
     assert len(something) - len(nothing) == 2
+
+
+def test_a_survival_comes_back_to_a_step_of_its_logarithm_and_costs_three_bytes_at_most():
+    for level in np.exp(np.linspace(math.log(1e-8), math.log(600.0), 200)).tolist():
+        number = pack_survival(math.exp(-level))
+        assert -math.log(unpack_survival(number)) == pytest.approx(level, rel=0.006, abs=1e-12)
+        assert len(msgspec.msgpack.encode(number)) <= 3
+    assert unpack_survival(pack_survival(1.0)) == 1.0
+    assert 0.0 < unpack_survival(pack_survival(0.0)) < 1e-300
 
 
 def test_what_a_site_announces_comes_back():

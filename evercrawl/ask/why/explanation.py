@@ -135,9 +135,8 @@ class Belief:
     fresh
         Probability that the copy held is the page as it is now; None where none is held.
     by_clock, ahead_nats
-        Whether the clock of its folder tells how the copy ages, rather than time alone; and by how much clocks have
-        foretold what was found on its site better than time, in the logarithm. None where the policy has no clocks, or
-        saw no page.
+        Whether the clock of its folder more likely tells how the copy ages than time alone; and the logarithm of the
+        odds of that, by what was found on its site and on others. None where the policy has no clocks, or saw no page.
     announcing
         What its site says of changes; None where it never announced any.
     lasting, judged

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
 from dataclasses import asdict
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         Worth,
     )
 
+_MOST_NATS = 700.0
 _MORE = (
     "It prints the page's importance and the pages it comes from, its rate of change, the value of a visit against "
     "the price, when the page is due, and what it is waiting for. For a URL outside the crawl, it prints why. The "
@@ -130,12 +132,12 @@ def _shown(needed: PageRequisites) -> str:
 
 
 def _cut(links: int) -> str:
-    return f"{many(links, 'further URLs')} left out, because the page links to too many"
+    return f"{many(links, 'further URLs')} left out, for the page links to too many"
 
 
 def _weight(weight: PageWeight) -> list[tuple[str, str]]:
     more = weight.feeding - len(weight.feeders)
-    place = f"rank {weight.rank:,} of {weight.of:,}" if weight.rank else "its importance goes on to its target"
+    place = f"rank {weight.rank:,} of {weight.of:,}" if weight.rank else "what it gets goes on to where it leads"
     return [
         ("importance", f"{percent(weight.share)} of all, {weight.times_mean:.2f} times the mean page's; {place}"),
         *(
@@ -156,9 +158,9 @@ def _weight(weight: PageWeight) -> list[tuple[str, str]]:
 def _expected(found: UnreadExpectation) -> str:
     place = (
         "it comes before all others of its host" if found.owed
-        else "its kind of URL is believed to be finite" if found.ends
-        else "it is read to see whether its kind of URL is finite" if found.tried
-        else "held back: its kind of URL seems endless, or is mostly copies"
+        else "its kind of address is believed to end" if found.ends
+        else "it is read to see whether its kind of address ends" if found.tried
+        else "held back: its kind of address has shown no end, or mostly copies"
     )  # fmt: skip
     return (
         f"{percent(found.own)} likely to have content of its own, +- {percent(found.doubt)}, by "
@@ -174,7 +176,7 @@ def _change(change: Belief) -> list[tuple[str, str]]:
     return [
         (
             "changes",
-            f"{every(change.rate_per_s)}; 90 % between {every(change.high_per_s)} and {every(change.low_per_s)}",
+            f"{every(change.rate_per_s)}; nine to one between {every(change.high_per_s)} and {every(change.low_per_s)}",
         ),
         ("", f"its site's pages: {every(change.prior_rate_per_s)}; {' and '.join(trusted) or 'no'} dates are trusted"),
         *([("lasts", _lasting(change.lasting, change.judged))] if change.lasting is not None else []),
@@ -206,11 +208,8 @@ def _announcing(found: Announcing) -> str:
 
 
 def _model(change: Belief) -> str:
-    nats = change.ahead_nats or 0.0
-    if change.by_clock:
-        return f"by its folder's clock, which has predicted its site's changes better than time by {nats:.1f} nats"
-    how = "better" if nats > 0 else "worse"
-    return f"by time alone: its folder's clock has predicted its site's changes {how} by {abs(nats):.1f} nats"
+    clock = 1.0 / (1.0 + math.exp(-min(max(change.ahead_nats or 0.0, -_MOST_NATS), _MOST_NATS)))
+    return f"by its folder's clock with a probability of {percent(clock)}, else by time alone"
 
 
 def _worth(worth: Worth, at: float, *, leads_on: bool) -> list[tuple[str, str]]:
@@ -240,7 +239,7 @@ def _due(worth: Worth, at: float, *, leads_on: bool) -> str:
         return "as soon as its turn comes"
     if worth.given_up:
         when = "never, as things are" if worth.price is not None else f"never: {worth.policy} has given it up"
-        when += "; it only leads to another page, and counts when links bring it importance" if leads_on else ""
+        when += "; it only leads to another page, and counts when links bring it something" if leads_on else ""
     elif worth.due_at is None:
         when = "not known"
     else:

@@ -83,6 +83,7 @@ class Histories:
             interval_s=max(capture.at - before.visited_at, 0.0) if before.visited_at is not None else 0.0,
             changed_at=lesson.changed_at if digest else 0.0,
             evidence=lesson.evidence,
+            fresh_by_time=lesson.fresh_by_time,
             misses=before.misses + 1 if gone else 0,
             alias=NO_SLOT,
             error="" if gone else WHY,

@@ -1,5 +1,6 @@
 """What each visit teaches about how often its page changes, and about whose dates are to be trusted."""
 
+import math
 from typing import Final, NamedTuple
 
 from evercrawl.change import dates, evidence, extent
@@ -18,7 +19,7 @@ from evercrawl.store.journal.events import (
     UNCHANGED,
     VALIDATED,
 )
-from evercrawl.store.records.evidence import AnnouncementEvidence, RateEvidence
+from evercrawl.store.records.evidence import AnnouncementEvidence, RateEvidence, pack_survival
 from evercrawl.store.state import HELD, State
 from evercrawl.types import NO_SLOT, Outcome
 
@@ -40,6 +41,8 @@ class Lesson(NamedTuple):
         Whether the copy was still the page; None where there was none, or the visit does not tell.
     announcement_evidence
         What the visit says of how much its site announces, packed; 0 where the site never announced a change.
+    fresh_by_time
+        How likely the copy was to be fresh by the belief of the page's rate, packed; 0 where the visit does not tell.
     """
 
     flags: int = 0
@@ -47,6 +50,7 @@ class Lesson(NamedTuple):
     changed_at: float = 0.0
     fresh: bool | None = None
     announcement_evidence: int = 0
+    fresh_by_time: int = 0
 
 
 class Changes:
@@ -118,9 +122,15 @@ class Changes:
         if said_at or self.notices.announces(site):
             seen, news = self._hear(before, site, changed, interval_s, at - first_at if said_at else None, age_s)
             truth |= MISSED if changed and not said_at else 0
+        by_time = pack_survival(self._survival(before, site, interval_s))
         learned = RateEvidence(*self._evidence(reading, site, changed, interval_s, seen)).pack()
         changed_at = 0.0 if not flags & CHANGED else at - age_s if age_s is not None else at
-        return Lesson(cheap | truth, learned, changed_at, not changed if held else None, news)
+        return Lesson(cheap | truth, learned, changed_at, not changed if held else None, news, by_time)
+
+    def _survival(self, before: Before, site: int, interval_s: float) -> float:
+        """Return the probability that a page did not change since it was read, by the belief of its rate."""
+        shape, scale_s = self.priors.prior(site)
+        return math.exp(-(shape + before.shape) * math.log1p(interval_s / (scale_s + before.scale_s)))
 
     def _learn_comebacks(self, reading: Reading, outcome: Outcome) -> None:
         """Learn of a page that the last visit found gone whether it is back; a failed visit does not tell."""

@@ -123,6 +123,7 @@ class VisitEvents:
             digest_rest=reading.digest_rest if own or reading.digest else before.digest_rest,
             previous=before.event if own and not settled.links else 0,
             optouts=optouts if own else 0,
+            fresh_by_time=change.fresh_by_time,
         )
         return Remembered(reading, event, leads, self._near.beside)
 

@@ -63,10 +63,11 @@ class Polls:
         found = self._found(rows, seen, now)
         if now > self._pages.measured_at and later.any() and not self._policy.clairvoyant:
             self.calibrations.add(rows[later], said[later], self._world.fresh[later])
+        by_time = self._held.fresh_by_time(rows, interval_s)
         age_s, _ = self._held.learn(rows, interval_s, seen, now)
         if isinstance(self._policy, Learns):
             shown = self._shown(rows, seen, ~later, now)
-            self._policy.learn(self._visits(rows, interval_s, seen, age_s, said, shown, found, now))
+            self._policy.learn(self._visits(rows, interval_s, seen, age_s, said, by_time, shown, found, now))
         return seen
 
     def _found(self, rows: Ints, seen: SeenChanges, now: float) -> Ints:
@@ -94,12 +95,12 @@ class Polls:
         return said
 
     def _visits(
-        self, rows: Ints, interval_s: Floats, seen: SeenChanges, age_s: Floats, said: Floats, shown: Shown, found: Ints,
-        now: float,
+        self, rows: Ints, interval_s: Floats, seen: SeenChanges, age_s: Floats, said: Floats, by_time: Floats,
+        shown: Shown, found: Ints, now: float,
     ) -> Visits:  # fmt: skip
         received, site = np.where(seen.changed | np.isnan(interval_s), shown.size, 0.0), self._pages.site[rows]
         return Visits(
             rows.astype(np.uint32), site, np.full(len(rows), now), interval_s, ~seen.gone, seen.gone,
             seen.changed, age_s, received, shown.size, shown.links, shown.relinked, found,
-            self._folder[rows], self._pages.name[rows], said, site,
+            self._folder[rows], self._pages.name[rows], said, site, fresh_by_time=by_time,
         )  # fmt: skip

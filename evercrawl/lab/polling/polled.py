@@ -13,6 +13,7 @@ from evercrawl.lab.polling.beliefs import AnnouncementTrust, PollingBeliefs
 from evercrawl.lab.polling.changing import ChangingWorld, SeenChanges
 from evercrawl.lab.polling.conditions import Conditions
 from evercrawl.schedule.base import Policy, Surroundings
+from evercrawl.schedule.formulas.index import survival
 from evercrawl.schedule.pages import Facts, Pages
 from evercrawl.types import Floats, Ints, Slots
 
@@ -125,6 +126,10 @@ class HeldColumns:
         read_at = self._read_at[rows]
         gone_s: Floats = self.visited_at[rows] - np.where(np.isnan(read_at), self._found_at[rows], read_at)
         return gone_s
+
+    def fresh_by_time(self, rows: Ints, interval_s: Floats) -> Floats:
+        """Return how likely copies of that age are fresh by the beliefs of their rates alone; nan where there are none."""
+        return survival(self.beliefs.shape[rows], self.beliefs.scale_s[rows], interval_s)
 
     def learn(self, rows: Ints, interval_s: Floats, seen: SeenChanges, now: float) -> tuple[Floats, Floats]:
         """Learn from visits; return the ages of changes, nan where nobody says them, and what each visit cost.

@@ -171,6 +171,7 @@ class PollingRun:
         seen = self.world.visit(rows, self._now)
         again = seen.gone & self.held.missing(rows)
         self._gone += np.array([len(rows), seen.gone.sum(), again.sum()])
+        by_time = self.held.fresh_by_time(rows, interval_s)
         age_s, spent = self.held.learn(rows, interval_s, seen, self._now)
         if isinstance(self._policy, Learns):
             no = np.zeros(len(rows), np.bool_)
@@ -182,6 +183,7 @@ class PollingRun:
                     rows.astype(np.uint32), site, np.full(len(rows), self._now), interval_s, ~seen.gone, seen.gone,
                     seen.changed, age_s, np.where(seen.changed, sized, 0.0), sized, none, no, none,
                     site.astype(np.uint64) + np.uint64(1), rows.astype(np.uint64) + np.uint64(1), host=site,
+                    fresh_by_time=by_time,
                 )
             )  # fmt: skip
         return float(spent.sum())

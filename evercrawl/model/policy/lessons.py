@@ -23,7 +23,7 @@ from evercrawl.schedule.abilities import Learns, SavesRows
 from evercrawl.schedule.pages import Visits
 from evercrawl.store.journal.events import DATE_FALSE, DATE_TRUE, HAS_LINKS, LISTED_TRUE, UNCHANGED, Event, Lost, Visit
 from evercrawl.store.partition import Partition
-from evercrawl.store.records.evidence import PredictedFresh
+from evercrawl.store.records.evidence import PredictedFresh, unpack_survival
 from evercrawl.types import Ints, Outcome
 
 _PAGES, _LINKS, _DATES = "lessons.pages", "lessons.links", "lessons.dates"  # among the policy's arrays
@@ -39,7 +39,8 @@ _DATED: Final = np.dtype([("true", "u4"), ("false", "u4")])
 _VISIT: Final = np.dtype(
     [("slot", "u4"), ("site", "u4"), ("at", "f8"), ("interval_s", "f8"), ("read", "?"), ("gone", "?"), ("changed", "?"),
      ("age_s", "f8"), ("received", "f8"), ("size", "f8"), ("links", "i8"), ("relinked", "?"), ("found", "i8"),
-     ("folder", "u8"), ("name", "u8"), ("predicted_fresh", "f8"), ("host", "u4"), ("row", "u4")]
+     ("folder", "u8"), ("name", "u8"), ("predicted_fresh", "f8"), ("host", "u4"), ("row", "u4"),
+     ("fresh_by_time", "f8")]
 )  # fmt: skip
 
 
@@ -232,6 +233,7 @@ class Lessons:
             event.wire_bytes, size, links, relinked,
             len(event.found.urls) if event.found is not None else 0, 0, int(read and not seen),
             _predicted(event), event.host, number,
+            unpack_survival(event.fresh_by_time) if event.fresh_by_time else math.nan,
         )  # fmt: skip
 
     def _number(self, slot: int) -> int:

@@ -53,7 +53,7 @@ from evercrawl.schedule.clocks._layout import (
     WAITED,
 )
 from evercrawl.schedule.clocks._rings import Rings, passed, renew
-from evercrawl.schedule.clocks._sites import GAPS, clocked, renew_site
+from evercrawl.schedule.clocks._sites import GAPS, believed, renew_site, settled
 
 _FLOATS: Final = pointer(np.float64)
 WORDS: Final = pointer(np.int64)
@@ -190,21 +190,33 @@ def by_age(visited_at: float, shape: float, scale: float, now: float) -> CopyBel
     return CopyBelief(shape, scale, 0.0 if visited_at > now else now - visited_at, 1.0, 0.0, 1.0, 0.0, 0.0)
 
 
+class Mixture(NamedTuple):
+    """What is thought of a copy by time and by the clock of its folder, and the probability that the clock is right.
+
+    Where that is 0 or 1 the other one is not to be asked.
+    """
+
+    time: CopyBelief
+    clock: CopyBelief
+    believed: float
+
+
 @compiled
-def by_clock(row: Any, visited_at: float, shape: float, scale: float, now: float, t: Tables) -> CopyBelief:
-    """Return what the clock of its folder tells of a copy; what time does where clocks are not believed, or unknown."""
+def mixture(row: Any, visited_at: float, shape: float, scale: float, now: float, t: Tables) -> Mixture:
+    """Return what is thought of a copy; by time alone where clocks know nothing of it."""
     plain = by_age(visited_at, shape, scale, now)
     if row >= len(t.pages) or not visited_at <= now:
-        return plain
+        return Mixture(plain, plain, 0.0)
     page: Any = t.pages[row]
     if page.known != KNOWN:
-        return plain
+        return Mixture(plain, plain, 0.0)
     folder: Any = t.folders[page.folder]
     site: Any = t.sites[folder.site]
     s, level, slope = t.settings, site[LEVEL], 1.0 + site[SLOPE]
     renew_site(site, now, s)
-    if not clocked(site, s):
-        return CopyBelief(shape, scale, plain.exposure, 1.0, level, slope, 0.0, 0.0)
+    plain, trust = CopyBelief(shape, scale, plain.exposure, 1.0, level, slope, 0.0, 0.0), settled(believed(site, s))
+    if trust == 0.0:
+        return Mixture(plain, plain, 0.0)
     renew(folder, site, now, s, t.rings)
     found = exposed(page, folder, site, t.cohorts, t.siblings, visited_at, now, s, t.rings)
     speed = 1.0
@@ -214,14 +226,19 @@ def by_clock(row: Any, visited_at: float, shape: float, scale: float, now: float
     unit = seconds(site)
     mates = folder.pages - 1.0 if folder.scout == row and folder.pages > 1.0 else 0.0
     jump = _jump(site, found.shape / found.scale, s) * unit if mates > 0.0 else 0.0
-    return CopyBelief(found.shape, found.scale * unit, found.exposure * unit, speed * unit, level, slope, mates, jump)
+    told = CopyBelief(found.shape, found.scale * unit, found.exposure * unit, speed * unit, level, slope, mates, jump)
+    return Mixture(plain, told, trust)
 
 
 @entry(i64, pointer(np.uint32), _FLOATS, i64, f64, WORDS, _FLOATS)
 def exposures(rows: Any, visited_at: Any, n: int, now: float, words: Any, told: Any) -> int:
-    """Write what is thought of copies over what time alone tells of them: six rows, those of `Exposure`."""
+    """Write what is thought of copies over what time alone tells of them: six rows, those of `Exposure`.
+
+    It is what the likelier model tells.
+    """
     t, which, seen, out = tables(words), view(rows, n), view(visited_at, n), view(told, (6, n))
     for i in range(n):
-        found = by_clock(np.int64(which[i]), seen[i], out[0, i], out[1, i], now, t)
+        both = mixture(np.int64(which[i]), seen[i], out[0, i], out[1, i], now, t)
+        found = both.clock if both.believed > 0.5 else both.time
         out[0, i], out[1, i], out[2, i], out[3, i], out[4, i], out[5, i], _, _ = found
     return 0

@@ -26,8 +26,14 @@ GAINED: Final = 200.0
 """Visits to a site that what the whole crawl gained counts as."""
 GAIN_MOST: Final = 10.0
 """Nats that this is worth at most."""
-MARGIN: Final = 12.0
-"""Nats by which clocks have to be ahead of time before they are believed: they have more to be wrong in."""
+BELIEVED: Final = 0.1
+"""Probability that clocks tell a site's changes better than time, before any site was seen."""
+BELIEVED_SITES: Final = 2.0
+"""Sites that this counts for."""
+SHARE: Final = 0.002
+"""Of that probability, which goes back to what is usual at each visit: what is best may change."""
+SETTLED: Final = 0.005
+"""A probability that is so near to 0 or 1 is as good as that: one of the models need not be asked."""
 
 UNKNOWN, KNOWN, GONE = range(3)
 PAGE: Final = np.dtype(
@@ -60,30 +66,33 @@ RING, CHANGES, WAITED, EXCESS, SPREAD, SHAPE, RATE, RENEWED = range(8)
 JOINED, STAYED = 8, 10
 FOUND, EXPECTED, FACTOR = 12, 12 + PARTS, 12 + 2 * PARTS
 FULL, GAIN = 12 + 3 * PARTS, 12 + 4 * PARTS
-PLAIN_CHANGES, PLAIN_WAITED, ADVANTAGE, PAGES = (12 + 5 * PARTS + k for k in range(4))
+PLAIN_CHANGES, PLAIN_WAITED, ODDS, PAGES = (12 + 5 * PARTS + k for k in range(4))
 LEVEL, SLOPE, CURVED = (16 + 5 * PARTS + k for k in range(3))
 CLAIMED: Final = 21 + 5 * PARTS
-SITE_COLUMNS: Final = 25 + 5 * PARTS
+COUNTED: Final = 25 + 5 * PARTS
+SITE_COLUMNS: Final = 26 + 5 * PARTS
 """Columns of what is known of each site, in float64: its ring; changes and seconds on its clock; what tells the spread
 of its rates (see `clocks`), and the shape and rate that follow; the middle of the bin in which these were worked out;
 cohorts' and siblings' members that joined and that stayed; of each part of the exposure how many changes were due to
 it, how many it would have foretold alone, the factor that counts, the factor if the part were surely of use, and by how
-much the part made outcomes likelier (in the logarithm); changes and seconds as time alone tells them, and by how much
-the clocks made outcomes likelier than that; how many of its pages were visited; and what makes true what is said of
-copies: level, slope beyond 1, three numbers of how sure these are; and the bin of which was said what was said last,
-how many claims there were of it, and level and slope when it began."""
+much the part made outcomes likelier (in the logarithm); changes and seconds as time alone tells them; the logarithm of
+the odds that clocks are right, beyond those of other sites; how many of its pages were visited; and what makes true
+what is said of copies: level, slope beyond 1, three numbers of how sure these are; and the bin of which was said what
+was said last, how many claims there were of it, and level and slope when it began; and the probability as the crawl has
+counted it."""
 
 WIDTH, CYCLE, SITE_VARIES, FOLDER_VARIES, BURST, BURST_LASTS, FORGET, TOGETHER, FIRST_GAP = range(9)
 ALL_CHANGES, ALL_WAITED = 9, 10
 ALL_FOUND, ALL_EXPECTED, ALL_GAIN = 11, 11 + PARTS, 11 + 2 * PARTS
-ALL_VISITS, ALL_PLAIN_CHANGES, ALL_PLAIN_WAITED, ALL_ADVANTAGE = (11 + 3 * PARTS + k for k in range(4))
+ALL_VISITS, ALL_PLAIN_CHANGES, ALL_PLAIN_WAITED, ALL_BELIEVED = (11 + 3 * PARTS + k for k in range(4))
 SURPRISE, SURPRISE_VARIES = 15 + 3 * PARTS, 16 + 3 * PARTS
-SETTINGS: Final = 17 + 3 * PARTS
+ALL_SITES: Final = 17 + 3 * PARTS
+SETTINGS: Final = 18 + 3 * PARTS
 """Numbers that all loops need, in float64: the width of a bin, a cycle, how clocks vary, bursts, what is forgotten in a
 cycle, how near changes are together, the gap between changes that is supposed at first; then of the whole crawl:
 changes, seconds on the clocks, and of each part the changes due to it, those foretold, and what it gained; how many
-visits told; changes and seconds as time alone tells them, and the clocks' advantage over that; changes beyond those
-foretold, and the variance of that."""
+visits told; changes and seconds as time alone tells them, and the sum over sites of the probability that clocks are
+right; changes beyond those foretold, and the variance of that; and how many sites there are in the sum."""
 
 (
     AT_SETTINGS, AT_PAGES, AT_FOLDERS, AT_SITES, AT_COHORTS, AT_SIBLINGS,

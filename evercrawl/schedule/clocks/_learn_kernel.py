@@ -47,19 +47,22 @@ from evercrawl.schedule.clocks._rings import (
 )
 from evercrawl.schedule.clocks._sites import (
     PLAIN_SHAPE,
-    clocked,
-    note_advantage,
+    believed,
     note_gain,
     note_lengths,
+    note_odds,
     note_part,
     note_surprise,
     plain,
     renew_site,
+    settled,
 )
 from evercrawl.schedule.clocks._truing import begin_claims, note_claim, odds, unbent
 
 _FLOATS: Final = pointer(np.float64)
 _LEAST: Final = -0.9  # of what is thought before anything is seen, can be taken away
+_NOTHING: Final = 1e-9
+_LIKELY: Final = 0.5
 _RESTLESS: Final = 2.0  # times as fast as is usual
 _DAY_TOGETHER: Final = 24.0  # cohorts share an hour, siblings a day
 
@@ -194,9 +197,12 @@ def _note_spread(page: Any, site: Any, usual: float, exposure: float, changed: b
 @compiled
 def _revisit(
     page: Any, folder: Any, site: Any, cohorts: Any, siblings: Any, now: float, gap: float, changed: bool, age: float,
-    claim: float, s: Any, r: Rings,
+    claim: float, aged: float, s: Any, r: Rings,
 ) -> None:  # fmt: skip
-    """Take in what a visit after the first found; `claim` is how likely the copy was said to be fresh, or nan."""
+    """Take in what a visit after the first found; `claim` is how likely the copy was said to be fresh, or nan.
+
+    `aged` is the same by the belief in which no clock has a say, nan where nobody tells.
+    """
     since, dated = now - gap, age == age
     site[RENEWED] = -1.0  # whoever asked for values meanwhile makes no difference
     renew_site(site, now, s)
@@ -214,16 +220,20 @@ def _revisit(
     first, scaled = plain(page, site, s)
     _note_rings(folder, site, since, now, changed, dated, when, first / scaled, s, r)
     foretold = likelihood(shape, scale, exposure, changed)
-    by_clock = clocked(site, s)
-    if by_clock:  # elsewhere nobody is looked at again for what others did
+    trust = settled(believed(site, s))
+    if trust > _LIKELY:  # elsewhere nobody is looked at again for what others did
         note_surprise(-expm1(-shape * log1p(exposure / scale)), changed, s)
     begin_claims(bin_of(now, s[WIDTH]), site)
     if claim == claim:
         note_claim(unbent(claim, site), not changed, site)
     else:
-        said = likelihood(shape, scale, exposure, False) if by_clock else likelihood(first, scaled, gap, False)
-        note_claim(odds(math.exp(said)), not changed, site)
-    note_advantage(foretold - likelihood(first, scaled, gap, changed), site, s)
+        by_clock, by_time = likelihood(shape, scale, exposure, False), likelihood(first, scaled, gap, False)
+        by_time = math.exp(by_time) if aged != aged else aged
+        note_claim(odds(trust * math.exp(by_clock) + (1.0 - trust) * by_time), not changed, site)
+    by_time = likelihood(first, scaled, gap, changed)
+    if aged == aged:
+        by_time = math.log(max(1.0 - aged if changed else aged, _NOTHING))
+    note_odds(foretold - by_time, site, s)
     plainly = _evidence(changed, dated, first, scaled, gap, gap, now - when)
     _note_page(page, site, usual, learned, plainly, scaled, math.exp(-s[FORGET] * gap / s[CYCLE]))
     note_lengths(changed, learned[2], plainly[2], folder, site, s)
@@ -239,25 +249,27 @@ def _tells(page: Any, folder: Any, site: Any) -> bool:
     return bool((site[SHAPE] + page.changes) / (site[SHAPE] / usual + page.waited_s) < _RESTLESS * usual)
 
 
-@entry(i64, pointer(np.uint32), _FLOATS, _FLOATS, pointer(np.bool_), _FLOATS, _FLOATS, i64, WORDS)
+@entry(i64, pointer(np.uint32), _FLOATS, _FLOATS, pointer(np.bool_), _FLOATS, _FLOATS, _FLOATS, i64, WORDS)
 def learn(
-    rows: Any, visited_at: Any, interval_s: Any, changed: Any, age_s: Any, claimed: Any, n: int, words: Any
-) -> int:
+    rows: Any, visited_at: Any, interval_s: Any, changed: Any, age_s: Any, claimed: Any, unclocked: Any, n: int,
+    words: Any,
+) -> int:  # fmt: skip
     """Take in what visits found, in order; of a page that is not known, only that it is there."""
     which, when_at, gap, news = view(rows, n), view(visited_at, n), view(interval_s, n), view(changed, n)
-    aged, claims, t = view(age_s, n), view(claimed, n), tables(words)
+    dates, claims, aged, t = view(age_s, n), view(claimed, n), view(unclocked, n), tables(words)
     s, cohorts, siblings = t.settings, t.cohorts, t.siblings
     for i in range(n):
         page: Any = t.pages[which[i]]
         folder: Any = t.folders[page.folder]
         site: Any = t.sites[folder.site]
         if page.known != KNOWN:
-            _first(page, folder, site, siblings, when_at[i], aged[i])
+            _first(page, folder, site, siblings, when_at[i], dates[i])
             folder.scout = which[i]
         elif gap[i] == gap[i]:
             length = max(gap[i], 0.0)
             _revisit(
-                page, folder, site, cohorts, siblings, when_at[i], length, news[i], aged[i], claims[i], s, t.rings
+                page, folder, site, cohorts, siblings, when_at[i], length, news[i], dates[i], claims[i], aged[i], s,
+                t.rings,
             )  # fmt: skip
             if _tells(page, folder, site) or folder.scout == which[i]:
                 folder.scout = which[i]

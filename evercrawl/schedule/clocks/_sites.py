@@ -6,18 +6,21 @@ from typing import Any, Final
 from evercrawl.kernels.build import compiled
 from evercrawl.schedule.clocks._chances import likelihood, within
 from evercrawl.schedule.clocks._layout import (
-    ADVANTAGE,
-    ALL_ADVANTAGE,
+    ALL_BELIEVED,
     ALL_CHANGES,
     ALL_EXPECTED,
     ALL_FOUND,
     ALL_GAIN,
     ALL_PLAIN_CHANGES,
     ALL_PLAIN_WAITED,
+    ALL_SITES,
     ALL_VISITS,
     ALL_WAITED,
+    BELIEVED,
+    BELIEVED_SITES,
     CHANGES,
     CLOCK,
+    COUNTED,
     EXCESS,
     EXPECTED,
     FACTOR,
@@ -27,13 +30,15 @@ from evercrawl.schedule.clocks._layout import (
     GAIN,
     GAIN_MOST,
     GAINED,
-    MARGIN,
+    ODDS,
     PARTS,
     PLAIN_CHANGES,
     PLAIN_WAITED,
     RATE,
     RENEWED,
+    SETTLED,
     SHAPE,
+    SHARE,
     SPREAD,
     SURPRISE,
     SURPRISE_VARIES,
@@ -47,6 +52,7 @@ GAPS: Final = 3.0  # changes that the rate of what is above is worth below
 PLAIN_SHAPE: Final = 0.4
 _FIRST_PARTS: Final = (0.2, 0.8, 1.0, 1.0, 1.0)
 _PRIOR: Final = 20.0  # changes that a factor is worth before any was seen
+_MOST_ODDS: Final = 700.0
 _SURE: Final = 30.0  # of a logarithm: exp of more makes no difference
 _FADES: Final = 0.002  # of a site's gains, a visit
 _FIRST_EXCESS: Final = 50.0
@@ -89,9 +95,24 @@ def _everywhere(gain: float, s: Any) -> float:
 
 
 @compiled
-def clocked(site: Any, s: Any) -> bool:
-    """Tell whether clocks foretell a site's changes better than time alone."""
-    return bool(site[ADVANTAGE] + _everywhere(s[ALL_ADVANTAGE], s) > MARGIN)
+def _usual_odds(site: Any, s: Any) -> float:
+    """Return the logarithm of the odds that clocks are right on a site, by what all others have shown."""
+    others = s[ALL_SITES] - (1.0 if site[COUNTED] > 0.0 else 0.0)
+    usual = (s[ALL_BELIEVED] - site[COUNTED] + BELIEVED * BELIEVED_SITES) / (others + BELIEVED_SITES)
+    usual = within(usual, SHARE, 1.0 - SHARE)
+    return math.log(usual / (1.0 - usual))
+
+
+@compiled
+def believed(site: Any, s: Any) -> float:
+    """Return the probability that clocks tell a site's changes better than time alone."""
+    return 1.0 / (1.0 + math.exp(-within(site[ODDS] + _usual_odds(site, s), -_MOST_ODDS, _MOST_ODDS)))
+
+
+@compiled
+def settled(probability: float) -> float:
+    """Return a probability, or 0 or 1 where it is as good as that."""
+    return 0.0 if probability < SETTLED else 1.0 if probability > 1.0 - SETTLED else probability
 
 
 @compiled
@@ -124,10 +145,15 @@ def note_gain(
 
 
 @compiled
-def note_advantage(better: float, site: Any, s: Any) -> None:
-    """Note by how much the clocks made an outcome likelier than time alone."""
-    site[ADVANTAGE] += better - _FADES * site[ADVANTAGE]
-    s[ALL_ADVANTAGE] += better
+def note_odds(better: float, site: Any, s: Any) -> None:
+    """Note by how much the clocks made an outcome likelier than time alone; some of it goes back to what is usual."""
+    usual = _usual_odds(site, s)
+    after = 1.0 / (1.0 + math.exp(-within(site[ODDS] + usual + better, -_SURE, _SURE)))
+    after += SHARE * (1.0 / (1.0 + math.exp(-usual)) - after)
+    site[ODDS] = math.log(after / (1.0 - after)) - usual
+    s[ALL_SITES] += 0.0 if site[COUNTED] > 0.0 else 1.0
+    s[ALL_BELIEVED] += after - site[COUNTED]
+    site[COUNTED] = after
 
 
 @compiled

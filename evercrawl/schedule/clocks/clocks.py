@@ -32,15 +32,17 @@ weigh that would be visited then (`price`). So folders of which nobody thinks th
 **Seconds.** A site's clock may run faster or slower than time does on the mean of all visits. What is told is in the
 seconds of that mean, for sites compete by how long copies last.
 
-**Whether to believe it.** At each visit to a site the probability of what it found, by the clocks, is held against that
-by time alone, a Gamma belief of each page's rate in seconds. Clocks are believed where the sum of the differences, in
-the logarithm, over about the last 500 visits and with what the whole crawl has seen, is more than a margin.
+**Whether to believe it.** Of each site there is a probability that its clocks are right, and not the belief of each
+page's rate that the policy has without them (`Visits.fresh_by_time`). Before anything is seen it is what other sites
+have on the mean; each visit changes it by Bayes' rule, by how likely either had made what was found, and a little of it
+goes back, so that it can change its mind (fixed share). What is told of a copy is the mean over both models.
 
 References
 ----------
 Cox (1955). Some statistical methods connected with series of events: the doubly stochastic Poisson process. Madan,
 Seneta (1990). The variance gamma model for share market returns: time as a Gamma process. Hawkes (1971). Spectra of
 some self-exciting and mutually exciting point processes: bursts.
+Herbster, Warmuth (1998). Tracking the best expert: fixed share.
 """
 
 from collections.abc import Collection
@@ -120,7 +122,7 @@ class Clocks:
 
     Examples
     --------
-    Until it is sure that clocks foretell better than time, the exposure is the age, and rates are the pages' own:
+    Until clocks foretell better than time, the exposure is the age, and rates are the pages' own:
 
     >>> from evercrawl.schedule import Pages
     >>> one, none = np.ones(1), np.zeros(1)
@@ -306,12 +308,11 @@ class Clocks:
         columns = (visits.rows, visits.at, visits.interval_s, visits.changed, visits.age_s)
         kinds = (np.uint32, np.float64, np.float64, np.bool_, np.float64)
         arrays: list[NDArray[Any]] = [np.ascontiguousarray(c, kind) for c, kind in zip(columns, kinds, strict=True)]
-        claims = (
-            np.full(len(visits), np.nan)
-            if visits.predicted_fresh is None
-            else np.ascontiguousarray(visits.predicted_fresh, np.float64)
-        )
-        _LEARN["learn"](*(pointer(array) for array in (*arrays, claims)), len(visits), self.words(visits.rows))
+        claims = [
+            np.full(len(visits), np.nan) if column is None else np.ascontiguousarray(column, np.float64)
+            for column in (visits.predicted_fresh, visits.fresh_by_time)
+        ]
+        _LEARN["learn"](*(pointer(array) for array in (*arrays, *claims)), len(visits), self.words(visits.rows))
         self._note(visits)
 
     def _note(self, visits: Visits) -> None:

@@ -1,44 +1,56 @@
 """Which model tells how a site's copies age: the clocks of its folders, or time alone."""
 
+import math
 from typing import NamedTuple
 
-from evercrawl.schedule.clocks._layout import ADVANTAGE, ALL_ADVANTAGE, ALL_VISITS, GAIN_MOST, GAINED, MARGIN
+from evercrawl.schedule.clocks._layout import (
+    ALL_BELIEVED,
+    ALL_SITES,
+    BELIEVED,
+    BELIEVED_SITES,
+    COUNTED,
+    ODDS,
+    SHARE,
+)
 from evercrawl.types import Floats
+
+_MOST_ODDS = 700.0
 
 
 class ClockTrust(NamedTuple):
-    """How much clocks are ahead of time on a site.
+    """How likely it is that clocks are right on a site.
 
     Attributes
     ----------
     nats
-        By how much clocks made what was found likelier than time alone did, in the logarithm, over about the last 500
-        visits and with what the whole crawl has seen.
+        The logarithm of the odds: by how much clocks made what was found likelier than time alone did, and by what
+        other sites have shown.
     believed
-        Whether that is enough for clocks to decide.
+        The probability.
     """
 
     nats: float
-    believed: bool
+    believed: float
 
 
 def trust(site: Floats, settings: Floats) -> ClockTrust:
-    """Return it for the columns of a site and the numbers of the crawl, as the kernels work it out (`clocked`).
+    """Return it for the columns of a site and the numbers of the crawl, as the kernels work it out (`believed`).
 
     Examples
     --------
-    A site that was hardly seen has what the whole crawl has, which alone is not enough.
+    A site that was hardly seen has what others have shown: nothing at first.
 
     >>> import numpy as np
     >>> from evercrawl.schedule.clocks._layout import SETTINGS, SITE_COLUMNS
     >>> site, crawl = np.zeros(SITE_COLUMNS), np.zeros(SETTINGS)
-    >>> crawl[ALL_ADVANTAGE], crawl[ALL_VISITS] = 900.0, 1000.0
-    >>> trust(site, crawl)
-    ClockTrust(nats=10.0, believed=False)
-    >>> site[ADVANTAGE] = 8.0
-    >>> trust(site, crawl)
-    ClockTrust(nats=18.0, believed=True)
+    >>> round(trust(site, crawl).believed, 3)
+    0.1
+    >>> site[ODDS], crawl[ALL_BELIEVED], crawl[ALL_SITES] = 2.0, 7.8, 8.0
+    >>> [round(number, 3) for number in trust(site, crawl)]
+    [3.386, 0.967]
     """
-    everywhere = GAINED * settings[ALL_ADVANTAGE] / max(settings[ALL_VISITS], GAINED)
-    nats = float(site[ADVANTAGE] + min(max(everywhere, -GAIN_MOST), GAIN_MOST))
-    return ClockTrust(nats, nats > MARGIN)
+    others = settings[ALL_SITES] - (site[COUNTED] > 0)
+    usual = (settings[ALL_BELIEVED] - site[COUNTED] + BELIEVED * BELIEVED_SITES) / (others + BELIEVED_SITES)
+    usual = min(max(float(usual), SHARE), 1.0 - SHARE)
+    nats = float(site[ODDS]) + math.log(usual / (1.0 - usual))
+    return ClockTrust(nats, 1.0 / (1.0 + math.exp(-min(max(nats, -_MOST_ODDS), _MOST_ODDS))))

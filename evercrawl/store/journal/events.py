@@ -144,6 +144,9 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
         The other 64 bits of the digest of the content; 0 where it has no more, as in crawls without a secret.
     optouts
         Of an event with links of its own, what page and robots.txt ask of those who train models: bits of `OptOut`.
+    fresh_by_time
+        How likely the copy was to be fresh before the visit by the belief of the page's rate of change alone, packed by
+        `evidence.pack_survival`; 0 where there was none, or the visit does not tell.
     previous
         Of an event with links of its own, the journal pointer of the one before, where `links` is not that; else 0.
     """
@@ -193,6 +196,7 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
     digest_rest: int = 0
     previous: int = 0
     optouts: int = 0
+    fresh_by_time: int = 0
 
 
 class Found(msgspec.Struct, array_like=True, tag="f", frozen=True):

@@ -15,6 +15,9 @@ _PARTS: Final = 10_000
 _FINE: Final = 8  # steps as a number doubles
 _LEAST: Final = 1e-4  # what makes the first eight
 _MOST: Final = (1 << 8) - 1
+_LEVEL_STEPS: Final = 64  # as a level doubles
+_LEAST_LEVEL: Final = 1e-9
+_MOST_LEVEL: Final = 700.0
 
 
 class RateEvidence(NamedTuple):
@@ -68,6 +71,25 @@ def pack_predicted(probability: float, fresh: bool | None) -> int:
     if fresh is None or math.isnan(probability):
         return 0
     return 1 + 2 * round(_PARTS * min(max(probability, 0.0), 1.0)) + fresh
+
+
+def pack_survival(probability: float) -> int:
+    """Return a probability as a number of two bytes: the logarithm of -ln of it, in steps of 1 %.
+
+    So those near to 1 are told apart as well as others. Never 0.
+
+    Examples
+    --------
+    >>> [round(unpack_survival(pack_survival(each)), 7) for each in (1.0, 0.99999, 0.5)]
+    [1.0, 0.99999, 0.4983127]
+    """
+    level = -math.log(max(probability, math.exp(-_MOST_LEVEL)))
+    return 1 if level <= _LEAST_LEVEL else 2 + round(_LEVEL_STEPS * math.log2(level / _LEAST_LEVEL))
+
+
+def unpack_survival(number: int) -> float:
+    """Return what `pack_survival` packed, to the nearest step; not 0."""
+    return 1.0 if number == 1 else math.exp(-_LEAST_LEVEL * math.exp2((number - 2) / _LEVEL_STEPS))
 
 
 class AnnouncementEvidence(NamedTuple):

@@ -149,9 +149,8 @@ def test_the_model_is_chosen_site_by_site_while_it_goes_on(written):
     made = Replay(written(events, paths=tuple(f"f/{page}" for page in range(2 * pages)), site=site), policy, WHOLE)
     made.run()
     batched, alone = (policy.trust(page) for page in (0, pages))
-    assert batched.believed
-    assert not alone.believed
-    assert batched.nats > 340.0
+    assert batched.believed > 0.99
+    assert alone.believed < 0.01
 
 
 @pytest.mark.parametrize("policy", ["price_gamma", "price"])

@@ -1,11 +1,24 @@
 """The clocks of folders: what exposure is where little is known, what batches do to it, what nothing may disturb."""
 
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from believed import sure
 
 from evercrawl.schedule import Pages
-from evercrawl.schedule.clocks._layout import ADVANTAGE, ALL_ADVANTAGE, FOLDER, GROUP, NAME, PAGE, SETTINGS
+from evercrawl.schedule.clocks._layout import (
+    ALL_BELIEVED,
+    ALL_SITES,
+    COUNTED,
+    FOLDER,
+    GROUP,
+    NAME,
+    ODDS,
+    PAGE,
+    SETTINGS,
+)
 from evercrawl.schedule.clocks.clocks import Clocks
 from evercrawl.schedule.pages import Visits
 
@@ -118,28 +131,55 @@ def test_where_clocks_are_not_believed_no_batch_is_told_of():
     clocks, seen_at = watched(rate=0.005, rounds=3)
     memory = clocks.state()
     memory["sites"] = memory["sites"].copy()
-    memory["sites"][:, ADVANTAGE] = -1e6
+    memory["sites"][:, ODDS] = -1e6
     doubted, site = Clocks(CYCLE), np.arange(0, 40, 2)
     doubted.restore(memory)
     now = seen_at.max() + 3 * BIN
-    doubted.learn(visits(site, now, seen_at[site], changed=True, site=0, folder=1))
+    found = visits(site, now, seen_at[site], changed=True, site=0, folder=1)
+    doubted.learn(replace(found, fresh_by_time=np.full(len(site), 1e-3)))  # time alone had said so, too
     assert not doubted.jumped(now)
 
 
-@pytest.mark.parametrize("advantage", [-3.0, 1.8, 2.2, 11.8, 12.2, 40.0])
-@pytest.mark.parametrize("everywhere", [-1e4, 0.0, 1e4])
-def test_whether_clocks_are_trusted_is_told_as_it_decides(advantage, everywhere):
+@pytest.mark.parametrize("odds", [-3.0, -0.1, 0.1, 2.3, 40.0])
+@pytest.mark.parametrize(("sites", "likely"), [(0.0, 0.0), (10.0, 0.0), (10.0, 10.0)])
+def test_whether_clocks_are_trusted_is_told_as_it_decides(odds, sites, likely):
     clocks, seen_at = watched(rate=0.005, rounds=3)
     memory = clocks.state()
     memory["sites"] = memory["sites"].copy()
-    memory["sites"][:, ADVANTAGE] = advantage
-    memory["told"][ALL_ADVANTAGE - SETTINGS] = everywhere
+    memory["sites"][:, ODDS], memory["sites"][:, COUNTED] = odds, 0.0
+    memory["told"][ALL_SITES - SETTINGS], memory["told"][ALL_BELIEVED - SETTINGS] = sites, likely
     clocks.restore(memory)
     found = clocks.exposures(asked([0], seen_at[:1]), seen_at.max() + BIN)
-    trust = clocks.trust(0)
-    assert trust.nats == advantage + min(max(everywhere, -10.0), 10.0)
-    assert trust.believed == (trust.nats > 12.0) == (found.scale_s[0] != 9.0)
+    usual, trust = (likely + 0.2) / (sites + 2.0), clocks.trust(0)
+    assert trust.nats == pytest.approx(odds + math.log(usual / (1.0 - usual)))
+    assert trust.believed == pytest.approx(1.0 / (1.0 + math.exp(-trust.nats)))
+    assert (trust.believed > 0.5) == (found.scale_s[0] != 9.0)
     assert clocks.trust(10_000) is None
+
+
+def foretold(clocks, seen_at, later, by_time):
+    """Have pages found unchanged, of which time alone had said that they would be with that probability."""
+    now = float(np.max(seen_at)) + later
+    rows = visits(np.arange(40), now, seen_at, site=np.arange(40) % 2, folder=1 + np.arange(40) % 2)
+    clocks.learn(replace(rows, fresh_by_time=np.full(40, by_time)))
+    return [clocks.trust(row).believed for row in (0, 1)]
+
+
+def test_who_foretells_better_is_believed_more():
+    found = {by_time: foretold(*watched(rate=0.005, rounds=3), BIN, by_time) for by_time in (1e-3, 0.5, 1.0)}
+    assert min(found[1e-3]) > max(found[0.5]) > 0.9
+    assert max(found[1.0]) < min(found[0.5])
+
+
+def test_what_was_right_for_long_may_be_wrong_soon():
+    """Some of the probability goes back to what is usual at each visit, so a model is not lost for ever."""
+    clocks, seen_at = watched(rate=0.005, rounds=3)
+    for _ in range(5):
+        assert max(foretold(clocks, seen_at, BIN, 1e-6)) > 0.99
+    before = clocks.trust(0).nats
+    assert before < 10.0
+    assert max(foretold(clocks, seen_at, BIN, 1.0)) < clocks.trust(0).believed + 1.0
+    assert clocks.trust(0).nats < before
 
 
 def read_once(ages):

@@ -12,7 +12,7 @@ import pytest
 from believed import sure
 
 from evercrawl.schedule import Pages
-from evercrawl.schedule.clocks._layout import ADVANTAGE, OWN_RING, PARTS, SIBLINGS
+from evercrawl.schedule.clocks._layout import COUNTED, ODDS, OWN_RING, PARTS, SIBLINGS
 from evercrawl.schedule.clocks.clocks import Clocks
 from evercrawl.schedule.clocks.stretches import Stretches
 from evercrawl.schedule.pages import Visits
@@ -55,7 +55,9 @@ class Place:
     spread: float = 0.0
     plain_changes: float = 0.0
     plain_waited: float = 0.0
-    advantage: float = 0.0
+    odds: float = 0.0
+    counted: float = 0.0
+    sites: int = 0
     joined: list = field(default_factory=lambda: [0.0, 0.0])
     stayed: list = field(default_factory=lambda: [0.0, 0.0])
     found: list = field(default_factory=lambda: [0.0] * PARTS)
@@ -256,7 +258,7 @@ class Readable:
         site.spread += usual * exposure * usual * page.waited
         self.note_parts(site, parts, full, counts, (shape, scale, exposure), changed)
         self.note_rings(page, since, now, changed, dated, when, first / (prior + page.plain_waited))
-        site.advantage += better - 0.002 * site.advantage
+        self.weigh(site, better)
         kept = math.exp(-0.03 * interval / self.cycle)
         page.changes = max((page.changes + learned[0]) * kept, -0.9 * shape_of)
         page.waited = max((page.waited + learned[1]) * kept, -0.9 * shape_of / usual)
@@ -271,6 +273,17 @@ class Readable:
         self.meet(page.siblings, site, 1, since, changed, when if dated else since, dated, 24 * NEAR)
         if changed:
             page.changed_at = when
+
+    def weigh(self, site, better):
+        """Bayes' rule between clocks and time, then some of the probability goes back to what other sites have."""
+        others = self.crawl.sites - (site.counted > 0)
+        usual = clip((self.crawl.counted - site.counted + 0.2) / (others + 2), 0.002, 0.998)
+        likelier = usual * math.exp(clip(site.odds + better, -30, 30))
+        after = likelier / (likelier + 1 - usual) * 0.998 + 0.002 * usual
+        site.odds = math.log(after / (1 - after)) - math.log(usual / (1 - usual))
+        self.crawl.sites += not site.counted
+        self.crawl.counted += after - site.counted
+        site.counted = after
 
     def note_parts(self, site, parts, full, counts, believed, changed):
         shape, scale, exposure = believed
@@ -385,4 +398,5 @@ def test_the_kernels_say_what_the_readable_version_says(seed):
         assert found.exposure_s[i] == pytest.approx(exposure, rel=CLOSE), slot
     sites = clocks.state()["sites"]
     for row, site in zip(sites, readable.sites.values(), strict=True):
-        assert row[ADVANTAGE] == pytest.approx(site.advantage, rel=CLOSE, abs=CLOSE)
+        assert row[ODDS] == pytest.approx(site.odds, rel=CLOSE, abs=CLOSE)
+        assert row[COUNTED] == pytest.approx(site.counted, rel=CLOSE)

@@ -1,5 +1,6 @@
 """The price's kernel, which asks the clocks and values at once, as `index` and `exposure` say one after the other."""
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ from believed import Exact
 
 from evercrawl.schedule import Pages
 from evercrawl.schedule.base import Context
-from evercrawl.schedule.clocks._layout import ADVANTAGE, LEVEL, SLOPE
+from evercrawl.schedule.clocks._layout import ALL_BELIEVED, ALL_SITES, COUNTED, LEVEL, ODDS, SETTINGS, SLOPE
 from evercrawl.schedule.clocks.exposure import Exposure, by_age
 from evercrawl.schedule.formulas import index
 from evercrawl.schedule.pages import Visits
@@ -41,7 +42,10 @@ def learned(kind: str, without: str = "") -> Price:
     for k in range(ROUNDS):
         policy.clocks.learn(visits(BEGAN + k * DAY, k == 0, draw))
     memory = {name: rows.copy() for name, rows in policy.clocks.state().items()}
-    memory["sites"][:, ADVANTAGE] = 1e6 if kind == "clocks" else -1e6
+    memory["sites"][:, ODDS] = {"clocks": 1e6, "both": 0.0}.get(kind, -1e6)
+    if kind == "both":  # each is as likely
+        memory["told"][ALL_SITES - SETTINGS] = memory["told"][ALL_BELIEVED - SETTINGS] = 0.0
+        memory["sites"][:, COUNTED], memory["sites"][:, ODDS] = 0.0, math.log(9.0)
     memory["sites"][:, LEVEL], memory["sites"][:, SLOPE] = 0.5, 0.3
     policy.clocks.restore(memory)
     for k in range(200):
@@ -246,3 +250,40 @@ def test_of_what_a_site_announces_silence_is_good_news(ageless: Price, pages: Pa
     for row in np.flatnonzero(np.isfinite(at) & (at > NOW))[:5]:
         if isinstance(policy, PriceGamma):  # the clocks go on by the mean
             assert policy.value(due, context._replace(now=at[row]))[row] == pytest.approx(policy.price, rel=1e-5)
+
+
+@pytest.mark.parametrize("deaths_per_s", [0.0, 1e-6])
+def test_where_neither_is_sure_values_and_freshness_are_the_mean_of_what_clocks_and_time_say(
+    pages: Pages, deaths_per_s: float
+) -> None:
+    both, clocks, time = (learned(kind, without="age,mates") for kind in ("both", "clocks", "time"))
+    assert both.trust(0) == pytest.approx((0.0, 0.5))
+    context, plain = Context(NOW, deaths_per_s=deaths_per_s), replace(pages, cost_changed=0.0 * pages.cost)
+    values = [policy.value(plain, context) for policy in (both, clocks, time)]
+    np.testing.assert_allclose(values[0], 0.5 * (values[1] + values[2]), rtol=1e-9)
+    assert (values[1] > 1.2 * values[2]).any()
+    for policy in (both, clocks, time):
+        unbent = {name: rows.copy() for name, rows in policy.clocks.state().items()}
+        unbent["sites"][:, LEVEL] = unbent["sites"][:, SLOPE] = 0.0
+        policy.clocks.restore(unbent)
+    fresh = [policy.fresh(pages, context) for policy in (both, clocks, time)]
+    np.testing.assert_allclose(fresh[0], 0.5 * (fresh[1] + fresh[2]), rtol=1e-4)
+
+
+def test_where_neither_is_sure_a_page_falls_due_when_it_is_worth_the_price_by_both(pages: Pages) -> None:
+    both, clocks, time = (learned(kind, without="age,mates") for kind in ("both", "clocks", "time"))
+    pages = pages.take((np.arange(PAGES) > AHEAD) & (pages.neg_log_unchanged == 0))
+    due, first, second = (policy.due(pages, Context(NOW)) for policy in (both, clocks, time))
+    low, high = np.minimum(first, second), np.maximum(first, second)
+    assert ((due >= low - 1e-6) & (due <= high + 1e-6)).all()
+    told, plain = clocks.clocks.exposures(pages, NOW), by_age(pages, NOW)
+    for row in range(len(due)):
+        worth, dear = 0.0, 0.0
+        for each in (told, plain):
+            age = each.exposure_s[row] + (due[row] - NOW) * each.speed[row]
+            parts = index.parts(each.shape[row], each.scale_s[row], age)
+            theta = theta_of(both)
+            worth += 0.5 * ((1 - theta) * parts.fresh + theta * parts.harmonic)
+            dear += 0.5 * parts.p_changed
+        earned = pages.importance[row] * worth / (pages.cost[row] + pages.cost_changed[row] * dear)
+        assert earned == pytest.approx(both.price, rel=1e-4), row

@@ -7,7 +7,7 @@ import pytest
 
 from evercrawl.schedule import Pages
 from evercrawl.schedule.base import Context
-from evercrawl.schedule.clocks._layout import ADVANTAGE, CLOCK, FACTOR, PLAIN_WAITED, RATE, WAITED
+from evercrawl.schedule.clocks._layout import CLOCK, FACTOR, ODDS, PLAIN_WAITED, RATE, WAITED
 from evercrawl.schedule.formulas import index
 from evercrawl.schedule.pages import Visits
 from evercrawl.schedule.policies.price.price import Price
@@ -39,7 +39,7 @@ def learned(price: float = 4 * DAY, believed: bool = True, restless: int | None 
             none.astype(int), FOLDER + np.uint64(1), slots + np.uint64(1),
         ))  # fmt: skip
     memory = {name: rows.copy() for name, rows in policy.state().items()}
-    memory["sites"][:, ADVANTAGE] = 1e6 if believed else -1e6
+    memory["sites"][:, ODDS] = 1e6 if believed else -1e6
     policy.restore(memory)
     policy.price, policy.weight_ratio[:] = price, 1.0
     return policy

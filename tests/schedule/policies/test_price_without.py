@@ -8,7 +8,7 @@ from evercrawl.lab.polling.polling import Conditions, poll
 from evercrawl.lab.polling.population import population
 from evercrawl.schedule import Pages
 from evercrawl.schedule.base import Context
-from evercrawl.schedule.clocks._layout import ADVANTAGE, BURST, COHORT, FULL, NONE, SETTINGS, SIBLING
+from evercrawl.schedule.clocks._layout import BURST, COHORT, FULL, NONE, ODDS, SETTINGS, SIBLING
 from evercrawl.schedule.clocks.clocks import PARTS
 from evercrawl.schedule.pages import Visits
 from evercrawl.schedule.policies.price.price import Price
@@ -32,7 +32,7 @@ def learned(without: str = "") -> Price:
             folder + np.uint64(1), name + np.uint64(1),
         ))  # fmt: skip
     memory = {key: rows.copy() for key, rows in policy.state().items()}
-    memory["sites"][:, ADVANTAGE] = 1e6
+    memory["sites"][:, ODDS] = 1e6
     policy.restore(memory)
     for k in range(200):
         policy.chosen(np.full(1, 2e3), Context(BEGAN + k * DAY / 30, N))

@@ -8,7 +8,15 @@ import numpy as np
 from evercrawl.kernels.build import compiled, entry, f64, i64, pointer, view
 from evercrawl.kernels.prefetch import prefetch
 from evercrawl.schedule.clocks._chances import log1p
-from evercrawl.schedule.clocks._exposure_kernel import WORDS, CopyBelief, Tables, by_age, by_clock, tables
+from evercrawl.schedule.clocks._exposure_kernel import (
+    WORDS,
+    CopyBelief,
+    Mixture,
+    Tables,
+    by_age,
+    mixture,
+    tables,
+)
 from evercrawl.schedule.policies.price._deaths import BACK_SHAPE, dying, weight_back
 from evercrawl.schedule.policies.price._worth import announced, due_after, heard, parts
 from evercrawl.schedule.shared import _price_layout as layout
@@ -25,6 +33,8 @@ from evercrawl.schedule.shared._price_layout import (
 )  # fmt: skip
 
 _NOTHING: Final = 1e-300
+_HALVINGS: Final = 40
+_NEAR: Final = 0.1  # of what a step of the search for a due time may be, as a part
 _LEAST: Final = 1e-6  # of a probability, and of its complement
 _FLOATS: Final = pointer(np.float64)
 _COLUMNS: Final = (pointer(np.uint32), _FLOATS, i64, i64)
@@ -110,11 +120,12 @@ def _recall(c: PriceColumns, i: int, told: CopyBelief, both: CopyBelief) -> floa
 
 
 @compiled
-def _told(c: PriceColumns, i: int, now: float, known: float, t: Tables) -> CopyBelief:
-    """Return what is thought of a copy: by its folder's clock, but where its rate is known in seconds."""
+def _told(c: PriceColumns, i: int, now: float, known: float, t: Tables) -> Mixture:
+    """Return what is thought of a copy: by its folder's clock too, but where its rate is known in seconds."""
     if c.shape[i] > known:
-        return by_age(c.visited_at[i], c.shape[i], c.scale[i], now)
-    return by_clock(np.int64(c.row[i]), c.visited_at[i], c.shape[i], c.scale[i], now, t)
+        plain = by_age(c.visited_at[i], c.shape[i], c.scale[i], now)
+        return Mixture(plain, plain, 0.0)
+    return mixture(np.int64(c.row[i]), c.visited_at[i], c.shape[i], c.scale[i], now, t)
 
 
 @compiled
@@ -181,45 +192,120 @@ def _mates_weigh(c: PriceColumns, i: int, s: Terms, usual: float, told: CopyBeli
 
 
 @compiled
-def _value(c: PriceColumns, i: int, s: Terms, longing: float, told: CopyBelief, usual: float, rho: float) -> float:
-    """Return what another visit is worth now."""
-    a, b, w, c0 = told.shape, told.scale, c.weight[i], c.cost[i]
-    exposure = max(told.exposure, 0.0)
+def _worth(c: PriceColumns, i: int, s: Terms, told: CopyBelief, rho: float, later: float) -> tuple[float, float]:
+    """Return what another visit is worth by one model for a weight of 1, some time later, and how likely it is dear."""
+    a, b, exposure = told.shape, told.scale, max(told.exposure + told.speed * later, 0.0)
     if c.notice[i] > 0.0:
         worth, dear, _, _ = announced(a, b, exposure, s.theta, rho, c.notice[i])
     else:
         worth, dear, _, _ = heard(a, b, exposure, s.theta, rho) if rho > 0.0 else parts(a, b, exposure, s.theta)
-    longed = longing * max(s.now - c.visited_at[i], 0.0) * w / c0
-    return float((w + _mates_weigh(c, i, s, usual, told)) * worth / (c0 + c.changed[i] * dear) + longed)
+    return worth, dear
 
 
 @compiled
-def _fresh(c: PriceColumns, i: int, now: float, deaths: float, told: CopyBelief) -> float:
+def _value(c: PriceColumns, i: int, s: Terms, longing: float, both: Mixture, usual: float) -> float:
+    """Return what another visit is worth now: the mean over both models, by how likely each is."""
+    earned, dear, age = 0.0, 0.0, max(s.now - c.visited_at[i], 0.0)
+    for k in range(2):
+        share = both.believed if k else 1.0 - both.believed
+        if share > 0.0:
+            plain = both.clock if k else both.time
+            told = dying(plain, age, s.deaths)
+            worth, likely = _worth(c, i, s, told, _recall(c, i, plain, told), 0.0)
+            earned += share * (c.weight[i] + _mates_weigh(c, i, s, usual, told)) * worth
+            dear += share * likely
+    return float(earned / (c.cost[i] + c.changed[i] * dear) + longing * age * c.weight[i] / c.cost[i])
+
+
+@compiled
+def _fresh(c: PriceColumns, i: int, now: float, deaths: float, both: Mixture) -> float:
     """Return the probability that a copy is fresh, as `Exposure` has it, and that it is not announced or dead."""
     doubt = c.notice[i] + deaths * max(now - c.visited_at[i], 0.0)
-    if not told.exposure > 0.0:
-        return math.exp(-doubt)
-    said = math.exp(-told.shape * log1p(told.exposure / told.scale))
+    said, quiet, listens = 0.0, 0.0, len(c.recall) > 0 and c.recall[i] > 0.0
+    for k in range(2):
+        share = both.believed if k else 1.0 - both.believed
+        if share > 0.0:
+            told = both.clock if k else both.time
+            if not told.exposure > 0.0:
+                return math.exp(-doubt)
+            alone = math.exp(-told.shape * log1p(told.exposure / told.scale))
+            said += share * alone
+            if listens:  # what would have been announced did not happen
+                quiet += share * alone * math.exp(told.shape * log1p(c.recall[i] * told.exposure / told.scale))
+    quiet = quiet / said if listens and said > 0.0 else 1.0
     said = min(max(said, _LEAST), 1.0 - _LEAST)
-    if told.level != 0.0 or told.slope != 1.0:
-        said = 1.0 / (1.0 + math.exp(told.slope * math.log(1.0 / said - 1.0) - told.level))
-    if len(c.recall) > 0 and c.recall[i] > 0.0:  # what would have been announced did not happen
-        said = min(said * math.exp(told.shape * log1p(c.recall[i] * told.exposure / told.scale)), 1.0 - _LEAST)
+    if both.time.level != 0.0 or both.time.slope != 1.0:
+        said = 1.0 / (1.0 + math.exp(both.time.slope * math.log(1.0 / said - 1.0) - both.time.level))
+    if listens:
+        said = min(said * quiet, 1.0 - _LEAST)
     return said if doubt == 0.0 else said * math.exp(-doubt)
+
+
+@compiled
+def _due_by(c: PriceColumns, i: int, s: Terms, longing: float, plain: CopyBelief, usual: float) -> float:
+    """Return after how long a visit is worth the price by one model; infinity for never, nan for a page never visited.
+
+    Less than 0 where it was before.
+    """
+    told = dying(plain, max(s.now - c.visited_at[i], 0.0), s.deaths)
+    rho = _recall(c, i, plain, told)
+    w = c.weight[i] + _mates_weigh(c, i, s, usual, told)
+    longing *= c.weight[i] / max(w, _NOTHING)
+    age = due_after(
+        w, told.shape, told.scale, c.cost[i], c.changed[i], s.price, s.theta, longing, s.never, s.close, rho,
+        c.notice[i],
+    )  # fmt: skip
+    return float((age - told.exposure) / told.speed)
+
+
+@compiled
+def _over_price(c: PriceColumns, i: int, s: Terms, longing: float, both: Mixture, usual: float, later: float) -> float:
+    """Return the logarithm of what a visit is worth some time later, over what it costs at the price."""
+    earned, dear, age = 0.0, 0.0, max(s.now - c.visited_at[i], 0.0)
+    for k in range(2):
+        plain = both.clock if k else both.time
+        told, share = dying(plain, age, s.deaths), both.believed if k else 1.0 - both.believed
+        worth, likely = _worth(c, i, s, told, _recall(c, i, plain, told), later)
+        longed = longing * c.weight[i] * max(told.exposure + told.speed * later, 0.0)
+        earned += share * ((c.weight[i] + _mates_weigh(c, i, s, usual, told)) * worth + longed)
+        dear += share * likely
+    return math.log(max(earned, _NOTHING)) - math.log(s.price * (c.cost[i] + c.changed[i] * dear))
+
+
+@compiled
+def _between(
+    c: PriceColumns, i: int, s: Terms, longing: float, both: Mixture, usual: float, low: float, high: float
+) -> float:  # fmt: skip
+    """Return after how long a visit is worth the price by both models, which one thinks is at `low`, one at `high`."""
+    high = min(high, s.never)
+    under = _over_price(c, i, s, longing, both, usual, low)
+    over = _over_price(c, i, s, longing, both, usual, high)
+    for _ in range(_HALVINGS):
+        if not under < 0.0 or not over > 0.0:
+            break
+        middle = low + (high - low) * under / (under - over)
+        told = _over_price(c, i, s, longing, both, usual, middle)
+        if abs(told) <= _NEAR * s.close:
+            return middle
+        if told < 0.0:
+            low, under, over = middle, told, 0.5 * over  # the Illinois rule: an end that stays counts half
+        else:
+            high, over, under = middle, told, 0.5 * under
+    return low if not under < 0.0 else high
 
 
 @compiled
 def _due(c: PriceColumns, i: int, s: Terms, longing: float, t: Tables, usual: float) -> float:
     """Return when a visit is worth the price; infinity for never, nan for a page never visited."""
-    plain = _told(c, i, s.now, s.known, t)
-    told = dying(plain, max(s.now - c.visited_at[i], 0.0), s.deaths)
-    rho = _recall(c, i, plain, told)
-    a, b, w = told.shape, told.scale, c.weight[i]
-    w += _mates_weigh(c, i, s, usual, told)
-    longing *= c.weight[i] / max(w, _NOTHING)
-    age = due_after(w, a, b, c.cost[i], c.changed[i], s.price, s.theta, longing, s.never, s.close, rho, c.notice[i])
-    ahead = age - told.exposure
-    return float(max(s.now, c.visited_at[i]) + ahead / told.speed)
+    both, begun = _told(c, i, s.now, s.known, t), max(s.now, c.visited_at[i])
+    if both.believed == 0.0:
+        return begun + _due_by(c, i, s, longing, both.time, usual)
+    by_clock = _due_by(c, i, s, longing, both.clock, usual)
+    if both.believed == 1.0:
+        return begun + by_clock
+    by_time = _due_by(c, i, s, longing, both.time, usual)
+    low, high = min(by_clock, by_time), max(by_clock, by_time)
+    return begun + (high if low == high else _between(c, i, s, longing, both, usual, low, high))
 
 
 @compiled
@@ -283,12 +369,12 @@ def assess(
         usual = of[layout.WEIGHED]
         for i in range(valued):
             new, here = math.isnan(c.visited_at[i]), _on_host(s, c, i)
-            told = by_age(s.now, 1.0, 1.0, s.now) if new else _told(c, i, s.now, s.known, t)
-            both = told if new else dying(told, max(s.now - c.visited_at[i], 0.0), s.deaths)
+            none = by_age(s.now, 1.0, 1.0, s.now)
+            told = Mixture(none, none, 0.0) if new else _told(c, i, s.now, s.known, t)
             worth[i] = (
                 _value_of_new(c, i, here) if new
                 else _value_of_gone(c, i, here, longing) if _is_gone(c, i)
-                else _value(c, i, here, longing, both, usual, _recall(c, i, told, both))
+                else _value(c, i, here, longing, told, usual)
             )  # fmt: skip
             if i < claimed:
                 likely[i] = np.nan if new else _fresh(c, i, s.now, s.deaths, told)
