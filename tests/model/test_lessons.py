@@ -29,7 +29,6 @@ from evercrawl.parse.sites import found_site
 from evercrawl.schedule import Pages, Policy, Price, Visits
 from evercrawl.schedule.abilities import Learns
 from evercrawl.schedule.base import Context
-from evercrawl.schedule.clocks._layout import RENEWED
 from evercrawl.schedule.policies.price_gamma import PriceGamma
 from evercrawl.schedule.policies.tianwang.tianwang import Tianwang
 from evercrawl.store.disk import stamped
@@ -509,23 +508,19 @@ def older(version: int, folder: Path) -> Partition:
 
 
 @pytest.mark.parametrize(("version", "events"), [(2, 33), (3, 65)])
-def test_what_an_older_version_kept_is_taken_up(version, events, tmp_path, read):
+def test_what_older_clocks_learned_is_learned_again_from_the_journal(version, events, tmp_path, read):
+    """They held clocks against another belief, and their visits do not say what the belief of the rate had said."""
     with closing(older(version, tmp_path / "crawl")) as crawl:
         kept = Lessons(policy := Price(), crawl)
-        assert (kept.recalled, kept.troubles, read) == (True, [], [])
+        assert (kept.recalled, kept.troubles, len(read)) == (False, [], events)
         (tmp_path / "crawl" / stamped.names(crawl.disk, stamped.LESSONS)[0]).unlink()
         anew = Lessons(other := Price(), crawl)
-        assert (anew.recalled, len(read)) == (False, events)
-        memory, learned = policy.state(), other.state()
-        for state in (memory, learned):
-            state["sites"] = state["sites"].copy()
-            state["sites"][:, RENEWED] = -1.0  # of which bin something was worked out is told in another way now
-        same(memory, learned)
-        foreseen = [one.foresight.prospects.state() for one in (kept, anew)]
-        for of in foreseen:  # kinds of addresses were told by another rule, but all pages, and a site, are the same
-            of["groups"], of["keys"] = of["groups"][:2], of["keys"][:2]
-            of["groups"]["tried"] = of["groups"]["next"] = 0  # and tries are counted in another way
-        same(*foreseen)
+        assert not anew.recalled
+        same(policy.state(), other.state())
+        same(*(one.foresight.prospects.state() for one in (kept, anew)))
+        assert policy.state()["pages"]["known"].tolist() == [1] * 8
+        visits = [event for _, _, event in crawl.journal.replay() if isinstance(event, Visit)]
+        assert {event.fresh_by_time for event in visits} == {0}
 
 
 def test_what_version_1_kept_is_learned_again_from_its_journal(tmp_path, read):
