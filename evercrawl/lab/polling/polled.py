@@ -128,7 +128,7 @@ class HeldColumns:
         return gone_s
 
     def fresh_by_time(self, rows: Ints, interval_s: Floats) -> Floats:
-        """Return how likely copies of that age are fresh by what is believed of rates alone; nan where there are none."""
+        """Return how likely copies of that age are fresh by the beliefs of their rates alone; nan for none."""
         return survival(self.beliefs.shape[rows], self.beliefs.scale_s[rows], interval_s)
 
     def learn(self, rows: Ints, interval_s: Floats, seen: SeenChanges, now: float) -> tuple[Floats, Floats]:
