@@ -173,7 +173,8 @@ def test_what_is_believed_is_held_to_the_truth_before_each_poll(drawn):
     first = int((found.polls > 0).sum())
     assert found.polls.sum() - 2 * first < found.calibration.count <= found.polls.sum() - first
     assert found.calibration.observed == pytest.approx(found.unchanged.sum() / found.calibration.count)
-    assert found.calibration.expected_error < 0.08
+    others = [replay(drawn(seed, pages=100, days=80), "price", WHOLE) for seed in (8, 9)]
+    assert np.mean([each.calibration.expected_error for each in (found, *others)]) < 0.08, "one alone varies by 0.02"
     for policy in ("notices", "uniform"):
         assert replay(drawn(7, days=50), policy, WHOLE).calibration.count == 0
 
