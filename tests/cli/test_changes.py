@@ -76,7 +76,7 @@ def test_versions_and_the_content_at_a_time(directory, capsys):
     ("flags", "sentence"),
     [
         (["changes", "--since", "soon"], "--since must be a time such as 2h"),
-        (["changes", "--pattern", "("], "no regular expression"),
+        (["changes", "--pattern", "("], "not a regular expression"),
         (["changes", "--webhook", "http://a.example/"], "add --follow"),
         (["changes", "--after", "-1"], "--after must be"),
         (["get", f"{SITE}/a", "--versions", "--at", "2h"], "not allowed with"),

@@ -100,5 +100,5 @@ def test_a_cursor_is_of_its_own_list(client):
     cursor = client.get("/api/v1/pages?limit=1").json()[NEXT]
     answer = client.get(f"/api/v1/next?cursor={cursor}")
     assert answer.status_code == 400
-    assert "of another list" in answer.json()["detail"]
+    assert "belongs to another list" in answer.json()["detail"]
     assert client.get(f"/api/v1/history?limit=1&site=a.example&cursor={cursor}").status_code == 400

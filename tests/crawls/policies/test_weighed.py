@@ -77,7 +77,7 @@ def test_a_policy_that_does_not_ask_says_so_once_when_a_crawl_begins(run, name, 
 
 
 def test_the_page_about_policies_names_those_that_do_not_ask():
-    rows = [line for line in PAGE.splitlines() if line.startswith("These do not ask")]
+    rows = [line for line in PAGE.splitlines() if line.startswith("These do not use it")]
     policies = catalog.find(schedule.policies, schedule.Policy)
     assert len(rows) == 1
     assert sorted(rows[0].split("`")[1::2]) == sorted(name for name, kind in policies.items() if not kind.weighs)
