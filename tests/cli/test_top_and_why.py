@@ -48,7 +48,7 @@ def test_top_lists_pages_by_their_sites(crawled, capsys):
 
 def test_top_says_so_where_no_page_rises(crawled, capsys):
     assert main(["top", "--rising", "--dir", crawled]) == 0
-    assert capsys.readouterr().out.startswith("no page rises: ")
+    assert capsys.readouterr().out.startswith("no page is rising: ")
     assert main(["top", "--rising", "--within", "1h", "--dir", crawled, "--json"]) == 0
     assert capsys.readouterr().out == ""
 

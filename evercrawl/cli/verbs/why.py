@@ -132,12 +132,12 @@ def _shown(needed: PageRequisites) -> str:
 
 
 def _cut(links: int) -> str:
-    return f"{many(links, 'further URLs')} left out, for the page links to too many"
+    return f"{many(links, 'further URLs')} left out, because the page links to too many"
 
 
 def _weight(weight: PageWeight) -> list[tuple[str, str]]:
     more = weight.feeding - len(weight.feeders)
-    place = f"rank {weight.rank:,} of {weight.of:,}" if weight.rank else "what it gets goes on to where it leads"
+    place = f"rank {weight.rank:,} of {weight.of:,}" if weight.rank else "its importance goes on to its target"
     return [
         ("importance", f"{percent(weight.share)} of all, {weight.times_mean:.2f} times the mean page's; {place}"),
         *(
@@ -158,9 +158,9 @@ def _weight(weight: PageWeight) -> list[tuple[str, str]]:
 def _expected(found: UnreadExpectation) -> str:
     place = (
         "it comes before all others of its host" if found.owed
-        else "its kind of address is believed to end" if found.ends
-        else "it is read to see whether its kind of address ends" if found.tried
-        else "held back: its kind of address has shown no end, or mostly copies"
+        else "its kind of URL is believed to be finite" if found.ends
+        else "it is read to see whether its kind of URL is finite" if found.tried
+        else "held back: its kind of URL seems endless, or is mostly copies"
     )  # fmt: skip
     return (
         f"{percent(found.own)} likely to have content of its own, +- {percent(found.doubt)}, by "
@@ -176,7 +176,7 @@ def _change(change: Belief) -> list[tuple[str, str]]:
     return [
         (
             "changes",
-            f"{every(change.rate_per_s)}; nine to one between {every(change.high_per_s)} and {every(change.low_per_s)}",
+            f"{every(change.rate_per_s)}; 90 % between {every(change.high_per_s)} and {every(change.low_per_s)}",
         ),
         ("", f"its site's pages: {every(change.prior_rate_per_s)}; {' and '.join(trusted) or 'no'} dates are trusted"),
         *([("lasts", _lasting(change.lasting, change.judged))] if change.lasting is not None else []),
@@ -239,7 +239,7 @@ def _due(worth: Worth, at: float, *, leads_on: bool) -> str:
         return "as soon as its turn comes"
     if worth.given_up:
         when = "never, as things are" if worth.price is not None else f"never: {worth.policy} has given it up"
-        when += "; it only leads to another page, and counts when links bring it something" if leads_on else ""
+        when += "; it only leads to another page, and counts when links bring it importance" if leads_on else ""
     elif worth.due_at is None:
         when = "not known"
     else:

@@ -299,13 +299,13 @@ def _due(c: PriceColumns, i: int, s: Terms, longing: float, t: Tables, usual: fl
     """Return when a visit is worth the price; infinity for never, nan for a page never visited."""
     both, begun = _told(c, i, s.now, s.known, t), max(s.now, c.visited_at[i])
     if both.believed == 0.0:
-        return begun + _due_by(c, i, s, longing, both.time, usual)
+        return float(begun + _due_by(c, i, s, longing, both.time, usual))
     by_clock = _due_by(c, i, s, longing, both.clock, usual)
     if both.believed == 1.0:
-        return begun + by_clock
+        return float(begun + by_clock)
     by_time = _due_by(c, i, s, longing, both.time, usual)
     low, high = min(by_clock, by_time), max(by_clock, by_time)
-    return begun + (high if low == high else _between(c, i, s, longing, both, usual, low, high))
+    return float(begun + (high if low == high else _between(c, i, s, longing, both, usual, low, high)))
 
 
 @compiled
