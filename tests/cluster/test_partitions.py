@@ -130,7 +130,7 @@ def test_the_number_of_partitions_is_for_good_and_two_crawls_do_not_share_a_dire
         assert crawl.poll() is None, crawl.communicate()
         time.sleep(0.05)
     other = subprocess.run(served.crawling("--partitions", "4"), capture_output=True, text=True, check=False)
-    assert (other.returncode, "2 partitions, for good" in other.stderr) == (2, True), other.stderr
+    assert (other.returncode, "2 partitions, which cannot be changed" in other.stderr) == (2, True), other.stderr
     second = subprocess.run(served.crawling(), capture_output=True, text=True, check=False)
     assert (second.returncode, "evercrawl crawl" in second.stderr) == (3, True), second.stderr
     crawl.send_signal(signal.SIGTERM)

@@ -61,7 +61,8 @@ def test_what_is_no_url_is_said_to_be_none(crawl):
 def test_changes_are_listed_with_what_became_of_each(crawl):
     listed = crawl.changes(limit=None).changes
     assert {change.url: change.kind for change in listed}[f"{SITE}/a"] == "changed"
-    assert not crawl.changes(limit=None, site="other.example").changes
+    with pytest.raises(ConfigError, match=r"the crawl does not know other\.example"):
+        crawl.changes(limit=None, site="other.example")
     assert not crawl.changes(pattern="nothing-like-it").changes
     assert not crawl.changes(since="now").changes
 

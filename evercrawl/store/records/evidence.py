@@ -81,7 +81,7 @@ def pack_survival(probability: float) -> int:
     Examples
     --------
     >>> [round(unpack_survival(pack_survival(each)), 7) for each in (1.0, 0.99999, 0.5)]
-    [1.0, 0.99999, 0.4983127]
+    [1.0, 0.99999, 0.4984583]
     """
     level = -math.log(max(probability, math.exp(-_MOST_LEVEL)))
     return 1 if level <= _LEAST_LEVEL else 2 + round(_LEVEL_STEPS * math.log2(level / _LEAST_LEVEL))
