@@ -149,7 +149,8 @@ class RequisiteBook:
         start, number = 0, -1
         row = self._file.execute("SELECT pointer, number, mark FROM folded").fetchone()
         if row is not None and self._fits(journal, *row):
-            start, number = row[0] >> 8, row[1]
+            pointer, number, _ = row
+            start = pointer >> 8
         elif row is not None:
             self._begin()
             for table in ("requisites", "needs", "owners", "folded"):
@@ -404,9 +405,11 @@ def _pieces(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
 
 
 def _known(row: tuple[Any, ...]) -> KnownRequisite:
-    before, (segment, offset, length), after = row[:5], row[5:8], row[8:]
-    archive = Pointer(segment, offset, length) if segment is not None else None
-    return KnownRequisite._make((*before, archive, *after[:-1], bool(after[-1])))
+    named = dict(zip(_COLUMNS.split(", "), row, strict=True))
+    segment, offset, length = (named.pop(name) for name in ("segment", "offset", "length"))
+    named["archive"] = Pointer(segment, offset, length) if segment is not None else None
+    named["owed"] = bool(named["owed"])
+    return KnownRequisite(**named)
 
 
 def encoded(numbers: Iterable[int]) -> np.ndarray[Any, np.dtype[np.uint32]]:
