@@ -421,8 +421,8 @@ def _requisites(config: Config, parts: Parts, memory: Memory, outside: Outside) 
     assert memory.requisites is not None, "something remembers"
     partition = memory.partition
     return Requisites(
-        config, partition, memory.requisites, parts.errands, _barred_beside(parts.scope, partition), outside.clock,
-        outside.offload, parts.storing, outside.network.wake,
+        config, partition, memory.requisites, parts.errands, _barred_beside(parts.scope, partition),
+        memory.quarantine.judging, outside.clock, outside.offload, parts.storing, outside.network.wake,
     )  # fmt: skip
 
 

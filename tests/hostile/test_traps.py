@@ -39,7 +39,7 @@ LOOPS = {
 @pytest.mark.parametrize("name", LOOPS)
 def test_redirects_in_circles_are_walked_once(hostile, name, status):
     far = hostile.Far({path: hostile.moved(to, status) for path, to in LOOPS[name].items()})
-    crawled = hostile.crawl(far)
+    crawled = hostile.crawl(far, exchange_deadline_s=10.0)
     assert set(crawled.outcomes.values()) == {"redirect"}
     assert max(Counter(far.asked).values()) == 1
 

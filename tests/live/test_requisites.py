@@ -5,12 +5,14 @@ import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from evercrawl.ask.status import status
 from evercrawl.ask.why.why import why
 from evercrawl.crawl.removing.forgetting import forget
 from evercrawl.model.stored.reader import opened
 from evercrawl.model.view import View, settings
+from evercrawl.parse.requisites import of_body
 from evercrawl.progress import Limits
 from evercrawl.simulate.surroundings.loopback import NETWORK
 from evercrawl.simulate.worlds.made_web import Answer
@@ -90,10 +92,25 @@ def test_all_that_pages_need_is_fetched_once_and_archived(live):
 
 
 def test_none_of_it_is_fetched_by_default_and_it_is_no_page(live):
-    origin, (asked,) = asyncio.run(crawled(live, site(live), requisites=False))
+    _, (asked,) = asyncio.run(crawled(live, site(live), requisites=False))
     assert not set(NEEDED) & set(asked)
     asyncio.run(crawled(live, site(live)))
-    assert live.urls() == [origin + "/", origin + "/two"] or set(NEEDED).isdisjoint(live.urls())
+    assert {urlsplit(url).path for url in live.urls()} == {"/", "/two"}
+
+
+def test_what_fails_here_on_one_of_them_is_written_down_and_costs_only_that_one(live, monkeypatch):
+    def fails(body: bytes, url: str, kind: str) -> list[str]:
+        if url.endswith("/s.js"):
+            raise ZeroDivisionError("a fault of ours")
+        return of_body(body, url, kind)
+
+    monkeypatch.setattr("evercrawl.crawl.requisites.requisites.of_body", fails)
+    origin, (asked,) = asyncio.run(crawled(live, site(live), workers=0, limits=Limits(until_idle=True, seconds=8)))
+    assert asked["/target.png"] == asked["/logo.png"] == 1
+    assert asked["/m.js"] == 0
+    logged = (live.directory / "errors.log").read_text()
+    assert f"{origin}/s.js" in logged
+    assert "ZeroDivisionError: a fault of ours" in logged
 
 
 def test_a_later_visit_asks_whether_it_has_changed(live):

@@ -83,6 +83,8 @@ class Requisites:
         Fetches what belongs to pages, by all that holds for these.
     barred
         URL -> why it is never asked for; "" where it may be.
+    judging
+        What failed here on a URL's answer, and when -> what to say of it (`Quarantine.judging`, which writes it down).
     clock, offload, storing
         Time; where slow work runs; told that there is something to store, and that there is no room.
     wake
@@ -101,12 +103,15 @@ class Requisites:
         book: RequisiteBook,
         errands: Errands,
         barred: Callable[[str], str],
+        judging: Callable[[str, Exception, float], str],
         clock: Clock,
         offload: Offload,
         storing: Storing,
         wake: Callable[[], None],
     ) -> None:
         self._partition, self._book, self._errands, self._barred = partition, book, errands, barred
+        self._judging = judging
+        self._fault: Exception | None = None
         self._clock, self._offload, self._storing, self._wake = clock, offload, storing, wake
         self._from_any, self._delay_s = config.requisites_from == "any", config.delay_s
         self._share = config.render != "never"  # what a browser may want, too
@@ -248,7 +253,10 @@ class Requisites:
         except RefusedError as refused:
             came = _Came(one, None, str(refused) or "refused")
         except Exception as fault:
-            came = _Came(one, None, f"internal: {fault!r}")
+            try:
+                came = _Came(one, None, self._judging(one.url, fault, self._clock.now()))
+            except Exception as raised:  # it is not the URL's: the crawl is told at its next turn
+                self._fault = raised
         finally:
             del self._tasks[one.number]
             self._hosts.discard(host)
@@ -283,7 +291,16 @@ class Requisites:
     # What came of it
 
     def turn(self, now: float) -> None:
-        """Archive and remember what has come; without room it waits for some."""
+        """Archive and remember what has come; without room it waits for some.
+
+        Raises
+        ------
+        Exception
+            Whatever went wrong since that no answer is to blame for, such as too little memory.
+        """
+        if self._fault is not None:
+            fault, self._fault = self._fault, None
+            raise fault
         if now >= self._committed_at + _COMMIT_S:
             self._committed_at = now
             self._guarded(self._book.commit)
