@@ -15,9 +15,10 @@ import sys
 import time
 from typing import Any, Final
 
+from endless_web import ARCHIVES, TRAPS, Annex, EndlessWeb
+
 from evercrawl.config import Config
 from evercrawl.parse.urls import path_query
-from evercrawl.simulate.living.endless import ARCHIVES, TRAPS, Annex, EndlessWeb
 from evercrawl.simulate.living.lives import explore
 
 FAST: Final[dict[str, Any]] = {"delay_s": 0.0, "refresh_after_s": 1.0, "connections_per_ip": 8, "sitemaps": False}
