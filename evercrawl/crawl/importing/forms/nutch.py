@@ -1,4 +1,4 @@
-"""Nutch's crawl database as text: what `nutch readdb CRAWLDB -dump FOLDER` writes.
+"""Nutch's crawl database as text: what `nutch readdb CRAWLDB -dump FOLDER` writes, also with `-format csv`.
 
 A page's fetch time is when it is to be fetched next; an interval before that it was. Where the database says when the
 page was last modified, it was seen unchanged from then until its last fetch. A page that Nutch gave up is gone only
@@ -6,11 +6,13 @@ where its protocol status says so: one that robots.txt denied, or whose server f
 
 References
 ----------
-Nutch, `CrawlDbReader`, `CrawlDatum.toString` (version 7 of the datum) and `ProtocolStatus`.
+Nutch, `CrawlDbReader` and its `CrawlDatumCsvOutputFormat`, `CrawlDatum.toString` (version 7 of the datum) and
+`ProtocolStatus`.
 """
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Iterator
 from typing import ClassVar, Final
@@ -20,10 +22,14 @@ from evercrawl.crawl.importing.captures import PastCapture, UnusableError
 from evercrawl.crawl.importing.dates import instant
 from evercrawl.crawl.importing.forms.lines import NothingHereError, TextSource, address, dated
 
-LINE: Final = re.compile(rb"[a-zA-Z][a-zA-Z0-9+.-]*:\S*\tVersion: \d+")
+LINE: Final = re.compile(rb"[a-zA-Z][a-zA-Z0-9+.-]*:\S*\tVersion: \d+|Url[,;]Status code[,;]Status name[,;]")
+_ROW: Final = re.compile(rb'"[a-zA-Z][a-zA-Z0-9+.-]*:[^"]*"[,;]\d+[,;]"')
 _STATUS: Final = re.compile(r"(\d+) \((\w+)\)")
 _STATUSES: Final = {"db_fetched": 200, "db_notmodified": 200, "db_duplicate": 200, "db_gone": 404}
-_PROTOCOL: Final = re.compile(r"_pst_=(\w+)\(\d+\)")
+_PROTOCOL: Final = re.compile(r"_pst_[=:] *(\w+)\(\d+\)")
+_COLUMNS: Final = (
+    "URL", "Code", "Status", "Fetch time", "Modified time", "Retries", "Retry interval", "Days", "Score", "Signature",
+)  # fmt: skip
 _GONE: Final = {"gone": 410, "notfound": 404}
 
 
@@ -33,10 +39,10 @@ class NutchSource(TextSource):
     form: ClassVar[str] = "Nutch dump"
 
     def records(self) -> Iterator[tuple[int, bytes]]:
-        """Yield the entries: a line with the URL, and the lines up to the next."""
+        """Yield the entries: a line that begins with the URL, and the lines up to the next."""
         start, lines = 0, list[bytes]()
         for place, line in files.lines(self._file):
-            if LINE.match(line):
+            if LINE.match(line) or _ROW.match(line):
                 if lines:
                     yield start, b"".join(lines)
                 start, lines = place, []
@@ -46,12 +52,11 @@ class NutchSource(TextSource):
 
     def captures(self, record: str) -> list[PastCapture]:
         """Return what an entry says."""
-        if not record.strip():
+        if not record.strip() or record.startswith("Url"):
             raise NothingHereError
-        text, tab, _ = record.partition("\t")
-        facts = dict(_fact(line) for line in record.partition("\n")[2].splitlines() if ": " in line)
+        text, facts = _of_a_row(record) if record.startswith('"') else _of_lines(record)
         found = _STATUS.fullmatch(facts.get("Status", ""))
-        if not tab or found is None:
+        if not text or found is None:
             raise UnusableError("an entry without URL or status")
         if not text.startswith(("http:", "https:")):
             raise NothingHereError("not http or https")
@@ -69,6 +74,22 @@ class NutchSource(TextSource):
         if digest and 0.0 < modified_at < at:
             return [PastCapture(url, modified_at, status=status, digest=digest), last]
         return [last]
+
+
+def _of_lines(record: str) -> tuple[str, dict[str, str]]:
+    text, tab, _ = record.partition("\t")
+    facts = dict(_fact(line) for line in record.partition("\n")[2].splitlines() if ": " in line)
+    return text if tab else "", facts
+
+
+def _of_a_row(record: str) -> tuple[str, dict[str, str]]:
+    """Return the facts of a row of `-format csv`, as an entry names them."""
+    between = record[record.index('"', 1) + 1]  # a comma, or a semicolon in old versions
+    cells = next(csv.reader([record.partition("\n")[0]], delimiter=between))
+    if len(cells) < len(_COLUMNS):
+        raise UnusableError(f"a row of {len(cells)} columns where {len(_COLUMNS)} or more should be")
+    facts = dict(zip(_COLUMNS, cells, strict=False))
+    return cells[0], {**facts, "Status": f"{cells[1]} ({cells[2]})"}
 
 
 def _fact(line: str) -> tuple[str, str]:
