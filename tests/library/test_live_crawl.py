@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,10 +12,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from pyarrow.parquet import read_table
 
 import evercrawl
 from evercrawl.errors import ConfigError
 
+GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "LIBRARY.md"
 PAGES = 12
 SETTINGS = {"delay_s": 0, "allow_net": ["127.0.0.0/8"], "workers": "0", "index": False, "sitemaps": False}
 SCRIPT = """
@@ -107,6 +110,18 @@ def test_visits_come_as_they_are_made_and_hooks_make_records_of_new_versions(sit
     rows = list(asyncio.run(second_run(tmp_path)).records("titles"))
     assert PAGES < len(rows) <= PAGES + 3
     assert all(row["title"].endswith(" anew") for row in rows if row["version"] == 1)
+
+
+def test_the_examples_of_the_page_run(site, tmp_path, monkeypatch, capsys):
+    _, sync, asynchronous = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    settings = {"SETTINGS": {**SETTINGS, "refresh_after_s": 0.01}}
+    code = sync.replace("https://docs.python.org/3/", seed(site)).replace("pages=100", "pages=3, **SETTINGS")
+    exec(code.replace("/library/", "/1$"), settings)
+    assert capsys.readouterr().out.splitlines().count(f"{seed(site)} ok True") == 1
+    assert [row["title"] for row in read_table("modules.parquet").to_pylist()] == ["1"]
+    exec(asynchronous.replace("pages=20", "pages=2, **SETTINGS"), settings)
+    assert [line.split()[1] for line in capsys.readouterr().out.splitlines()] == ["ok", "ok"]
 
 
 def test_a_plain_loop_runs_it_in_a_thread_and_leaving_it_ends_the_run(site, tmp_path):

@@ -66,9 +66,10 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json_line("forgotten", {"finished": ended, **forgot._asdict()}))
         return 0
+    were = "was" if forgot.records == 1 else "were"
     print(
         f"forgot {many(forgot.pages, 'pages')} and {many(forgot.hosts, 'hosts')}; "
-        f"{many(forgot.records, 'records')} of the archive ({forgot.archive_bytes:,} bytes) were overwritten"
+        f"{many(forgot.records, 'records')} of the archive ({forgot.archive_bytes:,} bytes) {were} overwritten"
     )
     for sentence in forgot.beyond:
         print(fit(f"not reached: {sentence}", sys.stdout))

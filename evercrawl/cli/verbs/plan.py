@@ -174,7 +174,9 @@ def _limits(found: Outlook) -> list[str]:
         if found.curve == "price"
         else [f"what follows is the best order there is, by rates of pages, not {found.policy}"]
     )
-    lines += [f"{many(found.unread, 'known pages')} were never read, and are not reckoned with"] if found.unread else []
+    if found.unread:
+        are = "was never read, and is" if found.unread == 1 else "were never read, and are"
+        lines.append(f"{many(found.unread, 'known pages')} {are} not reckoned with")
     if _held_back(found):
         lines.append(
             f"no page is visited again within {span(found.refresh_after_s)} (refresh_after_s in crawl.toml), which "
