@@ -90,7 +90,7 @@ class MadeAnswers:
         """How long `finished` has waited so far with nothing to do."""
         return self._waited_s
 
-    def start(self, request: Request, addresses: Sequence[str] = ()) -> None:
+    def start(self, request: Request, addresses: Sequence[str] = (), *, beside: str = "") -> None:
         """Begin an exchange."""
         if self.first_at == float("inf") and not request.url.endswith("/robots.txt"):
             self.first_at = time.monotonic()

@@ -195,6 +195,9 @@ class Config:
         "DNS servers, separated by commas; if one does not answer, the next is asked; empty = the system's")
     lookups: int = _network(64, values.whole(1), "maximum concurrent look-ups of host names")
     resolve: str = _network("", network.file(), "file of lines `name address`, used before DNS")
+    happy_eyeballs_s: float = _network(0.25, values.duration(),
+        "time after which a host's address of the other IP version is tried beside one that has not answered "
+        "(RFC 8305); 0 = one after another")
     proxy: str = _network("", network.proxy(),
         "proxy for every exchange, or several, separated by commas; env:NAME or file:PATH if one has a password")
     verify_tls: bool = _network(True, values.switch(), "refuse pages whose TLS certificate does not verify")

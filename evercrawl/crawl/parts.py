@@ -242,6 +242,7 @@ class Parts:
             proxied=bool(config.proxy) and looks_up(proxies_of(config.proxy)),
             delay_s=config.delay_s,
             sites=config.sites,
+            both_families=config.happy_eyeballs_s > 0 and not config.proxy,
         )
         self.probes = Probes(
             state,
@@ -310,7 +311,6 @@ class Parts:
         self.visiting = Visiting(
             partition,
             config,
-            network,
             frontier,
             self.access,
             planning=choosing.planning,
@@ -408,9 +408,7 @@ def _errands(config: Config, parts: Parts, memory: Memory, outside: Outside) -> 
     """Return what fetches for pages what belongs to them."""
     from evercrawl.crawl.rendering.errands import Errands
 
-    return Errands(
-        parts.access, parts.choosing.frontier, memory.robots, outside.network, outside.clock, parts.pace, config
-    )
+    return Errands(parts.access, memory.robots, outside.clock, parts.pace, config)
 
 
 def _requisites(config: Config, parts: Parts, memory: Memory, outside: Outside) -> Requisites:

@@ -36,8 +36,11 @@ class Network(Protocol):
         """How long `finished` has waited so far with nothing to do."""
         ...
 
-    def start(self, request: Request, addresses: Sequence[str] = ()) -> None:
-        """Begin an exchange with the first of `addresses` (empty: the URL's host is one); never raises for the web."""
+    def start(self, request: Request, addresses: Sequence[str] = (), *, beside: str = "") -> None:
+        """Begin an exchange with the first of `addresses` (empty: the URL's host is one); never raises for the web.
+
+        With `beside`, an address of the other family, whichever of the two answers first is asked.
+        """
         ...
 
     async def finished(self, timeout_s: float) -> list[Exchange]:

@@ -385,6 +385,7 @@ def _reach(directory: Path, config: Config, clock: Clock, guard: Guard, sessions
         http3=config.http3,
         certificate=sessions.certificate,
         signer=RequestSigner(key_of(config.sign_key), config.sign_agent) if config.sign_key else None,
+        happy_eyeballs_s=config.happy_eyeballs_s,
     )
     return network, [DnsResolver(server) for server in config.dns.split(",") if server] or [
         SystemResolver(config.lookups)

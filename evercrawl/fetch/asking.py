@@ -46,9 +46,14 @@ class Asking(NamedTuple):
     fields: list[bytes]
 
     @property
+    def origin(self) -> str:
+        """Scheme, host and port of the URL."""
+        return f"{self.scheme}://{self.authority}"
+
+    @property
     def absolute(self) -> str:
         """The whole URL without its fragment, as a proxy is asked for it."""
-        return f"{self.scheme}://{self.authority}{self.target}"
+        return f"{self.origin}{self.target}"
 
     def head(self, version: str, target: str, method: str = "GET") -> bytes:
         """Return the request as it goes over the wire in HTTP/1.1, or as curl shows it in HTTP/2."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from evercrawl.errors import ConfigError
 from evercrawl.fetch.asking import ACCEPT, ACCEPT_ENCODING, Asker, Asking
 from evercrawl.fetch.curl_loop import CurlLoop, Ended
+from evercrawl.fetch.eyeballs import AddressAliases
 from evercrawl.fetch.http3 import NO_HTTP3, Http3Offers, speaks_http3
 from evercrawl.fetch.names.base import literal
 from evercrawl.fetch.proxies import Proxies
@@ -27,6 +28,7 @@ __all__ = ["CurlNetwork"]
 DISTRUST_S = 3600.0
 MAX_DISTRUSTED = 10_000
 MAX_HELD_BYTES = 256 << 20
+HAPPY_EYEBALLS_S = 0.25
 _TIMED_OUT = 28  # curl's number for an exchange that took too long
 
 
@@ -64,6 +66,8 @@ class CurlNetwork:
         Host -> the client certificate that it is shown, if any.
     signer
         Signs requests; None where nobody does.
+    happy_eyeballs_s
+        Time after which a second address is tried beside the one that does not answer, s.
 
     Raises
     ------
@@ -88,6 +92,7 @@ class CurlNetwork:
         max_held_bytes: int = MAX_HELD_BYTES,
         certificate: Callable[[str], ClientCertificate | None] | None = None,
         signer: RequestSigner | None = None,
+        happy_eyeballs_s: float = HAPPY_EYEBALLS_S,
     ) -> None:
         if http3 and not speaks_http3():
             raise ConfigError(NO_HTTP3)
@@ -102,7 +107,9 @@ class CurlNetwork:
         self._proxies = proxies or Proxies(())
         judged = None if self._proxies else judge
         named = bool(self._proxies) and self._proxies.looks_up
-        self._settings = Settings(judged, named, trusted, http2, self._held, certificate)
+        self._settings = Settings(
+            judged, named, trusted, http2, self._held, certificate, AddressAliases(), happy_eyeballs_s
+        )
         self._curls = CurlLoop(self._end, max_connections=max_connections, kept_idle=kept_idle)
         self._idle: list[CurlTransfer] = []
         self._busy: dict[pycurl.Curl, CurlTransfer] = {}
@@ -122,7 +129,7 @@ class CurlNetwork:
         """Exchanges that have started and not ended."""
         return len(self._busy)
 
-    def start(self, request: Request, addresses: Sequence[str] = ()) -> None:
+    def start(self, request: Request, addresses: Sequence[str] = (), *, beside: str = "") -> None:
         """Begin an exchange; nothing that the web or the URL does wrong is raised.
 
         Parameters
@@ -130,9 +137,13 @@ class CurlNetwork:
         request
             What to ask.
         addresses
-            Where the URL's host is, looked up already; the first is connected to, and no other. More of them say that
+            Where the URL's host is, looked up already; the first is connected to, and `beside`. More of them say that
             the caller will try these next, so that the first has less time to answer. () for a literal address, or to
             have curl look.
+        beside
+            An address of the other family that is tried too; "" for none. curl begins with that of IPv6, and tries the
+            other once that has failed, or has not answered for a while; whoever answers first is asked. Proxies are
+            asked for the first of `addresses` alone.
         """
         exchange = Exchange(request, self._clock.now())
         try:
@@ -149,7 +160,7 @@ class CurlNetwork:
         offers = self._http3 if not proxy else None
         http3 = offers is not None and offers.offers(asking.scheme, asking.authority, exchange.at)
         untried = http3 and offers is not None and offers.untried(asking.authority)
-        transfer.begin(exchange, asking, addresses, proxy, http3=http3, only=not untried)
+        transfer.begin(exchange, asking, addresses, proxy, beside=beside, http3=http3, only=not untried)
         if untried:
             transfer.again(request.deadline_s, fresh=True)
         if not self._verify_tls and self._distrusts(asking, exchange.at):

@@ -11,6 +11,7 @@ import pycurl
 
 from evercrawl.fetch.answer import cut_words, settle
 from evercrawl.fetch.curl_loop import SPOKE_EARLY
+from evercrawl.fetch.eyeballs import AddressAliases
 from evercrawl.fetch.proxies import proxy_fault
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ _CONNECT_TIME = 0x300000 + 5  # CURLINFO_CONNECT_TIME, of which the types of pyc
 _NOBODY = 44  # CURLOPT_NOBODY, of which the types of pycurl have no name
 _DNS_CACHE_TIMEOUT = 92  # CURLOPT_DNS_CACHE_TIMEOUT, likewise
 _CONNECT_TO = 10243  # CURLOPT_CONNECT_TO, likewise
+_HAPPY_EYEBALLS_TIMEOUT_MS = 271  # CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, which pycurl has no name for
 _SUPPRESS_CONNECT_HEADERS = 265  # CURLOPT_SUPPRESS_CONNECT_HEADERS, which pycurl has no name for
 
 
@@ -96,6 +98,8 @@ class Settings(NamedTuple):
         What all of them hold together.
     certificate
         Host -> the client certificate that it asks for, if any; None where there is none for anybody.
+    aliases, beside_s
+        Names of servers with two addresses, and the time after which the second is tried beside the first.
     """
 
     judge: Callable[[str], str] | None
@@ -103,7 +107,9 @@ class Settings(NamedTuple):
     ca_file: str
     http2: bool
     held: HeldBytes
-    certificate: Callable[[str], ClientCertificate | None] | None = None
+    certificate: Callable[[str], ClientCertificate | None] | None
+    aliases: AddressAliases
+    beside_s: float
 
 
 class _Opened:
@@ -159,7 +165,9 @@ class CurlTransfer:
         self._fields: list[bytes] = []  # what the handle was told last
         self._version = pycurl.CURL_HTTP_VERSION_1_1
         self._offers: tuple[str, ...] = ("1.0", "1.1")
-        self._address, self._connect_s = "", 0.0  # where it was told to connect last, and within which time
+        self._address, self._goal = "", ""  # where it was told to connect last, and by which name
+        self._connect_s = 0.0  # within which time
+        self._named = False  # by a name of ours
         self.proxy, self.proxies_tried = "", list[str]()
         self._fresh = False
         self._bodiless = self._posted = False
@@ -176,6 +184,7 @@ class CurlTransfer:
         put(pycurl.TCP_NODELAY, 1)
         put(pycurl.HTTP_TRANSFER_DECODING, 0)
         put(_SUPPRESS_CONNECT_HEADERS, 1)
+        put(_HAPPY_EYEBALLS_TIMEOUT_MS, max(round(settings.beside_s * 1000), 1))
         put(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_1_1)
         put(pycurl.PROXY, "")
         put(pycurl.NOPROXY, "")
@@ -194,12 +203,14 @@ class CurlTransfer:
         addresses: Sequence[str],
         proxy: str = "",
         *,
+        beside: str = "",
         http3: bool = False,
         only: bool = False,
     ) -> None:
         """Set the handle up for `exchange`, to connect to the first of `addresses`; [] leaves that to curl.
 
-        Where there are more, these are tried next, so that the first gets `NEXT_ADDRESS_S` to answer.
+        With `beside`, to whichever of the two answers first. Where there are more addresses, these are tried next, so
+        that there are `NEXT_ADDRESS_S` to answer.
         """
         self.exchange, self.asking, self.proxies_tried = exchange, asking, []
         put = self.curl.setopt
@@ -221,15 +232,30 @@ class CurlTransfer:
             self._version = version
         self._offers = ("1.0", "1.1", *(("2",) if offers_2 or http3 else ()), *(("3",) if http3 else ()))
         address = addresses[0] if addresses and not self._settings.looks_up else ""
-        if address != self._address:
-            # Host field, SNI and certificate stay the name's; only the connection goes to the address.
-            put(_CONNECT_TO, [f"::[{address}]:" if ":" in address else f"::{address}:"] if address else [])
-            self._address = address
-        connect_s = NEXT_ADDRESS_S if address and len(addresses) > 1 else CONNECT_TIMEOUT_S
+        beside = beside if address and not proxy else ""
+        self._lead(address, beside)
+        more = len(addresses) > (2 if beside else 1)
+        connect_s = NEXT_ADDRESS_S if address and more else CONNECT_TIMEOUT_S
         if connect_s != self._connect_s:
             put(pycurl.CONNECTTIMEOUT_MS, round(connect_s * 1000))
             self._connect_s = connect_s
         self.again(exchange.request.deadline_s)
+
+    def _lead(self, address: str, beside: str) -> None:
+        """Have the handle connect to an address, or to one beside it that answers sooner; "" leaves that to curl."""
+        asking, aliases = self.asking, self._settings.aliases
+        name, lines = "", list[str]()
+        if beside:
+            name, lines = aliases.both(asking.origin, asking.port, address, beside)
+        elif address:
+            name, lines = aliases.one(asking.origin, asking.port, address)
+        self._address, self._named, goal = address, name != "", name or address
+        if lines:
+            self.curl.setopt(pycurl.RESOLVE, lines)
+        if goal != self._goal:
+            # Host field, SNI and certificate stay the name's; only the connection goes to the address.
+            self.curl.setopt(_CONNECT_TO, [f"::[{goal}]:" if ":" in goal else f"::{goal}:"] if goal else [])
+            self._goal = goal
 
     def through(self, proxy: str) -> None:
         """Have the exchange go through a proxy; "" for none."""
@@ -302,7 +328,7 @@ class CurlTransfer:
 
     @property
     def address(self) -> str:
-        """Where the handle was told to connect; "" where a proxy, or curl, finds that out."""
+        """Where the handle was told to connect first; "" where a proxy, or curl, finds that out."""
         return self._address
 
     def silent_since(self, now: float) -> float:
@@ -321,6 +347,9 @@ class CurlTransfer:
         exchange = self.exchange
         exchange.elapsed_s = now - exchange.at
         exchange.ip = str(self.curl.getinfo(pycurl.PRIMARY_IP) or "")
+        if self._named:
+            connected = exchange.ip if self.curl.getinfo(pycurl.REQUEST_SIZE) else ""
+            self._settings.aliases.ended(self.asking.origin, self.asking.port, connected)
         exchange.wire = self._received()
         if self._room_bytes < 0:
             most = exchange.request.max_wire_bytes

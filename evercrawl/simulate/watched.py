@@ -46,10 +46,10 @@ class WatchedNetwork(AroundNetwork):
         """Exchanges under way."""
         return self._inner.in_flight
 
-    def start(self, request: Request, addresses: Sequence[str] = ()) -> None:
+    def start(self, request: Request, addresses: Sequence[str] = (), *, beside: str = "") -> None:
         """Begin an exchange; see `MadeNetwork.start`."""
         before = len(self._log)
-        self._inner.start(request, addresses)
+        self._inner.start(request, addresses, beside=beside)
         if len(self._log) > before:
             self._asked(request, self._log[-1].address)
 

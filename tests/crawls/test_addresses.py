@@ -43,3 +43,36 @@ def test_a_page_has_failed_once_all_addresses_were_tried(run):
     assert {asked.address for asked in failed[:3]} == set(NAMES["a.example"])
     errors = [visit.error.partition(":")[0] for visit in ran.visits]
     assert errors == ["", *["connect"] * (len(failed) // 3)]
+
+
+BOTH = {"a.example": ["8.8.0.1", "8.8.0.2", "2600::1", "2600:1::1"], "b.example": ["8.8.0.9", "2600::1"]}
+
+
+def test_two_addresses_of_two_families_are_tried_at_a_time_and_the_host_stays_where_it_was_answered(run):
+    ran = run(small(run), PAGES[:1], names=BOTH, vacant=lambda address: "" if address == "2600::1" else "timeout")
+    assert len(ran.visits) == 5
+    assert {asked.address for asked in ran.network.log} == {"2600::1"}  # from robots.txt on
+    assert [asked.beside for asked in ran.network.log] == ["8.8.0.1", *[""] * (len(ran.network.log) - 1)]
+
+
+def test_after_two_that_are_silent_come_the_next_two(run):
+    ran = run(small(run), PAGES[:1], names=BOTH, vacant=lambda address: "" if address == "2600:1::1" else "timeout")
+    assert not any(visit.error for visit in ran.visits)
+    tried = [(asked.address, asked.beside) for asked in ran.network.log[:2]]
+    assert tried == [("8.8.0.1", "2600::1"), ("2600:1::1", "8.8.0.2")]
+
+
+def test_an_address_that_is_busy_is_not_tried_beside(run):
+    world = small(run)
+    other = "http://b.example"
+    world.pages |= {f"{other}/": world.html()}
+    ran = run(world, [PAGES[0], f"{other}/"], names=BOTH, connections_per_ip=1)
+    pairs = {(asked.url.split("/")[2], asked.address) for asked in ran.network.log}
+    assert pairs == {("a.example", "8.8.0.1"), ("b.example", "8.8.0.9")}
+    assert [asked.beside for asked in ran.network.log if asked.url.endswith("/robots.txt")] == ["2600::1", ""]
+
+
+@pytest.mark.parametrize("settings", [{"happy_eyeballs_s": 0}, {"proxy": "socks5://127.0.0.1:9"}])
+def test_nothing_is_tried_beside_where_nobody_wants_it_or_a_proxy_connects(run, settings):
+    ran = run(small(run), PAGES[:1], names=BOTH, **settings)
+    assert {asked.beside for asked in ran.network.log} == {""}

@@ -20,7 +20,7 @@ class Nowhere:
         """Return 0."""
         return 0.0
 
-    def start(self, request: Request, addresses: Sequence[str] = ()) -> None:
+    def start(self, request: Request, addresses: Sequence[str] = (), *, beside: str = "") -> None:
         """Never be called."""
         raise AssertionError("an import makes no requests")
 

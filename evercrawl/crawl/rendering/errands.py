@@ -21,10 +21,8 @@ if TYPE_CHECKING:
     from evercrawl.clock import Clock
     from evercrawl.config import Config
     from evercrawl.crawl.pace import Pace
-    from evercrawl.crawl.ports import Network
     from evercrawl.crawl.visit.access import Access
     from evercrawl.model.rules.robots import RobotsKeeper
-    from evercrawl.schedule.frontier.frontier import Frontier
     from evercrawl.schedule.frontier.hosts import Host
 
 MOST_HOPS: Final = 5
@@ -52,10 +50,10 @@ class Errands:
 
     Parameters
     ----------
-    access, frontier, robots
-        Whether and when hosts may be asked.
-    network, clock, pace
-        Who asks, time, and the ceilings on the whole crawl.
+    access, robots
+        Whether and when hosts may be asked, and who asks.
+    clock, pace
+        Time, and the ceilings on the whole crawl.
     config
         Limits on one exchange.
 
@@ -68,15 +66,13 @@ class Errands:
     def __init__(
         self,
         access: Access,
-        frontier: Frontier,
         robots: RobotsKeeper,
-        network: Network,
         clock: Clock,
         pace: Pace,
         config: Config,
     ) -> None:
-        self._access, self._frontier, self._robots = access, frontier, robots
-        self._network, self._clock, self._pace, self._config = network, clock, pace, config
+        self._access, self._robots = access, robots
+        self._clock, self._pace, self._config = clock, pace, config
         self._kept: OrderedDict[str, tuple[Exchange, float]] = OrderedDict()
         self._kept_bytes = 0
         self._wanted: dict[str, asyncio.Future[Exchange]] = {}
@@ -128,7 +124,7 @@ class Errands:
         now = self._clock.now()
         self._pace.received(now, len(exchange.wire) + len(exchange.head))
         apply_backoff(tag.host, exchange, now)
-        self._frontier.ended(tag.host, now)
+        self._access.ended(tag.host, exchange, now)
         if not tag.answered.done():
             tag.answered.set_result(exchange)
 
@@ -172,10 +168,9 @@ class Errands:
         try:
             answered: asyncio.Future[Exchange] = asyncio.get_running_loop().create_future()
             now = self._clock.now()
-            self._frontier.began(host, now)
+            self._access.start(msgspec.structs.replace(request, tag=ErrandTag(answered, host)), host, now)
             self._pace.started(now)
             self.made += 1
-            self._network.start(msgspec.structs.replace(request, tag=ErrandTag(answered, host)), host.addresses)
             exchange = await asyncio.shield(answered)
         finally:
             self._access.give_back(host, held)

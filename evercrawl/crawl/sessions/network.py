@@ -77,6 +77,7 @@ class _Asked:
 
     request: Request
     addresses: Sequence[str]
+    beside: str
     session: Session
     sent_by: Credentials
     logged_in_again: bool = False
@@ -161,15 +162,15 @@ class SessionNetwork(AroundNetwork):
         """Exchanges under way, or waiting for a login."""
         return self._inner.in_flight + self._paused + len(self._ended)
 
-    def start(self, request: Request, addresses: Sequence[str] = ()) -> None:
+    def start(self, request: Request, addresses: Sequence[str] = (), *, beside: str = "") -> None:
         """Begin an exchange, once somebody is logged in where that is asked for."""
         session = self._session_of(hostname(request.url))
         if session is None:
-            self._inner.start(request, addresses)
+            self._inner.start(request, addresses, beside=beside)
         elif isinstance(request.tag, RobotsTag) or not session.credentials.rules.login or session.logged_in:
-            self._begin(_Asked(request, addresses, session, session.credentials))
+            self._begin(_Asked(request, addresses, beside, session, session.credentials))
         else:
-            self._await_login(_Asked(request, addresses, session, session.credentials))
+            self._await_login(_Asked(request, addresses, beside, session, session.credentials))
 
     async def finished(self, timeout_s: float) -> list[Exchange]:
         """Return the exchanges that have ended; those of logins are not among them."""
@@ -217,7 +218,8 @@ class SessionNetwork(AroundNetwork):
         request, credentials = asked.request, asked.session.credentials
         asked.sent_by = credentials
         headers = (*request.headers, *self._fields(request.url, credentials))
-        self._inner.start(msgspec.structs.replace(request, tag=asked, headers=headers), asked.addresses)
+        made = msgspec.structs.replace(request, tag=asked, headers=headers)
+        self._inner.start(made, asked.addresses, beside=asked.beside)
 
     def _fields(self, url: str, credentials: Credentials) -> tuple[tuple[str, str], ...]:
         """Return the header fields that the section of a site adds."""
@@ -356,7 +358,7 @@ class SessionNetwork(AroundNetwork):
             finally:
                 self._paused -= 1
             if self._left(asked):
-                self.start(asked.request, asked.addresses)
+                self.start(asked.request, asked.addresses, beside=asked.beside)
             else:
                 self._begin(asked)
 

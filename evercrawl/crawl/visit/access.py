@@ -12,6 +12,7 @@ import msgspec
 from evercrawl.config.site_rules import Sites
 from evercrawl.crawl.backoff import await_calm, retry_after_s
 from evercrawl.crawl.posting.landlord import WAIT_S
+from evercrawl.crawl.visit.families import BothFamilies, stays
 from evercrawl.crawl.visit.moved_robots import MovedRobots, crowded_words
 from evercrawl.crawl.visit.name_turns import NameTurns
 from evercrawl.fetch.names import LookUps, ResolveError
@@ -70,6 +71,8 @@ class Access:
         Rest of a host where its robots.txt asks for none.
     sites
         Sections of the settings that say when single sites may be asked.
+    both_families
+        Whether two addresses of a host are tried at a time where they are of two families.
 
     Attributes
     ----------
@@ -99,6 +102,7 @@ class Access:
         proxied: bool,
         delay_s: float,
         sites: Sequence[SiteRules],
+        both_families: bool = True,
     ) -> None:
         self._sections, self._sites = tuple(sites), Sites(sites)
         self._silences = silences
@@ -124,6 +128,7 @@ class Access:
         self._judged: dict[str, tuple[tuple[str, ...], str]] = {}  # what the guard said of origins at their addresses
         self._strangers: dict[str, Host] = {}  # hosts without pages that have the robots.txt of others
         self._given_way: set[str] = set()  # origins of which a page has made room since their robots.txt was asked for
+        self._families = BothFamilies(frontier, on=both_families)
         self._missed: dict[int, int] = {}  # host number -> how many of its addresses in a row took no connection
         self._elsewhere = MovedRobots(delay_s)
         self._reading = asyncio.Lock()
@@ -170,8 +175,7 @@ class Access:
             if self._gives_way(host, home):
                 return f"robots_unreachable: {_closed_why(home, self._robots.last(home))}"
             host.held = "robots.txt"
-            self._network.start(self._robots.request(home), addresses)
-            self._frontier.began(host, now)
+            self.start(self._robots.request(home), host, now)
             return WAIT
         if not rules.open:
             return self._closed(host, home, rules)
@@ -180,12 +184,26 @@ class Access:
             return "robots: robots.txt disallows it"
         return WAIT if self._slower(host, rules, now) else GO
 
+    def start(self, request: Request, host: Host, now: float) -> None:
+        """Begin an exchange with a host, at the addresses at which it is counted; `ended` is to be called for it."""
+        addresses = self.addresses(host)
+        beside = self._families.begun(
+            host, addresses, now, lambda key: self.leases is None or self.leases.may(key, now)
+        )
+        self._network.start(request, addresses, beside=beside)
+        self._frontier.began(host, now)
+
+    def ended(self, host: Host, exchange: Exchange, now: float) -> None:
+        """Take note of the end of an exchange with a host."""
+        self._frontier.ended(host, now)
+        self._families.ended(host, exchange, now)
+
     def misses(self, host: Host, exchange: Exchange) -> bool:
         """Whether an exchange found nobody at a host's address, and the host has others that were not tried since.
 
-        One address is connected to at a time, the one whose exchanges are counted; see `move_on`.
+        Only addresses are connected to at which the exchange is counted: one, or one of each family. See `move_on`.
         """
-        missed = self._missed.pop(host.number, 0) + 1
+        missed = self._missed.pop(host.number, 0) + self._families.tried(host)
         if exchange.sent or exchange.error not in _UNCONNECTED or missed >= len(host.addresses) or host.in_flight > 1:
             return False
         self._missed[host.number] = missed
@@ -233,12 +251,12 @@ class Access:
             asked.answers = int(exchange.status > 0)
         if asked is host and exchange.error == SILENT:
             host.held = ""
-            self._frontier.ended(host, now)
+            self.ended(host, exchange, now)
             self.fell_silent(host, exchange, now)
             return
         if asked is host and self.misses(host, exchange):
             host.held = ""
-            self._frontier.ended(host, now)
+            self.ended(host, exchange, now)
             self.move_on(host)
             return
         large = moved is None and len(exchange.body) > LARGE_BYTES
@@ -249,7 +267,7 @@ class Access:
         else:
             self._spawn(self._following(host, moved))
         if asked is not None:
-            self._frontier.ended(asked, now)
+            self.ended(asked, exchange, now)
         if moved is None and not large:
             self._frontier.release(host)
         if tag.hops and (others := self._elsewhere.answered(exchange, now)):
@@ -356,7 +374,7 @@ class Access:
             return
         known = self._names.known(host.name, now)
         if known is not None and known.addresses:
-            self._frontier.locate(host, self._reachable(known.addresses), known.until)
+            self._frontier.locate(host, stays(host, self._reachable(known.addresses)), known.until)
         elif known is not None:  # as it was said the last time
             host.stay_away(known.until, "name look-up")
         elif not self.turns.put_off(host, now):
@@ -377,7 +395,7 @@ class Access:
             self._frontier.release(host)
             return
         host.held = ""
-        self._frontier.locate(host, self._reachable(known.addresses), known.until)
+        self._frontier.locate(host, stays(host, self._reachable(known.addresses)), known.until)
 
     async def _following(self, host: Host, request: Request) -> None:
         try:
@@ -422,8 +440,7 @@ class Access:
             self._frontier.locate(other, addresses, other.located_until)
         assert isinstance(request.tag, RobotsTag)
         self._guests[request.tag] = (other, await self._rested(other))
-        self._frontier.began(other, self._clock.now())
-        self._network.start(request, self.addresses(other))
+        self.start(request, other, self._clock.now())
 
     async def turn(self, url: str) -> tuple[Host, bool]:
         """Wait until the host of what belongs to a page may be asked; return it, and whether it was taken hold of.
@@ -500,7 +517,7 @@ class Access:
         return literal(name) or self._reachable((await self._names.resolve(name)).addresses)
 
     def _reachable(self, addresses: Sequence[str]) -> tuple[str, ...]:
-        """Return the addresses that may be reached; all, where none may. The first is connected to and counted."""
+        """Return the addresses that may be reached; all, where none may."""
         return tuple(address for address in addresses if not self._guard.judge(address)) or tuple(addresses)
 
     def _spawn(self, work: Coroutine[object, object, None]) -> None:

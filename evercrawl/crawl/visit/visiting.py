@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from evercrawl.crawl.enforcing import Enforcing
     from evercrawl.crawl.orders.checks import Checks
     from evercrawl.crawl.pace import Pace
-    from evercrawl.crawl.ports import Network
     from evercrawl.crawl.probes.random_probes import RandomProbes
     from evercrawl.crawl.probes.soft404_book import Soft404Book
     from evercrawl.crawl.rendering.rendering import Rendering
@@ -54,10 +53,10 @@ class Visiting:
 
     Parameters
     ----------
-    partition, config, network
-        Where pages are known, how much of them may be asked for, and who asks.
+    partition, config
+        Where pages are known, and how much of them may be asked for.
     frontier, access
-        Where pages wait, and whether they may be asked for.
+        Where pages wait; whether they may be asked for, and who asks.
     planning
         Has something to note before the first visit by a plan; None where the policy makes none.
     random_probes
@@ -91,7 +90,6 @@ class Visiting:
         self,
         partition: Partition,
         config: Config,
-        network: Network,
         frontier: Frontier,
         access: Access,
         *,
@@ -111,7 +109,7 @@ class Visiting:
         tdm: TdmPolicies | None = None,
     ) -> None:
         self._enforcing, self._checks = enforcing, checks
-        self._partition, self._config, self._network = partition, config, network
+        self._partition, self._config = partition, config
         self._frontier, self._access = frontier, access
         self._planning, self._random_probes, self._mirrors = planning, random_probes, mirrors
         self._heads, self._soft404, self._sitemaps = heads, soft404, sitemaps
@@ -189,9 +187,8 @@ class Visiting:
         if self._planning is not None and (noted := self._planning.noted(now)) is not None:
             self._partition.remember(noted)
             self._storing.changed()
-        self._network.start(request, self._access.addresses(host))
+        self._access.start(request, host, now)
         self._checks.began(slot)
-        self._frontier.began(host, now)
         self.underway += 1
         self._pace.started(now)
         if self._random_probes.began(slot, now):
@@ -233,7 +230,7 @@ class Visiting:
             answer = fetched(failed, tag.host, tag.slot, tag.before, tag.said)
         self.underway -= 1
         self._pace.received(now, received)
-        self._frontier.ended(tag.host, now)
+        self._access.ended(tag.host, exchange, now)
         self._parsers.submit(answer)
 
     def _failed(self, exchange: Exchange, error: Exception, now: float) -> Exchange:
@@ -245,7 +242,7 @@ class Visiting:
         """Let a page be asked for at its host's next turn: its head alone was asked for, or nobody was there."""
         self.underway -= 1
         self._pace.received(now, len(exchange.head))
-        self._frontier.ended(tag.host, now)
+        self._access.ended(tag.host, exchange, now)
         self._checks.put_back(tag.slot)
         self._frontier.put_first(tag.host, tag.slot, new=new)
 

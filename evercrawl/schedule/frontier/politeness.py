@@ -217,6 +217,28 @@ class PoliteHosts:
             self._rested.append(host.number)
             self._rested_at.append(rested_at)
 
+    def began_beside(self, host: Host, address: str, now: float, may: Callable[[int], bool]) -> int:
+        """Count an exchange with a second address of a host from now on; return the key of that, 0 if it may not be.
+
+        It may not where the address is busy, rests, is the host's own in another form, or `may` says no of its key.
+        """
+        key = self._key(machine_of(address))
+        if key == host.rows.address[host.row] or not may(key):
+            return 0
+        second = self._address(key)
+        if second.in_flight >= self._per_ip or second.ready_at > now:
+            return 0
+        second.in_flight += 1
+        second.ready_at = now + self._ip_delay_s
+        return key
+
+    def ended_beside(self, key: int, now: float) -> None:
+        """Take note of the end of an exchange that was counted there."""
+        second = self._address(key)
+        second.in_flight -= 1
+        if second.waiting:
+            self._admit(second, now)
+
     def wait_s(self, host: Host, now: float) -> float:
         """Return how long to wait before looking whether a host may be asked for what is no page; 0 if it may be now.
 

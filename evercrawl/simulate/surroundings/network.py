@@ -72,6 +72,8 @@ class Asked:
         Of the answer, and its header fields (names in lower case); 0 and none also where there was no answer.
     head
         Whether it was asked for by HEAD.
+    beside
+        The other address that was tried, "" for none.
     """
 
     at: float
@@ -82,6 +84,7 @@ class Asked:
     status: int = 0
     answered: dict[str, str] = field(default_factory=dict[str, str])
     head: bool = False
+    beside: str = ""
 
 
 class MadeNetwork:
@@ -139,17 +142,19 @@ class MadeNetwork:
         """Exchanges under way."""
         return len(self._timers)
 
-    def start(self, request: Request, addresses: Sequence[str] = ()) -> None:
-        """Begin an exchange with the first of `addresses`, if that may be connected to."""
+    def start(self, request: Request, addresses: Sequence[str] = (), *, beside: str = "") -> None:
+        """Begin an exchange with the first of `addresses`, if it is allowed; with `beside`, if nobody is there."""
         exchange = Exchange(request, self._clock.now())
         if addresses and (reason := self._judge(addresses[0])):
             exchange.error, exchange.detail = "refused_address", reason
             self._ended.append(exchange)
             self.wake()
             return
-        exchange.ip = addresses[0] if addresses else ""
+        exchange.ip, other = addresses[0] if addresses else "", beside
+        if beside and self._vacant(exchange.ip) and not self._vacant(beside):
+            exchange.ip, other = beside, exchange.ip
         headers = {name.lower(): value for name, value in request.headers}
-        asked = Asked(self._true(), request.url, headers, exchange.ip, head=request.head)
+        asked = Asked(self._true(), request.url, headers, exchange.ip, head=request.head, beside=other)
         self.log.append(asked)
         self._watch(asked)
         lasts_s = self._carry_out(exchange, headers, asked.at)

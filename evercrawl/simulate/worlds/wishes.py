@@ -38,6 +38,7 @@ NOT_DRAWN: Final = {
     "dns": "names are made up",
     "memory_max_bytes": "how much memory a process takes is no part of a world",
     "resolve": "names are made up",
+    "happy_eyeballs_s": "the hosts of made-up worlds have addresses of one version; a crawl of two tests it",
     "proxy": "there is no network",
     "verify_tls": "there are no certificates",
     "http2": "there is no network",

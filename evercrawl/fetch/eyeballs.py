@@ -1,0 +1,79 @@
+"""Two addresses of one server, of which the second is tried where the first does not answer at once (RFC 8305)."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections import Counter, OrderedDict
+from typing import Final
+
+__all__ = ["AddressAliases"]
+
+MOST_ALIASES: Final = 10_000
+
+
+class AddressAliases:
+    """Names that lead curl to the addresses of servers.
+
+    curl tries two addresses at a time where a name leads to both, and uses a kept connection again where it was made
+    to the same name. So a server whose addresses were tried together keeps its name, and the connection serves the
+    requests that follow. Nothing but curl's cache knows the names, and it knows them while they are in use: curl goes
+    through all of its cache at each transfer.
+
+    Examples
+    --------
+    >>> aliases = AddressAliases()
+    >>> aliases.both("http://a.example", "80", "192.0.2.1", "2001:db8::1")
+    ('a1.invalid', ['a1.invalid:80:192.0.2.1,[2001:db8::1]'])
+    >>> aliases.ended("http://a.example", "80", "2001:db8::1")
+    >>> aliases.one("http://a.example", "80", "2001:db8::1")
+    ('a1.invalid', ['-a1.invalid:80', 'a1.invalid:80:[2001:db8::1]'])
+    >>> aliases.one("http://a.example", "80", "192.0.2.1"), aliases.one("http://b.example", "80", "192.0.2.1")
+    (('', []), ('', []))
+    """
+
+    def __init__(self) -> None:
+        self._aliases: OrderedDict[str, tuple[str, str]] = OrderedDict()  # origin -> name, address that answered
+        self._in_use = Counter[str]()
+        self._unused = list[str]()  # lines that take names out of curl's cache
+        self._made = 0
+
+    def both(self, origin: str, port: str, first: str, second: str) -> tuple[str, list[str]]:
+        """Return the name that leads to two addresses of a server, and what curl's cache has to be told (RESOLVE)."""
+        name, _ = self._aliases.pop(origin, ("", ""))
+        if not name:
+            self._made += 1
+            name = f"a{self._made}.invalid"
+            if len(self._aliases) >= MOST_ALIASES:
+                self._aliases.popitem(last=False)
+        self._aliases[origin] = name, ""
+        return name, self._lines(name, port, first, second)
+
+    def one(self, origin: str, port: str, address: str) -> tuple[str, list[str]]:
+        """Return the name that leads to the address of a server that answered, "" for another; and likewise."""
+        name, answered = self._aliases.get(origin, ("", ""))
+        if not answered or answered != _plain(address):
+            return "", self._told()
+        return name, self._lines(name, port, address)
+
+    def ended(self, origin: str, port: str, address: str) -> None:
+        """Take note of the end of a transfer to a name: which address a connection was made to, "" for none."""
+        name, answered = self._aliases.get(origin, ("", ""))
+        if name:
+            self._aliases[origin] = name, _plain(address) if address else answered
+            self._in_use[name] -= 1
+            if not self._in_use[name]:
+                del self._in_use[name]
+                self._unused.append(f"-{name}:{port}")
+
+    def _lines(self, name: str, port: str, *addresses: str) -> list[str]:
+        self._in_use[name] += 1
+        listed = ",".join(f"[{one}]" if ":" in one else one for one in addresses)
+        return [*self._told(), f"{name}:{port}:{listed}"]
+
+    def _told(self) -> list[str]:
+        told, self._unused = self._unused, []
+        return told
+
+
+def _plain(address: str) -> str:
+    return str(ipaddress.ip_address(address))
