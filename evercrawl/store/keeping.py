@@ -37,7 +37,10 @@ _LIBC: Final = ctypes.CDLL(None, use_errno=True)
 
 
 class RemovedSpan(msgspec.Struct, array_like=True, frozen=True):
-    """A visit whose records go: its page and host, where they begin, and the pointer to its answer."""
+    """A visit whose records go: its page and host, where they begin, and the pointer to its answer.
+
+    Of a requisite the page is `NO_SLOT`, and its number stands for the host.
+    """
 
     slot: int
     host: int

@@ -41,6 +41,7 @@ from evercrawl.store.disk.disk import Disk, RealDisk
 from evercrawl.store.journal.events import Visit
 from evercrawl.store.orders import OrderSource
 from evercrawl.store.partition import Partition, Scheme
+from evercrawl.store.requisites.book import REQUISITES_FILE, RequisiteBook
 from evercrawl.store.state import State
 
 BEGAN_AT = 1_700_000_000.0
@@ -112,11 +113,10 @@ class Manners:
             self.expect(gap_s > self.config.delay_s - 1e-6, f"{asked.url}: {gap_s} s after the end of {before.url}")
             self.gaps[host].append(gap_s)
         self.last[host] = asked
-        sharing = self.open[asked.address] = [a for a in self.open[asked.address] if a.ended_at == float("inf")]
-        sharing.append(asked)
-        if asked.address:
-            most = self.config.connections_per_ip
-            self.expect(len(sharing) <= most, f"{len(sharing)} connections to {asked.address}")
+        for address in filter(None, (asked.address, asked.beside)):
+            sharing = self.open[address] = [a for a in self.open[address] if a.ended_at == float("inf")]
+            sharing.append(asked)
+            self.expect(len(sharing) <= self.config.connections_per_ip, f"{len(sharing)} connections to {address}")
         path = path_query(asked.url)
         if path == "/robots.txt":
             self.read_robots_at[host] = asked.at
@@ -253,6 +253,7 @@ class Runner:
         parsers: Callable[[Hasher], Parsers] | None = None,
         orders: OrderSource | None = None,
         amend: Callable[[Change], None] | None = None,
+        book: Callable[[str], RequisiteBook] = RequisiteBook.opened,
         **settings: Any,
     ) -> Ran:
         """Open the directory, crawl, close it; `during` may return a coroutine to run beside the crawl.
@@ -288,7 +289,12 @@ class Runner:
                     config.product_token,
                     config.exchange_deadline_s,
                 )
-                memory = Memory(partition, keeper, SitemapCache(":memory:"), Soft404Book(":memory:"), search)
+                requisites = book(str(self.directory / REQUISITES_FILE)) if config.requisites else None
+                if requisites is not None:
+                    requisites.follow(partition.journal)
+                memory = Memory(
+                    partition, keeper, SitemapCache(":memory:"), Soft404Book(":memory:"), search, requisites=requisites
+                )
                 try:
                     if (
                         switch is not None

@@ -1,7 +1,7 @@
 """Old versions leave the archive: by their age, by how many a page has, and by how much room all take.
 
 The newest content of each page always stays, and so does the record of its last visit, with whatever has the body of
-either. It is done between two runs of a crawl, which goes on by itself.
+either; and so it is with each requisite. It is done between two runs of a crawl, which goes on by itself.
 """
 
 from __future__ import annotations
@@ -27,8 +27,10 @@ from evercrawl.store.archive.pointer import Pointer
 from evercrawl.store.archive.warc import ID_BYTES
 from evercrawl.store.archive.warc_read import walk
 from evercrawl.store.disk.lock import PURPOSE, Lock
-from evercrawl.store.journal.events import Lost, Visit
+from evercrawl.store.journal.events import LOST_REQUISITE, Event, Lost, RequisiteFetched, Visit
 from evercrawl.store.partition import Partition
+from evercrawl.store.requisites.losing import gone_of, record_of
+from evercrawl.types import NO_SLOT
 
 if TYPE_CHECKING:
     from evercrawl.config import Config
@@ -41,8 +43,9 @@ FULL_S: Final = 3_600.0
 """How often it is done where the archive takes more room than it may."""
 WHY: Final = "the crawl keeps no older versions of this page"
 _DAY_S: Final = 86_400.0
-_CODES: Final = {"slot": "I", "host": "I", "at": "d", "outcome": "B", "flags": "I", "segment": "I", "offset": "Q",
-                 "length": "I", "pointer": "Q", "content": "Q"}  # fmt: skip
+_CODES: Final = {"slot": "I", "host": "I", "requisite": "q", "at": "d", "outcome": "B", "flags": "I", "same": "B",
+                 "segment": "I", "offset": "Q", "length": "I", "pointer": "Q", "content": "Q"}  # fmt: skip
+_NO_REQUISITE: Final = -1
 
 
 class KeptLess(NamedTuple):
@@ -104,7 +107,7 @@ def keep_less(directory: Path, config: Config, now: float | None = None) -> Kept
         if spans:
             plan = keeping.write_plan(disk, spans, now, os.urandom(ID_BYTES))
             for span in spans:
-                partition.remember(Lost(span.slot, span.host, now, span.archive, WHY, current=False))
+                partition.remember(_gone(span, now))
             _stored(partition)  # with a snapshot, so that no start has to read the journal for them
             removed = keeping.overwrite(directory, disk, archive, plan, [span.archive for span in spans])
         partition.index_archive()
@@ -126,17 +129,30 @@ def _stored(partition: Partition) -> None:
     asyncio.run(partition.snapshot(commit, offload))
 
 
+def _gone(span: keeping.RemovedSpan, now: float) -> Event:
+    """Return the event that gives a record up: an older one of a page, or of a requisite."""
+    if span.slot == NO_SLOT:
+        return RequisiteFetched(span.host, now, 0, LOST_REQUISITE, span.archive)
+    return Lost(span.slot, span.host, now, span.archive, WHY, current=False)
+
+
 def _gathered(partition: Partition) -> tuple[dict[str, NDArray[Any]], set[Pointer]]:
-    """Return columns of all visits whose records are there, in order, and the records that are not."""
+    """Return columns of all visits and requisites whose records are there, in order, and the records that are not."""
     columns: dict[str, array[Any]] = {name: array(code) for name, code in _CODES.items()}
-    lost = set[Pointer]()
+    lost, content = set[Pointer](), dict[int, int]()
     for pointer, _, event in partition.journal.replay(follow=True):
-        if isinstance(event, Lost):
-            lost.add(Pointer(*event.archive))
-        elif isinstance(event, Visit) and event.archive is not None:
-            row: tuple[Any, ...] = (
-                event.slot, event.host, event.at, event.outcome, event.flags, *event.archive, pointer, event.content
-            )  # fmt: skip
+        if (gone := gone_of(event)) is not None:
+            lost.add(Pointer(*gone))
+        elif (where := record_of(event)) is not None:
+            row: tuple[Any, ...]
+            if isinstance(event, RequisiteFetched):
+                has = content.get(event.number, 0) if event.unchanged else pointer
+                content[event.number] = has
+                row = NO_SLOT, 0, event.number, event.at, 0, 0, event.unchanged, *where, pointer, has
+            else:
+                assert isinstance(event, Visit)
+                page = event.slot, event.host, _NO_REQUISITE, event.at, event.outcome, event.flags, False
+                row = *page, *where, pointer, event.content
             for column, value in zip(columns.values(), row, strict=True):
                 column.append(value)
     found = {name: np.array(column) for name, column in columns.items()}
@@ -149,12 +165,12 @@ def _gathered(partition: Partition) -> tuple[dict[str, NDArray[Any]], set[Pointe
 
 def _going(visits: dict[str, NDArray[Any]], config: Config, now: float, room: int) -> Ints:
     """Return which visits' records go, in the order of the journal."""
-    age = np.arange(len(visits["slot"]))
-    order = np.lexsort((age, visits["slot"]))
-    slots = visits["slot"][order].astype(np.int64)
-    last = np.flatnonzero(np.diff(slots, append=np.int64(-1)))  # of each page
+    of_page = visits["requisite"] == _NO_REQUISITE
+    age, whose = np.arange(len(of_page)), np.where(of_page, visits["slot"], -2 - visits["requisite"])
+    order = np.lexsort((age, whose))
+    last = np.flatnonzero(np.diff(whose[order], append=np.iinfo(np.int64).max))  # of each page, and each requisite
     starts = np.concatenate(([0], last[:-1] + 1)).astype(np.int64)
-    brings = brings_version(visits["outcome"][order], visits["flags"][order])
+    brings = np.where(of_page, brings_version(visits["outcome"], visits["flags"]), visits["same"] == 0)[order]
     upto = np.cumsum(brings)
     total = np.repeat(upto[last] if len(last) else upto[:0], np.diff(starts, append=len(order)))
     newer: Ints = total - upto  # versions of the page that came after each visit
@@ -203,15 +219,19 @@ def _bodies(visits: dict[str, NDArray[Any]], which: Flags) -> Ints:
 
 def _spans(partition: Partition, visits: dict[str, NDArray[Any]], going: Ints) -> list[keeping.RemovedSpan]:
     """Return what goes: of each visit its answer, and the request that stands before it."""
+    order = np.lexsort((visits["offset"], visits["segment"]))
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
     spans = list[keeping.RemovedSpan]()
     for visit in going.tolist():
         segment, offset, length = (int(visits[name][visit]) for name in ("segment", "offset", "length"))
-        before = 0
-        if visit and int(visits["segment"][visit - 1]) == segment:
-            before = int(visits["offset"][visit - 1]) + int(visits["length"][visit - 1])
+        before, last = 0, int(order[place[visit] - 1])
+        if place[visit] and int(visits["segment"][last]) == segment:
+            before = int(visits["offset"][last]) + int(visits["length"][last])
         start = _request(partition, segment, before, offset)
-        pointer = Pointer(segment, offset, length)
-        spans.append(keeping.RemovedSpan(int(visits["slot"][visit]), int(visits["host"][visit]), start, pointer))
+        slot, requisite = int(visits["slot"][visit]), int(visits["requisite"][visit])
+        whose = int(visits["host"][visit]) if requisite == _NO_REQUISITE else requisite
+        spans.append(keeping.RemovedSpan(slot, whose, start, Pointer(segment, offset, length)))
     return spans
 
 

@@ -177,8 +177,9 @@ class RequisiteBook:
             self._file.execute("COMMIT")
 
     def close(self) -> None:
-        """Commit, and close the file."""
-        self.commit()
+        """Commit, and close the file; what a full disk does not take, the next start takes in from the journal."""
+        with contextlib.suppress(sqlite3.Error):
+            self.commit()
         self._file.close()
 
     def _begin(self) -> None:
@@ -222,6 +223,8 @@ class RequisiteBook:
             )  # fmt: skip
 
     def _came(self, event: RequisiteFetched) -> None:
+        if event.error == LOST_REQUISITE and not event.retry_at:
+            return  # a record that has not the content: what is known stays as it is
         self._file.execute(
             "UPDATE requisites SET at = ?, status = ?, error = ?, stale_at = ?, retry_at = ?, owed = ?, "
             "tries = CASE WHEN ? THEN tries + 1 ELSE 0 END, wire_bytes = wire_bytes + ? WHERE number = ?",
@@ -229,11 +232,10 @@ class RequisiteBook:
              event.retry_at > 0, event.wire_bytes, event.number),
         )  # fmt: skip
         if event.error == LOST_REQUISITE:
-            if event.retry_at:
-                self._file.execute(
-                    "UPDATE requisites SET segment = NULL, body_at = 0, etag = '', last_modified = '', payload = '' "
-                    "WHERE number = ?", (event.number,),
-                )  # fmt: skip
+            self._file.execute(
+                "UPDATE requisites SET segment = NULL, body_at = 0, etag = '', last_modified = '', payload = '' "
+                "WHERE number = ?", (event.number,),
+            )  # fmt: skip
             return
         if event.archive is None or event.unchanged:
             return

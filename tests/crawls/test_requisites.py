@@ -1,0 +1,128 @@
+# ruff: noqa: ANN202  (the servers of a test are nested functions, and say more without annotations)
+"""What pages need to be shown, where disks are full or damaged, and where older versions are not kept."""
+
+import asyncio
+import errno
+import os
+import sqlite3
+from collections import Counter
+
+import pytest
+
+from evercrawl.ask.verify.verify import verify
+from evercrawl.config import Config
+from evercrawl.crawl.removing.keeping import keep_less
+from evercrawl.parse.sites import found_site
+from evercrawl.progress import Limits
+from evercrawl.store.archive.pointer import Pointer
+from evercrawl.store.journal.events import LOST_REQUISITE, RequisiteFetched
+from evercrawl.store.partition import Partition
+from evercrawl.store.requisites.book import RequisiteBook, read_book
+
+A = "http://a.example"
+NAMES = {"a.example": ["8.8.0.1"]}
+PICTURES = [f"{A}/{number}.png" for number in range(3)]
+DAY_S = 86_400.0
+
+
+def crawled(run, pictures=lambda url, at: url.encode(), **more):  # noqa: ANN003
+    """Crawl a page with three pictures, which are what `pictures` says."""
+    world = run.World()
+    text = "".join(f"<img src={url}>" for url in PICTURES)
+    world.pages = {f"{A}/": lambda _, at: world.html(text=f"{text} {at}")}
+    for url in PICTURES:
+        world.pages[url] = lambda _, at, url=url: run.Answer(200, {"Content-Type": "image/png"}, pictures(url, at))
+    return run(world, [f"{A}/"], names=NAMES, requisites=True, sitemaps=False, probe_share=0.0, **more)
+
+
+def known(run):
+    with read_book(run.directory) as book:
+        return {one.url: one for one in book.of(range(book.count))}
+
+
+def bodies(run, url):
+    """Return each version of something that is in the archive."""
+    partition, found = run.folded(), []
+    number = known(run)[url].number
+    gone = {
+        event.archive for _, _, event in partition.journal.replay() if getattr(event, "error", "") == LOST_REQUISITE
+    }
+    for _, _, event in partition.journal.replay():
+        if isinstance(event, RequisiteFetched) and event.number == number and event.archive and not event.unchanged:
+            found += [partition.archive.read(Pointer(*event.archive)).wire] if event.archive not in gone else []
+    partition.close()
+    return found
+
+
+def asked(ran):
+    return Counter(url for url in ran.pages.elements() if url in PICTURES)
+
+
+@pytest.mark.parametrize("part", ["archive", "journal"])
+def test_on_a_full_disk_nothing_is_lost_and_nothing_asked_for_twice(run, part):
+    refused = []
+
+    def hook(operation, name):
+        passed_s = asyncio.get_running_loop().time() - 1.7e9
+        if operation == "write" and part in name and 2.5 <= passed_s < 60.0:
+            refused.append(passed_s)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    ran = crawled(run, hook=hook, disk_wait_s=600.0)
+    assert refused
+    assert asked(ran) == Counter(PICTURES)
+    assert Counter(run.archived()) == Counter([f"{A}/", *PICTURES])
+    assert all(one.archive and not one.owed for one in known(run).values())
+    assert verify(run.directory).fine
+
+
+def test_where_the_table_has_no_room_it_is_made_again_from_the_journal(run):
+    def cramped(path):
+        RequisiteBook.opened(path).close()
+        file = sqlite3.connect(path, isolation_level=None)
+        (pages,) = file.execute("PRAGMA page_count").fetchone()
+        file.execute(f"PRAGMA max_page_count = {pages}")
+        return RequisiteBook(file)
+
+    long = "x" * 6000  # of which the table has no place for one
+    PICTURES.append(f"{A}/{long}.png")
+    try:
+        assert asked(crawled(run, book=cramped)) == Counter(PICTURES)
+        again = crawled(run)
+        assert not asked(again)
+        assert set(known(run)) == set(PICTURES)
+    finally:
+        PICTURES.pop()
+
+
+def test_a_lost_record_is_fetched_again_and_no_other(run):
+    crawled(run)
+    where = known(run)[PICTURES[1]].archive
+    partition = run.folded()
+    name = partition.archive.name(where.segment)
+    partition.close()
+    with (run.directory / name).open("r+b") as file:
+        file.seek(where.offset)
+        file.write(bytes(where.length))
+    partition = Partition(run.directory, os.urandom, now=run.now, site=found_site)
+    partition.give_up({where}, run.now, "it is damaged")
+    partition.close()
+    assert asked(crawled(run)) == Counter([PICTURES[1]])
+    assert bodies(run, PICTURES[1]) == [PICTURES[1].encode()]
+
+
+def test_older_versions_go_and_the_newest_stays(run):
+    def pictures(url, at):
+        return url.encode() if url == PICTURES[0] else f"{url} {at // DAY_S}".encode() * (1 + (url == PICTURES[2]))
+
+    for _ in range(4):
+        crawled(run, pictures, limits=Limits(pages=1))
+        run.now += DAY_S * 1.5
+    assert [len(bodies(run, url)) for url in PICTURES] == [1, 4, 4]
+    newest = known(run)
+    for settings, versions in (({"keep_versions": 3}, 3), ({"keep_days": 4.0}, 2), ({"keep_bytes": 1}, 1)):
+        keep_less(run.directory, Config(**settings), run.now)
+        assert [len(bodies(run, url)) for url in PICTURES] == [1, versions, versions]
+    assert verify(run.directory).fine
+    crawled(run, pictures, limits=Limits(seconds=1))
+    assert {url: one._replace(owed=False) for url, one in known(run).items()} == newest
