@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 REPORT_S: Final = 0.5
 IDLE_S: Final = 0.02  # a wait as long as that means that there is time for what can wait
 WAITING_S: Final = 0.005  # while the crawl is busy, hosts that have rested are looked at after this long at the latest
-RENDERED_S: Final = 60.0  # and pages in a browser this long, where nobody says stop
+RENDERED_S: Final = 60.0  # and pages in a browser this long, where neither a person nor a limit on time says stop
 GRACE_S: Final = 3.0  # what is under way when the crawl is told to stop may take this long to finish
 MEMORY_WAIT_S: Final = 30.0  # how long a lack of memory is borne
 BATCH: Final = 32  # exchanges that are taken in together; where there are more, other tasks have their turn after them
@@ -424,9 +424,9 @@ class Crawl:
             await self._indexing.finish()
 
     async def _end_rendering(self) -> None:
-        """Let pages in the browser end, unless a person said stop; those that do not count as they came."""
+        """Let pages in the browser end, as far as there is time; those that do not count as they came."""
         assert self._rendering is not None
-        until = self._clock.now() + (0.0 if self._reason == "stopped" else RENDERED_S)
+        until = self._clock.now() + {"stopped": 0.0, "seconds": GRACE_S}.get(self._reason, RENDERED_S)
         while self._rendering.pending and self._clock.now() < until:
             await self._turn(REPORT_S)
         await self._rendering.close()

@@ -121,8 +121,8 @@ class Rendering:
         if content is None or exchange.status != 200 or exchange.truncated or exchange.error or content.error:
             return False
         held = (answer.before.digest, answer.before.digest_rest) == (content.digest, content.digest_rest)
-        if held and self._config.render != ALWAYS:  # as it was when it was found to be no page for the browser
-            return False
+        if held and self._config.render != ALWAYS and not self._worth.pays(answer.host.name):
+            return False  # as it was when it was found to be no page for the browser
         if content.mime not in _HTML or (self.pending >= MOST_WAITING and self._config.render != ALWAYS):
             return False
         plain = msgspec.structs.replace(exchange, packed=bool(exchange.wire), body=b"")
