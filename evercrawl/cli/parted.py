@@ -147,8 +147,10 @@ def _status(args: argparse.Namespace, directory: Path) -> int:
     if args.calibration or args.memory or args.plot:
         _refuse(args, directory)
     from evercrawl.cli.show.words import table
+    from evercrawl.cli.verbs.status import requisite_words
     from evercrawl.cluster.questions import statuses
     from evercrawl.store.disk.lock import holder
+    from evercrawl.store.requisites.book import RequisiteCounts
 
     found = statuses(directory)
     parts = [found.answers[number] for number in sorted(found.answers)]
@@ -164,6 +166,8 @@ def _status(args: argparse.Namespace, directory: Path) -> int:
         "letters": sum(part.sent for part in parts),
         "letters_under_way": sum(part.under_way for part in parts),
     }
+    of_pages = [part.state.requisites for part in parts if part.state.requisites is not None]
+    requisites = RequisiteCounts(*map(sum, zip(*of_pages, strict=True))) if of_pages else None
     running = holder(directory) is not None
     if args.json:
         rows = [
@@ -176,7 +180,8 @@ def _status(args: argparse.Namespace, directory: Path) -> int:
         ]  # fmt: skip
         whole = len(parts) + len(found.troubles)
         about = {"directory": str(directory), "running": running, "partitions": whole, "answered": len(parts)}
-        print(json_line("status", {**about, **sums, "parts": rows}))
+        counts = {"requisites": requisites._asdict() if requisites is not None else None}
+        print(json_line("status", {**about, **sums, **counts, "parts": rows}))
         return 0
     lines = [
         ("directory", str(directory)),
@@ -187,6 +192,7 @@ def _status(args: argparse.Namespace, directory: Path) -> int:
         ("received", size(sums["received_bytes"])),
         ("archive", size(sums["archive_bytes"])),
         ("journal", size(sums["journal_bytes"])),
+        *([("requisites", requisite_words(requisites))] if requisites is not None else []),
         ("letters", f"{many(sums['letters'], 'letters')}, of them {sums['letters_under_way']:,} not acknowledged"),
     ]
     print("\n".join(f"{name:<16}{text}" for name, text in lines))

@@ -5,6 +5,7 @@ import random
 import signal
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from evercrawl.cluster.birth import ClusterBirth, part_directories, read_birth, 
 from evercrawl.config import load
 from evercrawl.model.stored.reader import opened
 from evercrawl.simulate.parted.reached import reached
+from evercrawl.simulate.worlds.made_web import Answer, MadeWeb
 
 
 def read(directory: Path):
@@ -140,8 +142,27 @@ def test_the_number_of_partitions_is_for_good_and_two_crawls_do_not_share_a_dire
     assert "one of 2 partitions" in alone.stderr
 
 
+class Pictured:
+    """A web each of whose pages shows a picture of its own host, and one that all share."""
+
+    def __init__(self, web: MadeWeb, shared: str) -> None:
+        self._web, self._shared = web, shared
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._web, name)
+
+    def answer(self, origin: str, path: str, headers: dict[str, str], at: float) -> Answer:
+        if path.endswith(".png"):
+            return Answer(200, {"Content-Type": "image/png"}, f"{origin}{path}".encode())
+        found = self._web.answer(origin, path, headers | {"accept-encoding": "identity"}, at)
+        shown = found.body.replace(b"</html>", f"<img src=/own.png><img src={self._shared}></html>".encode())
+        return replace(found, body=shown)
+
+
 def test_the_verbs_answer_for_all_partitions(served):
-    crawl = served.start("--partitions", "2", "--until-idle", "--quiet")
+    shared = f"{served.server.seed.partition('/p/')[0].rstrip('/')}/shared.png"
+    served.server.web = Pictured(served.server.web, shared)
+    crawl = served.start("--partitions", "2", "--until-idle", "--quiet", "--requisites")
     out, err = crawl.communicate(timeout=120)
     assert crawl.returncode == 0, out + err
     found = read(served.directory)
@@ -149,8 +170,15 @@ def test_the_verbs_answer_for_all_partitions(served):
     assert (status["partitions"], status["answered"], status["running"]) == (2, 2, False)
     assert status["known"] == len(found.visited)
     assert status["letters"] > 0 == status["letters_under_way"]
+    pictures = {url: count for url, count in served.server.asked.items() if url.endswith(".png")}
+    own = [count for url, count in pictures.items() if url.endswith("/own.png")]
+    assert set(own) == {1}
+    assert len(own) > 2
+    assert pictures[shared] == 2  # needed in both
+    counts = status["requisites"]
+    assert (counts["known"], counts["archived"], counts["owed"]) == (len(own) + 2, len(own) + 2, 0)
     assert status["visits"] == sum(served.server.asked.values()) - sum(
-        count for url, count in served.server.asked.items() if url.endswith("/robots.txt")
+        count for url, count in served.server.asked.items() if url.endswith(("/robots.txt", ".png"))
     ) + sum(1 for url in found.visited if "/private/" in url)
 
     top = served.json("top", "1000")

@@ -135,7 +135,7 @@ def rows(found: Status) -> list[tuple[str, str]]:
         *([("cut", f"{many(found.cut_links, 'links')} of pages with too many")] if found.cut_links else []),
         ("visits", f"{found.visits:,}, of them {found.changes:,} that found a change"),
         ("received", size(found.received_bytes)),
-        *([("requisites", _requisites(found.requisites))] if found.requisites else []),
+        *([("requisites", requisite_words(found.requisites))] if found.requisites else []),
         ("hosts", f"{found.hosts:,}, of them {len(found.away):,} left alone for now"),
         *_away(found.away, found.at),
         *_silent(found),
@@ -239,7 +239,8 @@ def _robots(found: Status) -> list[tuple[str, str]]:
     return lines if more <= 0 else [*lines, ("", f"and of {more:,} more")]
 
 
-def _requisites(found: RequisiteCounts) -> str:
+def requisite_words(found: RequisiteCounts) -> str:
+    """Return in words how many requisites there are, and what came of them."""
     return (
         f"{found.known:,} of pages, of them {found.archived:,} archived, {found.owed:,} owed and {found.failed:,} not "
         f"to be had; {size(found.received_bytes)} received"

@@ -143,16 +143,16 @@ def _gathered(partition: Partition) -> tuple[dict[str, NDArray[Any]], set[Pointe
     for pointer, _, event in partition.journal.replay(follow=True):
         if (gone := gone_of(event)) is not None:
             lost.add(Pointer(*gone))
-        elif (where := record_of(event)) is not None:
+        elif (record := record_of(event)) is not None:
             row: tuple[Any, ...]
             if isinstance(event, RequisiteFetched):
                 has = content.get(event.number, 0) if event.unchanged else pointer
                 content[event.number] = has
-                row = NO_SLOT, 0, event.number, event.at, 0, 0, event.unchanged, *where, pointer, has
+                row = NO_SLOT, 0, event.number, event.at, 0, 0, event.unchanged, *record, pointer, has
             else:
                 assert isinstance(event, Visit)
                 page = event.slot, event.host, _NO_REQUISITE, event.at, event.outcome, event.flags, False
-                row = *page, *where, pointer, event.content
+                row = *page, *record, pointer, event.content
             for column, value in zip(columns.values(), row, strict=True):
                 column.append(value)
     found = {name: np.array(column) for name, column in columns.items()}
