@@ -31,7 +31,7 @@ setup: .venv/ready
 		[ ! -f "$$lock" ] || $(PIP) install --require-hashes --requirement "$$lock" || \
 		echo "what was locked cannot be had here; installing what pyproject.toml allows (make audit tells the difference)"
 	PYTHONWARNINGS=ignore $(PIP) install --editable '.[dev]'
-	$(BIN)/python -c 'import evercrawl.crawl.session; from evercrawl.kernels import warm; warm()'
+	$(BIN)/python -c 'import evercrawl.crawl.session; from evercrawl.kernels import warm; warm(2)'
 	@touch $@
 
 test: setup

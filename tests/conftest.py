@@ -35,6 +35,11 @@ _peaks = pytest.StashKey[dict[str, int]]()
 _took_s = defaultdict[str, float](float)
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Return how many processes run tests: one more than there are cores, for many tests wait for other processes."""
+    return len(os.sched_getaffinity(0)) + 1
+
+
 @pytest.fixture(autouse=True, scope="module")
 def _unsynced(request: pytest.FixtureRequest) -> Iterator[None]:
     """Let no test of a module wait for a disk: no power is cut here, and what a sync is

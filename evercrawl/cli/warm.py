@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from evercrawl.cli.show.lines import Watcher
@@ -15,6 +16,8 @@ MESSAGE = (
     "the next start reuses the result"
 )
 EACH_TIME = "compiling the inner loops for this run only; this takes some seconds, up to a minute on a busy machine"
+PROCESSES: Final = min(os.cpu_count() or 1, 4)
+"""How many compile at once; more than four would wait for the largest of the modules."""
 NOT_KEPT = "the compiled code cannot be stored, so every start compiles: set XDG_CACHE_HOME to a writable folder"
 
 
@@ -29,7 +32,7 @@ def up(watch: Watcher, engine: str = "evercrawl.crawl.session") -> None:
     importlib.import_module(engine)  # whatever it makes use of is named in what it imports
     if kernels.missing():
         watch(Progress(at=time.time(), message=EACH_TIME if kernels.jit() else MESSAGE))
-        if not kernels.warm():
+        if not kernels.warm(PROCESSES):
             watch(Progress(at=time.time(), message=NOT_KEPT))
 
 

@@ -61,6 +61,11 @@ def digests_of(module: str) -> dict[str, str]:
     return {source: _digest(source) for source in _sources(module)}
 
 
+def size_of(module: str) -> int:
+    """Return how many bytes the sources of `module` have in all: what has more of them takes longer to compile."""
+    return sum(path.stat().st_size for path in map(_file, _sources(module)) if path is not None)
+
+
 def unchanged(digests: dict[str, str]) -> bool:
     """Tell whether sources are what they were when their digests were taken."""
     return all(_digest(source) == digest for source, digest in digests.items())

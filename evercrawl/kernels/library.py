@@ -161,14 +161,41 @@ def can_compile() -> bool:
 
 
 def missing() -> bool:
-    """Tell whether a library that is made use of has yet to be compiled, which takes some 15 s for all."""
+    """Tell whether a library that is made use of has yet to be compiled, which takes a minute of CPU for all."""
     return any(not library.found() for library in Library.named)
 
 
-def warm() -> bool:
-    """Load every library that is made use of; return False if what had to be compiled could not be kept."""
+def warm(processes: int = 1) -> bool:
+    """Load every library that is made use of; return False if what had to be compiled could not be kept.
+
+    Parameters
+    ----------
+    processes
+        How many may compile at once; each takes some 500 MiB.
+    """
+    modules = [library.module for library in Library.named if not library.found()]
+    if min(processes, len(modules)) > 1 and can_compile() and not jit():
+        _compile_beside(modules, processes)
     kept = [library.load() for library in Library.named]
     return all(kept)
+
+
+def _compile_beside(modules: list[str], processes: int) -> None:
+    """Have other processes compile and keep what they can of `modules`, the largest first; what fails there is left."""
+    from concurrent.futures import Executor, ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import get_context
+
+    modules = sorted(modules, key=cache.size_of, reverse=True)
+    pool: Executor = ProcessPoolExecutor(min(processes, len(modules)), get_context("spawn"))
+    with contextlib.suppress(BrokenProcessPool), pool:
+        list(pool.map(_compile_quietly, modules))
+
+
+def _compile_quietly(module: str) -> None:
+    with warnings.catch_warnings():  # whoever asked will try again, and say it
+        warnings.simplefilter("ignore")
+        Library(module).load()
 
 
 @contextlib.contextmanager

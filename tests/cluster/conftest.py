@@ -1,7 +1,6 @@
 """A crawl in several partitions on this machine: real processes, a server of many names on loopback."""
 
 import asyncio
-import json
 import os
 import subprocess
 import sys
@@ -59,11 +58,6 @@ class ServedNames:
         done = subprocess.run(self.command(*args), capture_output=True, text=True, check=False, timeout=120)
         assert done.returncode == code, done.stdout + done.stderr
         return done
-
-    def json(self, *args: str) -> list[Any]:
-        return [
-            json.loads(line) for line in self.run(*args, "--dir", str(self.directory), "--json").stdout.splitlines()
-        ]
 
 
 @pytest.fixture

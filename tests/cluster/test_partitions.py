@@ -1,5 +1,6 @@
 """`evercrawl crawl --partitions`: real processes on this machine."""
 
+import json
 import os
 import random
 import signal
@@ -7,6 +8,7 @@ import subprocess
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -159,14 +161,23 @@ class Pictured:
         return replace(found, body=shown)
 
 
-def test_the_verbs_answer_for_all_partitions(served):
+def test_the_verbs_answer_for_all_partitions(served, capsys):
     shared = f"{served.server.seed.partition('/p/')[0].rstrip('/')}/shared.png"
     served.server.web = Pictured(served.server.web, shared)
     crawl = served.start("--partitions", "2", "--until-idle", "--quiet", "--requisites")
     out, err = crawl.communicate(timeout=120)
     assert crawl.returncode == 0, out + err
     found = read(served.directory)
-    (status,) = served.json("status")
+
+    def verb(*given: str, code: int = 0) -> tuple[str, str]:
+        capsys.readouterr()
+        assert main([*given, "--dir", str(served.directory)]) == code
+        return capsys.readouterr()
+
+    def rows(*given: str) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in verb(*given, "--json")[0].splitlines()]
+
+    (status,) = rows("status")
     assert (status["partitions"], status["answered"], status["running"]) == (2, 2, False)
     assert status["known"] == len(found.visited)
     assert status["letters"] > 0 == status["letters_under_way"]
@@ -181,14 +192,14 @@ def test_the_verbs_answer_for_all_partitions(served):
         count for url, count in served.server.asked.items() if url.endswith(("/robots.txt", ".png"))
     ) + sum(1 for url in found.visited if "/private/" in url)
 
-    top = served.json("top", "1000")
+    top = rows("top", "1000")
     importance, whole = found.importance, sum(found.importance.values())
     assert [row["rank"] for row in top] == list(range(1, len(top) + 1))
     for row in top[:20]:
         assert row["importance"] == pytest.approx(importance[row["url"]] / whole, rel=0.02)
     assert sum(row["importance"] for row in top) == pytest.approx(1.0, abs=0.01)
 
-    hits = served.json("search", "frontier", "--limit", "20")
+    hits = rows("search", "frontier", "--limit", "20")
     assert len({hit["url"] for hit in hits}) == 20
     assert len({hit["site"] for hit in hits}) > 1
     assert [hit["score"] for hit in hits] == sorted((hit["score"] for hit in hits), reverse=True)
@@ -196,24 +207,24 @@ def test_the_verbs_answer_for_all_partitions(served):
     sites = {url.split("/")[2] for url in found.visited}
     for host in sorted(sites):
         page = next(url for url in found.visited if f"//{host}/p/" in url)
-        assert served.run("get", page, "--dir", str(served.directory)).stdout
-        served.run("why", page, "--dir", str(served.directory))
-    verified = served.json("verify")
+        verb("get", page)
+        verb("why", page)
+    verified = rows("verify")
     assert [row["of"] for row in verified] == ["part-0", "part-1", "between partitions"]
     assert all(row["fine"] for row in verified)
     assert verified[-1]["checked"]["letters"] == status["letters"]
 
     output = served.folder / "pages.jsonl"
-    served.run("export", "pages", "-o", str(output), "--dir", str(served.directory))
-    rows = [
+    verb("export", "pages", "-o", str(output))
+    written = [
         line for number in (0, 1) for line in (served.folder / f"pages-part-{number}.jsonl").read_text().splitlines()
     ]
-    assert len(rows) == len(found.visited)
-    assert [row["event"] for row in served.json("changes")] == ["end", "end"]  # nothing of this web changes
-    assert "has 2 partitions" in served.run("plan", "--dir", str(served.directory), code=2).stderr
+    assert len(written) == len(found.visited)
+    assert [row["event"] for row in rows("changes")] == ["end", "end"]  # nothing of this web changes
+    assert "has 2 partitions" in verb("plan", code=2)[1]
     (served.directory / "part-1" / "crawl.json").write_bytes(b"no")
     (served.directory / "part-1" / "crawl-copy.json").write_bytes(b"no")
-    assert "1 of 2 partitions answered" in served.run("top", "--dir", str(served.directory)).stderr
+    assert "1 of 2 partitions answered" in verb("top")[1]
 
 
 def config(directory: Path, name: str) -> object:

@@ -259,11 +259,11 @@ def test_the_flags_of_a_repair_want_a_repair(copy, capsys):
 
 
 KILLED_ANYWHERE = """
-import contextlib, json, os, shutil, signal, sys
+import contextlib, io, json, os, shutil, signal, sys
 from pathlib import Path
-import evercrawl.ask.verify.verify, evercrawl.crawl.repairing
 from evercrawl.cli.main import main
 
+REPAIR = ["verify", "--repair", "--yes", "--cut", "--json"]
 DEADLY = ("pwrite", "ftruncate", "fsync", "fdatasync", "unlink", "rename", "replace")
 
 def deadly(sound, left):
@@ -280,19 +280,26 @@ def repaired(directory, calls):
         for name in DEADLY:
             setattr(os, name, deadly(getattr(os, name), left))
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        os._exit(main(["verify", "--repair", "--yes", "--cut", "--json", "--dir", str(directory)]))
+        os._exit(main([*REPAIR, "--dir", str(directory)]))
     return os.waitpid(child, 0)[1]
 
 whole, folder = Path(sys.argv[1]), Path(sys.argv[2])
 calls, ended = 0, []
-while True:
-    directory = Path(shutil.copytree(whole, folder / str(calls)))
+
+def damaged(name):
+    directory = Path(shutil.copytree(whole, folder / name))
     for kind in sys.argv[3:]:
         path = sorted(directory.glob(kind))[0]
         data = bytearray(path.read_bytes())
         place = int(len(data) * 0.4)
         data[place : place + 4] = bytes(byte ^ 0x55 for byte in data[place : place + 4])
         path.write_bytes(bytes(data))
+    return directory
+
+with contextlib.redirect_stdout(io.StringIO()):  # whoever is started from here has all modules
+    main([*REPAIR, "--dir", str(damaged("first"))])
+while True:
+    directory = damaged(str(calls))
     status = repaired(directory, calls)
     if not os.WIFSIGNALED(status):
         break

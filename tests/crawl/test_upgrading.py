@@ -101,9 +101,8 @@ def test_what_is_newer_runs_or_is_no_crawl_is_refused(older, tmp_path, capsys):
 
 
 KILLED_ANYWHERE = """
-import json, os, shutil, signal, sys
+import contextlib, io, json, os, shutil, signal, sys
 from pathlib import Path
-import evercrawl.crawl.upgrading
 from evercrawl.cli.main import main
 
 def deadly(sound, left):
@@ -124,6 +123,8 @@ def upgraded(directory, calls):
     return os.waitpid(child, 0)[1]
 
 calls, ended = 0, []
+with contextlib.redirect_stdout(io.StringIO()):  # whoever is started from here has all modules
+    main(["upgrade", str(shutil.copytree(sys.argv[1], Path(sys.argv[2]) / "first"))])
 while True:
     directory = Path(shutil.copytree(sys.argv[1], Path(sys.argv[2]) / str(calls)))
     if not os.WIFSIGNALED(upgraded(directory, calls)):

@@ -97,6 +97,29 @@ def test_two_processes_compile_at_once(folder):
     assert [path.suffix for path in (folder / "__pycache__").iterdir() if path.suffix != ".pyc"] == [".kernels"]
 
 
+def two_modules(folder):
+    (folder / "second.py").write_text((folder / "kernel.py").read_text())
+    return [Library(module(folder)), Library(f"{folder.name}.second")]
+
+
+def test_several_modules_are_compiled_beside_each_other(folder, monkeypatch):
+    made = two_modules(folder)
+    monkeypatch.delattr(build, "build")
+    assert warm(2)
+    assert [total(one) for one in made] == [10, 10]
+    assert len(kept(folder)) == 2
+    assert not jit()
+
+
+def test_where_other_processes_die_this_one_compiles(folder):
+    dies = "\nimport multiprocessing, os\nif multiprocessing.parent_process():\n    os._exit(3)\n"
+    (folder / "kernel.py").write_text((folder / "kernel.py").read_text() + dies)
+    made = two_modules(folder)
+    assert warm(2)
+    assert [total(one) for one in made] == [10, 10]
+    assert len(kept(folder)) == 2
+
+
 def test_a_damaged_file_is_made_anew(folder):
     Library(module(folder)).load()
     path = kept(folder)[0]

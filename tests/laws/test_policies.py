@@ -189,9 +189,9 @@ class World:
 
 
 @pytest.mark.parametrize("name", POLICIES)
-@settings(deadline=None, max_examples=12)
+@settings(deadline=None, max_examples=10)
 @given(
-    hosts=st.integers(1, 12), pages=st.integers(1, 300), found=st.integers(1, 60), most=st.integers(1, 8),
+    hosts=st.integers(1, 12), pages=st.integers(1, 120), found=st.integers(1, 60), most=st.integers(1, 8),
     seed=st.integers(0, 99),
 )  # fmt: skip
 def test_no_page_is_lost_or_visited_early_and_new_ones_are_all_found(name, hosts, pages, found, most, seed) -> None:

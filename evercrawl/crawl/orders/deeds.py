@@ -196,7 +196,7 @@ class Deeds:
             return refused(f"{MOST_BOOSTS} boosts are active; lift one first")
         until = now + order.lasts_s if order.lasts_s else 0.0
         how = f"pages that match {pattern!r} count {order.factor:g} times as much"
-        unheeded = "" if self._tuning.weighs else "; the policy does not use the worth of pages, so nothing changes"
+        unheeded = "" if self._tuning.weighs else "; the policy does not ask what pages are worth, so nothing changes"
         return Deed(f"{how}{unheeded}", boosts=[*others, Boost(pattern, order.factor, now, until)])
 
     # Settings

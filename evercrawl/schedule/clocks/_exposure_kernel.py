@@ -53,7 +53,7 @@ from evercrawl.schedule.clocks._layout import (
     WAITED,
 )
 from evercrawl.schedule.clocks._rings import Rings, passed, renew
-from evercrawl.schedule.clocks._sites import GAPS, believed, renew_site, settled
+from evercrawl.schedule.clocks._sites import GAPS, consulted, renew_site
 
 _FLOATS: Final = pointer(np.float64)
 WORDS: Final = pointer(np.int64)
@@ -214,7 +214,7 @@ def mixture(row: Any, visited_at: float, shape: float, scale: float, now: float,
     site: Any = t.sites[folder.site]
     s, level, slope = t.settings, site[LEVEL], 1.0 + site[SLOPE]
     renew_site(site, now, s)
-    plain, trust = CopyBelief(shape, scale, plain.exposure, 1.0, level, slope, 0.0, 0.0), settled(believed(site, s))
+    plain, trust = CopyBelief(shape, scale, plain.exposure, 1.0, level, slope, 0.0, 0.0), consulted(page, site, s)
     if trust == 0.0:
         return Mixture(plain, plain, 0.0)
     renew(folder, site, now, s, t.rings)

@@ -47,7 +47,7 @@ from evercrawl.schedule.clocks._rings import (
 )
 from evercrawl.schedule.clocks._sites import (
     PLAIN_SHAPE,
-    believed,
+    consulted,
     note_gain,
     note_lengths,
     note_odds,
@@ -55,7 +55,6 @@ from evercrawl.schedule.clocks._sites import (
     note_surprise,
     plain,
     renew_site,
-    settled,
 )
 from evercrawl.schedule.clocks._truing import begin_claims, note_claim, odds, unbent
 
@@ -220,7 +219,7 @@ def _revisit(
     first, scaled = plain(page, site, s)
     _note_rings(folder, site, since, now, changed, dated, when, first / scaled, s, r)
     foretold = likelihood(shape, scale, exposure, changed)
-    trust = settled(believed(site, s))
+    trust = consulted(page, site, s)
     if trust > _LIKELY:  # elsewhere nobody is looked at again for what others did
         note_surprise(-expm1(-shape * log1p(exposure / scale)), changed, s)
     begin_claims(bin_of(now, s[WIDTH]), site)

@@ -110,6 +110,15 @@ def believed(site: Any, s: Any) -> float:
 
 
 @compiled
+def consulted(page: Any, site: Any, s: Any) -> float:
+    """Return what `believed` does, `settled`; 0 where no change was found yet.
+
+    All that clocks would then tell of is how often changes were supposed to come, before any was seen.
+    """
+    return settled(believed(site, s)) if site[CHANGES] > 0.0 or page.changed_at > 0.0 else 0.0
+
+
+@compiled
 def settled(probability: float) -> float:
     """Return a probability, or 0 or 1 where it is as good as that."""
     return 0.0 if probability < SETTLED else 1.0 if probability > 1.0 - SETTLED else probability

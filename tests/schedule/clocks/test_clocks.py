@@ -11,6 +11,7 @@ from evercrawl.schedule import Pages
 from evercrawl.schedule.clocks._layout import (
     ALL_BELIEVED,
     ALL_SITES,
+    CHANGES,
     COUNTED,
     FOLDER,
     GROUP,
@@ -147,6 +148,7 @@ def test_whether_clocks_are_trusted_is_told_as_it_decides(odds, sites, likely):
     memory = clocks.state()
     memory["sites"] = memory["sites"].copy()
     memory["sites"][:, ODDS], memory["sites"][:, COUNTED] = odds, 0.0
+    memory["sites"][:, CHANGES] = 1.0
     memory["told"][ALL_SITES - SETTINGS], memory["told"][ALL_BELIEVED - SETTINGS] = sites, likely
     clocks.restore(memory)
     found = clocks.exposures(asked([0], seen_at[:1]), seen_at.max() + BIN)
@@ -155,6 +157,19 @@ def test_whether_clocks_are_trusted_is_told_as_it_decides(odds, sites, likely):
     assert trust.believed == pytest.approx(1.0 / (1.0 + math.exp(-trust.nats)))
     assert (trust.believed > 0.5) == (found.scale_s[0] != 9.0)
     assert clocks.trust(10_000) is None
+
+
+@pytest.mark.parametrize("changes", [0.0, 1.0])
+def test_clocks_that_saw_no_change_have_nothing_to_tell(changes):
+    """All they know is how often changes were supposed to come, which follows from how fast the crawl goes."""
+    clocks, seen_at = watched(rate=0.005, rounds=3)
+    memory = clocks.state()
+    memory["sites"] = memory["sites"].copy()
+    memory["sites"][:, ODDS], memory["sites"][:, CHANGES] = 40.0, changes
+    memory["pages"]["changed_at"] = 0.0
+    clocks.restore(memory)
+    found = clocks.exposures(asked([0], seen_at[:1]), seen_at.max() + BIN)
+    assert (found.scale_s[0] != 9.0) == (changes > 0)
 
 
 def foretold(clocks, seen_at, later, by_time):
