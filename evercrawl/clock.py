@@ -1,6 +1,5 @@
 """Time, as the rest of the program is allowed to see it."""
 
-import asyncio
 import time
 from collections.abc import Callable
 from typing import Protocol
@@ -65,6 +64,8 @@ class SteadyClock:
 
     async def sleep(self, duration_s: float) -> None:
         """Return after `duration_s` seconds."""
+        import asyncio  # here, for questions about a crawl never wait, and it takes as long as numpy to load
+
         await asyncio.sleep(duration_s)
 
 

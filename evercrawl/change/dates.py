@@ -3,7 +3,6 @@
 import math
 import re
 from calendar import monthrange, timegm
-from email.utils import mktime_tz, parsedate_tz
 from functools import lru_cache
 from typing import Final
 
@@ -49,6 +48,8 @@ def _midnight(day: str) -> float | None:
 
 
 def _date(text: str) -> float | None:
+    from email.utils import mktime_tz, parsedate_tz  # here, for most starts read no dates
+
     try:
         fields = parsedate_tz(text[:_DATE_CHARS])
     except (ValueError, IndexError, OverflowError):

@@ -13,8 +13,6 @@ network file system: pieces that end where their content says.
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from rapidfuzz.distance import Indel
-
 MOST_WORDS: Final = 200_000
 """Of a longer text the rest is not compared."""
 MOST_PAIRS: Final = 50_000_000
@@ -87,6 +85,8 @@ def _between(old: list[int], new: list[int]) -> list[Edit]:
 
 
 def _replaced(old: Sequence[object], new: Sequence[object]) -> list[Edit]:
+    from rapidfuzz.distance import Indel  # here, for most questions compare no words
+
     codes = [code for code in Indel.opcodes(old, new) if code.tag != "equal"]
     return _joined([Edit(code.src_start, code.src_end, code.dest_start, code.dest_end) for code in codes], apart=1)
 

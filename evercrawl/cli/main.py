@@ -40,6 +40,9 @@ DISK_FULL = 4
 LAB_VERBS = frozenset({"backtest", "contest", "evolution", "policies", "simulate"})
 """Verbs that are called after `lab`; alone they work too."""
 
+_OF_OTHERS = frozenset({"import_files", "steering"})
+"""Files of verbs that have other names."""
+
 SELDOM = (100_000, 20, 100)
 """New objects before the collector looks for rings: we make hardly any, imports 60,000."""
 
@@ -53,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # or numpy starts threads for matrices, of which we have none
     gc.set_threshold(*SELDOM)
     given = _inner(sys.argv[1:] if argv is None else list(argv))
-    args = parser(as_json="--json" in given).parse_args(given)
+    args = parser(as_json="--json" in given, verb=given[0] if given else "").parse_args(given)
     catalog.trust(arguments.named_code(args))
     try:
         with warnings.catch_warnings():
@@ -150,10 +153,11 @@ def _in_words(message: str) -> str:
     return f"{found[1]!r} is no verb; " + (f"did you mean {near[0]}?" if near else "`evercrawl --help` lists all")
 
 
-def parser(*, as_json: bool = False) -> argparse.ArgumentParser:
+def parser(*, as_json: bool = False, verb: str = "") -> argparse.ArgumentParser:
     """Return the parser with every verb; importing a verb must stay cheap, for this imports them all.
 
-    With `as_json`, it prints wrong arguments as JSON too.
+    With `as_json`, it prints wrong arguments as JSON too. With `verb`, the name of one, it has that alone where a file
+    is named like it: to make all takes longer than many answers.
     """
     top = (_JsonParser if as_json else _Parser)(
         prog="evercrawl",
@@ -163,7 +167,8 @@ def parser(*, as_json: bool = False) -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"evercrawl {__version__}")
     choices = top.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for name in modules():
+    names = modules()
+    for name in [verb] if verb in names and verb not in _OF_OTHERS else names:
         add = getattr(importlib.import_module(f"{verbs.__name__}.{name}"), "add", None)
         if add is not None:
             add(choices)

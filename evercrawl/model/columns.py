@@ -1,22 +1,18 @@
 """What a policy is told of pages, gathered from state, importance and beliefs about change."""
 
-from typing import Any, Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evercrawl.change.comebacks import Comebacks
 from evercrawl.change.deaths import RETURNS
 from evercrawl.change.prior import SHAPE, SitePriors
 from evercrawl.config import Config
 from evercrawl.importance.base import Importance
-from evercrawl.model.boosts import Boosts
-from evercrawl.model.focus import Focusing
 from evercrawl.model.newcomers import ALONE, Guess
 from evercrawl.model.notices import AnnouncedDates
-from evercrawl.model.targets import Targets
-from evercrawl.model.web.known_graph import KnownGraph
-from evercrawl.model.worth.weights import Weight
 from evercrawl.schedule.pages import Pages
 from evercrawl.store.cash.spread import expected
 from evercrawl.store.records.records import MEMBER, VALIDATED
@@ -24,6 +20,14 @@ from evercrawl.store.state import State
 from evercrawl.store.table.known import TICKS_PER_S
 from evercrawl.store.table.table import NO_RECORD, ROOT
 from evercrawl.types import NO_SLOT, Floats, Outcome, Slots
+
+if TYPE_CHECKING:  # most questions need none of these, which load much
+    from evercrawl.change.comebacks import Comebacks
+    from evercrawl.model.boosts import Boosts
+    from evercrawl.model.focus import Focusing
+    from evercrawl.model.targets import Targets
+    from evercrawl.model.web.known_graph import KnownGraph
+    from evercrawl.model.worth.weights import Weight
 
 HEAD_BYTES: Final = 600.0  # of a request and the head of its answer: what a visit costs that finds nothing new
 USUAL_BYTES: Final = 20_000.0  # of a body, before any was seen

@@ -1,6 +1,5 @@
 """What a crawl believes of its pages at one instant: what every question about importance, change and time shares."""
 
-from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
@@ -11,18 +10,17 @@ from numpy.typing import NDArray
 from evercrawl.config import FILE_NAME, Config, load
 from evercrawl.errors import ConfigError
 from evercrawl.model.boosts import Boosts
-from evercrawl.model.columns import Columns, counts_bytes
+from evercrawl.model.columns import Columns
 from evercrawl.model.error_bound import ErrorBound, error_bound
 from evercrawl.model.expecting import Expecting, ExpectingColumns, expecting_of
 from evercrawl.model.focus import Focusing, discovery_weight
-from evercrawl.model.notices import AnnouncedDates
+from evercrawl.model.importance_view import ImportanceView
 from evercrawl.model.policy.followed import followed
 from evercrawl.model.policy.foresight import Foresight
 from evercrawl.model.policy.lessons import Lessons
 from evercrawl.model.policy.planning import Planning
 from evercrawl.model.policy.policies import policy_of
-from evercrawl.model.policy.schemes import scheme_of
-from evercrawl.model.rates import NO_COPY, comebacks_of, deaths_of, priors_of
+from evercrawl.model.rates import NO_COPY, comebacks_of, deaths_of
 from evercrawl.model.rules.scope import Scope
 from evercrawl.model.rules.waits import again_at
 from evercrawl.model.targets import Targets
@@ -37,10 +35,8 @@ from evercrawl.store.partition import Partition
 from evercrawl.store.records.retired import retired
 from evercrawl.store.resuming import to_try
 from evercrawl.store.table.table import NO_RECORD
-from evercrawl.types import NO_SLOT, Floats, Slots
+from evercrawl.types import Floats, Slots
 
-PIECE: Final = 1 << 16  # pages whose columns are gathered at a time: they stay in the processor's cache
-_SPARE: Final = 16  # of as many pages there is room for one more
 COMPETING_S: Final = 10.0
 """For so long holds what a visit is worth to pages, for who asks one instant after another."""
 
@@ -61,7 +57,7 @@ class CompetingPages(NamedTuple):
     host: Slots
 
 
-class View:
+class View(ImportanceView):
     """Answers by slot; nothing is written. What sitemaps announced since the last visits, only the running crawl knows.
 
     Parameters
@@ -92,19 +88,11 @@ class View:
     """
 
     def __init__(self, partition: Partition, config: Config, now: float, lessons: Lessons | None = None) -> None:
-        self.partition = partition
-        self.state = partition.state
-        self.config = config
-        self.now = max(now, partition.state.last_at())  # the machine's clock may be behind, the crawl's is not
-        self.scheme = scheme_of(partition.scheme, partition.state)
-        self.priors = priors_of(self.state)
-        self.in_bytes = counts_bytes(config)
-        self._gathered = (self.state, self.scheme, self.priors, AnnouncedDates(self.state.accounts))
+        super().__init__(partition, config, now)
         self.boosts = Boosts(self.state)
         self.boosts.take(self.state.steered.boosts, self.now)
         self.focus = Focusing(self.state, config.focus, partition.journal.read) if config.focus else None
         self.targets = Targets(self.state, config.targets)
-        self.columns = Columns(*self._gathered, in_bytes=self.in_bytes, newcomers=config.newcomers)
         self.lessons = lessons
         self.policy = policy_of(config.policy, config.policy_options, str(partition.directory / FILE_NAME))
         if lessons is not None:
@@ -117,9 +105,6 @@ class View:
         self._foresight: Foresight | None = None
         self._expecting: Expecting | None = None
         self._competing: CompetingPages | None = None
-        self._total: float | None = None
-        self._shares: Floats = np.empty(0)  # of all importance, with room for pages that are found later
-        self._measured = 0  # of them
 
     @cached_property
     def believing(self) -> Policy:
@@ -226,56 +211,6 @@ class View:
     def price(self) -> float:
         """What a unit of the budget is worth; nan where the policy has none, or it is not known yet."""
         return price_of(self.policy)
-
-    @property
-    def importance(self) -> Floats:
-        """The importance of every known page, shape (known,), 0 for aliases; it sums to 1.
-
-        Pages that became known since it was first asked for, where the state follows a crawl, come on top of that with
-        what they have when they are first asked for.
-        """
-        total = self.total
-        count, there = self.state.known.count, self._measured
-        if there < count:
-            room = self._shares
-            if count > len(room):
-                room = np.empty(count + count // _SPARE)
-                room[:there] = self._shares[:there]
-            for slots in self.pieces(there):
-                room[slots] = self.columns(slots).importance / total
-            self._shares, self._measured = room, count
-        return self._shares[:count]
-
-    @property
-    def total(self) -> float:
-        """All importance there is, in the scheme's own units; 1 where there is none yet."""
-        if self._total is None:
-            raw = np.zeros(self.state.known.count)
-            for slots in self.pieces():
-                raw[slots] = self.columns(slots).importance
-            raw[self._aliases] = 0.0
-            total = float(raw.sum()) or 1.0
-            raw /= total
-            self._shares, self._measured, self._total = raw, len(raw), total
-        return self._total
-
-    @cached_property
-    def counted(self) -> int:
-        """How many pages importance is shared among: all that are known, aliases left out."""
-        return self.state.known.count - len(self._aliases)
-
-    @property
-    def _aliases(self) -> Slots:
-        """Return the slots of pages that only lead to another."""
-        rows = self.state.records.rows[: self.state.records.count]
-        slots: Slots = rows["slot"][rows["alias"] != NO_SLOT]
-        return slots
-
-    def pieces(self, first: int = 0) -> Iterator[Slots]:
-        """Yield the slots of all known pages from `first` on, some at a time."""
-        count = self.state.known.count
-        for start in range(first, count, PIECE):
-            yield np.arange(start, min(start + PIECE, count), dtype=np.uint32)
 
     def competing(self) -> CompetingPages:
         """Return what a visit is worth to each page that could be visited now, or up to `COMPETING_S` ago."""

@@ -1,8 +1,21 @@
 """Which page next: one policy a file, and the frontier that offers them pages."""
 
+from typing import TYPE_CHECKING, Any
+
 from evercrawl.schedule import policies
 from evercrawl.schedule.base import Context, Policy
 from evercrawl.schedule.pages import Facts, Pages, Visits
-from evercrawl.schedule.policies.price.price import Price
+
+if TYPE_CHECKING:
+    from evercrawl.schedule.policies.price.price import Price
 
 __all__ = ["Context", "Facts", "Pages", "Policy", "Price", "Visits", "policies"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the default policy at its first use: most questions need no policy."""
+    if name != "Price":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from evercrawl.schedule.policies.price.price import Price
+
+    return Price

@@ -43,6 +43,23 @@ def test_changes_are_listed_with_words_and_a_summary(directory, capsys):
     assert lines[-1] == "pages: 1 changed, 1 vanished"
 
 
+def test_it_loads_nothing_that_the_question_does_not_need(directory):
+    """What fetches, reads or values pages takes longer to load than the question takes to answer."""
+    needless = (
+        "asyncio email.utils numba numpy.ma playwright pyarrow pycurl rapidfuzz resiliparse rich scipy ssl tantivy "
+        "evercrawl.cli.verbs.crawl evercrawl.crawl evercrawl.model.focus evercrawl.model.view "
+        "evercrawl.parse.html evercrawl.schedule.policies.price.price evercrawl.search evercrawl.serve"
+    )
+    script = (
+        f"import sys\nfrom evercrawl.cli.main import main\nassert main({asked(directory)}) == 0\n"
+        f"print(*set({needless.split()}) & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    *told, loaded = done.stdout.splitlines()
+    assert told[-1] == "pages: 1 changed, 1 vanished"
+    assert not loaded
+
+
 def test_json_says_the_same_and_where_to_go_on(directory, capsys):
     assert main(asked(directory, "--json", "--diff")) == 0
     *rows, end = map(json.loads, capsys.readouterr().out.splitlines())

@@ -17,10 +17,10 @@ from evercrawl.ask.changes.wanted import wanted_visits
 from evercrawl.ask.named_site import known_site
 from evercrawl.change.extent import extents
 from evercrawl.config.patterns import UrlPattern
+from evercrawl.model.importance_view import ImportanceView
 from evercrawl.model.stored.derived.kinds import NONE, ChangeKind, brings_version
 from evercrawl.model.stored.derived.runs import Runs
 from evercrawl.model.stored.reader import Tell
-from evercrawl.model.view import View
 from evercrawl.types import Floats, Ints
 
 _TOLD_EVERY: Final = 16
@@ -51,7 +51,7 @@ class ToldChanges(NamedTuple):
 
 
 def changes(
-    view: View,
+    view: ImportanceView,
     runs: Runs,
     question: ChangeQuestion,
     upto: int,
@@ -125,7 +125,7 @@ class _Judge:
     """
 
     def __init__(
-        self, view: View, runs: Runs, question: ChangeQuestion, found: FoundChanges, told: ToldChanges
+        self, view: ImportanceView, runs: Runs, question: ChangeQuestion, found: FoundChanges, told: ToldChanges
     ) -> None:
         self.noises, self.unjudged = Noises(view.partition, runs), 0
         self._runs, self._found, self._told = runs, found, told
@@ -159,7 +159,7 @@ class _Judge:
         self._looked[ahead] = True
 
 
-def told_one_by_one(view: View, runs: Runs, visits: Ints, noises: Noises) -> Iterator[PageChange]:
+def told_one_by_one(view: ImportanceView, runs: Runs, visits: Ints, noises: Noises) -> Iterator[PageChange]:
     """Yield what visits found, each by itself, in the order in which they are given."""
     found = FoundChanges(visits, visits, np.ones(len(visits), np.int64), runs.take("slot", visits).astype(np.int64))
     told = _told(runs, found)
@@ -202,7 +202,7 @@ def _extents(runs: Runs, version: Ints, before: Ints) -> Floats:
     return found
 
 
-def _matching(view: View, slots: Ints, expression: UrlPattern) -> Ints:
+def _matching(view: ImportanceView, slots: Ints, expression: UrlPattern) -> Ints:
     found = list[int]()
     for start in range(0, len(slots), _URLS):
         urls = view.state.urls.get_many(slots[start : start + _URLS].tolist())
@@ -211,7 +211,7 @@ def _matching(view: View, slots: Ints, expression: UrlPattern) -> Ints:
 
 
 def _change(
-    view: View, runs: Runs, found: FoundChanges, told: ToldChanges, place: int, noises: Noises, *, noise: bool
+    view: ImportanceView, runs: Runs, found: FoundChanges, told: ToldChanges, place: int, noises: Noises, *, noise: bool
 ) -> PageChange:
     """Return one change as it is told."""
     visit, slot = int(found.last[place]), int(found.slot[place])

@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from evercrawl.model.importance_view import ImportanceView
 from evercrawl.model.stored.derived.runs import Runs
-from evercrawl.model.view import View
 from evercrawl.types import NO_SLOT, Flags
 
 LISTED_S: Final = 3600.0
@@ -20,7 +20,7 @@ LISTED_S: Final = 3600.0
 class NewPages:
     """Tells which pages are news, by slot."""
 
-    def __init__(self, view: View, runs: Runs) -> None:
+    def __init__(self, view: ImportanceView, runs: Runs) -> None:
         found = runs.gathered(("news_first", "news_count", "news_host", "news_source", "news_at"))
         news = self._linked(view, found) | self._listed(found)
         order = np.argsort(found["news_first"][news], kind="stable")
@@ -36,7 +36,7 @@ class NewPages:
         return inside
 
     @staticmethod
-    def _linked(view: View, found: dict[str, NDArray[Any]]) -> Flags:
+    def _linked(view: ImportanceView, found: dict[str, NDArray[Any]]) -> Flags:
         """Return which URLs were named by a page of their site."""
         linked: Flags = found["news_source"] != NO_SLOT
         site_of = np.array(view.state.site_of[: len(view.state.hosts)])

@@ -11,8 +11,8 @@ from evercrawl.ask.changes.noises import Noises
 from evercrawl.ask.changes.page_change import PageChange
 from evercrawl.ask.changes.question import ChangeQuestion
 from evercrawl.ask.changes.wanted import wanted_visits
+from evercrawl.model.importance_view import ImportanceView
 from evercrawl.model.stored.derived.runs import Runs
-from evercrawl.model.view import View
 from evercrawl.types import Ints
 
 VISITS: Final = 1 << 14
@@ -26,7 +26,7 @@ class StreamPart(NamedTuple):
     upto: int
 
 
-def part_after(view: View, runs: Runs, question: ChangeQuestion, known: int, most: int = 100) -> StreamPart:
+def part_after(view: ImportanceView, runs: Runs, question: ChangeQuestion, known: int, most: int = 100) -> StreamPart:
     """Return the next changes after `question.after`.
 
     Parameters
@@ -56,7 +56,7 @@ def part_after(view: View, runs: Runs, question: ChangeQuestion, known: int, mos
     return StreamPart(tuple(chosen), max(upto, question.after))
 
 
-def latest(view: View, runs: Runs, question: ChangeQuestion, known: int) -> list[PageChange]:
+def latest(view: ImportanceView, runs: Runs, question: ChangeQuestion, known: int) -> list[PageChange]:
     """Return the last changes, the newest first, as many as `question.limit` says."""
     chosen, end = list[PageChange](), runs.visits
     first = runs.after(question.after)
@@ -72,7 +72,7 @@ def latest(view: View, runs: Runs, question: ChangeQuestion, known: int) -> list
     return chosen
 
 
-def _chosen(view: View, runs: Runs, question: ChangeQuestion, visits: Ints) -> Iterator[PageChange]:
+def _chosen(view: ImportanceView, runs: Runs, question: ChangeQuestion, visits: Ints) -> Iterator[PageChange]:
     expression = question.expression
     if expression is not None and len(visits):
         urls = view.state.urls.get_many(runs.take("slot", visits).tolist())

@@ -11,7 +11,6 @@ from evercrawl.change.edits import MOST_WORDS, edits
 from evercrawl.errors import StoreError
 from evercrawl.model.stored.answers import answer_of, exchange_of, is_html
 from evercrawl.model.stored.derived.runs import Runs
-from evercrawl.parse import html
 from evercrawl.parse.encoding import decode
 from evercrawl.store.journal.events import Visit
 from evercrawl.store.partition import Partition
@@ -81,6 +80,8 @@ class VersionTexts:
             return None
         content_type, body = exchange.headers.get("content-type", ""), exchange.body
         if is_html(event.mime, body):
+            from evercrawl.parse import html  # here, for most questions read no text
+
             text = html.read(body, exchange.request.url, content_type).text
         elif event.mime.startswith("text/") or event.mime.endswith(_TEXTS):
             text = decode(body, content_type)[0]

@@ -7,16 +7,17 @@ from numpy.typing import NDArray
 
 from evercrawl.ask.changes.news import NewPages
 from evercrawl.ask.changes.question import ChangeQuestion
+from evercrawl.model.importance_view import ImportanceView
+from evercrawl.model.stored.derived.column_file import grouped
 from evercrawl.model.stored.derived.kinds import ChangeKind
 from evercrawl.model.stored.derived.runs import Runs
-from evercrawl.model.view import View
 from evercrawl.parse.sites import site as site_of
 from evercrawl.types import Flags, Ints, Outcome
 
 _PIECE: Final = 1 << 20
 
 
-def wanted_visits(view: View, runs: Runs, question: ChangeQuestion, upto: int | None = None) -> Ints:
+def wanted_visits(view: ImportanceView, runs: Runs, question: ChangeQuestion, upto: int | None = None) -> Ints:
     """Return the numbers of the visits that found changes which are asked for, in order.
 
     Parameters
@@ -66,7 +67,7 @@ def _own_content(runs: Runs, visits: Ints, kind: NDArray[np.uint8]) -> Flags:
     return found
 
 
-def _of_site(view: View, runs: Runs, visits: Ints, name: str) -> Flags:
+def _of_site(view: ImportanceView, runs: Runs, visits: Ints, name: str) -> Flags:
     """Return which visits are of pages of a site or host."""
     wanted, slots = name.strip().lower().rstrip("."), runs.take("slot", visits).astype(np.int64)
     hosts, where = np.unique(_known_rows(view, slots)["host"], return_inverse=True)
@@ -81,11 +82,10 @@ def _without_port(host: str) -> str:
     return name if port.isdigit() and name else host
 
 
-def _known_rows(view: View, slots: Ints) -> NDArray[Any]:
+def _known_rows(view: ImportanceView, slots: Ints) -> NDArray[Any]:
     """Return the rows of known URLs by slots, shape (n,); the file is read in pieces."""
     log = view.state.known
     rows = np.zeros(len(slots), log.rows(0, 0).dtype)
-    for piece in np.unique(slots // _PIECE).tolist():
-        here = slots // _PIECE == piece
+    for piece, here in grouped(slots // _PIECE):
         rows[here] = log.rows(piece * _PIECE, (piece + 1) * _PIECE)[slots[here] - piece * _PIECE]
     return rows

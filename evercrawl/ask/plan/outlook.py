@@ -11,9 +11,10 @@ from evercrawl.ask.plan.curve import BudgetCurve, PlannedPages, Point
 from evercrawl.ask.plan.rates import AtRates, at_rates
 from evercrawl.errors import ConfigError
 from evercrawl.model.columns import HEAD_BYTES
+from evercrawl.model.importance_view import PIECE
 from evercrawl.model.policy.policies import policy_of
 from evercrawl.model.rules.waits import wait_s
-from evercrawl.model.view import PIECE, View
+from evercrawl.model.view import View
 from evercrawl.parse.sites import site as site_of_host
 from evercrawl.parse.urls import hostname, normalise
 from evercrawl.schedule.abilities import Allocates, Priced

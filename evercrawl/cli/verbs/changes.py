@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from evercrawl.ask.changes.page_change import ChangeList, PageChange
     from evercrawl.ask.changes.question import ChangeQuestion
     from evercrawl.ask.changes.texts import WordDiff
+    from evercrawl.model.stored.derived.derived import Derived
+    from evercrawl.store.partition import Partition
 
 _MORE = (
     "Pages are ordered by importance times extent, which is the part of a page that is new. The first visit to a page "
@@ -66,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     question, directory = _question(args, now), where.directory(args)
     if not args.follow and (args.webhook or args.webhook_secret):
         raise ConfigError("--webhook delivers what --follow finds; add --follow")
-    warm.before_reading("evercrawl.model.view")
+    warm.before_reading("evercrawl.model.importance_view")
     if args.follow or args.atom:
         from evercrawl.cli import following
 
@@ -116,24 +118,28 @@ def _asked(
     directory: Path, question: ChangeQuestion, meter: Meter, *, diff: bool
 ) -> tuple[ChangeList, list[WordDiff | None]]:
     from evercrawl.ask.changes.listing import changes
-    from evercrawl.ask.changes.texts import VersionTexts, diff_of
-    from evercrawl.model.stored.derived.derived import Derived, asked
+    from evercrawl.model.importance_view import ImportanceView, written
+    from evercrawl.model.stored.derived.derived import asked
     from evercrawl.model.stored.reader import opened
-    from evercrawl.model.view import View, settings
 
     crawl = opened(directory)
     try:
 
         def answer(derived: Derived) -> tuple[ChangeList, list[WordDiff | None]]:
-            found = changes(
-                View(crawl, settings(directory)[0], time.time()), derived.runs, question, derived.events, meter
-            )
-            texts = VersionTexts(crawl, derived.runs)
-            return found, [diff_of(texts, change) if diff else None for change in found.changes]
+            view = ImportanceView(crawl, written(directory), time.time())
+            found = changes(view, derived.runs, question, derived.events, meter)
+            return found, _diffs(crawl, derived, found) if diff else [None] * len(found.changes)
 
         return asked(crawl, answer, partial(meter, nouns="read for the first time"))
     finally:
         crawl.close()
+
+
+def _diffs(crawl: Partition, derived: Derived, found: ChangeList) -> list[WordDiff | None]:
+    from evercrawl.ask.changes.texts import VersionTexts, diff_of
+
+    texts = VersionTexts(crawl, derived.runs)
+    return [diff_of(texts, change) for change in found.changes]
 
 
 def _end(found: ChangeList) -> dict[str, object]:

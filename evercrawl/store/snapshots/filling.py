@@ -48,7 +48,7 @@ def live_blocks(placed: Sequence[PlacedFrame], column: str, blocks: int) -> Iter
         last[frame.blocks[frame.blocks < blocks]] = number
     if blocks and int(last.min()) < 0:
         raise ValueError(f"block {int(np.argmin(last))} of {column} is missing")
-    numbers: list[int] = np.unique(last).tolist()
+    numbers: list[int] = np.flatnonzero(np.bincount(last)).tolist()  # np.unique would load masked arrays
     for number in numbers:
         frame = mine[number]
         inside = frame.blocks < blocks

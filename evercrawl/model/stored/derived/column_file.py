@@ -8,6 +8,8 @@ import itertools
 import os
 import struct
 from collections import OrderedDict
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
@@ -180,9 +182,7 @@ class ColumnFile(Generic[H]):
         """Return the values of a column at places, shape (n,)."""
         column = self._columns[name]
         found = np.empty(len(places), np.dtype(column.dtype))
-        blocks = places // BLOCK
-        for block in np.unique(blocks).tolist():
-            here = blocks == block
+        for block, here in grouped(places // BLOCK):
             found[here] = self._block(name, block, keep=True)[places[here] - block * BLOCK]
         return found
 
@@ -194,8 +194,7 @@ class ColumnFile(Generic[H]):
             blocks = np.maximum(np.searchsorted(firsts, values, how) - 1, 0)  # type: ignore[call-overload]
             if not self.count(name):
                 continue
-            for block in np.unique(blocks).tolist():
-                here = blocks == block
+            for block, here in grouped(blocks):
                 inside = np.searchsorted(self._block(name, block, keep=True), values[here], how)  # type: ignore[call-overload]
                 sides[side, here] = block * BLOCK + inside
         return sides[0], sides[1]
@@ -238,3 +237,23 @@ class ColumnFile(Generic[H]):
 
 def _gaps(values: NDArray[Any], ascending: bool) -> NDArray[Any]:
     return np.diff(values, prepend=values.dtype.type(0)) if ascending else np.ascontiguousarray(values)
+
+
+def grouped(numbers: Ints) -> Iterator[tuple[int, slice | Ints]]:
+    """Yield each number that is there, ascending, and where it is, of `numbers` of shape (n,) in [0, 2^32).
+
+    Examples
+    --------
+    >>> list(grouped(np.array([0, 0, 3])))
+    [(0, slice(0, 2, None)), (3, slice(2, 3, None))]
+    >>> list(grouped(np.array([3, 0, 3])))
+    [(0, array([1])), (3, array([0, 2]))]
+    """
+    order = None
+    if (numbers[1:] < numbers[:-1]).any():
+        small = int(numbers.max()) <= np.iinfo(np.uint16).max  # these are sorted in a tenth of the time
+        order = np.argsort(numbers.astype(np.uint16) if small else numbers, kind="stable")
+        numbers = numbers[order]
+    ends = np.append(np.flatnonzero(numbers[1:] != numbers[:-1]) + 1, len(numbers))
+    for start, stop in pairwise([0, *ends.tolist()] if len(numbers) else []):
+        yield int(numbers[start]), slice(start, stop) if order is None else order[start:stop]

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evercrawl.model.stored.derived.column_file import grouped
 from evercrawl.model.stored.derived.kinds import NONE, PageStates, brings_version
 from evercrawl.model.stored.derived.run import DerivedRun
 from evercrawl.model.stored.derived.visit_columns import EXTERNAL, ROW, THROUGH
@@ -61,8 +62,7 @@ class Runs:
             return self.runs[0].slice(name, 0, 0) if self.runs else np.zeros(0, np.int64)
         which = np.searchsorted(self._firsts, visits, "right") - 1
         found: NDArray[Any] | None = None
-        for number in map(int, np.unique(which)):
-            here = which == number
+        for number, here in grouped(which):
             values = self.runs[number].take(name, visits[here].astype(np.int64) - self._firsts[number])
             if found is None:
                 found = np.empty(len(visits), values.dtype)
