@@ -242,11 +242,12 @@ class Config:
     segment_bytes: int = _store(1 << 30, values.size(1 << 10),
         "size at which an archive file is closed and the next one opened")
     keep_days: float = _store(0.0, values.number(),
-        "days that older versions of pages stay in the archive; the newest always stays; 0 = for ever")
+        "days that older versions of pages stay in the archive; the newest always stays; 0 = for ever",
+        live=True)
     keep_bytes: int = _store(0, values.size(),
         "maximum size of the archive on disk; above it the oldest versions are removed, never the newest of a page; "
-        "0 = unlimited", "--keep-bytes")
-    keep_versions: int = _store(0, values.whole(), "maximum versions of a page in the archive; 0 = all")
+        "0 = unlimited", "--keep-bytes", live=True)
+    keep_versions: int = _store(0, values.whole(), "maximum versions of a page in the archive; 0 = all", live=True)
 
     archive_to: str = _store("", network.objects(),
         "where a running crawl copies archive files once they are closed, such as s3://bucket/prefix; empty = nowhere",

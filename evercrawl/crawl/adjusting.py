@@ -36,12 +36,18 @@ class Adjusting:
     adopt
         Sections of sites and of targets -> they apply from now on, to known pages too, and whether they did not before;
         raises ConfigError, and changes nothing, if they cannot. Nobody is told without it.
+
+    Attributes
+    ----------
+    options
+        Of policies, as the file had them when the policy took some last; none before.
     """
 
     def __init__(self, file: Path, name: str, policy: Policy, adopt: Callable[[_Sections], bool] | None = None) -> None:
         self._file, self._name, self._policy, self._adopt = file, name, policy, adopt
         self._written, self._taken = self._stamp(), self._begun_with()
         self._sections: _Sections | None = None
+        self.options: tuple[str, ...] = ()
         with contextlib.suppress(ConfigError):
             self._sections = self._sections_of(load(file))
 
@@ -84,6 +90,7 @@ class Adjusting:
                     f"{type(self._policy).__name__} takes no other {', '.join(more)} while it runs; start again"
                 )
             self._policy.adjust(more)
+            self.options = load(self._file).policy_options
         except ConfigError as error:
             return str(error) if str(error).startswith(str(self._file)) else f"{self._file}: {error}"
         self._taken |= more
@@ -136,5 +143,9 @@ async def keep_adjusted(
     while True:
         await asyncio.sleep(LOOK_S)
         said = adjusting.look()
+        if tuning is not None and adjusting.options:
+            before = (option for option in tuning.config.policy_options if option not in adjusting.options)
+            every = (*before, *adjusting.options)  # of two for one parameter the last counts
+            tuning.config, adjusting.options = replace(tuning.config, policy_options=every), ()
         if said:
             watch(Progress(at=clock.now(), known=partition.state.known.count, message=said))

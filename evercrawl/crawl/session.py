@@ -33,7 +33,7 @@ from evercrawl.crawl.orders.forgets import obey_forgets
 from evercrawl.crawl.orders.live import LiveLine
 from evercrawl.crawl.ports import Gate, Network, Outside
 from evercrawl.crawl.posting.membership import Membership, see_member
-from evercrawl.crawl.removing.keeping import due, keep_less
+from evercrawl.crawl.removing.keeping import bounds_kept, due, keep_less
 from evercrawl.crawl.removing.keeping import wanted as wanted_less
 from evercrawl.crawl.sessions.assembling import Sessions
 from evercrawl.crawl.shelving import Shelving
@@ -80,6 +80,8 @@ MOST_FRUITLESS: Final = 100
 KEEP: Final = "keep"
 """Why a run ends that goes on once old versions are removed."""
 _LOOK_S: Final = 60.0
+ORDERED_S: Final = 1.0
+"""How soon orders about what is kept hold."""
 _OPEN: Final = "{} holds a password and could be read by others; now only you can read it"
 _SETTINGS_LOST: Final = "{} was lost and is written again with this run's settings; edit it if the crawl had others"
 
@@ -177,8 +179,25 @@ async def crawl(
             for repair in [*follows, *lost, *partition.repairs, *([behind] if behind else [])]:
                 watch(Progress(at=clock.now(), known=partition.state.known.count, message=repair))
             return await _run(
-                partition, config, clock, seeds, left, watch, stop, only, reach, heard, before_commit, gate, member
+                partition,
+                config,
+                clock,
+                seeds,
+                left,
+                watch,
+                stop,
+                only,
+                reach,
+                heard,
+                before_commit,
+                gate,
+                member,
+                tuned,
             )
+
+    def tuned(now: Config) -> None:
+        nonlocal config
+        config = now
 
     def tell(sentence: str) -> None:
         watch(Progress(at=clock.now(), message=sentence))
@@ -204,7 +223,7 @@ async def crawl(
                 visits += summary.visits
                 if summary.reason == FORGET:
                     await _in_thread(obey_forgets, directory, tell)
-                else:
+                if summary.reason == KEEP or due(directory, config, clock.now()):
                     await _in_thread(_kept_less, directory, config, tell)
                 lock, lost = lock_for_crawl(directory), []
                 continue
@@ -232,7 +251,9 @@ async def _run(
     before_commit: Callable[[], None] | None,
     gate: Gate | None,
     member: Membership | None,
+    tuned: Callable[[Config], None],
 ) -> Summary:
+    """Crawl until something ends it; `tuned` is told of the settings at the end, which orders may have changed."""
     guard = Guard(config.allow_net, config.refuse_net, is_own)
     if only:
         config = only_named(config)
@@ -311,8 +332,8 @@ async def _run(
         stack.push_async_callback(network.close)
         beside = [asyncio.ensure_future(_stop_when(stop, one, network))] if stop is not None else []
         beside.append(asyncio.ensure_future(keep_adjusted(partition, config, policy, clock, watch, one.tuning)))
-        if not only and wanted_less(config):
-            beside.append(asyncio.ensure_future(_stop_to_keep_less(one, network, partition.directory, config, clock)))
+        if not only:
+            beside.append(asyncio.ensure_future(_stop_to_keep_less(one, network, partition.directory, clock)))
         shelving = Shelving(one, partition.directory)
         stack.callback(shelving.shelf.close)
         beside.append(asyncio.ensure_future(shelving.keep()))
@@ -330,6 +351,8 @@ async def _run(
         try:
             return await one.run(seeds, limits, only)
         finally:
+            if not only:
+                tuned(one.tuning.config)
             for task in beside:
                 task.cancel()
             await measuring.finish()
@@ -441,11 +464,19 @@ def _kept_less(directory: Path, config: Config, tell: Callable[[str], None]) -> 
         )
 
 
-async def _stop_to_keep_less(one: Crawl, network: Network, directory: Path, config: Config, clock: Clock) -> None:
-    """End the run when it is time to remove old versions; the crawl goes on afterwards."""
+async def _stop_to_keep_less(one: Crawl, network: Network, directory: Path, clock: Clock) -> None:
+    """End the run when it is time to remove old versions by the settings of then; the crawl goes on afterwards.
+
+    Settings that an order changed hold at once.
+    """
+    looked_at, before = clock.now(), bounds_kept(one.tuning.config)
     while True:
-        await asyncio.sleep(_LOOK_S)
-        if await _in_thread(due, directory, config, clock.now()):
+        await asyncio.sleep(ORDERED_S)
+        config, now = one.tuning.config, clock.now()
+        if bounds_kept(config) == before and now < looked_at + _LOOK_S:
+            continue
+        looked_at, before = now, bounds_kept(config)
+        if wanted_less(config) and await _in_thread(due, directory, config, now):
             break
     one.stop(KEEP)
     network.wake()

@@ -13,6 +13,7 @@ from evercrawl.ask.verify.verify import verify
 from evercrawl.config import Config
 from evercrawl.crawl.orders import forgets
 from evercrawl.crawl.orders.forgets import obey_forgets
+from evercrawl.crawl.removing.keeping import STAMP
 from evercrawl.crawl.session import crawl
 from evercrawl.model.stored.follow import Follower
 from evercrawl.model.stored.reader import opened
@@ -20,7 +21,7 @@ from evercrawl.progress import Limits
 from evercrawl.simulate.surroundings.loopback import NETWORK, Loopback
 from evercrawl.store import forgetting
 from evercrawl.store.disk.disk import RealDisk
-from evercrawl.store.journal.events import Obeyed
+from evercrawl.store.journal.events import Obeyed, Visit
 from evercrawl.store.journal.journal import Journal
 from evercrawl.store.orders import FILE, FORGET, CrawlOrder, is_masked
 
@@ -56,6 +57,16 @@ def obeyed(directory) -> list[Obeyed]:
         return [event for _, _, event in events if isinstance(event, Obeyed) and event.do]
     finally:
         disk.close()
+
+
+def visited_after_forgetting(directory) -> list[str]:
+    crawled = opened(directory)
+    try:
+        found = [event for _, _, event in crawled.journal.replay()]
+        (forgot,) = (place for place, event in enumerate(found) if isinstance(event, Obeyed) and event.do == FORGET)
+        return [crawled.state.urls.get(event.slot) for event in found[forgot:] if isinstance(event, Visit)]
+    finally:
+        crawled.close()
 
 
 def orders(directory) -> list[CrawlOrder]:
@@ -99,6 +110,29 @@ def test_orders_around_it_keep_their_turn(copy):
     assert [(event.do, event.state) for event in obeyed(copy)] == [
         ("pause", "done"), (FORGET, "done"), ("resume", "done")
     ]  # fmt: skip
+
+
+def test_what_orders_set_before_it_holds_after_it(tmp_path):
+    """The crawl is opened anew by the settings that it has by then, not by those that it was started with."""
+    directory = tmp_path / "crawl"
+
+    async def go() -> None:
+        async with Loopback(hosts=2, pages=6, changing=0) as server:
+            await crawl(directory, CONFIG, server.seeds, Limits(until_idle=True, seconds=60))
+            given = (
+                CrawlOrder("exclude", pattern="/p/4"),
+                CrawlOrder("set", name="keep_versions", values=("1",)),
+                CrawlOrder(FORGET, urls=(PAGE,)),
+            )
+            for order in given:
+                give(directory, order)
+            await crawl(directory, CONFIG, (), Limits(pages=30, seconds=60))
+
+    asyncio.run(go())
+    visited = visited_after_forgetting(directory)
+    assert any("/p/5" in url for url in visited)
+    assert not any("/p/4" in url for url in visited)
+    assert b'"keep_versions":1' in (directory / STAMP).read_bytes()
 
 
 @pytest.mark.parametrize("where", ["before the plan", "before it is carried out", "behind it", "once it is said"])

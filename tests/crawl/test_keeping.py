@@ -1,5 +1,6 @@
 """Old versions leave the archive; what is newest stays, and verify finds nothing wrong."""
 
+import asyncio
 import os
 import random
 
@@ -7,16 +8,20 @@ import pytest
 
 from evercrawl.ask.changes.past import content_at, page_history
 from evercrawl.ask.content import NotHeldError
+from evercrawl.ask.orders.give import give
 from evercrawl.ask.verify.verify import verify
 from evercrawl.config import Config
+from evercrawl.crawl import session
 from evercrawl.crawl.removing import keeping as crawl_keeping
 from evercrawl.crawl.removing.keeping import due, keep_less, on_disk
 from evercrawl.crawl.session import KEEP
 from evercrawl.model.stored.derived.derived import Derived
 from evercrawl.model.stored.reader import opened
+from evercrawl.progress import Limits, Progress
 from evercrawl.store import keeping
 from evercrawl.store.archive.warc_read import walk
 from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.orders import CrawlOrder
 from tests.helpers.hand_made import SITE, HandMade
 
 DAY_S = 86_400.0
@@ -157,6 +162,25 @@ def test_it_is_due_once_a_day_and_sooner_where_there_is_no_room(directory):
     at = (directory / crawl_keeping.STAMP).stat().st_mtime
     assert not due(directory, config, at + 60.0)
     assert due(directory, config, at + 3_700.0)
+    assert due(directory, Config(keep_versions=2), at + 60.0), "by other settings"
+    keep_less(directory, Config(keep_versions=2), now(directory))
+    at = (directory / crawl_keeping.STAMP).stat().st_mtime
     assert not due(directory, Config(keep_versions=2), at + 3_700.0)
     assert due(directory, Config(keep_versions=2), at + 90_000.0)
     assert KEEP == "keep"
+
+
+def test_an_order_holds_in_a_running_crawl_for_what_is_archived(directory, monkeypatch):
+    monkeypatch.setattr(session, "ORDERED_S", 0.01)
+    assert held(directory, "a") == [True] * 6
+    stop = asyncio.Event()
+
+    def watch(_: Progress) -> None:
+        if (directory / crawl_keeping.STAMP).exists():
+            stop.set()
+
+    give(directory, CrawlOrder("set", name="keep_versions", values=("2",)))
+    config = Config(delay_s=0.0, exclude=("/",), index=False)  # so that nothing is requested
+    asyncio.run(session.crawl(directory, config, (), Limits(seconds=20.0), watch, stop))
+    assert held(directory, "a") == [True] * 2 + [False] * 4
+    fine(directory)

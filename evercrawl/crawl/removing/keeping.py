@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from evercrawl.types import Flags, Ints
 
 STAMP: Final = f"{FOLDER}kept.json"
-"""When this was done last, by its time of change."""
+"""When this was done last, by its time of change, and by which settings."""
 EVERY_S: Final = 86_400.0
 FULL_S: Final = 3_600.0
 """How often it is done where the archive takes more room than it may."""
@@ -62,15 +63,27 @@ def wanted(config: Config) -> bool:
 
 
 def due(directory: Path, config: Config, now: float) -> bool:
-    """Whether it is time to look what is to go."""
+    """Whether it is time to look what is to go: at once where the settings are others than they were then."""
     if not wanted(config):
         return False
     try:
         passed_s = now - (directory / STAMP).stat().st_mtime
+        by = (directory / STAMP).read_bytes()
     except OSError:
+        return True
+    if by != _stamp(config):
         return True
     full = bool(config.keep_bytes) and passed_s > FULL_S and on_disk(directory) > 1.05 * config.keep_bytes
     return full or not 0.0 <= passed_s < EVERY_S
+
+
+def bounds_kept(config: Config) -> dict[str, float]:
+    """Return what bounds what is kept, by the names of the settings."""
+    return {name: getattr(config, name) for name in ("keep_days", "keep_bytes", "keep_versions")}
+
+
+def _stamp(config: Config) -> bytes:
+    return msgspec.json.encode(bounds_kept(config)) + b"\n"
 
 
 def on_disk(directory: Path) -> int:
@@ -111,7 +124,7 @@ def keep_less(directory: Path, config: Config, now: float | None = None) -> Kept
             _stored(partition)  # with a snapshot, so that no start has to read the journal for them
             removed = keeping.overwrite(directory, disk, archive, plan, [span.archive for span in spans])
         partition.index_archive()
-        disk.replace(STAMP, [b"{}\n"])
+        disk.replace(STAMP, [_stamp(config)])
         return KeptLess(len(spans), removed, on_disk(directory))
     finally:
         partition.close()
