@@ -5,6 +5,7 @@
   + StoreError     the store is damaged, or in use by another process
     - NoRoomError  the disk is full
   + NoMemoryError  memory is used up
+  + NotHeldError   no content of a page is held
 * ApplyError       a bug: memory is no longer what the journal says
 
 A fault of the web is an `Outcome` on a `Visit`. A fault of the user or the disk is one of these, and its message says
@@ -58,3 +59,17 @@ class ApplyError(Exception):
 
 class NotReadyError(EvercrawlError):
     """What was asked for is being made; asking again later helps."""
+
+
+class NotHeldError(EvercrawlError):
+    """The crawl holds no content for a URL; the message says why.
+
+    Attributes
+    ----------
+    page
+        The page of the crawl whose content it would be, if it were fetched; "" where there is none.
+    """
+
+    def __init__(self, message: str, page: str = "") -> None:
+        super().__init__(message)
+        self.page = page

@@ -7,7 +7,7 @@ import numpy as np
 
 from evercrawl.clock import SystemClock
 from evercrawl.config import Config
-from evercrawl.errors import EvercrawlError
+from evercrawl.errors import NotHeldError
 from evercrawl.model.rules.robots_file import ROBOTS_FILE, unreachable
 from evercrawl.model.rules.scope import Scope
 from evercrawl.model.stored.answers import answer_of, exchange_of, instant
@@ -20,20 +20,6 @@ from evercrawl.store.partition import Partition
 from evercrawl.types import NO_SLOT, OptOut, Outcome
 
 MOST_HOPS: Final = 20  # redirects followed from page to page
-
-
-class NotHeldError(EvercrawlError):
-    """The crawl holds no content for a URL; the message says why.
-
-    Attributes
-    ----------
-    page
-        The page of the crawl whose content it would be, if it were fetched; "" where there is none.
-    """
-
-    def __init__(self, message: str, page: str = "") -> None:
-        super().__init__(message)
-        self.page = page
 
 
 @dataclass(frozen=True, slots=True)

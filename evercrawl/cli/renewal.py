@@ -15,7 +15,8 @@ from evercrawl.config import FILE_NAME, load
 from evercrawl.errors import ConfigError, EvercrawlError, StoreError
 
 if TYPE_CHECKING:
-    from evercrawl.ask.content import NotHeldError, StoredPage
+    from evercrawl.ask.content import StoredPage
+    from evercrawl.errors import NotHeldError
 
 STALE: Final = 5
 """Exit code where a fresher copy was asked for and could not be had; the stored one was given."""

@@ -11,9 +11,8 @@ from evercrawl.ask.changes.past import content_at, page_history
 from evercrawl.ask.changes.question import ChangeQuestion, moment
 from evercrawl.ask.changes.streaming import latest, part_after
 from evercrawl.ask.changes.texts import VersionTexts, diff_of, word_diff
-from evercrawl.ask.content import NotHeldError
 from evercrawl.config import Config
-from evercrawl.errors import ConfigError
+from evercrawl.errors import ConfigError, NotHeldError
 from evercrawl.model.stored.derived.derived import Derived
 from evercrawl.model.stored.reader import opened
 from evercrawl.model.view import View

@@ -2,8 +2,9 @@
 
 import pytest
 
-from evercrawl.ask.content import NotHeldError, StoredPage, content
+from evercrawl.ask.content import StoredPage, content
 from evercrawl.config import Config
+from evercrawl.errors import NotHeldError
 from evercrawl.model.stored.reader import opened
 from evercrawl.types import Outcome
 

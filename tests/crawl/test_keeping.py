@@ -7,7 +7,6 @@ import random
 import pytest
 
 from evercrawl.ask.changes.past import content_at, page_history
-from evercrawl.ask.content import NotHeldError
 from evercrawl.ask.orders.give import give
 from evercrawl.ask.verify.verify import verify
 from evercrawl.config import Config
@@ -15,6 +14,7 @@ from evercrawl.crawl import session
 from evercrawl.crawl.removing import keeping as crawl_keeping
 from evercrawl.crawl.removing.keeping import due, keep_less, on_disk
 from evercrawl.crawl.session import KEEP
+from evercrawl.errors import NotHeldError
 from evercrawl.model.stored.derived.derived import Derived
 from evercrawl.model.stored.reader import opened
 from evercrawl.progress import Limits, Progress

@@ -7,9 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import evercrawl
-from evercrawl.ask.content import NotHeldError
 from evercrawl.crawl.learn.reindex import reindex
-from evercrawl.errors import ConfigError
+from evercrawl.errors import ConfigError, NotHeldError
 
 SITE = "http://example.org"
 

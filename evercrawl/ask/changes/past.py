@@ -3,8 +3,8 @@
 import numpy as np
 
 from evercrawl.ask.changes.versions import PageHistory, PageVersion, history
-from evercrawl.ask.content import NotHeldError, StoredPage
-from evercrawl.errors import StoreError
+from evercrawl.ask.content import StoredPage
+from evercrawl.errors import NotHeldError, StoreError
 from evercrawl.model.stored.answers import answer_of, exchange_of, instant
 from evercrawl.model.stored.derived.derived import Derived
 from evercrawl.store.archive.archive import REMOVED

@@ -20,7 +20,8 @@ from evercrawl.errors import ConfigError, EvercrawlError
 if TYPE_CHECKING:
     import argparse
 
-    from evercrawl.ask.content import NotHeldError, StoredPage
+    from evercrawl.ask.content import StoredPage
+    from evercrawl.errors import NotHeldError
 
 _MORE = (
     "Redirects are followed within the crawl. The default format is text on a terminal and raw elsewhere. Notes about "
@@ -77,8 +78,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _look(directory: Path, url: str) -> StoredPage | NotHeldError:
     """Return what is stored of a page, or why nothing is."""
-    from evercrawl.ask.content import NotHeldError, StoredPage, content
+    from evercrawl.ask.content import StoredPage, content
     from evercrawl.ask.remote import remote
+    from evercrawl.errors import NotHeldError
     from evercrawl.model.stored.reader import opened
 
     config = _config(directory)
@@ -104,7 +106,7 @@ def _look_back(directory: Path, url: str, at: str) -> StoredPage | NotHeldError:
     """Return what was held of a page at an instant, or why nothing was."""
     from evercrawl.ask.changes.past import content_at
     from evercrawl.ask.changes.question import moment
-    from evercrawl.ask.content import NotHeldError
+    from evercrawl.errors import NotHeldError
     from evercrawl.model.stored.derived.derived import asked
     from evercrawl.model.stored.reader import opened
 

@@ -13,12 +13,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from evercrawl.ask.changes.past import slot_of
-from evercrawl.ask.content import NotHeldError
 from evercrawl.ask.instants import iso
 from evercrawl.ask.measured import measured
 from evercrawl.ask.rank.upcoming import UpcomingPage, upcoming
 from evercrawl.ask.status import state_of
 from evercrawl.config.site_rules import Sites
+from evercrawl.errors import NotHeldError
 from evercrawl.model.rules.robots_file import ROBOTS_FILE, unreachable
 from evercrawl.model.rules.waits import silent_until
 from evercrawl.model.view import View

@@ -10,8 +10,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from evercrawl.ask.changes.past import slot_of
-from evercrawl.ask.content import NotHeldError
 from evercrawl.ask.why.neighbourhood import neighbourhood
+from evercrawl.errors import NotHeldError
 from evercrawl.importance.ledger.examples import EXAMPLES
 from evercrawl.importance.ledger.trace import (
     LedgerState,

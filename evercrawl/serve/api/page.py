@@ -12,9 +12,10 @@ from starlette.responses import Response
 
 from evercrawl.ask.changes.past import content_at
 from evercrawl.ask.changes.question import moment
-from evercrawl.ask.content import NotHeldError, content
+from evercrawl.ask.content import content
 from evercrawl.ask.why.crossing import value_curve
 from evercrawl.ask.why.why import why
+from evercrawl.errors import NotHeldError
 from evercrawl.serve.asking import Parameters, answer
 from evercrawl.serve.context import ServerParts, on_replica, wanted_url
 from evercrawl.serve.problems import RequestError

@@ -16,9 +16,9 @@ from evercrawl.ask.changes.past import page_history, slot_of
 from evercrawl.ask.changes.question import ChangeQuestion, moment
 from evercrawl.ask.changes.texts import VersionTexts, WordDiff, diff_of
 from evercrawl.ask.changes.versions import version_visits
-from evercrawl.ask.content import NotHeldError
 from evercrawl.ask.rank.site_states import of_site
 from evercrawl.ask.why.inlinks import inlinks
+from evercrawl.errors import NotHeldError
 from evercrawl.model.stored.derived.runs import Runs
 from evercrawl.model.view import View
 from evercrawl.serve.api.crawl import VISIT_COLUMNS, visit_fields

@@ -11,7 +11,7 @@ import numpy as np
 
 from evercrawl.ask.changes.listing import changes as changes_of
 from evercrawl.ask.changes.question import ChangeQuestion, moment
-from evercrawl.ask.content import NotHeldError, StoredPage, content
+from evercrawl.ask.content import StoredPage, content
 from evercrawl.ask.instants import dated, iso
 from evercrawl.ask.orders.give import awaited, give
 from evercrawl.ask.reading.readable import ReadRequest
@@ -19,7 +19,7 @@ from evercrawl.ask.reading.reader import ContentReader
 from evercrawl.ask.search.search import Narrow
 from evercrawl.ask.status import state_of
 from evercrawl.ask.why.why import why as why_of
-from evercrawl.errors import ConfigError, EvercrawlError
+from evercrawl.errors import ConfigError, EvercrawlError, NotHeldError
 from evercrawl.parse.reading.rendering import ContentForm
 from evercrawl.parse.urls import normalise
 from evercrawl.parse.visible import visible
