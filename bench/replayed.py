@@ -1,10 +1,11 @@
-"""How a replay looks beside the page: screenshots of the live page and of pywb's replay, compared pixel by pixel.
+"""How a replay looks beside the page: screenshots of the live page and of a replay, compared pixel by pixel.
 
     .ci/replay && python bench/replayed.py CORPUS [--sites 20] [--without] [--render]
+    npm pack replaywebpage && python bench/replayed.py CORPUS --player replaywebpage-2.4.6.tgz
 
 CORPUS is a script that serves a corpus on loopback and prints its seeds (called as `CORPUS FOLDER bench`), or a file of
 URLs of sites that are served already. One page of each site is crawled with its requisites, then shown by Chromium
-from the server and from pywb. A pixel differs where a channel is more than 16 of 255 away; a page is shown as it was
+from the server and from pywb, or from ReplayWeb.page where its npm package is given. A pixel differs where a channel is more than 16 of 255 away; a page is shown as it was
 where at most two in a thousand differs. With `--without`, requisites are not fetched: what the comparison can tell.
 """
 
@@ -27,13 +28,14 @@ from urllib.parse import urlsplit
 
 import numpy as np
 from PIL import Image
+from player import played, playing
 
 from evercrawl.config import Config
 from evercrawl.crawl import crawl
 from evercrawl.progress import Limits
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser
+    from playwright.async_api import Browser, Page
 
 ROOT = Path(__file__).parents[1]
 TOOLS = ROOT / ".venv-replay" / "bin"
@@ -56,13 +58,18 @@ def main() -> None:
     parser.add_argument("--sites", type=int, default=20)
     parser.add_argument("--without", action="store_true", help="do not fetch requisites")
     parser.add_argument("--render", action="store_true", help="have pages read in a browser, for what scripts name")
+    parser.add_argument("--player", type=Path, help="show replays by ReplayWeb.page: the file of its npm package")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         seeds = one_a_site(served(args.corpus, args.folder or folder / "corpus"))[: args.sites]
         archived(folder / "crawl", seeds, requisites=not args.without, render="always" if args.render else "never")
-        with replaying(folder / "crawl" / "archive", folder) as replay:
-            found = asyncio.run(compared(seeds, replay, folder))
+        if args.player is not None:
+            with playing(folder / "crawl", args.player, folder) as player:
+                found = asyncio.run(compared(seeds, player, folder, by_player=True))
+        else:
+            with replaying(folder / "crawl" / "archive", folder) as replay:
+                found = asyncio.run(compared(seeds, replay, folder))
     equal = sum(share <= TOLERANCE for share in found.values())
     how = "without" if args.without else "with"
     print(
@@ -128,8 +135,8 @@ def listens(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-async def compared(urls: list[str], replay: str, folder: Path) -> dict[str, float]:
-    """Return the share of pixels of each page that the replay shows otherwise."""
+async def compared(urls: list[str], replay: str, folder: Path, *, by_player: bool = False) -> dict[str, float]:
+    """Return the share of pixels of each page that the replay shows otherwise, of pywb or of the player."""
     from playwright.async_api import async_playwright
 
     path = shutil.which("chromium") or shutil.which("google-chrome")
@@ -139,23 +146,39 @@ async def compared(urls: list[str], replay: str, folder: Path) -> dict[str, floa
         for number, url in enumerate(urls):
             shots = [folder / f"{number}-{name}.png" for name in ("live", "replay")]
             shots[0].write_bytes(await shown(browser, url))
-            shots[1].write_bytes(await shown(browser, replay + url, framed=True))
+            shots[1].write_bytes(await (shown_by_player if by_player else shown_by_pywb)(browser, replay + url))
             found[url] = difference(*shots)
             print(f"{found[url]:9.5f}  {url}", flush=True)
         await browser.close()
     return found
 
 
-async def shown(browser: Browser, url: str, *, framed: bool = False) -> bytes:
-    """Return a picture of a page, where it is `framed` of what its frame shows."""
+async def shown(browser: Browser, url: str) -> bytes:
+    """Return a picture of a page."""
     page = await browser.new_page(viewport=VIEW)
     await page.goto(url, wait_until="load", timeout=60_000)
-    body = page.frame_locator(FRAME).locator("body") if framed else page.locator("body")
-    await body.wait_for(timeout=60_000)
-    if framed:
-        await page.add_style_tag(content=WHOLE)
+    await page.locator("body").wait_for(timeout=60_000)
+    return await pictured(page)
+
+
+async def shown_by_pywb(browser: Browser, url: str) -> bytes:
+    """Return a picture of what pywb's frame shows."""
+    page = await browser.new_page(viewport=VIEW)
+    await page.goto(url, wait_until="load", timeout=60_000)
+    await page.frame_locator(FRAME).locator("body").wait_for(timeout=60_000)
+    await page.add_style_tag(content=WHOLE)
+    return await pictured(page)
+
+
+async def shown_by_player(browser: Browser, url: str) -> bytes:
+    """Return a picture of what ReplayWeb.page shows."""
+    return await pictured(await played(browser, VIEW, url))
+
+
+async def pictured(page: Page) -> bytes:
+    """Return a picture of a page once it stays as it is, and close the page."""
     before = b""
-    for _ in range(LOOKS):  # until it stays as it is
+    for _ in range(LOOKS):
         await page.wait_for_timeout(LOOK_MS)
         seen = await page.screenshot(animations="disabled", caret="hide", timeout=60_000)
         if seen == before:

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import shutil
+import struct
 import subprocess
 import zipfile
 from pathlib import Path
@@ -35,6 +36,16 @@ def made(tmp_path, capsys):
     end = json.loads(capsys.readouterr().out)
     assert (end["pages"], end["captures"]) == (3, 6)
     return path
+
+
+def test_readers_that_look_at_the_directory_alone_find_the_entries(made):
+    """ReplayWeb.page takes the extra field of an entry to be empty where that in the directory is."""
+    data = made.read_bytes()
+    with zipfile.ZipFile(made) as whole:
+        for entry in whole.infolist():
+            name_bytes, extra_bytes = struct.unpack_from("<HH", data, entry.header_offset + 26)
+            start = entry.header_offset + 30 + name_bytes + (extra_bytes if entry.extra else 0)
+            assert data[start : start + entry.file_size] == whole.read(entry.filename)
 
 
 def test_everything_in_it_has_its_digest_and_the_index_leads_to_the_records(made):

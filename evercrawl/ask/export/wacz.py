@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import struct
 import tempfile
 import time
 import zipfile
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 SUFFIX: Final = ".wacz"
 VERSION: Final = "1.1.1"
 _PIECE: Final = 1 << 20
+_TIMESTAMP: Final = 0x5455  # the extended timestamp of Info-ZIP: a byte of flags, and when a file was changed
 _HELD: Final = frozenset({"ok", "truncated", "duplicate"})
 
 
@@ -157,7 +159,12 @@ class _Entry:
 
     def __init__(self, whole: zipfile.ZipFile, name: str, resources: list[dict[str, object]]) -> None:
         self._name, self._resources = name, resources
-        self._out = whole.open(name, "w", force_zip64=True)
+        now = time.time()
+        about = zipfile.ZipInfo(name, time.gmtime(now)[:6])
+        # With no extra field in the central directory, ReplayWeb.page takes it that the entry itself has none either,
+        # and reads at the wrong place: the entry has one, for sizes beyond 4 GiB.
+        about.extra = struct.pack("<HHBI", _TIMESTAMP, 5, 1, int(now))
+        self._out = whole.open(about, "w", force_zip64=True)
         self._digest, self._bytes = hashlib.sha256(), 0
 
     def __enter__(self) -> Callable[[bytes], None]:
