@@ -21,7 +21,7 @@ NOT_INSTALLED: Final = (
     "apt-get install chromium"
 )
 ATTEMPTS: Final = 2
-"""How often a page is read that fails by itself; one that does not answer while others do is read once."""
+"""How often a page is read that fails; one that does not answer while others do, or ends its process, is read once."""
 LOST: Final = 2
 """Ends of the browser after which a page that was in it is read alone, so that it is known which page does that."""
 _QUIET_S: Final = 0.5  # for which a loaded page asks for nothing before it is read
@@ -42,6 +42,10 @@ class RenderError(Exception):
 
 class LostError(RenderError):
     """The browser has ended under a page, which may have had nothing to do with it."""
+
+
+class CrashError(RenderError):
+    """The process of a page has ended by itself, as it will again: it does not get the memory that it wants."""
 
 
 class HangError(RenderError):
@@ -126,7 +130,7 @@ class ChromiumPool:
         """
         failed = lost = 0
         while True:
-            alone, through = lost >= LOST, self._through
+            alone, through, ended = lost >= LOST, self._through, self.ended
             try:
                 async with self._place(alone=alone):
                     document = await self._attempted(url, answer, pending)
@@ -135,6 +139,10 @@ class ChromiumPool:
             except LostError:
                 lost += 1
                 if alone:
+                    raise
+            except CrashError:
+                failed += 1
+                if failed >= ATTEMPTS or self.ended == ended:
                     raise
             except HangError:
                 failed += 1
@@ -181,6 +189,8 @@ class ChromiumPool:
                 raise LostError(f"no browser: {_first_line(error)}") from error
             if isinstance(error, TimeoutError):
                 raise HangError("timeout: it took too long") from None
+            if crashed.is_set():
+                raise CrashError("crash: its process ended") from error
             raise RenderError(f"crash: {_first_line(error)}") from error
         finally:
             with contextlib.suppress(Exception):
