@@ -66,12 +66,14 @@ def held(directory, name: str) -> list[bool]:
     derived = Derived(crawl).current()
     try:
         found = list[bool]()
-        for version in page_history(crawl, derived, f"{SITE}/{name}").versions:
+        versions = page_history(crawl, derived, f"{SITE}/{name}").versions
+        for version in versions:
             try:
                 content_at(crawl, derived, f"{SITE}/{name}", version.at)
                 found.append(True)
             except NotHeldError as error:
                 found.append("keep_versions" not in str(error))
+        assert [version.held for version in versions] == found
         return found
     finally:
         derived.close()

@@ -1,5 +1,7 @@
 """A page as it was at an instant, and all its versions: found by its URL."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from evercrawl.ask.changes.versions import PageHistory, PageVersion, history
@@ -8,6 +10,7 @@ from evercrawl.errors import NotHeldError, StoreError
 from evercrawl.model.stored.answers import answer_of, exchange_of, instant
 from evercrawl.model.stored.derived.derived import Derived
 from evercrawl.store.archive.archive import REMOVED
+from evercrawl.store.archive.pointer import Pointer
 from evercrawl.store.journal.events import Visit
 from evercrawl.store.partition import Partition
 from evercrawl.types import NO_SLOT
@@ -35,7 +38,19 @@ def page_history(partition: Partition, derived: Derived, url: str) -> PageHistor
     NotHeldError
         The crawl does not know the page.
     """
-    return history(derived.runs, slot_of(partition, url))
+    found = history(derived.runs, slot_of(partition, url))
+    visits = np.array([version.visit for version in found.versions], np.int64)
+    held = [_is_held(partition, pointer) for pointer in derived.runs.take("pointer", visits).tolist()]
+    return replace(found, versions=tuple(map(_with_held, found.versions, held)))
+
+
+def _is_held(partition: Partition, pointer: int) -> bool:
+    event = partition.journal.read(pointer)
+    return isinstance(event, Visit) and event.archive is not None and partition.archive.holds(Pointer(*event.archive))
+
+
+def _with_held(version: PageVersion, held: bool) -> PageVersion:
+    return replace(version, held=held)
 
 
 def content_at(partition: Partition, derived: Derived, url: str, at: float) -> StoredPage:

@@ -34,6 +34,8 @@ class PageVersion:
         Of the visit that brought it.
     visit
         Number of that visit.
+    held
+        Whether the archive still has it.
     """
 
     at: float
@@ -46,6 +48,7 @@ class PageVersion:
     status: int
     outcome: Outcome
     visit: int
+    held: bool = True
 
 
 @dataclass(frozen=True, slots=True)

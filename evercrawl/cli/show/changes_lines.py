@@ -94,6 +94,7 @@ def version_object(number: int, version: PageVersion) -> dict[str, Any]:
         "digest": f"{version.digest:016x}",
         "extent": None if version.extent is None else round(version.extent, 4),
         "words_changed": version.changed,
+        "held": version.held,
     }
 
 
@@ -110,5 +111,5 @@ def _version(number: int, version: PageVersion) -> tuple[str, ...]:
     new = "first" if version.extent is None else percent(version.extent) if version.changed else "markup"
     return (
         str(number), instant(version.at), instant(version.seen_at), str(version.visits), f"{version.size_bytes:,}", new,
-        f"{version.digest:016x}",
+        f"{version.digest:016x}" + ("" if version.held else "  no longer kept"),
     )  # fmt: skip

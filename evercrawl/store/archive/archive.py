@@ -249,13 +249,23 @@ class Archive:
     def _record(self, pointer: Pointer) -> WarcRecord:
         name = self.name(pointer.segment)
         data = self._disk.read(name, pointer.offset, pointer.length)
-        if data and data.count(0, 0, _LOOKED) >= min(len(data), _LOOKED) - _HEAD:
+        if _is_removed(data):
             raise StoreError(f"{name}, byte {pointer.offset}: {REMOVED}")
         try:
             return parse(unpack(data))
         except StoreError as error:
             raise StoreError(f"{name}, byte {pointer.offset}: {error}") from error
 
+    def holds(self, pointer: Pointer) -> bool:
+        """Whether a record is still there, by its first bytes: it may have been removed since it was written."""
+        looked = min(pointer.length, _LOOKED)
+        data = self._disk.read(self.name(pointer.segment), pointer.offset, looked)
+        return len(data) == looked and not _is_removed(data)
+
     def _opening(self, segment: int, at: float) -> bytes:
         filename = self.name(segment).removeprefix(FOLDER)
         return warcinfo(filename, self._software, self._agent, at, self._random(ID_BYTES))
+
+
+def _is_removed(data: bytes) -> bool:
+    return bool(data) and data.count(0, 0, _LOOKED) >= min(len(data), _LOOKED) - _HEAD
