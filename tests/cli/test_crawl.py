@@ -151,6 +151,15 @@ def test_quiet_is_quiet(site, tmp_path, capsys):
     assert capsys.readouterr().out == ""
 
 
+def test_a_quiet_crawl_that_reaches_nothing_says_what_it_tried(tmp_path, capsys):
+    assert cli.main(["crawl", "http://127.0.0.1:9/", "--dir", str(tmp_path), "--quiet", "--policy", "uniform"]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.splitlines() == [
+        "evercrawl: tried http://127.0.0.1:9/: refused_address: port 9 is not one that web servers use"
+    ]
+
+
 def test_a_folder_in_which_nobody_may_write_gets_a_sentence(capsys):
     assert cli.main(["crawl", "http://127.0.0.1:9/", "--dir", "/sys/kernel/crawl"]) == 3
     (sentence,) = capsys.readouterr().err.splitlines()

@@ -16,6 +16,7 @@ from evercrawl.cli.delivered import delivered
 from evercrawl.cli.reaching import Reaching, tried
 from evercrawl.cli.served import add_serve, beside
 from evercrawl.cli.show import live
+from evercrawl.cli.show.plain import fit
 from evercrawl.cli.watching.watching import Watching, add_watching
 from evercrawl.config import FILE_NAME, Config, load, source_of, values
 from evercrawl.errors import ConfigError
@@ -105,7 +106,7 @@ def run(args: argparse.Namespace) -> int:
     ):
         if parts is not None:
             return partitions.crawl(directory, parts, config, given.urls, limits, watch, notes, args.cluster)
-        return crawl(directory, config, given.urls, limits, watch, notes, watch.heard)
+        return crawl(directory, config, given.urls, limits, watch, notes, watch.heard, quiet=args.quiet)
 
 
 def crawl(
@@ -116,8 +117,13 @@ def crawl(
     watch: Watcher,
     notes: Sequence[str] = (),
     heard: VisitListener | None = None,
+    *,
+    quiet: bool = False,
 ) -> int:
-    """Run the engine, obeying signals, and let `watch` have the last word; return 1 where nothing was reached."""
+    """Run the engine, obeying signals, and let `watch` have the last word; return 1 where nothing was reached.
+
+    With `quiet`, where `watch` shows nothing, standard error says what was tried then.
+    """
     from evercrawl.store.disk.lock import lock_for_crawl
     from evercrawl.store.partition import is_crawl
 
@@ -143,6 +149,8 @@ def crawl(
         return 0
     for line in tried(directory, urls):
         watch(Progress(at=time.time(), message=line))
+        if quiet:
+            print(fit(f"evercrawl: {line}", sys.stderr), file=sys.stderr)
     watch.finish(replace(summary, reason=UNREACHED))
     return 1
 
