@@ -20,7 +20,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
 
-.PHONY: figures wheels setup audit lock test quick golden replay look scripts screenshots check docs demo serve unchanged fuzz soak clean
+.PHONY: figures wheels setup audit lock test quick golden replay look scripts screenshots check lint floors mypy pyright docs demo serve unchanged fuzz soak clean
 
 setup: .venv/ready
 
@@ -69,11 +69,22 @@ screenshots: setup
 	$(BIN)/python bench/screenshots.py
 
 check: setup
+	@$(MAKE) --no-print-directory --jobs 2 --keep-going --output-sync=target lint floors mypy pyright
+
+lint floors mypy pyright: setup
+
+lint:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/pyright
+
+floors:
 	$(BIN)/lint-imports
+
+mypy:
+	$(BIN)/mypy
+
+pyright:
+	$(BIN)/pyright
 
 docs: setup
 	$(BIN)/python docs/pages.py
