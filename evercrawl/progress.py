@@ -65,6 +65,8 @@ class Progress:
         A sentence worth showing once; "" for none.
     alert
         What kind of alert the message is, of `evercrawl.cli.watching.alerts.KINDS`; "" for none.
+    rendering
+        Pages that are in the browser, or wait for it.
     """
 
     at: float
@@ -90,6 +92,7 @@ class Progress:
     fresh: float | None = None
     message: str = ""
     alert: str = ""
+    rendering: int = 0
 
 
 @dataclass(frozen=True, slots=True)

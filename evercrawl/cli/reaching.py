@@ -43,7 +43,8 @@ class Reaching:
             return  # a sentence, not a state
         self._last = progress
         tried = progress.visits >= progress.known or not progress.outcomes
-        in_vain = tried and not progress.fetched and not progress.in_flight and bool(advice(progress))
+        busy = progress.fetched or progress.in_flight or progress.rendering
+        in_vain = tried and not busy and bool(advice(progress))
         self._in_vain = self._in_vain + 1 if in_vain else 0
         if self._in_vain == _AGAIN:
             self._give_up()

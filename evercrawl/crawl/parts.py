@@ -344,6 +344,7 @@ class Parts:
             begun_at=clock.now(),
             room=outside.room,
             random_probes=choosing.random_probes,
+            rendering=self.rendering,
         )
 
         self._steer(partition, config, outside, policy, barred)

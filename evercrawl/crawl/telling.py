@@ -1,7 +1,9 @@
 """What a running crawl tells of itself, and what it counts for that."""
 
+from __future__ import annotations
+
 from collections import Counter
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from evercrawl.crawl.learn.indexing import Indexing
 from evercrawl.crawl.memory_room import MemoryRoom
@@ -22,6 +24,9 @@ from evercrawl.store.archive.warc import iso_date
 from evercrawl.store.journal.events import CHANGED
 from evercrawl.store.state import State
 from evercrawl.types import SILENT, Outcome
+
+if TYPE_CHECKING:
+    from evercrawl.crawl.rendering.rendering import Rendering
 
 _LABELS: Final[dict[int, str]] = {outcome: outcome.label for outcome in Outcome}
 
@@ -62,8 +67,9 @@ class Telling:
         The parts; without a search index there is no indexing.
     begun_at
         When the run began, in seconds since the epoch.
-    room, random_probes
-        Who says whether memory is short, and how fresh copies are; of which there may be none.
+    room, random_probes, rendering
+        Who says whether memory is short, and how fresh copies are, and who has pages in a browser; of which there may
+        be none.
 
     Attributes
     ----------
@@ -89,8 +95,9 @@ class Telling:
         begun_at: float,
         room: MemoryRoom | None = None,
         random_probes: RandomProbes | None = None,
+        rendering: Rendering | None = None,
     ) -> None:
-        self._room, self._random_probes = room, random_probes
+        self._room, self._random_probes, self._rendering = room, random_probes, rendering
         self._state, self._tally, self._frontier, self._network = state, tally, frontier, network
         self._pace, self._budgets, self._access, self._sitemaps = pace, budgets, access, sitemaps
         self._silences = silences
@@ -124,11 +131,16 @@ class Telling:
             memory_short=bool(self._room and self._room.message),
             fresh=self._random_probes.fresh if self._random_probes is not None else None,
             message=self._message,
+            rendering=self._in_browser,
         )
+
+    @property
+    def _in_browser(self) -> int:
+        return self._rendering.pending if self._rendering is not None else 0
 
     def _next(self, now: float) -> tuple[int, float] | None:
         """Return the page that falls due next, and when, where all is quiet until then."""
-        if self._network.in_flight or self._frontier.new_count:
+        if self._network.in_flight or self._frontier.new_count or self._in_browser:
             return None
         due = self._frontier.first_due()
         return due if due is not None and due[1] > now else None

@@ -58,6 +58,18 @@ def asked(ran):
     return Counter(url for url in ran.pages.elements() if url in PICTURES)
 
 
+def test_where_nobody_is_at_an_address_a_requisite_comes_from_the_next_one(run):
+    other = "http://other.example"
+    world = run.World()
+    world.pages = {f"{A}/": world.html(text=f"<img src={other}/a.png>")}
+    world.pages[f"{other}/a.png"] = run.Answer(200, {"Content-Type": "image/png"}, b"a")
+    names = NAMES | {"other.example": ["8.8.0.2", "8.8.0.3"]}
+    ran = run(world, [f"{A}/"], names=names, requisites=True,
+              vacant=lambda address: "connect" if address == "8.8.0.2" else "")  # fmt: skip
+    assert known(run)[f"{other}/a.png"].archive is not None
+    assert [asked.address for asked in ran.network.log if other in asked.url] == ["8.8.0.2", "8.8.0.3", "8.8.0.3"]
+
+
 @pytest.mark.parametrize("part", ["archive", "journal"])
 def test_on_a_full_disk_nothing_is_lost_and_nothing_asked_for_twice(run, part):
     refused = []

@@ -25,6 +25,8 @@ def advice(progress: Progress) -> str:
     >>> advice(Progress(at=0, outcomes={"refused": 1}, errors={"refused_port": 1}))[:46]
     'every URL was refused: its port is one of anot'
     """
+    if progress.rendering:
+        return ""
     kinds = set(progress.errors)
     if _ROBOTS in kinds and _all_wait_for_robots(progress):
         return (

@@ -133,6 +133,8 @@ def line(progress: Progress) -> str:
         f"queue {progress.queue}",
         f"{size(progress.bytes_in)} in",
     ]
+    if progress.rendering:
+        parts.append(f"in the browser {progress.rendering}")
     if progress.errors:
         parts.append(f"errors: {counts(progress.errors)}")
     if progress.waiting:

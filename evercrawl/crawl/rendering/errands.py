@@ -121,10 +121,13 @@ class Errands:
 
     def take(self, exchange: Exchange, tag: ErrandTag) -> None:
         """Take in what came of an exchange."""
-        now = self._clock.now()
+        now, vacant = self._clock.now(), self._access.vacant(tag.host, exchange)
         self._pace.received(now, len(exchange.wire) + len(exchange.head))
-        apply_backoff(tag.host, exchange, now)
+        if not vacant:
+            apply_backoff(tag.host, exchange, now)
         self._access.ended(tag.host, exchange, now)
+        if vacant and not tag.host.in_flight:
+            self._access.move_on(tag.host)
         if not tag.answered.done():
             tag.answered.set_result(exchange)
 
@@ -158,7 +161,16 @@ class Errands:
             raise RefusedError("robots: robots.txt disallows it")
 
     async def _exchange(self, request: Request) -> Exchange:
-        """Make one exchange when its host has rested, and the crawl's pace has room."""
+        """Make one exchange; where nobody is at an address of the host, at the next one."""
+        tried = 1
+        while True:
+            exchange, host = await self._once(request)
+            if tried >= len(host.addresses) or not self._access.vacant(host, exchange):
+                return exchange
+            tried += 1
+
+    async def _once(self, request: Request) -> tuple[Exchange, Host]:
+        """Make one exchange when its host has rested, and the crawl's pace has room; return the host too."""
         while not self._pace.free(self._clock.now()) or self._access.paused:
             await self._clock.sleep(_PACE_S)
         try:
@@ -175,7 +187,7 @@ class Errands:
         finally:
             self._access.give_back(host, held)
         exchange.request = request
-        return exchange
+        return exchange, host
 
     def _keep(self, url: str, exchange: Exchange) -> None:
         if not 200 <= exchange.status < 400 or exchange.error or "no-store" in _cache_control(exchange):

@@ -228,6 +228,11 @@ class Access:
         else:
             self._frontier.release(host)
 
+    @staticmethod
+    def vacant(host: Host, exchange: Exchange) -> bool:
+        """Whether an exchange found nobody at a host's address, and the host has others."""
+        return not exchange.sent and exchange.error in _UNCONNECTED and len(host.addresses) > 1
+
     def move_on(self, host: Host) -> None:
         """Let a host be asked at its next address; the exchange has ended."""
         self._frontier.locate(host, (*host.addresses[1:], host.addresses[0]), host.located_until)
@@ -461,6 +466,8 @@ class Access:
             addresses = addresses or await self._addresses(name)
         except ResolveError as fault:
             raise PermissionError(f"dns: {fault.reason}") from fault
+        if other is not None and set(other.addresses) == set(addresses):
+            addresses = other.addresses  # first the one that is tried next
         if why := self._inside(name, addresses):
             raise PermissionError(f"refused_address: {why}")
         if self._sites.opens_at(name, self._clock.now()) > self._clock.now():
