@@ -36,7 +36,7 @@ UNREACHED = "nothing was reached"  # an end of its own, with an exit code of its
 PEAKS = "HOSTILE_PEAKS"  # a folder for how much memory crawls took, which reaches them likewise
 LOOK_S = 0.2
 RENDER = "EVERCRAWL_RENDER"  # a setting by the environment, which reaches the crawls that the judge begins
-ENDING_S = 6.0  # of the contract's seconds, kept for starting and ending
+ENDING_S, BROWSER_ENDING_S = 6.0, 10.0  # of the contract's seconds, kept for starting and ending
 
 
 def command(contract: dict[str, object], directory: Path) -> list[str]:
@@ -50,8 +50,9 @@ def command(contract: dict[str, object], directory: Path) -> list[str]:
         "--dir": directory, "--dns": contract["dns"], "--agent": contract["agent"], "--scope": "any",
         "--max-body": limits["max_body"], "--deadline": limits["fetch_seconds"], "--delay": limits["min_delay"],
         "--max-pages-per-host": limits["max_pages_per_host"], "--max-redirects": limits["max_redirects"],
-        "--seconds": float(str(contract["seconds"])) - ENDING_S,
     }  # fmt: skip
+    ending_s = ENDING_S if os.environ.get(RENDER, "never") == "never" else BROWSER_ENDING_S
+    flags["--seconds"] = float(str(contract["seconds"])) - ending_s
     words = [sys.executable, "-m", "evercrawl", "crawl", *map(str, seeds), "--until-idle", "--json"]
     for flag, value in flags.items():
         words += [flag, str(value)]
