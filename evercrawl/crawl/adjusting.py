@@ -40,7 +40,7 @@ class Adjusting:
     Attributes
     ----------
     options
-        Of policies, as the file had them when the policy took some last; none before.
+        What the policy took last, as NAME=VALUE each; whoever has noted it may empty this.
     """
 
     def __init__(self, file: Path, name: str, policy: Policy, adopt: Callable[[_Sections], bool] | None = None) -> None:
@@ -90,7 +90,7 @@ class Adjusting:
                     f"{type(self._policy).__name__} takes no other {', '.join(more)} while it runs; start again"
                 )
             self._policy.adjust(more)
-            self.options = load(self._file).policy_options
+            self.options = tuple(f"{key}={value}" for key, value in more.items())
         except ConfigError as error:
             return str(error) if str(error).startswith(str(self._file)) else f"{self._file}: {error}"
         self._taken |= more
@@ -144,8 +144,9 @@ async def keep_adjusted(
         await asyncio.sleep(LOOK_S)
         said = adjusting.look()
         if tuning is not None and adjusting.options:
-            before = (option for option in tuning.config.policy_options if option not in adjusting.options)
-            every = (*before, *adjusting.options)  # of two for one parameter the last counts
-            tuning.config, adjusting.options = replace(tuning.config, policy_options=every), ()
+            new = {option.partition("=")[0] for option in adjusting.options}
+            old = [option for option in tuning.config.policy_options if option.partition("=")[0] not in new]
+            tuning.config = replace(tuning.config, policy_options=(*old, *adjusting.options))
+            adjusting.options = ()
         if said:
             watch(Progress(at=clock.now(), known=partition.state.known.count, message=said))

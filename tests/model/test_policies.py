@@ -179,12 +179,13 @@ def test_what_the_file_names_no_more_is_as_by_default(crawl):
 def test_a_running_crawl_looks_again_and_again(crawl, monkeypatch):
     monkeypatch.setattr(adjusting, "LOOK_S", 0.0)
     told = []
+    tuning = SimpleNamespace(config=Config(policy="adjustable", policy_options=["much=0.3", "other.kind=odd"]))
 
     async def run() -> None:
         partition = SimpleNamespace(directory=crawl.directory, state=SimpleNamespace(known=SimpleNamespace(count=5)))
         clock = SimpleNamespace(now=lambda: 9.0)
         task = asyncio.ensure_future(
-            keep_adjusted(partition, Config(policy="adjustable"), crawl.policy, clock, told.append)
+            keep_adjusted(partition, Config(policy="adjustable"), crawl.policy, clock, told.append, tuning)
         )
         await asyncio.sleep(0)
         amend(crawl.directory, {"policy_options": ["much=0.75"]})
@@ -194,6 +195,9 @@ def test_a_running_crawl_looks_again_and_again(crawl, monkeypatch):
 
     asyncio.run(run())
     assert (told[0].message, told[0].known) == ("adjustable goes on with much = 0.75", 5)
+    assert tuning.config.policy_options == ("other.kind=odd", "much=0.75"), (
+        "so that it holds when the crawl is reopened"
+    )
 
 
 class Planner(Plans, Adjustable):
