@@ -1,13 +1,18 @@
 """Which of the words that a crawl is asked to focus on stand near the links that make pages known."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from evercrawl.config import Focus
 from evercrawl.config.patterns import UrlPattern
-from evercrawl.model.stored.contents import Content, spans
 from evercrawl.parse.digest import checksum
+
+if TYPE_CHECKING:
+    from evercrawl.model.stored.contents import Content
+
 
 BESIDE_BYTES: Final = 60
 """Of the text before a link, and behind it, that counts as near; never the words of another link."""
@@ -42,6 +47,8 @@ class LinkWords:
             return {}
         places = {url: place for place, url in enumerate(urls)}
         found: dict[int, int] = {}
+        from evercrawl.model.stored.contents import spans  # here, for most questions read no page
+
         rows: list[tuple[int, int, int]] = sorted(spans(content).tolist())
         for i, (start, end, target) in enumerate(rows):
             place = places.get(content.targets[target])

@@ -1,12 +1,16 @@
 """What is told of a visit that was just remembered, and what whoever wants to hear of visits promises."""
 
-from typing import Protocol
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from evercrawl.model.stored.reading import Reading
 from evercrawl.store.journal.events import Discovery, Visit
 from evercrawl.types import Slots
+
+if TYPE_CHECKING:
+    from evercrawl.model.stored.reading import Reading
 
 
 class Leads(msgspec.Struct, frozen=True):

@@ -12,13 +12,18 @@ eight visits one after another were redirects, which a site that moved comes to 
 passes on what a link would, and a canonical URL nothing.
 """
 
-from collections.abc import Iterator
-from typing import Final
+from __future__ import annotations
 
-from evercrawl.model.stored.reading import Before
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
 from evercrawl.store.journal.events import Visit
 from evercrawl.store.state import State
 from evercrawl.types import NO_SLOT, Outcome
+
+if TYPE_CHECKING:
+    from evercrawl.model.stored.reading import Before
+
 
 CONTENTS: Final = 8
 """Of how many contents of a page, the last ones, it is asked whose they were first."""

@@ -34,15 +34,15 @@ Manku, Jain, Das Sarma (2007). Detecting Near-Duplicates for Web Crawling: k = 3
 which must agree.
 """
 
-from typing import Any, Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.arrays.reserved import reserve
 from evercrawl.kernels import Library, address_table, pointer
-from evercrawl.model.stored.classify import Verdict
-from evercrawl.model.stored.reading import Reading
 from evercrawl.model.stored.remembered import Remembered
 from evercrawl.model.web._near_layout import BLOCKS, VALUES, WORDS
 from evercrawl.model.web.claims import stays_original
@@ -51,6 +51,11 @@ from evercrawl.store.journal.events import HAS_LINKS, KEEP, Visit
 from evercrawl.store.partition import Partition
 from evercrawl.store.records.records import NEAR
 from evercrawl.types import NO_SLOT, Ints, Keys, Outcome, Slots
+
+if TYPE_CHECKING:
+    from evercrawl.model.stored.classify import Verdict
+    from evercrawl.model.stored.reading import Reading
+
 
 BITS: Final = 3
 SLIGHT_BYTES: Final = 512  # of a page, its markup included: too little to have been copied from another site
