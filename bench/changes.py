@@ -1,11 +1,11 @@
 """What changed among a million visits, and what was seen of one page: how long the questions take, against their goals.
 
-    python bench/changes.py [--visits 1_000_000] [--texts] [--dir DIR]
+    python bench/changes.py [--visits 1_000_000] [--texts] [--dir DIR] [--commands]
 
 A crawl is made up visit by visit, with the journal and the state of a real one: a fifth of the visits read a page for
 the first time, each page has 25 links, a third of the later visits find a change. With --dir it is kept and used again.
 With --texts each version is archived with its words, and half of the pages change by a clock alone, so that changes
-have to be told from noise; without, no words are compared.
+have to be told from noise; without, no words are compared. With --commands only whole commands are measured.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class Made:
         )
         body = f"<html><title>Page {slot}</title><p>{_TEXT} now {what} is said here {_TEXT}</html>".encode()
         head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
-        url = f"https://www.site{slot % HOSTS}.example/folder-{slot % 7}/page-{slot}.html"
+        url = _url(slot)
         sent = f"GET /folder-{slot % 7}/page-{slot}.html HTTP/1.1\r\n\r\n".encode()
         exchange = Exchange(
             Request(url),
@@ -136,9 +136,7 @@ class Made:
 
     def _find(self) -> None:
         state, new = self.partition.state, list[str]()
-        urls = [
-            f"https://www.site{slot % HOSTS}.example/folder-{slot % 7}/page-{slot}.html" for slot in range(self._pages)
-        ]
+        urls = list(map(_url, range(self._pages)))
         hosts = [state.host_number(f"www.site{number}.example", new) for number in range(HOSTS)]
         fresh = state.hasher.keys(urls)
         state.table.intern(fresh)
@@ -156,6 +154,10 @@ class Made:
 
         asyncio.run(self.partition.snapshot(commit, offload))
         self.partition.close()
+
+
+def _url(slot: int) -> str:
+    return f"https://www.site{slot % HOSTS}.example/folder-{slot % 7}/page-{slot}.html"
 
 
 def made(folder: Path, visits: int, *, texts: bool) -> None:
@@ -218,7 +220,6 @@ def measured(folder: Path, visits: int) -> list[Figure]:
         runs = Derived(crawl).current().runs  # opened anew, so that no block is unpacked yet
         versions.append(timed(partial(history, runs, slot))[1])
         linking.append(timed(partial(inlinks, view.state, runs, slot))[1])
-    url = view.state.urls.get(slots[0])
     crawl.close()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return [
@@ -234,7 +235,7 @@ def measured(folder: Path, visits: int) -> list[Figure]:
             at_most=1.0,
         ),
         Figure(f"all {every.total:,} of a site, {every.noise:,} noise, CPU", every_s, "s"),
-        *commands(folder, url),
+        *commands(folder, _url(0)),
         Figure(f"versions of a page, longest of {PAGES_ASKED}, CPU", max(versions) * 1e3, "ms", at_most=50),
         Figure(f"in-links of a page, longest of {PAGES_ASKED}, CPU", max(linking) * 1e3, "ms", at_most=50),
         Figure("peak of memory", peak, "MiB"),
@@ -247,6 +248,7 @@ def main() -> int:
     parser.add_argument("--visits", type=int, default=1_000_000)
     parser.add_argument("--texts", action="store_true")
     parser.add_argument("--dir", type=Path)
+    parser.add_argument("--commands", action="store_true")
     parser.add_argument("--make", type=Path)
     options = parser.parse_args()
     if options.make:
@@ -256,7 +258,7 @@ def main() -> int:
         folder = options.dir or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         made(folder, options.visits, texts=options.texts)
-        figures = measured(folder, options.visits)
+        figures = commands(folder, _url(0)) if options.commands else measured(folder, options.visits)
     print(*figures, sep="\n")
     return 0 if all(figure.ratio is None or figure.ratio >= 1 for figure in figures) else 1
 
