@@ -173,14 +173,13 @@ def timed(work: Callable[[], T]) -> tuple[T, float]:
     return work(), time.process_time() - began
 
 
-def commands(folder: Path, url: str) -> list[Figure]:
+def commands(folder: Path) -> list[Figure]:
     """Return what whole commands take, with the start of Python and the opening of the crawl: the best of `RUNS`."""
     figures = list[Figure]()
     for name, words, goal_s in (
         ("--help", ["--help"], None),
         ("changes --since", ["changes", "--since", "2023-01-01", "--dir", str(folder), "--json"], 1.0),
         ("status", ["status", "--dir", str(folder)], None),
-        ("why", ["why", url, "--dir", str(folder)], None),
     ):
         taken = [_taken([sys.executable, "-m", "evercrawl", *words]) for _ in range(RUNS + 1)][1:]  # the first compiles
         cpu_s, wall_s = map(min, zip(*taken, strict=True))
@@ -235,7 +234,7 @@ def measured(folder: Path, visits: int) -> list[Figure]:
             at_most=1.0,
         ),
         Figure(f"all {every.total:,} of a site, {every.noise:,} noise, CPU", every_s, "s"),
-        *commands(folder, _url(0)),
+        *commands(folder),
         Figure(f"versions of a page, longest of {PAGES_ASKED}, CPU", max(versions) * 1e3, "ms", at_most=50),
         Figure(f"in-links of a page, longest of {PAGES_ASKED}, CPU", max(linking) * 1e3, "ms", at_most=50),
         Figure("peak of memory", peak, "MiB"),
@@ -258,7 +257,7 @@ def main() -> int:
         folder = options.dir or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         made(folder, options.visits, texts=options.texts)
-        figures = commands(folder, _url(0)) if options.commands else measured(folder, options.visits)
+        figures = commands(folder) if options.commands else measured(folder, options.visits)
     print(*figures, sep="\n")
     return 0 if all(figure.ratio is None or figure.ratio >= 1 for figure in figures) else 1
 
