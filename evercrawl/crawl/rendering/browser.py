@@ -181,9 +181,12 @@ class ChromiumPool:
         except Exception as error:
             await self._give_up(browser)
             raise LostError(f"no browser: {_first_line(error)}") from error
-        crashed = asyncio.Event()
+        crashed, given_up = asyncio.Event(), False
         try:
             return await self._read(page, url, answer, pending, crashed)
+        except asyncio.CancelledError:
+            given_up = True  # with the whole browser, which need not close its pages one by one
+            raise
         except Exception as error:
             if not crashed.is_set() and await _over(browser):
                 raise LostError(f"no browser: {_first_line(error)}") from error
@@ -193,8 +196,9 @@ class ChromiumPool:
                 raise CrashError("crash: its process ended") from error
             raise RenderError(f"crash: {_first_line(error)}") from error
         finally:
-            with contextlib.suppress(Exception):
-                await within(page.context.close(), _READ_S)
+            if not given_up:
+                with contextlib.suppress(Exception):
+                    await within(page.context.close(), _READ_S)
 
     async def _read(
         self, page: Page, url: str, answer: Answering, pending: Callable[[], int], crashed: asyncio.Event

@@ -23,6 +23,7 @@ ROOM: Final = 0.95
 """Share of the bound beyond which something is ended."""
 _LAUNCH_S: Final = 60.0
 _ANSWER_S: Final = 10.0
+_STOP_S: Final = 2.0  # after which its processes are ended
 _READY_BYTES: Final = 64 << 20  # that a page's process may write to once it has started: it reserves much
 _PSS_EVERY: Final = 10  # looks, of which the others ask for what is cheaper to learn
 _ARGUMENTS: Final = (
@@ -146,5 +147,5 @@ class Chromium:
 async def _ended(playwright: Playwright, driver: int) -> None:
     pids = [*processes.descendants(driver), driver] if driver else []
     with contextlib.suppress(Exception):
-        await within(playwright.stop(), _ANSWER_S)
+        await within(playwright.stop(), _STOP_S)
     processes.end(pids)
