@@ -17,16 +17,21 @@ ROOT = Path(__file__).parents[1]
 
 def _imported(folder: str = "*") -> set[str]:
     """Return the top-level names that any file of the package, or of one folder of it, imports, at whatever depth."""
+    paths = (ROOT / "evercrawl").glob(f"{folder}/**/*.py" if folder != "*" else "**/*.py")
+    return set[str]().union(*map(_of_file, paths)) - set(sys.stdlib_module_names) - {"evercrawl"}
+
+
+@cache
+def _of_file(path: Path) -> frozenset[str]:
     names: set[str] = set()
-    for path in (ROOT / "evercrawl").glob(f"{folder}/**/*.py" if folder != "*" else "**/*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Import):
-                names |= {alias.name.partition(".")[0] for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                names.add(node.module.partition(".")[0])
-            elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
-                names |= {each.value.partition(".")[0] for each in node.args if isinstance(each, ast.Constant)}
-    return names - set(sys.stdlib_module_names) - {"evercrawl"}
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module.partition(".")[0])
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            names |= {each.value.partition(".")[0] for each in node.args if isinstance(each, ast.Constant)}
+    return frozenset(names)
 
 
 def _folders() -> list[str]:

@@ -25,9 +25,9 @@ def displeased(monkeypatch):
 
 
 def test_worlds_are_told_one_a_line_and_summed_up(capsys):
-    assert cli.main(["simulate", "--seed", "3", "--worlds", "2", "--jobs", "1"]) == 0
+    assert cli.main(["simulate", "--seed", "16", "--worlds", "2", "--jobs", "1"]) == 0
     *worlds, end = capsys.readouterr().out.splitlines()
-    assert [line.partition(":")[0] for line in worlds] == ["world 3", "world 4"]
+    assert [line.partition(":")[0] for line in worlds] == ["world 16", "world 17"]
     assert all(" x), " in line and "hash " in line for line in worlds)
     assert end.startswith("2 worlds, ")
     assert end.endswith("0 with a broken promise")
@@ -36,7 +36,7 @@ def test_worlds_are_told_one_a_line_and_summed_up(capsys):
 def test_as_json_in_processes_it_is_the_same(capsys):
     told = []
     for jobs in ("1", "2"):
-        assert cli.main(["simulate", "--seed", "3", "--worlds", "2", "--jobs", jobs, "--json"]) == 0
+        assert cli.main(["simulate", "--seed", "16", "--worlds", "2", "--jobs", jobs, "--json"]) == 0
         told.append([json.loads(line) for line in capsys.readouterr().out.splitlines()])
     one, other = told
     assert [line["event"] for line in one] == ["world", "world", "end"]
@@ -48,18 +48,18 @@ def test_as_json_in_processes_it_is_the_same(capsys):
 
 def test_what_was_interrupted_goes_on_where_it_was(capsys, tmp_path, monkeypatch):
     kept, seeds = tmp_path / "worlds.jsonl", list[int]()
-    assert cli.main(["simulate", "--seed", "3", "--worlds", "1", "--resume", str(kept)]) == 0
+    assert cli.main(["simulate", "--seed", "10", "--worlds", "1", "--resume", str(kept)]) == 0
     one = json.loads(kept.read_text().splitlines()[1])
     monkeypatch.setattr("evercrawl.simulate.processes.simulate", lambda seed: seeds.append(seed) or Result(seed))
-    words = ["simulate", "--seed", "3", "--worlds", "3", "--resume", str(kept), "--jobs", "1", "--json"]
+    words = ["simulate", "--seed", "10", "--worlds", "3", "--resume", str(kept), "--jobs", "1", "--json"]
     capsys.readouterr()
     assert cli.main(words) == 0
     end = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert seeds == [4, 5]
+    assert seeds == [11, 12]
     assert (end["worlds"], end["kept"], end["virtual_s"]) == (3, 1, one["row"]["virtual_s"])
     assert cli.main([word for word in words if word != "--json"]) == 0
     assert "3 of the worlds were kept of earlier runs" in capsys.readouterr().out
-    assert seeds == [4, 5]
+    assert seeds == [11, 12]
 
 
 @pytest.mark.usefixtures("displeased")

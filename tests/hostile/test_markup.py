@@ -12,7 +12,7 @@ from evercrawl.parse.urls import MAX_HOST_CHARS, MAX_LINKS_CHARS, MAX_URL_CHARS,
 URL = "http://example.org/a/b"
 MIB = 1 << 20
 LINKS = b"".join(b"<a href=%d>" % i for i in range(10_000))
-TOKENS = b",".join(b"%x" % i for i in range(10 * MIB // 8))
+TOKENS = b",".join(b",".join(b"%x" % i for i in range(at, at + MIB // 64)) for at in range(0, 10 * MIB // 8, MIB // 64))
 
 
 def costs(work):

@@ -1,7 +1,7 @@
 """A policy promises little: nobody outside `schedule` asks which one it is, or sets anything on it."""
 
 import ast
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,10 +24,16 @@ CONCRETE = {
 } - {"Policy", "Priced"}
 
 
-def nodes() -> Iterator[tuple[str, ast.AST]]:
-    for file in FILES:
-        for node in ast.walk(ast.parse(file.read_text())):
-            yield f"{file.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}", node
+@cache
+def nodes() -> list[tuple[str, ast.Call | ast.Assign | ast.AugAssign | ast.AnnAssign | ast.NamedExpr | ast.For]]:
+    """Return calls and whatever sets a target, each with its place, of all files: they are parsed once."""
+    kinds = (ast.Call, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.NamedExpr, ast.For)
+    return [
+        (f"{file.relative_to(ROOT)}:{node.lineno}", node)
+        for file in FILES
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, kinds)
+    ]
 
 
 def named(node: ast.AST) -> str:

@@ -1,6 +1,7 @@
 """The index keeps what was committed, forgets what was not, and says what to do when it is damaged."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -188,12 +189,12 @@ def test_a_mark_that_makes_no_sense_is_refused(tmp_path, content):
 @pytest.mark.parametrize("harm", ["empty", "cut", "missing", "foreign"])
 def test_damage_is_a_sentence_never_a_panic(tmp_path, folder, harm):
     """Whatever is broken, each use either works or says what to do."""
-    _filled(tmp_path / FOLDER)
+    _filled(tmp_path / "sound")
     refused: list[str] = []
-    names = sorted(path.name for path in (tmp_path / FOLDER / folder).iterdir() if not path.name.endswith(".lock"))
+    names = sorted(path.name for path in (tmp_path / "sound" / folder).iterdir() if not path.name.endswith(".lock"))
     for name in names:
         erase(tmp_path / FOLDER)
-        _filled(tmp_path / FOLDER)
+        shutil.copytree(tmp_path / "sound", tmp_path / FOLDER)
         for path in sorted((tmp_path / FOLDER / folder).iterdir()):
             if path.suffix == Path(name).suffix and not path.name.endswith(".lock"):
                 _harm(path, harm)

@@ -35,6 +35,9 @@ class Unsynced(RealDisk):
         pass
 
 
+COUNT = 40
+
+
 @pytest.mark.parametrize("segment_bytes", [2500, 10**9])
 def test_crash_at_every_byte(tmp_path, segment_bytes):
     """However little of the journal reached the disk, what there is of it is a beginning, and it goes on from there."""
@@ -42,17 +45,17 @@ def test_crash_at_every_byte(tmp_path, segment_bytes):
     source.mkdir()
     disk = RealDisk(source)
     journal = Journal.open(disk, segment_bytes=segment_bytes)
-    append(journal, events(100), batch=9)
+    append(journal, events(COUNT), batch=9)
     files = segments(disk)
     last = files[-1]
     content = (source / last.name).read_bytes()
-    seen = set()
+    seen, written = set(), events(COUNT)
     shutil.copytree(source, target)
     for size in range(len(content) + 1):
         overwrite(target / last.name, content[:size])
         cut = Journal.open(Unsynced(target), segment_bytes=segment_bytes)
         survivors = replayed(cut)
-        assert survivors == events(100)[: len(survivors)]
+        assert survivors == written[: len(survivors)]
         assert cut.sequence == len(survivors)
         kept = (target / last.name).stat().st_size
         assert bool(cut.repaired) == (kept < size)
@@ -65,7 +68,7 @@ def test_crash_at_every_byte(tmp_path, segment_bytes):
             for path in target.iterdir():
                 if not (source / path.name).exists():
                     path.unlink()
-    assert 100 in seen
+    assert COUNT in seen
     assert len(seen) > 1
 
 
