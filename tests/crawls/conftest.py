@@ -15,6 +15,7 @@ import pytest
 from evercrawl.arrays.hasher import Hasher
 from evercrawl.config import Config
 from evercrawl.config.written import Change
+from evercrawl.crawl import loop
 from evercrawl.crawl.assemble import assemble
 from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.memory import Memory
@@ -46,6 +47,8 @@ from evercrawl.store.state import State
 
 BEGAN_AT = 1_700_000_000.0
 IDLE = Limits(until_idle=True, seconds=6 * 3600)  # a crawl that never gets idle fails its test
+REPORT_S, OFTEN_S = 60.0, loop.REPORT_S
+"""How often these crawls report: each report is a turn of the loop, and most of a crawl that waits for hours."""
 
 
 class World:
@@ -399,5 +402,12 @@ def compare(state: State, other: State) -> None:
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Runner:
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runner:
+    monkeypatch.setattr(loop, "REPORT_S", REPORT_S)
     return Runner(tmp_path / "crawl")
+
+
+@pytest.fixture
+def reporting(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let crawls report as often as those that people run."""
+    monkeypatch.setattr(loop, "REPORT_S", OFTEN_S)

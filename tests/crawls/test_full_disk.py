@@ -20,7 +20,7 @@ ALL = Counter({url: 1 for url, outcome in WEB.urls().items() if outcome != "refu
 
 
 @pytest.fixture(autouse=True)
-def seldom(monkeypatch):
+def seldom(run, monkeypatch):
     """What happens at the disk is noticed without the report."""
     monkeypatch.setattr(loop, "REPORT_S", 0.93)
 

@@ -22,6 +22,7 @@ def world(run):
 
 
 SEED = "http://a.example/0"
+pytestmark = pytest.mark.usefixtures("reporting")
 
 
 @pytest.fixture

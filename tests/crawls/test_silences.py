@@ -13,6 +13,8 @@ from evercrawl.parse.urls import hostname
 from evercrawl.progress import Limits
 from evercrawl.types import Outcome
 
+pytestmark = pytest.mark.usefixtures("reporting")
+
 GOOD = [f"http://good{i}.example" for i in range(10)]
 SILENT = [f"http://silent{i}.example" for i in range(1000)]
 SECONDS = 120

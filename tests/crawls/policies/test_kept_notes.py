@@ -15,6 +15,7 @@ from evercrawl.store.journal.events import Noted, Visit
 HOST = "http://a.example"
 PAGES = 100
 HOUR_S = 3600.0
+pytestmark = pytest.mark.usefixtures("reporting")
 CYCLES = ["capacity=20", "cycle=1h", "new_percent=50"]
 
 
@@ -102,7 +103,8 @@ def test_nothing_is_noted_by_those_who_have_nothing_to_keep_to(run, world):
     assert events(run, Noted) == []
 
 
-def test_a_cycle_in_which_nothing_is_visited_leaves_nothing(run, world):
+def test_a_cycle_in_which_nothing_is_visited_leaves_nothing(run, world, monkeypatch):
+    monkeypatch.setattr(loop, "REPORT_S", 10.0)  # of ten hours, in cycles of ten minutes
     for _ in range(2):
         crawl(run, world, 5 * HOUR_S, options=["capacity=200", "cycle=10m", "new_percent=60", "longest=1000"])
         assert counted(run) == 2 * (1 + PAGES), "each twice; then they wait for a thousand rounds"
