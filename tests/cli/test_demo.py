@@ -11,7 +11,7 @@ from evercrawl.simulate.living.learned import Learned
 
 
 def test_demo(tmp_path, capsys):
-    given = ["demo", "--dir", str(tmp_path), "--pages", "120", "--seconds", "4", "--seed", "7", "--worlds", "2"]
+    given = ["demo", "--dir", str(tmp_path), "--pages", "120", "--seconds", "3", "--seed", "7", "--worlds", "2"]
     assert cli.main([*given, "--json"]) == 0
     *_, demo = lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     (end,) = [line for line in lines if line["event"] == "end"]

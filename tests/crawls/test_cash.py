@@ -96,11 +96,11 @@ def test_the_laws_hold_through_everything_that_moves_cash(crawl, seed, scheme):
     assert kinds >= {Outcome.OK, Outcome.REDIRECT, Outcome.GONE, JOINS, LEAVES, KEEP, 304}
 
 
-@pytest.mark.parametrize("scheme", USUAL)
-def test_after_a_crash_at_any_operation_the_laws_hold(crawl, scheme):
-    """One directory lives through all of them: each run dies one operation later than the one before."""
+@pytest.mark.parametrize(("scheme", "first"), [(USUAL[0], 1), (USUAL[1], 2)])
+def test_after_a_crash_at_any_operation_the_laws_hold(crawl, scheme, first):
+    """One directory lives through half of them, and one through the others: each run dies two operations later."""
     run, dies_at = crawl.run, 0
-    for dies_at in range(1, 80):
+    for dies_at in range(first, 80, 2):
         run.directory.mkdir(exist_ok=True)
         try:
             crawl(5, Limits(seconds=8), scheme, disk=run.DyingDisk(run.directory, dies_at), snapshot_every_s=1.0)

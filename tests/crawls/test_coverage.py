@@ -36,9 +36,9 @@ def test_an_endless_calendar_gets_a_tenth_of_the_visits_of_its_site_at_most(bran
 
 
 def test_a_deep_site_is_read_whole_at_the_default_settings():
-    web = DocumentationWeb(1, hosts=1, pages=600, depth=8, even=True, latency_s=0.1)
-    _, found = covered(web, 600 * 1.3 * 1.15)
-    assert found.whole_after.get(web.origins[0], math.inf) <= 1.3 * 600
+    web = DocumentationWeb(1, hosts=1, pages=300, depth=8, even=True, latency_s=0.1)
+    _, found = covered(web, 300 * 1.3 * 1.15)
+    assert found.whole_after.get(web.origins[0], math.inf) <= 1.3 * 300
 
 
 @pytest.mark.parametrize(("even", "seed"), [(True, 1), (False, 2)])

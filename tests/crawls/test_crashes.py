@@ -104,12 +104,12 @@ def scheme(number: int):
     return SCHEMES[number % len(SCHEMES)]
 
 
-def crawl_and_die(run, dies_at: int, *, power: bool) -> list[tuple[str, str]]:
+def crawl_and_die(run, dies_at: int, *, power: bool, number: int = 0) -> list[tuple[str, str]]:
     """Crawl until the disk dies; what was acknowledged must be there. Return its operations."""
     disk = DyingDisk(run.directory, dies_at, power=power)
     crawls = []
     try:
-        run(run.World(WEB), SEEDS, disk=disk, during=crawls.append, scheme=scheme(dies_at), **SETTINGS)
+        run(run.World(WEB), SEEDS, disk=disk, during=crawls.append, scheme=scheme(number), **SETTINGS)
     except Crash:
         run.now += 5.0
         if (run.directory / "crawl.json").exists():
@@ -136,19 +136,19 @@ def anew(run, name: str) -> None:
     run.directory.mkdir()
 
 
-@pytest.mark.parametrize(("power", "again"), [(False, 0), (True, 0), (True, 12)])
-def test_a_crash_at_any_operation_loses_and_doubles_nothing(run, power, again):
+@pytest.mark.parametrize(("power", "again", "first"), [(False, 0, 1), (True, 0, 2), (True, 12, 3)])
+def test_a_crash_at_any_operation_loses_and_doubles_nothing(run, power, again, first):
     """With `again`, the start after the crash crashes too, within so many operations.
 
-    Every second operation each: the power goes at those that lie between those at which the program alone ends.
+    Every third operation each, so that each of them is one at which the program ends, the power goes, or both do.
     """
     anew(run, "undisturbed")
     operations = crawl_and_die(run, 0, power=False)
     wanted = outcomes(run)
     assert {operation for operation, _ in operations} == {"append", "sync", "replace", "remove"}
-    for dies_at in range(1 + 3 * bool(again) + power * (not again), len(operations) + 1, 2):
+    for number, dies_at in enumerate(range(first, len(operations) + 1, 3), first):
         anew(run, f"{dies_at}")
-        crawl_and_die(run, dies_at, power=power)
+        crawl_and_die(run, dies_at, power=power, number=number)
         if again:
-            crawl_and_die(run, 1 + dies_at % again, power=power)
-        go_on(run, wanted, dies_at)
+            crawl_and_die(run, 1 + dies_at % again, power=power, number=number)
+        go_on(run, wanted, number)

@@ -13,7 +13,7 @@ HONEST = [f"http://h{i}.example" for i in range(8)]
 FARM = "http://farm.example"
 TRUSTED = ("h1.example", "h2.example", "h5.example")
 SETTINGS = {"latency_s": lambda _: 0.01, "delay_s": 0.05, "refresh_after_s": 5.0, "scope": "any"}
-LONG = Limits(seconds=25)
+LONG = Limits(seconds=15)
 MOST, PAGES = 5.0, 60
 
 

@@ -205,13 +205,13 @@ def test_told_of_nothing_a_crawl_by_access_makes_the_requests_of_one_by_importan
 def test_what_people_open_is_kept_fresher():
     """As bench/weights.py, smaller: demand that has nothing to do with links, and no page that is most of it."""
     fresh = np.zeros(2)
-    for seed in (1, 2, 3):
-        world, draw = comparison.BenchWorld(seed, 120, 6.0, 10.0, 50.0), np.random.default_rng(seed)
+    for seed in (1, 2):
+        world, draw = comparison.BenchWorld(seed, 120, 6.0, 10.0, 30.0), np.random.default_rng(seed)
         web = world.web(endless=False)
         asked = np.array([min(draw.zipf(1.5), 30) * np.isinf(web.vanishes_at(number)) for number in range(120)], float)
         opened = draw.choice(120, 2000, p=asked / asked.sum())
         usage = [Question(float(at), "", (), (web.urls[page],)) for at, page in enumerate(opened)]
         for row, weight in enumerate(("importance", "access")):
-            life = relive(world.web(endless=False), 10.0, 50.0, usage=usage, weight=weight)
-            fresh[row] += life.freshness(asked, life.ended_at - 20.0, life.ended_at)
-    assert fresh[1] > 1.1 * fresh[0]
+            life = relive(world.web(endless=False), 10.0, 30.0, usage=usage, weight=weight)
+            fresh[row] += life.freshness(asked, life.ended_at - 15.0, life.ended_at)
+    assert fresh[1] > 1.16 * fresh[0]  # measured 1.29

@@ -51,8 +51,8 @@ def crawl(run, world, name, seconds):
 @pytest.mark.parametrize("name", names())
 def test_everything_is_read_and_what_changes_is_read_again(run, world, name, monkeypatch):
     monkeypatch.setattr(loop, "REPORT_S", 1e4)  # of a day
-    first = crawl(run, world, name, 0.3 * DAY_S)
-    second = crawl(run, world, name, 0.7 * DAY_S)
+    first = crawl(run, world, name, 0.2 * DAY_S)
+    second = crawl(run, world, name, 0.35 * DAY_S)
     pages = [f"{host}/{number}" for host in HOSTS for number in range(PAGES)]
     unread = [url for url in pages if not first.pages[url] + second.pages[url]]
     assert len(unread) <= (len(pages) / 2 if name in SELECTIVE else 0), unread

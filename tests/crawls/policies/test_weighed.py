@@ -16,7 +16,7 @@ from evercrawl.progress import Limits
 from evercrawl.simulate.living.comparison import BenchWorld
 from evercrawl.simulate.living.lives import explore
 
-PAGES, SECONDS = 120, 20.0
+PAGES, SECONDS = 120, 14.0
 OPTIONS = {"nutch_adaptive": ("start=1s",), "stormcrawler_adaptive": ("start=1s",)}
 """Of policies that leave every page alone for longer than these crawls last."""
 WORLD = BenchWorld(2, PAGES, 6.0, 10.0, SECONDS)

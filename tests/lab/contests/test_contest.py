@@ -338,7 +338,7 @@ def test_limits_that_do_not_bind_leave_the_optimum_and_others_cost_those_who_do_
 
 
 def test_pages_that_wait_for_a_host_whose_limit_is_used_up_are_not_abandoned():
-    found = experiment("caps").run(LabOptions(pages=300, turns=6), quiet)
+    found = experiment("caps").run(LabOptions(pages=150, turns=6), quiet)
     ours = [row for row in found.rows if row["policy"] in ("price", "price, known rates")]
     assert len(ours) == 4
     assert all(row["abandoned"] == 0 < row["waiting"] for row in ours)
@@ -348,14 +348,15 @@ def test_pages_that_wait_for_a_host_whose_limit_is_used_up_are_not_abandoned():
 
 
 def test_and_each_of_them_is_read_some_day():
-    limit = caps.limit_of(PAGES, 2.0)
+    pages = population(100, seed=1)
+    limit = caps.limit_of(pages, 2.0)
     conditions = Conditions(known=True, cap_per_day=limit.cap, frontier=True)
     unread = []
-    for cycles in (15, 150):
-        polling = PollingRun(Contestant("price", "price").made(0.1), PAGES, 0.1, 1, conditions)
+    for cycles in (5, 100):
+        polling = PollingRun(Contestant("price", "price").made(0.1), pages, 0.1, 1, conditions)
         polling.run(cycles, cycles / 2)
         unread.append(int(np.isnan(polling.held.visited_at).sum()))
-    assert unread[0] > 40  # of 300; measured 43
+    assert unread[0] > 19  # of 100; measured 21
     assert unread[1] == 0
 
 

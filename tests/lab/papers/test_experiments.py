@@ -62,13 +62,13 @@ PROMISED = {0.01: (0.02, 0.025), 0.1: (0.08, 0.12)}
 
 @pytest.fixture(scope="module")
 def changing():
-    return adapt(power_law(100_000, 1), 10, 1, EVERYWHERE, quiet, tuple(PROMISED))
+    return adapt(power_law(100_000, 1), 10, 1, {}, quiet, tuple(PROMISED))
 
 
 @pytest.fixture(scope="module")
 def changing_at_all_rates():
-    """A web of a fifth of the pages: what is promised of windows is a comparison, which does not depend on the size."""
-    return adapt(power_law(20_000, 1), 10, 1, EVERYWHERE, quiet)
+    """A web of fewer pages: what is promised of windows is a comparison, which does not depend on the size."""
+    return adapt(power_law(5_000, 1), 10, 1, EVERYWHERE, quiet)
 
 
 @pytest.mark.parametrize("rate", PROMISED)
