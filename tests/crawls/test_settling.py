@@ -107,7 +107,7 @@ def test_the_factor_of_opics_error_is_one_over_its_clock(run):
         run.directory = run.directory.parent / window.replace(":", "-")
         run.directory.mkdir()
         run.read_robots_at.clear()
-        run(run.World(WEB), SEEDS, Limits(seconds=3000), scheme=stored("aopic", 0.1, window), refresh_after_s=5.0)
+        run(run.World(WEB), SEEDS, Limits(seconds=600), scheme=stored("aopic", 0.1, window), refresh_after_s=5.0)
         partition = run.folded()
         clock = partition.state.accounts.total
         bound = error_bound(partition.state, scheme_of(partition.scheme))

@@ -1,5 +1,6 @@
 """Another scheme of importance on a crawl that is there: its past is judged anew, and a crash costs no cash."""
 
+import shutil
 from itertools import pairwise
 
 import numpy as np
@@ -58,16 +59,36 @@ def events(run):
     return found
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """Where the crawl by push is kept that tests begin with, and how its runner stood."""
+    return tmp_path_factory.mktemp("kept") / "push", dict[str, object]()
+
+
+def crawled_by_push(run, kept) -> None:
+    """Crawl by push; the first test does, the others have a copy."""
+    directory, stood = kept
+    if not stood:
+        run(run.World(WEB), SEEDS, MANY, scheme=PUSH, **SETTINGS)
+        shutil.copytree(run.directory, directory)
+        stood.update(now=run.now, runs=run.runs, read_robots_at=dict(run.read_robots_at))
+        return
+    shutil.copytree(directory, run.directory)
+    run.now, run.runs, run.read_robots_at = stood["now"], stood["runs"], dict(stood["read_robots_at"])
+
+
 def anew(run, name: str) -> None:
     run.directory, run.now, run.runs = run.directory.parent / name, 1.7e9, 0
     run.read_robots_at.clear()
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_a_crawl_that_was_switched_thinks_what_one_does_that_was_begun_so(run, name):
+def test_a_crawl_that_was_switched_thinks_what_one_does_that_was_begun_so(run, name, kept):
     goal = OTHERS[name]
-    first = stored("aopic", 0.1) if name == "push" else PUSH
-    run(run.World(WEB), SEEDS, MANY, scheme=first, **SETTINGS)
+    if name == "push":
+        run(run.World(WEB), SEEDS, MANY, scheme=stored("aopic", 0.1), **SETTINGS)
+    else:
+        crawled_by_push(run, kept)
     before = len(events(run))
     ran = run(run.World(WEB), [], Limits(seconds=0), switch=goal, **SETTINGS)
     laws(run)
@@ -88,8 +109,8 @@ def test_a_crawl_that_was_switched_thinks_what_one_does_that_was_begun_so(run, n
         assert name == "uniform" or rank_correlation(switched, begun) > 0.95
 
 
-def test_what_is_switched_back_is_as_it_was(run):
-    run(run.World(WEB), SEEDS, MANY, scheme=PUSH, **SETTINGS)
+def test_what_is_switched_back_is_as_it_was(run, kept):
+    crawled_by_push(run, kept)
     before = importance(run)
     for goal in (stored("aopic", 0.1), stored("uniform", 0.1), PUSH):
         run(run.World(WEB), [], Limits(seconds=0), switch=goal, **SETTINGS)
