@@ -23,7 +23,7 @@ def said(run):
         world.pages[f"{SITE}/"] = run.html(*(f"/{i}" for i in range(5)))
         world.pages |= {f"{SITE}/{i}": run.html() for i in range(5)}
         given = {"refresh_after_s": 10.0, "sitemaps": False, **settings}
-        ran = run(world, [f"{SITE}/"], Limits(seconds=400), policy=policy, **given)
+        ran = run(world, [f"{SITE}/"], Limits(seconds=120), policy=policy, **given)
         begun_at = ran.progress[0].at
         return [(progress.at - begun_at, progress.message) for progress in ran.progress if progress.message]
 
