@@ -10,13 +10,13 @@ from evercrawl.schedule.policies.price.price import Price
 from evercrawl.simulate.worlds.made_web import Answer
 
 ORIGINAL, MIRROR, LIST = "http://original.example", "http://mirror.example", "http://list.example"
-PAGES, OWN, LISTED = 300, 30, 12
+PAGES, OWN, LISTED = 200, 20, 8
 FAST = {"scope": "any", "delay_s": 0, "connections_per_ip": 64, "connections_per_host": 64, "rate_per_s": 10.0,
         "refresh_after_s": 30.0}  # fmt: skip
 
 
 class Mirrored:
-    """Three hundred pages on two hosts, those of one with a line of its own if it is told; it may stop to be a mirror.
+    """Two hundred pages on two hosts, those of one with a line of its own if it is told; it may stop to be a mirror.
 
     Some pages are on the mirror alone. A third site lists the pages of both.
     """
@@ -61,7 +61,7 @@ class Mirrored:
 SEEDS = [f"{LIST}/l{i}" for i in range(LISTED)] + [f"{ORIGINAL}/"]
 
 
-def crawled(run, web: Mirrored, pages: int = 700, **more: object):
+def crawled(run, web: Mirrored, pages: int = 470, **more: object):
     return run(web, SEEDS, Limits(pages=pages, seconds=3600), policy=Price(), polite=False, **FAST, **more)
 
 
@@ -84,7 +84,7 @@ def test_without_the_defence_it_costs_all_of_them(run):
 
 
 def test_a_host_that_stops_being_a_mirror_is_noticed(run):
-    ran = crawled(run, Mirrored(ends_at=run.now + 25.0), pages=1100)
+    ran = crawled(run, Mirrored(ends_at=run.now + 17.0), pages=740)
     assert len(read(ran, MIRROR)) > 0.9 * (PAGES + OWN)
 
 
@@ -121,5 +121,5 @@ class FalseMirrored(Mirrored):
 
 @pytest.mark.parametrize("how", ["429", "503", "404", "other"])
 def test_who_copies_some_pages_and_falls_silent_keeps_nobody_from_the_site(run, how):
-    ran = crawled(run, FalseMirrored(how), pages=900)
+    ran = crawled(run, FalseMirrored(how), pages=600)
     assert len(read(ran, MIRROR)) >= 0.9 * (PAGES + OWN)
