@@ -14,6 +14,9 @@ from evercrawl.model.worth.weights import IMPORTANCE
 from evercrawl.progress import Progress
 from evercrawl.schedule.base import Policy
 
+# The default policy: whoever imports this module has its inner loops compiled before a run begins.
+from evercrawl.schedule.policies.price import price as _default  # noqa: F401  # pyright: ignore[reportUnusedImport]
+
 
 def assemble(
     config: Config,

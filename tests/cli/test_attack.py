@@ -40,7 +40,7 @@ def test_without_a_place_for_compiled_code_that_is_said(monkeypatch):
     """As for a service that runs as nobody, from an installation that belongs to root."""
     said = []
     monkeypatch.setattr("evercrawl.kernels.missing", lambda: True)
-    monkeypatch.setattr("evercrawl.kernels.warm", lambda: False)
+    monkeypatch.setattr("evercrawl.kernels.warm", lambda _: False)
     warm.up(lambda progress: said.append(progress.message))
     assert said == [warm.MESSAGE, warm.NOT_KEPT]
 

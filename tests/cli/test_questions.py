@@ -240,7 +240,7 @@ def test_a_file_that_cannot_be_written_is_about_the_file_and_not_the_crawl(hosti
 )
 def test_questions_say_that_they_compile(tmp_path, capsys, monkeypatch, question):
     monkeypatch.setattr("evercrawl.kernels.missing", lambda: True)
-    monkeypatch.setattr("evercrawl.kernels.warm", lambda: True)
+    monkeypatch.setattr("evercrawl.kernels.warm", lambda _: True)
     assert main([*question, "--dir", str(tmp_path)]) == 2
     out, err = capsys.readouterr()
     assert (out, err.splitlines()[0]) == ("", warm.MESSAGE)

@@ -44,12 +44,13 @@ def font() -> bytes:
 
 
 @pytest.fixture
-def bench() -> SimpleNamespace:
+def bench(monkeypatch) -> SimpleNamespace:
     """Return the benchmark that does the same with real pages."""
     there = (ROOT / ".venv-replay/ready").exists() and (shutil.which("chromium") or shutil.which("google-chrome"))
     if not there:
         say = pytest.fail if os.environ.get("REPLAY_TESTS") == "required" else pytest.skip
         say("pywb, Playwright or Chromium is not installed here; `make replay` installs what is missing")
+    monkeypatch.syspath_prepend(ROOT / "bench")
     return SimpleNamespace(**runpy.run_path(str(ROOT / "bench/replayed.py")))
 
 
