@@ -6,8 +6,8 @@
 CORPUS is a script that serves a corpus on loopback and prints its seeds (called as `CORPUS FOLDER bench`), or a file of
 URLs of sites that are served already. One page of each site is crawled with its requisites, then shown by Chromium
 from the server and from pywb, or from ReplayWeb.page where its npm package is given. A pixel differs where a channel is
-more than 16 of 255 away; a page is shown as it was
-where at most two in a thousand differs. With `--without`, requisites are not fetched: what the comparison can tell.
+more than 16 of 255 away; a page is shown as it was where at most two in a thousand differ. With `--without`, requisites
+are not fetched: what the comparison can tell.
 """
 
 from __future__ import annotations
