@@ -24,7 +24,7 @@ class AddressAliases:
     >>> aliases = AddressAliases()
     >>> aliases.both("http://a.example", "80", "192.0.2.1", "2001:db8::1")
     ('a1.invalid', ['a1.invalid:80:192.0.2.1,[2001:db8::1]'])
-    >>> aliases.ended("http://a.example", "80", "2001:db8::1")
+    >>> aliases.ended("a1.invalid", "http://a.example", "80", "2001:db8::1")
     >>> aliases.one("http://a.example", "80", "2001:db8::1")
     ('a1.invalid', ['-a1.invalid:80', 'a1.invalid:80:[2001:db8::1]'])
     >>> aliases.one("http://a.example", "80", "192.0.2.1"), aliases.one("http://b.example", "80", "192.0.2.1")
@@ -55,15 +55,14 @@ class AddressAliases:
             return "", self._told()
         return name, self._lines(name, port, address)
 
-    def ended(self, origin: str, port: str, address: str) -> None:
+    def ended(self, name: str, origin: str, port: str, address: str) -> None:
         """Take note of the end of a transfer to a name: which address a connection was made to, "" for none."""
-        name, answered = self._aliases.get(origin, ("", ""))
-        if name:
-            self._aliases[origin] = name, _plain(address) if address else answered
-            self._in_use[name] -= 1
-            if not self._in_use[name]:
-                del self._in_use[name]
-                self._unused.append(f"-{name}:{port}")
+        if address and self._aliases.get(origin, ("", ""))[0] == name:  # else it made room for others meanwhile
+            self._aliases[origin] = name, _plain(address)
+        self._in_use[name] -= 1
+        if not self._in_use[name]:
+            del self._in_use[name]
+            self._unused.append(f"-{name}:{port}")
 
     def _lines(self, name: str, port: str, *addresses: str) -> list[str]:
         self._in_use[name] += 1

@@ -349,7 +349,7 @@ class CurlTransfer:
         exchange.ip = str(self.curl.getinfo(pycurl.PRIMARY_IP) or "")
         if self._named:
             connected = exchange.ip if self.curl.getinfo(pycurl.REQUEST_SIZE) else ""
-            self._settings.aliases.ended(self.asking.origin, self.asking.port, connected)
+            self._settings.aliases.ended(self._goal, self.asking.origin, self.asking.port, connected)
         exchange.wire = self._received()
         if self._room_bytes < 0:
             most = exchange.request.max_wire_bytes

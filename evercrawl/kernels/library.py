@@ -182,13 +182,15 @@ def warm(processes: int = 1) -> bool:
 
 def _compile_beside(modules: list[str], processes: int) -> None:
     """Have other processes compile and keep what they can of `modules`, the largest first; what fails there is left."""
-    from concurrent.futures import Executor, ProcessPoolExecutor
+    from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
     modules = sorted(modules, key=cache.size_of, reverse=True)
-    pool: Executor = ProcessPoolExecutor(min(processes, len(modules)), get_context("spawn"))
-    with contextlib.suppress(BrokenProcessPool), pool:
+    with (
+        contextlib.suppress(BrokenProcessPool, OSError),  # some systems have no semaphores, or no room for processes
+        ProcessPoolExecutor(min(processes, len(modules)), get_context("spawn")) as pool,
+    ):
         list(pool.map(_compile_quietly, modules))
 
 

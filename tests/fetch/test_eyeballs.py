@@ -12,6 +12,16 @@ from evercrawl.types import Request
 SIX, FOUR = "::1", "127.0.0.1"
 
 
+def speaks_6() -> bool:
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET6) as one:
+        one.bind((SIX, 0))
+        return True
+    return False
+
+
+pytestmark = pytest.mark.skipif(not speaks_6(), reason="this machine has no IPv6, not even of its own")
+
+
 @contextlib.contextmanager
 def silent(port):
     """Have nobody answer at a port of ::1: the queue of those who wait for a connection is full."""

@@ -242,7 +242,7 @@ def _belief(view: View, slot: int, pages: Pages) -> Belief:
         dates.trusted(int(row["date_true"]), int(row["date_false"])),
         dates.trusted(int(row["listed_true"]), int(row["listed_false"])),
         known(view.fresh(pages)[0]),
-        trust.nats > 0 if trust is not None else None, trust.nats if trust is not None else None,
+        trust.believed > 0.5 if trust is not None else None, trust.nats if trust is not None else None,
         _announcing(view, slot, row), *_lasting(_row(view, slot)),
     )  # fmt: skip
 

@@ -60,6 +60,7 @@ from evercrawl.kernels import Library, pointer
 from evercrawl.schedule.clocks._layout import (
     BURST,
     BURST_LASTS,
+    CHANGES,
     CYCLE,
     FIRST_GAP,
     FOLDER_VARIES,
@@ -207,12 +208,14 @@ class Clocks:
         return True
 
     def trust(self, row: int) -> ClockTrust | None:
-        """Return whether clocks tell how a page's copy ages, and how far they are ahead; None of one not seen yet."""
+        """Return how likely clocks are to be right of a page, 0 where none saw a change; None of one not seen yet."""
         page = self._pages.take(np.array([row], np.uint32))[0]
         if page["known"] != KNOWN:
             return None
         folder = self._places.folders.all()[int(page["folder"])]
-        return trust(self._places.sites.all()[int(folder["site"])], self._settings)
+        site = self._places.sites.all()[int(folder["site"])]
+        found = trust(site, self._settings)
+        return found if site[CHANGES] > 0.0 or page["changed_at"] > 0.0 else found._replace(believed=0.0)
 
     def nbytes(self) -> dict[str, int]:
         """Return bytes of memory in use: of `pages`, of `folders` with their clocks and sites, and of `groups`."""
