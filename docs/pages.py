@@ -79,7 +79,8 @@ An unread page has no content type. The words of a link count only if the link i
 discovery; pages discovered before `words` was first set are matched by their titles, once they are read.
 
 Focus changes the order of visits, not importance: rankings (`evercrawl top`), searches and what the crawl learns stay
-the same. Visits are chosen as if the virtual page gave matching pages extra cash, and all others less.
+the same. Visits are chosen as if the virtual page gave matching pages extra cash, and all others less. With
+`virtual_page = "focused"` it does: as published, cash moves instead of priorities, so importance changes too.
 `evercrawl why URL` shows whether an entry applies. The policies breadth-first, cycle and random do not use the worth
 of pages, so `[[focus]]` and `discovery` have no effect on them.
 """

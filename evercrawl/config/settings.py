@@ -176,9 +176,10 @@ class Config:
     convention: str = _strategy(values.AUTO, values.choice(values.AUTO, "tax", "link"),
         "how pages lead to the virtual page: tax = each gives it the tax; link = it is one more link of each; auto = "
         "unchanged, or tax")
-    virtual_page: str = _strategy(values.AUTO, values.choice(values.AUTO, "sites", "pages"),
-        "what the virtual page gives its cash to, in equal parts (aopic): sites, and inside to their pages; or pages, "
-        "as published; auto = unchanged, or sites")
+    virtual_page: str = _strategy(values.AUTO, values.choice(values.AUTO, "sites", "pages", "focused"),
+        "what the virtual page gives its cash to (aopic): sites, in equal parts, and inside to their pages; pages, "
+        "those with content of their own, in equal parts; or focused, all known pages, read or not, by discovery and "
+        "[[focus]], which then move cash instead of multiplying priorities; auto = unchanged, or sites")
     virtual_spends: str = _strategy(values.AUTO, values.choice(values.AUTO, "at-once", "in-turn"),
         "when the virtual page gives its cash away (aopic): at-once, or in-turn, like other pages; auto = unchanged, "
         "or at-once")

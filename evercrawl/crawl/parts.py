@@ -13,6 +13,7 @@ from evercrawl.crawl.learn.changes import Changes
 from evercrawl.crawl.learn.indexing import Indexing
 from evercrawl.crawl.learn.learning import learner_of
 from evercrawl.crawl.learn.settling import Settling
+from evercrawl.crawl.learn.virtual_turns import VirtualTurns
 from evercrawl.crawl.orders.checks import Checks
 from evercrawl.crawl.orders.deeds import Deeds
 from evercrawl.crawl.orders.obeying import Obeying
@@ -115,6 +116,7 @@ class Choosing:
         )
         self.expecting = expecting_of(state, config, scheme, self.lessons.foresight if self.lessons else None)
         self.weight = weight_of(config.weight, partition, lasting=config.lasting)
+        by_cash = state.accounts.focused
         self.boosts, targets = Boosts(state), Targets(state, config.targets)
         self.columns = Columns(
             state,
@@ -123,8 +125,8 @@ class Choosing:
             notices,
             in_bytes=counts_bytes(config),
             expecting=True,
-            new_weight=discovery_weight(config.discovery),
-            focus=Focusing(state, config.focus, partition.journal.read) if config.focus else None,
+            new_weight=1.0 if by_cash else discovery_weight(config.discovery),
+            focus=Focusing(state, config.focus, partition.journal.read) if config.focus and not by_cash else None,
             known=known,
             newcomers=config.newcomers,
             weight=self.weight,
@@ -203,6 +205,7 @@ class Parts:
         budgets = Budgets(state, config)
         mirrors = Mirrors(state) if config.spare_mirrors else None
         cashier = Cashier(state, scheme)
+        self.virtual_turns = VirtualTurns(partition, config.discovery, config.focus, barred)
         self.settling = Settling(partition, cashier) if scheme.settles else None
         self.storing = Storing(
             partition,
@@ -280,6 +283,7 @@ class Parts:
             checks=self.checks,
             weighing=choosing.weight.listener if choosing.weight is not None else None,
             requisites=self.requisites,
+            virtual_turns=self.virtual_turns,
             focus=config.focus,
             max_redirects=config.max_redirects,
             refresh_after_s=config.refresh_after_s,

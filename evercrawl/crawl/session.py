@@ -24,6 +24,7 @@ from evercrawl.crawl.adjusting import keep_adjusted
 from evercrawl.crawl.assemble import assemble, only_named
 from evercrawl.crawl.collecting import sparing_survivors
 from evercrawl.crawl.heaps import keep_giving_back, share_areas
+from evercrawl.crawl.learn.virtual_turns import VirtualTurns
 from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.measuring import MemoryMeasuring
 from evercrawl.crawl.memory import Memory
@@ -385,7 +386,12 @@ async def _switched(
     def say(sentence: str) -> None:
         watch(Progress(at=clock.now(), known=partition.state.known.count, message=sentence))
 
-    return await switching.switch(partition, goal, clock, _in_thread, say, lambda: stop is not None and stop.is_set())
+    turns = VirtualTurns(partition, config.discovery, config.focus)
+
+    def ends() -> bool:
+        return stop is not None and stop.is_set()
+
+    return await switching.switch(partition, goal, clock, _in_thread, say, ends, turns)
 
 
 def scheme_at_first(config: Config, seeds: Sequence[str]) -> Scheme:

@@ -21,6 +21,8 @@ from evercrawl.clock import Clock
 from evercrawl.config import Config
 from evercrawl.crawl.learn.cash import READ, Cashier
 from evercrawl.crawl.learn.settling import PIECE, pass_on, residuals
+from evercrawl.crawl.learn.virtual_turns import VirtualTurns
+from evercrawl.model.focus import EVEN
 from evercrawl.model.policy.schemes import scheme_of, wanted
 from evercrawl.model.view import View
 from evercrawl.model.web.farms import farmers
@@ -57,6 +59,7 @@ async def switch(
     offload: Callable[..., Awaitable[Any]],
     say: Callable[[str], None] = lambda _: None,
     ends: Callable[[], bool] = lambda: False,
+    turns: VirtualTurns | None = None,
 ) -> bool:
     """Judge the past by another scheme; return whether the crawl is one that learns importance so now.
 
@@ -72,6 +75,8 @@ async def switch(
         Told now and then, in a sentence, how far it has come.
     ends
         Whether it is asked to end before it is done; then False is returned, and the next start goes on from here.
+    turns
+        Has the virtual page give its cash away, where it does so in turns of its own; by default to all pages alike.
 
     Raises
     ------
@@ -87,7 +92,10 @@ async def switch(
         say(f"from now on importance is learned by {in_words(goal)}: the history is settled again")
         partition.switching(began, goal)
     cashier, told_at = Cashier(partition.state, scheme_of(goal)), began
+    turns = turns or VirtualTurns(partition, EVEN, ())
+    turns.turn()
     for count, (done, part) in enumerate(_judged(partition, cashier, upto, began, begun), 1):
+        turns.turn()
         if count % BATCH == 0:
             await _commit(partition, offload)
             await asyncio.sleep(0)  # somebody may want this to end
@@ -127,7 +135,7 @@ def in_words(scheme: Scheme) -> str:
     elif scheme.tax != Scheme().tax:
         more += [f"tax {scheme.tax:g}"]
     more += [f"virtual page to {scheme.virtual}"] if scheme.virtual != "sites" else []
-    more += ["virtual page in its turn"] if scheme.in_turn else []
+    more += ["virtual page in its turn"] if scheme.in_turn and scheme.virtual != "focused" else []
     more += [f"trusted sites {len(scheme.trusted)}"] if scheme.trusted else []
     more += [f"distrusted sites {len(scheme.distrusted)}"] if scheme.distrusted else []
     return f"{scheme.name} ({', '.join(more)})"

@@ -8,6 +8,9 @@ all other classes to this one. To keep the total, all keys would have to be divi
 the same for all pages, and policies only compare, so it is left out. Nor is anything given to every known URL alike,
 which would feed traps: a page with nothing has nothing after any multiplication.
 
+As published it is an option, `virtual_page = focused`: see `learn.virtual_turns`. Then weights move cash, and keys are
+left alone.
+
 What a page's class is follows from its URL (worked out once for each URL that is known), from words near the link that
 made it known (which the journal keeps, see `link_words`), from its title, and from its content type, both of which are
 read from the event of its last visit with content.
@@ -64,6 +67,19 @@ def discovery_weight(discovery: float) -> float:
     """
     odds = discovery / (1 - discovery) if discovery < 1 else MOST_DISCOVERY
     return min(max(odds**2, 1 / MOST_DISCOVERY), MOST_DISCOVERY)
+
+
+def discovery_share(discovery: float) -> tuple[float, float]:
+    """Return what an unread page counts, and what another does, where the virtual page's cash is given by `discovery`.
+
+    As published, so the odds are not squared as those of `discovery_weight` are: cash adds up while a page waits.
+
+    >>> discovery_share(0.5), discovery_share(0.8), discovery_share(1.0)
+    ((1.0, 1.0), (4.0, 1.0), (1.0, 0.0))
+    """
+    if discovery == 1:
+        return 1.0, 0.0
+    return min(round(discovery / (1 - discovery), 9), MOST_DISCOVERY), 1.0
 
 
 class Focusing:

@@ -150,15 +150,15 @@ class View(ImportanceView):
         return self.candidates if self.policy.awaits else self._candidates(awaits=True)
 
     def _candidates(self, *, awaits: bool) -> Columns:
-        needs = self.policy.needs
+        needs, by_cash = self.policy.needs, self.state.accounts.focused
         return ExpectingColumns(
             self.expecting,
             *self._gathered,
             in_bytes=self.in_bytes,
             expecting=True,
-            new_weight=discovery_weight(self.config.discovery),
+            new_weight=1.0 if by_cash else discovery_weight(self.config.discovery),
             newcomers=self.config.newcomers,
-            focus=self.focus,
+            focus=None if by_cash else self.focus,
             known=KnownGraph(self.partition, needs) if needs else None,
             weight=weight_of(self.config.weight, self.partition, lasting=self.config.lasting),
             comebacks=comebacks_of(self.state) if awaits else None,

@@ -11,6 +11,7 @@ from evercrawl.arrays.hasher import Hasher
 from evercrawl.config.values import AUTO
 from evercrawl.crawl import switching
 from evercrawl.crawl.assemble import assemble, only_named
+from evercrawl.crawl.learn.virtual_turns import VirtualTurns
 from evercrawl.crawl.loop import Crawl
 from evercrawl.crawl.memory import Memory
 from evercrawl.crawl.ports import Outside
@@ -88,7 +89,8 @@ async def _opened(
     goal = switching.goal_of(partition, config, clock.now())
     if switching.due(partition, goal):
         witness.befell("another scheme", switching.in_words(goal))
-        await switching.switch(partition, goal, clock, offload)
+        turns = VirtualTurns(partition, config.discovery, config.focus)
+        await switching.switch(partition, goal, clock, offload, turns=turns)
     index = stack.enter_context(closing(Index(folder / FOLDER))) if config.index else None
     memory = Memory.beside(partition, config, folder, index)
     stack.enter_context(closing(memory))

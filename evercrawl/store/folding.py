@@ -28,6 +28,7 @@ from evercrawl.store.journal.events import (
     RequisiteFetched,
     RequisitesNeeded,
     Switched,
+    VirtualSpent,
     Visit,
 )
 from evercrawl.store.scheme import spending
@@ -112,6 +113,10 @@ def _switched(state: State, event: Switched, _: Place) -> None:
     state.notes.pop("price", None)  # it was in another unit
 
 
+def _virtual_spent(state: State, event: VirtualSpent, place: Place) -> None:
+    state.cashbook.virtual_spent(event, place.number)
+
+
 def _lost(state: State, event: Lost, _: Place) -> None:
     if event.current:
         state.lose(event.slot)
@@ -155,6 +160,7 @@ FOLDS: Final[dict[type[Event], _Fold]] = {
     Found: _found,
     Passed: _passed,
     Switched: _switched,
+    VirtualSpent: _virtual_spent,
     Lost: _lost,
     Noted: _noted,
     Drawn: _nothing,

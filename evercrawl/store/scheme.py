@@ -33,7 +33,8 @@ class Scheme(msgspec.Struct, frozen=True):
     convention
         `tax`, or `link`: the virtual page is one more link of each page instead, and nothing is taxed.
     virtual
-        Where the virtual page spends: `sites` get equal parts, or `pages` do.
+        Where the virtual page spends: `sites` get equal parts, or `pages` do, or known pages get what they are wanted
+        (`focused`).
     in_turn
         Whether it spends in its turn, like other pages, rather than at once; see `Accounts`.
 
@@ -72,6 +73,12 @@ def spending(scheme: Scheme) -> dict[str, bool]:
     """Return how the virtual page spends, as arguments of `Accounts`.
 
     >>> spending(Scheme("aopic", handout=True, virtual="pages"))
-    {'handout': True, 'pages': True, 'in_turn': False}
+    {'handout': True, 'pages': True, 'in_turn': False, 'focused': False}
     """
-    return {"handout": scheme.handout, "pages": scheme.virtual == "pages", "in_turn": scheme.in_turn}
+    virtual = scheme.virtual
+    return {
+        "handout": scheme.handout,
+        "pages": virtual == "pages",
+        "in_turn": scheme.in_turn,
+        "focused": virtual == "focused",
+    }

@@ -19,7 +19,7 @@ from evercrawl.progress import Limits
 from evercrawl.simulate.living.beliefs import rank_correlation
 from evercrawl.simulate.worlds.made_web import MadeWeb
 from evercrawl.store.journal.codec import decode_slots
-from evercrawl.store.journal.events import Passed, Switched, Visit
+from evercrawl.store.journal.events import Passed, Switched, VirtualSpent, Visit
 from evercrawl.store.records.records import MEMBER
 from evercrawl.store.scheme import Scheme
 from evercrawl.types import NO_SLOT
@@ -35,7 +35,8 @@ OTHERS = {"push": PUSH, "uniform": stored("uniform", 0.1)} | {
     for name in ("unbounded", "two_windows", "variable", "variable:6", "interpolation:6v", "exponential:2m")
 }
 AS_PUBLISHED = replace(stored("aopic", 0.1), convention="link", virtual="pages", in_turn=True)
-OTHERS |= {"as published": AS_PUBLISHED, "little tax": replace(PUSH, tax=0.05)}
+FOCUSED = replace(AS_PUBLISHED, virtual="focused")
+OTHERS |= {"as published": AS_PUBLISHED, "focused": FOCUSED, "little tax": replace(PUSH, tax=0.05)}
 
 
 def importance(run) -> np.ndarray:
@@ -94,14 +95,14 @@ def test_a_crawl_that_was_switched_thinks_what_one_does_that_was_begun_so(run, n
     laws(run)
     switched = importance(run)
     assert [type(event) for event in ran.events[before:]].count(Switched) == 1
-    assert set(map(type, ran.events[before:])) <= {Switched, Passed}
+    assert set(map(type, ran.events[before:])) <= {Switched, Passed, VirtualSpent}
     assert ran.said[0].startswith(f"from now on importance is learned by {goal.name}")
 
     anew(run, "begun")
     run(run.World(WEB), SEEDS, MANY, scheme=goal, **SETTINGS)
     begun = importance(run)
     assert len(switched) == len(begun)
-    if name in ("unbounded", "interpolation:6v", "exponential:2m", "as published"):
+    if name in ("unbounded", "interpolation:6v", "exponential:2m", "as published", "focused"):
         # late, or never, it forgets that at the beginning seeds had all the cash, as nobody else was known
         assert np.abs(switched - begun)[len(SEEDS) :].sum() < 0.1
     else:
@@ -144,12 +145,14 @@ def solved(run) -> np.ndarray:
     """Return what importance is by the links of the crawl, the virtual page being one more page that leads to all."""
     partition = run.restored()
     state, scheme = partition.state, scheme_of(partition.scheme)
+    scheme_is_focused = partition.scheme.virtual == "focused"  # then pages never read are given as much
     count = state.known.count
     chain = np.zeros((count + 1, count + 1))
     for slot in range(count):
         index = state.record_of(slot)
         row = None if index is None else state.records.rows[index]
-        chain[count, slot] = row is not None and bool(row["flags"] & MEMBER)
+        member = bool(row["flags"] & MEMBER) if row is not None else scheme_is_focused
+        chain[count, slot] = member
         event = partition.journal.read(int(row["event"])) if row is not None and row["event"] else None
         if isinstance(event, Visit):
             links = Links(out=event.out, through=event.alias != NO_SLOT)
@@ -163,11 +166,12 @@ def solved(run) -> np.ndarray:
     return found / found.sum()
 
 
+@pytest.mark.parametrize("virtual", ["pages", "focused"])
 @pytest.mark.parametrize("convention", ["link", "tax"])
-def test_as_published_it_is_what_a_solution_of_the_links_says(run, convention):
+def test_as_published_it_is_what_a_solution_of_the_links_says(run, convention, virtual):
     """Pages of one site that hardly changes: the cash that each moved is its part of the walk's time."""
     web = MadeWeb(seed=3, origins=HOSTS[:1], pages=12, changing=0)
-    goal = replace(stored("aopic", 1.0, "unbounded"), convention=convention, tax=0.7, virtual="pages", in_turn=True)
+    goal = replace(stored("aopic", 1.0, "unbounded"), convention=convention, tax=0.7, virtual=virtual, in_turn=True)
     run(run.World(web), SEEDS[:1], Limits(seconds=2000), scheme=goal, **SETTINGS)
     laws(run)
     found, true = importance(run), solved(run)

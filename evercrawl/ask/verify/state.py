@@ -28,6 +28,7 @@ from evercrawl.store.journal.events import (
     RequisiteFetched,
     RequisitesNeeded,
     Switched,
+    VirtualSpent,
     Visit,
 )
 from evercrawl.store.records.records import RECORD
@@ -63,6 +64,7 @@ class EventCheck:
             Found: self._seeds,
             Passed: self._passed,
             Switched: self._switched,
+            VirtualSpent: self._virtual_spent,
             Lost: self._of_a_page,
             Noted: self._noted,
             Drawn: self._of_a_page,
@@ -122,6 +124,13 @@ class EventCheck:
 
     def _switched(self, event: Switched, number: int) -> bool:
         return event.scheme.width >= 0 or self._blame(number, "less than nothing is kept of a page")
+
+    def _virtual_spent(self, event: VirtualSpent, number: int) -> bool:
+        if len(event.runs) != len(event.amounts) or not np.isfinite(event.amounts).all():
+            return self._blame(number, "it has not an amount for each group of pages")
+        ends = [int(decode_slots(runs).max(initial=0)) for runs in event.runs]
+        beyond = max(ends, default=0) > len(self._hosts)
+        return not beyond or self._blame(number, f"it gives cash to a slot beyond {len(self._hosts)}")
 
     def _letter(self, event: LetterSent | LetterReceived | LetterSettled, number: int) -> bool:
         post = self._folded.post

@@ -27,7 +27,10 @@ def wanted(view: View, slot: int, *, never: bool) -> tuple[float, str]:
         return 1.0, unasked(view.config, view.policy)
     times, reasons = 1.0, list[str]()
     place = int(view.focus.entries(np.array([slot], np.uint32))[0]) if view.focus is not None else -1
-    if place >= 0:
+    by_cash = view.state.accounts.focused  # then it is in the importance, and multiplies nothing
+    if place >= 0 and by_cash:
+        reasons.append(f"focus, entry {place + 1}, by the virtual page's cash")
+    elif place >= 0:
         entry = view.config.focus[place]
         times *= entry.weight
         reasons.append(f"focus, entry {place + 1} ({_named(entry)})")
@@ -39,7 +42,7 @@ def wanted(view: View, slot: int, *, never: bool) -> tuple[float, str]:
         times *= float(view.candidates.weight_ratio(np.array([slot], np.uint32))[0])
         reasons += [f"weight = {view.weight}"] if view.weight != IMPORTANCE else []
         reasons += ["what lasts of its changes"] if view.config.lasting else []
-    if never and view.config.discovery != EVEN:
+    if never and view.config.discovery != EVEN and not by_cash:
         times *= discovery_weight(view.config.discovery)
         reasons.append(f"it was never read, and discovery = {view.config.discovery:g}")
     return times, "; ".join(reasons)

@@ -14,6 +14,7 @@ from evercrawl.crawl.learn.changes import Changes
 from evercrawl.crawl.learn.indexing import Indexing
 from evercrawl.crawl.learn.queueing import Queueing
 from evercrawl.crawl.learn.retirees import Retirees
+from evercrawl.crawl.learn.virtual_turns import VirtualTurns
 from evercrawl.crawl.learn.visit_event import VisitEvents
 from evercrawl.crawl.probes.probes import Probes
 from evercrawl.crawl.probes.random_probes import RandomProbes
@@ -233,6 +234,7 @@ def learner_of(
     checks: VisitListener | None = None,
     weighing: VisitListener | None = None,
     requisites: VisitListener | None = None,
+    virtual_turns: VirtualTurns | None = None,
     focus: Sequence[Focus] = (),
     max_redirects: int,
     refresh_after_s: float,
@@ -261,6 +263,8 @@ def learner_of(
         What takes note of what pages need to be shown; it has events of its own, which stand behind the visit's.
     heard
         Whoever else wants to hear of visits.
+    virtual_turns
+        Has the virtual page give its cash away, where it does so in turns of its own.
     focus
         What the crawl is asked to focus on: words of it are looked for near links.
     max_redirects
@@ -294,7 +298,7 @@ def learner_of(
         VisitEvents(state, cashier, changes, near, words=words),
         changes,
         listeners=tuple(each for each in listeners if each is not None),
-        found=(*((known.found,) if known is not None else ()), queueing.found),
-        ended=(release, cashier.audit),
+        found=tuple(each.found for each in (known, virtual_turns, queueing) if each is not None),
+        ended=(release, *((virtual_turns.turn,) if virtual_turns is not None else ()), cashier.audit),
         tally=tally,
     )

@@ -136,10 +136,10 @@ def wanted(config: Config, now: Scheme | None = None, *, alone: bool = False) ->
     usual = now.internal if now is not None else 1.0 if alone else INTERNAL
     internal = usual if config.internal == AUTO else float(config.internal)
     virtual = _virtual(config, now or Scheme())
-    if virtual["virtual"] == "pages" and not kind_of(config.importance).handout:
+    if virtual["virtual"] != "sites" and not kind_of(config.importance).handout:
         raise ConfigError(
-            f"virtual_page = pages needs circulating cash; {config.importance} has a source a site instead: add "
-            "--importance aopic"
+            f"virtual_page = {virtual['virtual']} needs circulating cash; {config.importance} has a source a site "
+            "instead: add --importance aopic"
         )
     asked = config.window
     if now is not None and now.name == config.importance and asked in (AUTO, now.window or FIRST_WINDOW):
@@ -151,11 +151,16 @@ def wanted(config: Config, now: Scheme | None = None, *, alone: bool = False) ->
 
 def _virtual(config: Config, now: Scheme) -> dict[str, Any]:
     """Return what the settings say of the virtual page; what they leave open is as it is."""
+    virtual = now.virtual if config.virtual_page == AUTO else config.virtual_page
+    if virtual == "focused" and config.virtual_spends == "at-once":
+        raise ConfigError("virtual_page = focused spends in its turn; leave out virtual_spends = at-once")
+    held = now.in_turn and (now.virtual != "focused" or virtual == "focused")  # as that one is in any case
+    in_turn = held if config.virtual_spends == AUTO else config.virtual_spends == "in-turn"
     return {
         "tax": now.tax if config.tax == AUTO else float(config.tax),
         "convention": now.convention if config.convention == AUTO else config.convention,
-        "virtual": now.virtual if config.virtual_page == AUTO else config.virtual_page,
-        "in_turn": now.in_turn if config.virtual_spends == AUTO else config.virtual_spends == "in-turn",
+        "virtual": virtual,
+        "in_turn": in_turn or virtual == "focused",
     }
 
 

@@ -68,7 +68,7 @@ def wish(seed: int, configs: Sequence[Config]) -> list[Config]:
     wishes, wished = _drawn(draw, configs[0]), list[Config]()
     for config in configs:
         wishes = _drawn(draw, config) if draw.random() < _OFTEN else wishes
-        wished.append(replace(config, **wishes | {"virtual_page": _virtual_page(wishes["virtual_page"], config)}))
+        wished.append(replace(config, **wishes | {"virtual_page": _virtual_page(wishes, config)}))
     return wished
 
 
@@ -95,9 +95,12 @@ def _drawn(draw: random.Random, config: Config) -> dict[str, Any]:
     }
 
 
-def _virtual_page(wished: str, config: Config) -> str:
+def _virtual_page(wishes: dict[str, Any], config: Config) -> str:
     """Return what the virtual page gives to; only where cash goes round can that be pages."""
-    return wished if config.importance == "aopic" else "sites"
+    if config.importance != "aopic":
+        return "sites"
+    focused = wishes["virtual_page"] == "pages" and wishes["virtual_spends"] == "in-turn"
+    return "focused" if focused else str(wishes["virtual_page"])
 
 
 def _sized(draw: random.Random, window: str) -> str:

@@ -9,7 +9,8 @@ is its part of that; the cells then hold what came along links less what was pas
 
 As published the virtual page leads to every page alike (`pages`): then one counter says what each member was given, and
 a site gets the more the more pages it has. And it is a page among others, which keeps what it gets until its turn comes
-(`in_turn`). Both are options; a site with many URLs, or a calendar without end, gains by the first.
+(`in_turn`). Both are options; a site with many URLs, or a calendar without end, gains by the first. It can also give to
+known pages by how much they are wanted (`focused`): then it spends by events alone, and no share is owed to anybody.
 
 Where some sites are trusted and others not, only the trusted are given anything, again in equal parts: TrustRank as a
 biased virtual page. So no site ever has more than one part, whatever it links to itself.
@@ -82,6 +83,8 @@ class Accounts:
         Where it spends: whether every member is given as much, rather than every site.
     in_turn
         Whether it spends only when it holds as much as a page would if all cash were spread evenly; else at once.
+    focused
+        Whether it spends by events alone (`Cashbook.virtual_spent`), and not by itself.
 
     Attributes
     ----------
@@ -118,8 +121,8 @@ class Accounts:
     (1.0, 0.0, 1.0)
     """
 
-    def __init__(self, *, handout: bool, pages: bool = False, in_turn: bool = False) -> None:
-        self.spends(handout=handout, pages=pages, in_turn=in_turn)
+    def __init__(self, *, handout: bool, pages: bool = False, in_turn: bool = False, focused: bool = False) -> None:
+        self.spends(handout=handout, pages=pages, in_turn=in_turn, focused=focused)
         self.virtual = 1.0 if handout else 0.0
         self.total = 0.0
         self.sites: NDArray[Any] = reserve(SITE, _SITES)
@@ -132,26 +135,35 @@ class Accounts:
         self._active = 0  # trusted sites with members, or members of trusted sites
         self._each = 0.0  # what each of them was given so far
 
-    def spends(self, *, handout: bool, pages: bool = False, in_turn: bool = False) -> None:
+    def spends(self, *, handout: bool, pages: bool = False, in_turn: bool = False, focused: bool = False) -> None:
         """Say how the virtual page spends; who changes that in a crawl that goes on has to `begin` anew."""
         self.handout, self.pages, self.in_turn = handout, handout and pages, in_turn
+        self.focused = handout and focused
 
     @property
     def nbytes(self) -> int:
         """Bytes of memory in use."""
         return self.count * SITE.itemsize
 
-    def begin(self, *, handout: bool, trusted: Sequence[bool], pages: bool = False, in_turn: bool = False) -> None:
+    def begin(
+        self,
+        *,
+        handout: bool,
+        trusted: Sequence[bool],
+        pages: bool = False,
+        in_turn: bool = False,
+        focused: bool = False,
+    ) -> None:
         """Begin anew with the cash; members and what is known of dates and announcements stay.
 
         Parameters
         ----------
-        handout, pages, in_turn
+        handout, pages, in_turn, focused
             How the virtual page spends from now on.
         trusted
             Of each site, whether it is given anything from now on.
         """
-        self.spends(handout=handout, pages=pages, in_turn=in_turn)
+        self.spends(handout=handout, pages=pages, in_turn=in_turn, focused=focused)
         self.virtual, self.total, self._each = 1.0 if handout else 0.0, 0.0, 0.0
         assert self.then is None, "no snapshot is written meanwhile"
         self.changed.note_rows(0, self.count)
@@ -202,6 +214,8 @@ class Accounts:
 
     def spend(self) -> None:
         """Give the virtual page's cash away, where it is of the kind that does."""
+        if self.focused:
+            return
         if self.handout and self._active and (not self.in_turn or self.virtual >= 1 / (1 + self._active)):
             self._each += self.virtual / self._active
             self.virtual = 0.0

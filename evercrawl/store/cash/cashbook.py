@@ -9,8 +9,8 @@ import numpy as np
 
 from evercrawl.store.cash import transfers
 from evercrawl.store.cash.audit import CashAudit
-from evercrawl.store.journal.codec import encode_slot
-from evercrawl.store.journal.events import HAS_LINKS, JOINS, LEAVES, Event, Passed, Visit
+from evercrawl.store.journal.codec import decode_runs, encode_slot
+from evercrawl.store.journal.events import HAS_LINKS, JOINS, LEAVES, Event, Passed, VirtualSpent, Visit
 from evercrawl.store.table.table import NO_RECORD, Saved, Table
 from evercrawl.types import NO_SLOT, Floats, Slots
 
@@ -118,12 +118,26 @@ class Cashbook:
         """Let cells have amounts, shape (n,), that came from another partition; below 0 they leave for one."""
         self._accounts.virtual -= self._table.pay_slots(slots, amounts, number + 1, self.saved)
 
-    def begin_anew(self, *, handout: bool, trusted: list[bool], pages: bool = False, in_turn: bool = False) -> None:
+    def virtual_spent(self, event: VirtualSpent, number: int) -> None:
+        """Give to each page of each group what the virtual page had for it."""
+        for runs, amount in zip(event.runs, event.amounts, strict=True):
+            slots = decode_runs(runs)
+            self.move(slots, np.full(len(slots), amount), number)
+
+    def begin_anew(
+        self,
+        *,
+        handout: bool,
+        trusted: list[bool],
+        pages: bool = False,
+        in_turn: bool = False,
+        focused: bool = False,
+    ) -> None:
         """Begin anew with cash and history; a snapshot has all its cells from before, for none is written meanwhile.
 
         Parameters
         ----------
-        handout, trusted, pages, in_turn
+        handout, trusted, pages, in_turn, focused
             See `Accounts.begin`.
         """
         rows = self._records.rows[: self._records.count]
@@ -131,7 +145,7 @@ class Cashbook:
         self._records.changed.note_rows(0, self._records.count)
         self._table.cash[: self._known.count] = 0.0
         self._table.changed_cash.note_rows(0, self._known.count)
-        self._accounts.begin(handout=handout, trusted=trusted, pages=pages, in_turn=in_turn)
+        self._accounts.begin(handout=handout, trusted=trusted, pages=pages, in_turn=in_turn, focused=focused)
         self._accounts.spend()
 
     def owed(self) -> float:

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from evercrawl.kernels import Library, pointer
-from evercrawl.types import Slots
+from evercrawl.types import Ints, Slots
 
 _KERNELS: Final = Library("evercrawl.store.journal._codec_kernels")
 
@@ -58,6 +58,19 @@ def encode_slot(slot: int) -> bytes:
         slot >>= 7
     data.append(slot)
     return bytes(data)
+
+
+def decode_runs(data: bytes) -> Slots:
+    """Return slots in ascending order, shape (n,), of which `encode_slots` packed where runs begin and end.
+
+    >>> decode_runs(encode_slots(np.array([3, 6, 9, 10], np.uint32))).tolist()
+    [3, 4, 5, 9]
+    """
+    bounds: Ints = decode_slots(data).astype(np.int64)
+    lengths: Ints = bounds[1::2] - bounds[::2]
+    starts: Ints = bounds[1::2] - lengths.cumsum()
+    slots: Slots = (starts.repeat(lengths) + np.arange(int(lengths.sum()))).astype(np.uint32)
+    return slots
 
 
 def decode_slots(data: bytes) -> Slots:

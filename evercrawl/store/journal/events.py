@@ -239,6 +239,22 @@ class Switched(msgspec.Struct, array_like=True, tag="s", frozen=True):
     scheme: Scheme
 
 
+class VirtualSpent(msgspec.Struct, array_like=True, tag="c", frozen=True):
+    """Cash that the virtual page gave to known pages, where it gives by how much they are wanted.
+
+    Attributes
+    ----------
+    at
+        When, in seconds since the epoch.
+    runs, amounts
+        Groups of pages, packed as `codec.decode_runs` reads them, and what each page of a group got.
+    """
+
+    at: float
+    runs: tuple[bytes, ...]
+    amounts: tuple[float, ...]
+
+
 class Drawn(msgspec.Struct, array_like=True, tag="d", frozen=True):
     """A page whose copy was drawn at random, to see whether it is fresh; the next visit of the page tells.
 
@@ -486,6 +502,9 @@ class RequisiteFetched(msgspec.Struct, array_like=True, tag="u", frozen=True):
     wire_bytes: int = 0
 
 
+CashEvent: TypeAlias = Passed | VirtualSpent
+"""Cash that moves without a visit."""
+
 PostEvent: TypeAlias = LetterSent | LetterReceived | LetterSettled
 """What passes between partitions of one crawl."""
 
@@ -493,5 +512,5 @@ RequisiteEvent: TypeAlias = RequisitesNeeded | RequisiteFetched
 """What is known of requisites of pages."""
 
 Event: TypeAlias = (
-    Visit | Found | Passed | Lost | Switched | Drawn | Noted | Bounded | Obeyed | PostEvent | RequisiteEvent
+    Visit | Found | CashEvent | Lost | Switched | Drawn | Noted | Bounded | Obeyed | PostEvent | RequisiteEvent
 )
