@@ -17,6 +17,7 @@ import random
 import resource
 import shutil
 import signal
+import socket
 import sys
 import tempfile
 import time
@@ -29,6 +30,7 @@ from evercrawl.arrays.hasher import Hasher
 from evercrawl.ask.verify.cash import members
 from evercrawl.ask.verify.together import together
 from evercrawl.cluster.birth import part_directories
+from evercrawl.cluster.wire import Mailed, packed, read_frame
 from evercrawl.model.stored.reader import opened
 from evercrawl.parse.sites import found_site
 from evercrawl.parse.urls import hostname
@@ -138,6 +140,31 @@ def transfers(entries: int = 1000, letters: int = 200) -> dict[str, float]:
     return rates
 
 
+async def carried(messages: int = 20_000, size: int = 200) -> dict[str, float]:
+    """Return how many messages a core carries a second as the coordinator does: read, looked at, and written on."""
+    lines = [await asyncio.open_connection(sock=end) for _ in range(2) for end in socket.socketpair()]
+    near, (reader, writer), far = lines[0][1], (lines[1][0], lines[2][1]), lines[3][0]
+
+    async def write() -> None:
+        frame = packed(Mailed(1, bytes(size)))
+        for _ in range(messages):
+            near.write(frame)
+            await near.drain()
+
+    async def read() -> None:
+        for _ in range(messages):
+            await read_frame(far)
+
+    beside = [asyncio.ensure_future(write()), asyncio.ensure_future(read())]
+    began = time.process_time()
+    for _ in range(messages):
+        frame = await read_frame(reader)
+        assert isinstance(frame, Mailed)
+        writer.write(packed(frame))
+    await asyncio.gather(*beside)
+    return {"carried_per_s": round(messages / (time.process_time() - began)), "bytes": size}
+
+
 def several(directory: Path, one: dict[str, float], importance: dict[str, float]) -> dict[str, object]:
     """Return figures of a crawl of several partitions beside those of one."""
     partitions = [opened(part) for part in part_directories(directory)]
@@ -205,6 +232,7 @@ def main() -> int:
     parser.add_argument("--rest", type=int, default=30, help="seconds in which importance comes to rest afterwards")
     args = parser.parse_args()
     print(json.dumps({"transfers": transfers()}), flush=True)
+    print(json.dumps({"carried": asyncio.run(carried())}), flush=True)
     folder = Path(tempfile.mkdtemp(prefix="evercrawl-partitions-"))
     try:
         asyncio.run(measured(args, folder))

@@ -1,62 +1,68 @@
 """What a crawl of the web would cost, from what was measured of small ones: an extrapolation, and nothing else.
 
-Each item is a measured figure, which a flag replaces. python bench/scale.py --known 1e9,1e10,1e11
+Each item is a measured figure, or assumed; a flag replaces it. Of each size a row has the fewest partitions with which
+no limit is passed, or 256; below are the limits that are nearest. `evercrawl lab simulate --partitions P --known N` has
+the whole of one row. python bench/scale.py --known 1e9,1e10,1e11
 """
 
 import argparse
 import math
+from dataclasses import fields
 
-ITEMS = {
-    "url_bytes": (27.9, "memory of a known URL (bench/large.py)"),
-    "page_bytes": (245.0, "memory of a visited page beside that (bench/large.py)"),
-    "host_bytes": (374.0, "memory of a host with its queues (bench/large.py)"),
-    "read_share": (0.2, "part of the known URLs that is ever read (assumed)"),
-    "urls_a_host": (100.0, "known URLs of a host (assumed)"),
-    "elsewhere": (1.14, "rows for URLs of others, a URL of one's own (bench/partitions.py)"),
-    "visits_per_cpu_s": (600.0, "visits a CPU-second (bench/large.py)"),
-    "refresh_days": (30.0, "days between two visits of a page (assumed)"),
-    "entries": (5.9, "entries of letters a visit (bench/partitions.py)"),
-    "entries_per_s": (4.3e6, "entries that a core journals and folds a second (bench/partitions.py)"),
-    "journal_bytes": (398.0, "journal of a visit in 4 partitions (bench/partitions.py)"),
-    "machine_gib": (64.0, "memory of a machine (assumed)"),
-}
-GIB = 1 << 30
-DAY_S = 86_400.0
+from evercrawl.simulate.parted.counts import GIB, PartedCounts, ScaleItems, counted
+from evercrawl.store.post.ownership import MOST
+
 FULL = 0.8  # of a machine's memory
 
 
-def row(known: float, item: dict[str, float]) -> tuple[str, ...]:
+def fewest(known: float, items: ScaleItems, seed: int) -> PartedCounts:
+    """Return the crawl with the fewest partitions with which no limit is passed, or with the most there may be."""
+    parts = 1
+    while parts < MOST:
+        found = counted(known, parts, seed, items)
+        if found.nearest[1] <= 1.0:
+            return found
+        parts *= 2
+    return counted(known, MOST, seed, items)
+
+
+def row(found: PartedCounts, items: ScaleItems) -> tuple[str, ...]:
     """Return the line of one size."""
-    read = known * item["read_share"]
-    ram = known * (1 + item["elsewhere"]) * item["url_bytes"] + read * item["page_bytes"]
-    ram += known / item["urls_a_host"] * item["host_bytes"]
-    machines = math.ceil(ram / (FULL * item["machine_gib"] * GIB))
-    visits_s = read / (item["refresh_days"] * DAY_S)
-    entries_s = visits_s * item["entries"]
-    cores = visits_s / item["visits_per_cpu_s"] + 2 * entries_s / item["entries_per_s"]
-    journal = visits_s * item["journal_bytes"] * DAY_S / GIB
+    machines = math.ceil(found.memory_bytes / (FULL * items.machine_gib * GIB))
     return (
-        f"{known:.0e}", f"{ram / GIB:,.0f}", f"{machines:,}", f"{visits_s:,.0f}", f"{cores:,.1f}", f"{entries_s:,.0f}",
-        f"{journal:,.0f}",
+        f"{found.known:.0e}", f"{found.parts}", f"{found.memory_bytes / GIB:,.0f}", f"{machines:,}",
+        f"{found.visits_per_s:,.0f}", f"{found.cores:,.1f}", f"{found.entries_per_s:,.0f}",
+        f"{found.letters_per_s:,.0f}",
+        f"{found.journal_per_day / GIB:,.0f}", f"{found.start_s:,.0f}", f"{found.shares.equal:.4f}",
     )  # fmt: skip
 
 
 def main() -> int:
-    """Print the items and the table."""
+    """Print the items, the table, and what breaks first."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--known", default="1e9,1e10,1e11")
-    for name, (value, meaning) in ITEMS.items():
-        parser.add_argument(f"--{name.replace('_', '-')}", type=float, default=value, help=meaning)
+    parser.add_argument("--seed", type=int, default=1)
+    for item in fields(ScaleItems):
+        flag, meaning = f"--{item.name.replace('_', '-')}", item.metadata["meaning"]
+        parser.add_argument(flag, type=float, default=item.default, help=meaning)
     args = parser.parse_args()
-    item = {name: float(getattr(args, name)) for name in ITEMS}
-    for name, (_, meaning) in ITEMS.items():
-        print(f"{name:<18}{item[name]:>12,g}  {meaning}")
+    items = ScaleItems(**{item.name: float(getattr(args, item.name)) for item in fields(ScaleItems)})
+    for item in fields(ScaleItems):
+        print(f"{item.name:<22}{getattr(items, item.name):>12,g}  {item.metadata['meaning']}")
     print()
-    heads = "known URLs", "memory, GiB", "machines", "visits/s", "cores", "entries of letters/s", "journal, GiB/day"
+    heads = (
+        "known URLs", "partitions", "memory, GiB", "machines", "visits/s", "cores", "entries/s", "letters/s",
+        "journal, GiB/day", "start, s", "equal shares",
+    )  # fmt: skip
     print(f"| {' | '.join(heads)} |")
-    print("|---|---|---|---|---|---|---|")
-    for known in args.known.split(","):
-        print(f"| {' | '.join(row(float(known), item))} |")
+    print(f"|{'---|' * len(heads)}")
+    sizes = [fewest(float(known), items, args.seed) for known in args.known.split(",")]
+    for found in sizes:
+        print(f"| {' | '.join(row(found, items))} |")
+    for found in sizes:
+        print(f"\n{found.known:.0e} known URLs, {found.parts} partitions:")
+        for name, used in sorted(found.limits.items(), key=lambda limit: -limit[1])[:3]:
+            print(f"  {used:.2f}  {name}")
     return 0
 
 

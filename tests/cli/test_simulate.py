@@ -92,3 +92,28 @@ def test_the_log_of_a_world_is_told_to_whoever_wants_it(capsys):
 def test_wrong_numbers_are_refused(capsys, wrong):
     assert cli.main(["simulate", *wrong]) == 2
     assert f"{wrong[0]} must be " in capsys.readouterr().err
+
+
+def test_a_crawl_in_partitions_is_counted(capsys):
+    assert cli.main(["simulate", "--partitions", "64", "--known", "1e11", "--seed", "1", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["event"], told["parts"], told["known"]) == ("counts", 64, 1e11)
+    assert told["nearest_used"] == max(told["limits"].values()) > 1
+    assert cli.main(["simulate", "--partitions", "64", "--known", "1e11", "--seed", "1"]) == 0
+    said = capsys.readouterr().out
+    assert "nothing is crawled" in said
+    assert f"PASSED {told['nearest_used']:,.0%}" in said
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (["--partitions", "3"], "power of two"),
+        (["--partitions", "4", "--worlds", "2"], "leave --worlds out"),
+        (["--partitions", "4", "--known", "many"], "such as 5000000 or 1e9"),
+        (["--known", "5"], "give --partitions P too"),
+    ],
+)
+def test_what_cannot_be_counted_gets_a_sentence(capsys, given, sentence):
+    assert cli.main(["simulate", *given]) == 2
+    assert sentence in capsys.readouterr().err

@@ -18,6 +18,7 @@ from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.plain import many
 from evercrawl.cli.show.words import span
 from evercrawl.config import values
+from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
     from evercrawl.lab.base import Row
@@ -31,7 +32,8 @@ _MORE = (
     "A seed draws a web, its changes and faults, the settings, and how each run of the crawl ends: stopped, killed, "
     "by power loss, or because the disk is full. Checkers watch every visit. The same seed gives the same hash. "
     "Examples: `evercrawl lab simulate --seed 7`, `evercrawl lab simulate --seed 1 --worlds 50`, `evercrawl lab "
-    "simulate --until-failure`, `evercrawl lab simulate --seed 1 --worlds 1000 --resume worlds.jsonl`."
+    "simulate --until-failure`, `evercrawl lab simulate --seed 1 --worlds 1000 --resume worlds.jsonl`, "
+    "`evercrawl lab simulate --partitions 64 --known 1e10`."
 )
 
 
@@ -45,6 +47,10 @@ def add(verbs: arguments.Verbs) -> None:
     parser.add_argument(
         "--resume", metavar="FILE", help="save each world's result in FILE, and skip the worlds that FILE has"
     )
+    parser.add_argument(
+        "--partitions", metavar="P", help="live no worlds: count what a crawl in P partitions would come to"
+    )
+    parser.add_argument("--known", metavar="N", help="with --partitions: URLs of that crawl (default: 1e9)")
     parser.add_argument("--verbose", action="store_true", help="print the log of each world, one world at a time")
     arguments.add_json(parser)
 
@@ -52,6 +58,12 @@ def add(verbs: arguments.Verbs) -> None:
 def run(args: argparse.Namespace) -> int:
     """Simulate, say what became of each world, and fail where a promise was broken."""
     first = cast("int", arguments.value(values.whole(), args.seed or secrets.randbelow(1_000_000), "--seed"))
+    if args.partitions is not None:
+        from evercrawl.cli.laboratory import counts
+
+        return counts.run(args, first)
+    if args.known is not None:
+        raise ConfigError("--known is about partitions; give --partitions P too, a power of two")
     worlds = cast("int", arguments.value(values.whole(1), args.worlds or 1, "--worlds"))
     jobs = cast("int", arguments.value(values.whole(1), args.jobs or os.cpu_count() or 1, "--jobs"))
     warm.before_reading("evercrawl.simulate.simulation")

@@ -40,6 +40,7 @@ EVENTS: Final = {
     "versions": "the versions in use",
     "demo": "what the demonstration learned",
     "world": "a simulated world",
+    "counts": "what a crawl in partitions would come to",
     "row": "a row of a comparison",
     "claim": "a published claim, and what was found",
     "experiment": "an experiment of the lab",

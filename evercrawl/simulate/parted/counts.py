@@ -1,0 +1,296 @@
+"""A crawl of many partitions in numbers alone: what each would hold, send and reach, from made-up counts of sites.
+
+Nothing is crawled. Sites of drawn sizes and rates of change are given to partitions by the hash that a crawl uses;
+what a URL, a visit or a letter takes was measured on small crawls, or is assumed (`ScaleItems`). All of it is an
+extrapolation.
+
+References
+----------
+Broder et al. (2000). Graph structure in the web. The exponent of the numbers of links to a page is 2.1.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from statistics import NormalDist
+from typing import Final
+
+import numpy as np
+
+from evercrawl.arrays.hasher import SECRET_BYTES, Hasher
+from evercrawl.crawl.posting.posting import ENTRIES, every_s
+from evercrawl.schedule.formulas.allocation import optimum
+from evercrawl.simulate.living.plan import HOST_SHARE, MEDIAN_PER_CYCLE, SPREAD
+from evercrawl.store.post.ownership import Ownership, Share
+from evercrawl.types import Floats
+
+GIB: Final = 1 << 30
+DAY_S: Final = 86_400.0
+ROWS_MOST: Final = 1 << 30
+"""URLs that the table of one partition can hold."""
+PAGES_MOST: Final = 1 << 28
+"""Visited pages that it can hold."""
+_ALONE: Final = 50_000  # sites that are drawn one by one; smaller ones are so many that they spread evenly
+_LEVELS: Final = np.linspace(-4.0, 4.0, 41)  # of a site's rate of change, in standard deviations
+_OWN: Final = np.array([NormalDist().inv_cdf((place + 0.5) / 9) for place in range(9)])  # of a page's, within its site
+_RARE: Final = np.logspace(0.0, -12.0, 2000)  # parts of all URLs that have at least so many links
+
+
+def _item(value: float, meaning: str) -> float:
+    """Return a field with what its value means and where it is from."""
+    found: float = field(default=value, metadata={"meaning": meaning})
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleItems:
+    """What things take: measured by the command that is named, or assumed.
+
+    Attributes
+    ----------
+    url_bytes, page_bytes, host_bytes, elsewhere_host_bytes, process_bytes
+        Memory.
+    read_share, urls_a_host, size_exponent, links_out, links_exponent
+        What the web is like.
+    refresh_days, visits_per_cpu_s, entries, entries_per_s, carried_per_s, journal_bytes
+        Visits, and what they take.
+    start_s
+        CPU of a start, for a URL.
+    machine_gib, disk_gib, wait_s
+        What there is, and how long a start may take.
+    """
+
+    url_bytes: float = _item(27.9, "memory of a known URL (bench/large.py)")
+    page_bytes: float = _item(245.0, "memory of a visited page beside that (bench/large.py)")
+    host_bytes: float = _item(374.0, "memory of a host with its queues (bench/large.py)")
+    elsewhere_host_bytes: float = _item(174.0, "memory of a host of another partition (bench/large.py)")
+    process_bytes: float = _item(141e6, "memory of a process that knows nothing (by hand, MEASURED.md)")
+    read_share: float = _item(0.2, "part of the known URLs that is ever read (assumed)")
+    urls_a_host: float = _item(100.0, "known URLs of a site (assumed)")
+    size_exponent: float = _item(0.8, "exponent of the sizes of sites by rank (assumed)")
+    links_out: float = _item(5.0, "links of a page to pages of other sites (assumed)")
+    links_exponent: float = _item(2.1, "exponent of the numbers of links to a page, and to a site (Broder et al.)")
+    refresh_days: float = _item(30.0, "days between two visits of a page (assumed)")
+    visits_per_cpu_s: float = _item(282.0, "visits a CPU-second, in 4 partitions (bench/partitions.py)")
+    entries: float = _item(5.9, "entries of letters a visit, in 4 partitions (bench/partitions.py)")
+    entries_per_s: float = _item(4.3e6, "entries that a core journals and folds a second (bench/partitions.py)")
+    carried_per_s: float = _item(70e3, "messages that a core carries a second (bench/partitions.py)")
+    journal_bytes: float = _item(398.0, "journal of a visit, in 4 partitions (bench/partitions.py)")
+    start_s: float = _item(0.41e-6, "CPU-seconds of a start, for a known URL (bench/state.py)")
+    machine_gib: float = _item(64.0, "memory of a machine (assumed)")
+    disk_gib: float = _item(4000.0, "disk of a machine for journals (assumed)")
+    wait_s: float = _item(60.0, "that a start may take (assumed)")
+
+
+@dataclass(frozen=True, slots=True)
+class SharedFreshness:
+    """SharedFreshness at one ceiling for the whole crawl, as parts of the most that is possible.
+
+    Attributes
+    ----------
+    equal
+        Each partition has an equal share of the ceiling.
+    by_pages
+        Shares by pages.
+    by_price
+        Equal shares after one step towards those whose last visit is worth more.
+    """
+
+    equal: float
+    by_pages: float
+    by_price: float
+
+
+@dataclass(frozen=True, slots=True)
+class PartedCounts:
+    """What a crawl of many partitions comes to.
+
+    Attributes
+    ----------
+    known, parts, sites
+        URLs, partitions and sites.
+    largest, largest_site
+        URLs of the largest partition, and of the largest site.
+    elsewhere, elsewhere_hosts
+        Rows for URLs of others, for each URL of one's own; the same of sites.
+    memory_bytes, largest_bytes
+        Memory of all partitions, and of the largest one.
+    visits_per_s, cores
+        Of the whole crawl.
+    entries_per_s, letters_per_s
+        What all partitions send.
+    journal_per_day
+        Bytes, of the whole crawl.
+    start_s
+        CPU of a start of the largest partition; a question that opens its directory takes as long.
+    shares
+        Freshness, by how the ceiling is shared out.
+    limits
+        Name of a limit -> how much of it is used; above 1 it is passed.
+    """
+
+    known: float
+    parts: int
+    sites: int
+    largest: float
+    largest_site: float
+    elsewhere: float
+    elsewhere_hosts: float
+    memory_bytes: float
+    largest_bytes: float
+    visits_per_s: float
+    cores: float
+    entries_per_s: float
+    letters_per_s: float
+    journal_per_day: float
+    start_s: float
+    shares: SharedFreshness
+    limits: dict[str, float]
+
+    @property
+    def nearest(self) -> tuple[str, float]:
+        """The limit of which most is used, and how much."""
+        return max(self.limits.items(), key=lambda limit: limit[1])
+
+
+def elsewhere(mean: float, parts: int, exponent: float) -> float:
+    """Return how many other partitions link to a page, on average.
+
+    Parameters
+    ----------
+    mean
+        Links to a page from other sites, on average.
+    parts
+        How many partitions there are.
+    exponent
+        Of the numbers of links to a page; infinity where all have the same.
+
+    Examples
+    --------
+    Two links to each page of any site, in four partitions: `bench/partitions.py` counted 1.14.
+
+    >>> round(elsewhere(2.0, 4, float("inf")), 2)
+    1.18
+    >>> elsewhere(2.0, 1, 2.1)
+    0.0
+    """
+    if np.isinf(exponent):
+        return float((parts - 1) * -np.expm1(-mean / parts))
+    tail = exponent - 1.0
+    links = mean * (tail - 1.0) / tail * _RARE ** (-1.0 / tail)
+    return float((parts - 1) * np.trapezoid(-np.expm1(-links / parts)[::-1], _RARE[::-1]))
+
+
+def counted(known: float, parts: int, seed: int = 1, items: ScaleItems | None = None) -> PartedCounts:
+    """Return what a crawl of so many URLs in so many partitions comes to.
+
+    Parameters
+    ----------
+    known, parts
+        URLs; partitions, a power of two.
+    seed
+        Draws the secret under which sites are hashed, and their rates of change.
+    items
+        What things take.
+
+    Examples
+    --------
+    >>> one = counted(1e6, 1)
+    >>> one.largest, one.elsewhere, one.letters_per_s, one.shares.equal
+    (1000000.0, 0.0, 0.0, 1.0)
+    """
+    item = items or ScaleItems()
+    sites = max(round(known / item.urls_a_host), parts)
+    weights, sizes = _drawn(known, parts, seed, sites, item)
+    own = weights.sum(axis=1)
+    largest, read = float(own.max()), known * item.read_share
+    mean = item.links_out * item.read_share  # links to a known URL
+    rows = elsewhere(mean, parts, item.links_exponent)
+    hosts = elsewhere(mean * item.urls_a_host, parts, item.links_exponent)
+    bytes_a_url = (
+        (1.0 + rows) * item.url_bytes
+        + item.read_share * item.page_bytes
+        + (item.host_bytes + hosts * item.elsewhere_host_bytes) / item.urls_a_host
+    )
+    visits_s = read / (item.refresh_days * DAY_S)
+    entries_s = visits_s * item.entries * (1.0 - 1.0 / parts) / (1.0 - 1.0 / 4)
+    letters_s = _letters(entries_s, parts)
+    largest_bytes = largest * bytes_a_url + item.process_bytes
+    memory = known * bytes_a_url + parts * item.process_bytes
+    start_s = largest * (1.0 + rows) * item.start_s
+    journal = visits_s * item.journal_bytes * DAY_S
+    return PartedCounts(
+        known, parts, sites, largest, float(sizes[0]), rows, hosts, memory, largest_bytes, visits_s,
+        visits_s / item.visits_per_cpu_s + 2 * entries_s / item.entries_per_s, entries_s, letters_s, journal, start_s,
+        _freshness(weights),
+        {
+            "memory of a machine, for the largest partition": largest_bytes / (item.machine_gib * GIB),
+            "rows of one table of URLs": largest * (1.0 + rows) / ROWS_MOST,
+            "visited pages of one partition": largest * item.read_share / PAGES_MOST,
+            "time of a start, and of a question that reads the directory": start_s / item.wait_s,
+            "disk of a machine, for ten years of the largest partition's journal": journal
+            * 3650 * largest / known / (item.disk_gib * GIB),
+            "messages that the coordinator can carry": 2 * letters_s / item.carried_per_s,
+        },
+    )  # fmt: skip
+
+
+def _drawn(known: float, parts: int, seed: int, sites: int, item: ScaleItems) -> tuple[Floats, Floats]:
+    """Return URLs by partition and level of the site's rate of change, and those of the largest sites, in order."""
+    draw = np.random.default_rng(seed)
+    secret = random.Random(f"counts {seed}").randbytes(SECRET_BYTES)
+    own = Ownership(Share(0, parts, "counts", 1), Hasher(secret), lambda host: host)
+    alone = min(sites, _ALONE)
+    ranks = np.arange(1, alone + 1, dtype=np.float64)
+    sizes = ranks**-item.size_exponent
+    tail, squares = _tail(alone, sites, item.size_exponent), _tail(alone, sites, 2 * item.size_exponent)
+    unit = known / (sizes.sum() + tail)
+    sizes *= unit
+    levels = np.clip(np.rint((draw.standard_normal(alone) + 4.0) / 0.2).astype(np.int64), 0, len(_LEVELS) - 1)
+    owner = np.array([own.of(f"site{number}.example") for number in range(alone)], np.int64)
+    weights = np.zeros((parts, len(_LEVELS)))
+    np.add.at(weights, (owner, levels), sizes)
+    if tail:
+        shares = np.maximum(tail / parts + draw.standard_normal(parts) * np.sqrt(squares / parts), 0.0)
+        shares *= tail / shares.sum() * unit
+        even = np.exp(-0.5 * _LEVELS**2)
+        weights += shares[:, None] * even / even.sum()
+    return weights, sizes
+
+
+def _tail(first: int, last: int, exponent: float) -> float:
+    """Return the sum of rank^-exponent over ranks above `first`, up to `last`, as an integral."""
+    if last <= first:
+        return 0.0
+    low, high, power = first + 0.5, last + 0.5, 1.0 - exponent
+    return float(np.log(high / low) if abs(power) < 1e-9 else (high**power - low**power) / power)
+
+
+def _letters(entries_s: float, parts: int) -> float:
+    """Return how many letters a second are written: one for each pair and turn that has something, or more."""
+    if parts == 1:
+        return 0.0
+    pairs, turn = parts * (parts - 1), every_s(parts)
+    owed = entries_s / pairs * turn
+    return float(pairs / turn * max(-np.expm1(-owed), owed / ENTRIES))
+
+
+def _freshness(weights: Floats) -> SharedFreshness:
+    """Return what equal shares, shares by pages, and one step by price reach of the best, a visit a page and cycle."""
+    spread = SPREAD * (np.sqrt(HOST_SHARE) * _LEVELS[:, None] + np.sqrt(1.0 - HOST_SHARE) * _OWN)
+    lam = (MEDIAN_PER_CYCLE * np.exp(spread)).ravel()
+    pages = np.repeat(weights / weights.sum(), len(_OWN), axis=1) / len(_OWN)
+    most, of = optimum(pages.sum(axis=0), lam, 1.0, cost=pages.sum(axis=0) + 1e-300).value, pages.sum(axis=1)
+
+    def reached(shares: Floats) -> tuple[float, Floats]:
+        found = [
+            optimum(row[row > 0], lam[row > 0], share, cost=row[row > 0])
+            for row, share in zip(pages, shares, strict=True)
+        ]
+        return sum(each.value for each in found) / most, np.array([each.price for each in found])
+
+    equal = np.full(len(of), 1.0 / len(of))
+    at_equal, prices = reached(equal)
+    stepped = equal * prices
+    return SharedFreshness(at_equal, reached(of / of.sum())[0], reached(stepped / stepped.sum())[0])
