@@ -404,9 +404,11 @@ def _posting(
 def _rendering(config: Config, parts: Parts, memory: Memory, outside: Outside) -> Rendering:
     """Return what has pages read in a browser."""
     from evercrawl.crawl.rendering.rendering import Rendering
+    from evercrawl.crawl.rendering.worth import RenderWorth
 
     assert parts.errands is not None, "something fetches what a browser asks for"
-    return Rendering(config, parts.errands, _barred_beside(parts.scope, memory.partition), outside.network.wake)
+    barred, worth = _barred_beside(parts.scope, memory.partition), RenderWorth(config.render, memory.partition.state)
+    return Rendering(config, parts.errands, barred, worth, outside.network.wake)
 
 
 def _errands(config: Config, parts: Parts, memory: Memory, outside: Outside) -> Errands:

@@ -33,7 +33,7 @@ from evercrawl.store.journal.events import (
 )
 from evercrawl.store.scheme import spending
 from evercrawl.store.table.table import ROOT
-from evercrawl.store.visit_fold import count_announcements, count_dates, fold_record
+from evercrawl.store.visit_fold import count_announcements, count_dates, count_renderings, fold_record
 
 _Fold: TypeAlias = Callable[["State", Any, "Place"], None]
 
@@ -81,6 +81,7 @@ def _visit(state: State, event: Visit, place: Place) -> None:
     fold_record(state, event, place.pointer, place.number)
     count_dates(state, event)
     count_announcements(state, event)
+    count_renderings(state, event)
     state.cashbook.settle(event, place.number, place.held)
 
 

@@ -18,6 +18,7 @@ from evercrawl.store.cash.spread import ELSEWHERE, IN_CELL, in_cells, thinner
 from evercrawl.store.forgotten import Forgotten
 from evercrawl.store.originals import Originals
 from evercrawl.store.records.records import FINDABLE, Records
+from evercrawl.store.render_gains import RenderGains
 from evercrawl.store.scheme import NETWORK, Scheme, spending
 from evercrawl.store.steering import Steered
 from evercrawl.store.table import folders
@@ -103,6 +104,8 @@ class State:
         Slot -> index of the record of a page whose content a broken disk lost; its cash and its links still count.
     steered
         What orders and rules of the scope have made of the crawl.
+    render_gains
+        What rendering pages has brought, by site.
     forgotten
         Pages and hosts that people had it forget.
     post
@@ -151,6 +154,7 @@ class State:
         self.away: dict[int, float] = {}  # host -> leave it alone until then
         self.wished: dict[int, float] = {}  # the same by its answers alone, whoever was silent since
         self.steered = Steered()
+        self.render_gains = RenderGains()
         self.forgotten = Forgotten.nothing()
         self.outcomes: Counter[int] = Counter()  # pages by their last outcome
         self.visits = 0

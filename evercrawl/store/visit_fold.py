@@ -20,6 +20,7 @@ from evercrawl.store.journal.events import VALIDATED as VALIDATED_NOW
 from evercrawl.store.records import lasting, media_kind
 from evercrawl.store.records.evidence import AnnouncementEvidence, RateEvidence
 from evercrawl.store.records.records import FINDABLE, MEMBER, NEAR, VALIDATED, Record
+from evercrawl.store.render_gains import VERDICTS
 from evercrawl.store.state import HELD, VANISHED, State
 from evercrawl.types import OptOut, Outcome
 
@@ -104,6 +105,12 @@ def count_announcements(state: State, event: Visit) -> None:
         row["unannounced"] += bool(event.flags & MISSED)
         row["listened"] += evidence.listened
         row["looked"] += 0.0 if told else evidence.looked
+
+
+def count_renderings(state: State, event: Visit) -> None:
+    """Count what reading a page in a browser brought, for its site; pages that were forgotten say nothing of theirs."""
+    if event.flags & VERDICTS and not state.forgotten.has(event.slot):
+        state.render_gains.learn(int(state.site_of[event.host]), event.flags)
 
 
 def _record(state: State, event: Visit) -> tuple[int, Record]:

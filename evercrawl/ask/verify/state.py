@@ -252,6 +252,7 @@ def compare(state: State, folded: State, found: Findings) -> None:
         ("outcomes", dict(+state.outcomes), dict(+folded.outcomes)),
         ("hosts left alone", state.away, folded.away),
         ("hosts that asked for it", state.wished, folded.wished),
+        ("gains by rendering", state.render_gains.save(), folded.render_gains.save()),
         ("scheme of importance", state.scheme, folded.scheme),
         ("orders and rules", state.steered, folded.steered),
         *([("letters", _letters(state), _letters(folded))] if state.post is not None else []),

@@ -83,7 +83,7 @@ class VisitEvents:
             at=exchange.at,
             outcome=verdict.outcome,
             status=exchange.status,
-            flags=flags | settled.flags | change.flags,
+            flags=flags | settled.flags | change.flags | reading.rendering,
             visits=before.visits + 1,
             changes=before.changes + (1 if flags & CHANGED else 0),
             interval_s=exchange.at - before.visited_at if before.visited_at is not None else 0.0,

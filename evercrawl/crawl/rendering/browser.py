@@ -40,6 +40,10 @@ class RenderError(Exception):
     """A page could not be read in the browser; the message says why."""
 
 
+class AbsentError(RenderError):
+    """The browser cannot be started, which says nothing of the page."""
+
+
 class LostError(RenderError):
     """The browser has ended under a page, which may have had nothing to do with it."""
 
@@ -260,7 +264,7 @@ class ChromiumPool:
                     self._browser = await Chromium.begun(self._path, self._memory_bytes, self._pages)
                 except Exception as error:
                     if last:
-                        raise RenderError(f"no browser: {_first_line(error)}") from error
+                        raise AbsentError(f"no browser: {_first_line(error)}") from error
                 else:
                     return self._browser
         raise AssertionError

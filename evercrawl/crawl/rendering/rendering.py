@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from evercrawl.crawl.rendering.browser import ChromiumPool, RenderError
+from evercrawl.crawl.rendering.browser import AbsentError, ChromiumPool, RenderError
 from evercrawl.crawl.rendering.errands import MOST_HOPS, Errands, RefusedError, target_of
-from evercrawl.crawl.rendering.worth import ALWAYS, RenderWorth
+from evercrawl.crawl.rendering.worth import ALWAYS, Plain, RenderWorth
 from evercrawl.fetch.answer import unwrap
 from evercrawl.parse.urls import normalise
+from evercrawl.store.journal.events import RENDER_FAILED
 from evercrawl.types import Exchange, Rendered
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from evercrawl.config import Config
     from evercrawl.model.stored.reading import Fetched
+    from evercrawl.schedule.frontier.hosts import Host
 
 MOST_WAITING: Final = 64
 """Pages that wait for the browser; in mode auto those beyond are read without it."""
@@ -56,6 +58,8 @@ class Rendering:
         Fetches what the browser asks for.
     barred
         URL -> why it is never asked for; "" where it may be.
+    worth
+        Which pages it pays for.
     wake
         Called when a page is done.
     pool
@@ -81,17 +85,17 @@ class Rendering:
         config: Config,
         errands: Errands,
         barred: Callable[[str], str],
+        worth: RenderWorth,
         wake: Callable[[], None],
         pool: ChromiumPool | None = None,
     ) -> None:
-        self._config, self._errands, self._barred, self._wake = config, errands, barred, wake
+        self._config, self._errands, self._barred, self._worth, self._wake = config, errands, barred, worth, wake
         self.pool = pool or ChromiumPool(
             config.browser, config.user_agent, pages=config.render_pages, time_s=config.render_time_s,
             memory_bytes=config.render_memory_bytes, most_bytes=config.body_max_bytes,
         )  # fmt: skip
-        self._worth = RenderWorth(config.render)
         self._tasks: dict[asyncio.Task[None], Fetched] = {}
-        self._plain: dict[int, tuple[int, int]] = {}  # slot -> bytes of text and links without scripts
+        self._plain: dict[int, Plain] = {}  # by slot
         self._done: list[Fetched] = []
         self.pages = self.failed = 0
         self.trouble = ""
@@ -101,35 +105,31 @@ class Rendering:
         """Pages that wait for the browser, or are done and not taken over."""
         return len(self._tasks) + len(self._done)
 
-    def pays(self, host: str) -> bool:
+    def fills(self, host: Host) -> bool:
         """Whether an answer "not modified" says nothing of a host's pages: scripts fill them."""
-        return self._worth.pays(host)
+        return self._worth.gained(host.number)
 
     def takes(self, answer: Fetched) -> bool:
         """Whether a page goes through the browser now; if not, what was read of it counts."""
         exchange, content = answer.exchange, answer.content
         if answer.slot in self._plain:  # it has been there
-            text_bytes, links = self._plain.pop(answer.slot)
-            if exchange.rendered is None:
-                self._worth.failed(answer.host.name)
-            elif content is not None and content.text_bytes:
-                self._worth.learn(
-                    answer.host.name, text_bytes=text_bytes, links=links,
-                    rendered_bytes=content.text_bytes, rendered_links=len(content.targets),
-                )  # fmt: skip
+            before = self._plain.pop(answer.slot)
+            if exchange.rendered is not None and content is not None and content.text_bytes:
+                answer.rendering = before.verdict(content.text_bytes, len(content.targets))
             return False
         if content is None or exchange.status != 200 or exchange.truncated or exchange.error or content.error:
             return False
         held = (answer.before.digest, answer.before.digest_rest) == (content.digest, content.digest_rest)
-        if held and self._config.render != ALWAYS and not self._worth.pays(answer.host.name):
+        if held and self._config.render != ALWAYS and not self.fills(answer.host):
             return False  # as it was when it was found to be no page for the browser
         if content.mime not in _HTML or (self.pending >= MOST_WAITING and self._config.render != ALWAYS):
             return False
         plain = msgspec.structs.replace(exchange, packed=bool(exchange.wire), body=b"")
         unwrap(plain)
-        if not self._worth.wanted(answer.host.name, plain.body, content.text_bytes):
+        says = Plain.of(plain.body, content.text_bytes, len(content.targets))
+        if not self._worth.wanted(says, answer.host.number, answer.slot, answer.before.visits):
             return False
-        self._plain[answer.slot] = content.text_bytes, len(content.targets)
+        self._plain[answer.slot] = says
         self._tasks[asyncio.ensure_future(self._render(_Page(answer, plain.body)))] = answer
         return True
 
@@ -154,6 +154,8 @@ class Rendering:
         except RenderError as error:
             self.failed += 1
             self.trouble = f"{url}: {error}"
+            if not isinstance(error, AbsentError):
+                answer.rendering = RENDER_FAILED
         else:
             data = dom.encode("utf-8", "replace")
             if len(data) <= self._config.body_max_bytes:

@@ -1,91 +1,99 @@
-"""Whether a page is to be read in a browser: where its text without scripts is poor, as long as that pays."""
+"""Whether a page is to be read in a browser: where its text without scripts is poor, and that pays on its site."""
 
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-import msgspec
+from evercrawl.store.journal.events import RENDER_GAINED, RENDER_VAIN
+
+if TYPE_CHECKING:
+    from evercrawl.store.render_gains import SiteGain
+    from evercrawl.store.state import State
 
 ALWAYS: Final = "always"
 AUTO: Final = "auto"
 NEVER: Final = "never"
 POOR_BYTES: Final = 1_000
 """A page with scripts and less text than that may say more in a browser."""
-TRIED: Final = 3
-"""Renderings of a host that brought nothing, after which one in `ONE_IN` of its poor pages is tried."""
 ONE_IN: Final = 16
-FAILED: Final = 0.25
-"""Of a rendering that brought nothing, which a page that fails counts as."""
-MOST_HOSTS: Final = 10_000
+"""Of the poor pages of a site where rendering does not pay, how many are left out for one that is tried."""
 _GAIN_BYTES: Final = 100  # of text
 _GAIN_LINKS: Final = 2
 _SCRIPT: Final = re.compile(rb"<script\b", re.IGNORECASE)
+_GOLDEN: Final = 0x9E37_79B1  # 2^32 over the golden ratio: numbers in a row, times that, are far apart
 
 
-class HostGain(msgspec.Struct):
-    """How many renderings of a host brought something, how many nothing; poor pages left out since."""
+class Plain(NamedTuple):
+    """What a page says without scripts: bytes of text, links, and whether it is so poor that scripts may say more."""
 
-    gained: int = 0
-    vain: float = 0
-    left_out: int = 0
+    text_bytes: int
+    links: int
+    poor: bool
+
+    @staticmethod
+    def of(body: bytes, text_bytes: int, links: int) -> Plain:
+        """Return what a page says that has this body.
+
+        >>> [Plain.of(b"<script src=a></script>", size, 0).poor for size in (40, 5000)]
+        [True, False]
+        """
+        return Plain(text_bytes, links, text_bytes < POOR_BYTES and _SCRIPT.search(body) is not None)
+
+    def verdict(self, text_bytes: int, links: int) -> int:
+        """Return what a browser brought that found so much: a flag of the visit, 0 where it says nothing of the site.
+
+        >>> poor, rich = Plain(40, 1, poor=True), Plain(5000, 1, poor=False)
+        >>> [page.verdict(page.text_bytes + 5, 1) == RENDER_VAIN for page in (poor, rich)]
+        [True, False]
+        """
+        if text_bytes >= self.text_bytes + _GAIN_BYTES or links >= self.links + _GAIN_LINKS:
+            return RENDER_GAINED
+        return RENDER_VAIN if self.poor else 0  # nobody expected more of a page that says enough
 
 
 class RenderWorth:
-    """Learns for each host whether rendering pays.
+    """Decides which pages are rendered, by what visits have shown of their sites in this run and earlier ones.
 
     Parameters
     ----------
     mode
         `AUTO` or `ALWAYS`.
-
-    Examples
-    --------
-    >>> worth = RenderWorth(AUTO)
-    >>> [worth.wanted("a.example", b"<script src=a></script>", size) for size in (40, 5000)]
-    [True, False]
-    >>> for _ in range(TRIED):
-    ...     worth.learn("a.example", text_bytes=40, links=1, rendered_bytes=45, rendered_links=1)
-    >>> [worth.wanted("a.example", b"<script>", 40) for _ in range(ONE_IN)].count(True)
-    1
+    state
+        What is known.
     """
 
-    def __init__(self, mode: str) -> None:
-        self._mode = mode
-        self._hosts: dict[str, HostGain] = {}
+    def __init__(self, mode: str, state: State) -> None:
+        self._mode, self._state = mode, state
 
-    def wanted(self, host: str, body: bytes, text_bytes: int) -> bool:
-        """Whether a page is to be rendered, whose body has so much text without scripts."""
+    def wanted(self, plain: Plain, host: int, slot: int, visits: int) -> bool:
+        """Whether a page is to be rendered.
+
+        Where that does not pay, it is at one visit in `ONE_IN`, of the site's pages and of each of them.
+
+        Parameters
+        ----------
+        plain
+            What it says without scripts.
+        host, slot, visits
+            The number of its host, which page it is, and how often it was visited before.
+        """
         if self._mode == ALWAYS:
             return True
-        if text_bytes >= POOR_BYTES or _SCRIPT.search(body) is None:
-            return False
-        gain = self._hosts.get(host)
-        if gain is None or gain.vain < TRIED * (1 + gain.gained):
-            return True
-        gain.left_out += 1
-        return gain.left_out % ONE_IN == 0
+        return plain.poor and (self._gain(host).pays or due(slot, visits))
 
-    def pays(self, host: str) -> bool:
-        """Whether renderings of a host have brought something: what its server sends says little of its pages."""
-        gain = self._hosts.get(host)
-        return gain is not None and gain.gained > 0
+    def gained(self, host: int) -> bool:
+        """Whether renderings on a host's site have brought something: answers by servers say little there."""
+        return self._gain(host).gained > 0
 
-    def learn(self, host: str, *, text_bytes: int, links: int, rendered_bytes: int, rendered_links: int) -> None:
-        """Take note of what one rendering brought."""
-        gain = self._gain_of(host)
-        if rendered_bytes >= text_bytes + _GAIN_BYTES or rendered_links >= links + _GAIN_LINKS:
-            gain.gained += 1
-        else:
-            gain.vain += 1
+    def _gain(self, host: int) -> SiteGain:
+        return self._state.render_gains.of(int(self._state.site_of[host]))
 
-    def failed(self, host: str) -> None:
-        """Take note of a page that failed in the browser: that says more of the page than of its host."""
-        self._gain_of(host).vain += FAILED
 
-    def _gain_of(self, host: str) -> HostGain:
-        gain = self._hosts.pop(host, None) or HostGain()
-        self._hosts[host] = gain
-        if len(self._hosts) > MOST_HOSTS:
-            del self._hosts[next(iter(self._hosts))]
-        return gain
+def due(slot: int, visits: int) -> bool:
+    """Whether a page of a site where rendering does not pay is tried at this visit nevertheless.
+
+    >>> [sum(due(slot, visits) for slot in range(first, first + 160)) for first in (0, 1000) for visits in (0, 7)]
+    [10, 10, 10, 10]
+    """
+    return (slot + visits) * _GOLDEN % 2**32 < 2**32 // ONE_IN

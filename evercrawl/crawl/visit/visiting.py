@@ -178,7 +178,7 @@ class Visiting:
     def _visit(self, host: Host, slot: int, url: str, now: float, *, new: bool) -> None:
         before, config = recall(self._partition, slot), self._config
         size, deadline_s = config.body_max_bytes, config.exchange_deadline_s
-        anew = self._soft404.doubts(url, before, now) or (self.rendering is not None and self.rendering.pays(host.name))
+        anew = self._soft404.doubts(url, before, now) or (self.rendering is not None and self.rendering.fills(host))
         pairs = () if anew else validators(before)
         head = self._heads.wanted(host.number, slot, pairs)
         asked = () if head else pairs
@@ -270,8 +270,8 @@ class Visiting:
         optouts = self._access.optouts(reading.exchange.request.url)
         if self._tdm is not None and reading.exchange.headers.get("tdm-reservation", "").strip() != "0":
             optouts |= self._tdm.optouts(reading.exchange.request.url)
-        if optouts:
-            reading = msgspec.structs.replace(reading, optouts=optouts)
+        if optouts or answer.rendering:
+            reading = msgspec.structs.replace(reading, optouts=optouts, rendering=answer.rendering)
         if reading.page.feeds:
             self._sitemaps.feeds(reading.exchange.request.url, reading.page.feeds, now)
         return reading

@@ -88,6 +88,8 @@ class Fetched(msgspec.Struct):
         How likely the copy was to be fresh when the page was asked for; nan where nobody says.
     unread, content
         Whether the body has yet to be read; what it says, where there was one to be read.
+    rendering
+        What a browser made of it: a flag of its visit (`RENDER_GAINED`, ...), 0 where that says nothing.
     """
 
     exchange: Exchange
@@ -97,6 +99,7 @@ class Fetched(msgspec.Struct):
     said: float = math.nan
     unread: bool = False
     content: Content | None = None
+    rendering: int = 0
 
     def take(self, content: Content) -> None:
         """Take in what the body says, and what undoing its codings showed of the exchange."""
@@ -133,6 +136,8 @@ class Reading(msgspec.Struct, frozen=True):
         Whether no answer came, or none that can be read even in part.
     optouts
         What the robots.txt of its origin asks of those who train models, as bits of `OptOut`.
+    rendering
+        As in `Fetched`.
     unchanged, kept
         Whether the content is the one that is held; and whether its links are, too: nothing was read anew.
     """
@@ -157,6 +162,7 @@ class Reading(msgspec.Struct, frozen=True):
     unchanged: bool = False
     kept: bool = False
     optouts: int = 0
+    rendering: int = 0
 
     @property
     def whole(self) -> bool:

@@ -30,6 +30,9 @@ LISTED_FALSE: Final = 8192  # a sitemap or feed had said that it changed, and it
 NEAR: Final = 16_384  # its content is nearly that of the page `near`, read before; until a visit says otherwise
 PARTIAL: Final = 32_768  # not all of its links could be let in, so the same content is read anew next time
 MISSED: Final = 65_536  # it had changed and nothing had been said of that, on a site that does announce changes
+RENDER_GAINED: Final = 131_072  # it was read in a browser, which brought text or links
+RENDER_VAIN: Final = 262_144  # it was poor without a browser, and no better in it
+RENDER_FAILED: Final = 524_288  # it could not be read in a browser
 KEEP: Final = 16  # the links of the last event that has them still hold (a 304, the same digest)
 
 

@@ -62,6 +62,8 @@ class SnapshotHead(msgspec.Struct):
         What passed between this partition and others, where there are any; see `PostBook.save`.
     marked_by
         Which rule says of what kind the addresses of unread pages are; see `table.folders`.
+    render_gains
+        What rendering pages had brought, by site; see `RenderGains.save`.
     """
 
     version: int
@@ -90,6 +92,7 @@ class SnapshotHead(msgspec.Struct):
     hashes: int = 0
     post: bytes | msgspec.UnsetType = msgspec.UNSET
     marked_by: int = 0
+    render_gains: bytes = b""
 
 
 class OtherHashesError(StoreError):

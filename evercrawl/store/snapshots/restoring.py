@@ -8,6 +8,7 @@ import numpy as np
 
 from evercrawl.arrays.blocks import blocks_of, in_blocks
 from evercrawl.errors import StoreError
+from evercrawl.store.render_gains import RenderGains
 from evercrawl.store.snapshots.columns import clear_beyond, row_columns
 from evercrawl.store.snapshots.filling import fill, live_blocks
 from evercrawl.store.snapshots.frames import data_of
@@ -60,6 +61,7 @@ def restore(state: State, loaded: Loaded, disk: Disk) -> None:
             _take_blocks(state, loaded, disk)
         except DAMAGED as error:
             raise StoreError(f"snapshot {loaded.name} is damaged ({error})") from error
+    state.render_gains = _gains(head, loaded.name)
     counts = np.bincount(state.records.rows["outcome"][: head.records], minlength=1)
     state.outcomes.update({int(i): int(n) for i, n in enumerate(counts) if n and i})
     try:
@@ -92,6 +94,14 @@ def see_references(state: State, name: str) -> None:
     for what, so in wrong.items():
         if so:
             raise StoreError(f"snapshot {name} is damaged (it names {what} that it has not)")
+
+
+def _gains(head: SnapshotHead, name: str) -> RenderGains:
+    try:
+        gains = RenderGains.restored(head.render_gains)
+    except DAMAGED as error:
+        raise StoreError(f"snapshot {name} is damaged ({error})") from error
+    return gains
 
 
 def _take_blocks(state: State, loaded: Loaded, disk: Disk) -> None:

@@ -114,6 +114,7 @@ def _head(state: State, journal: Journal, archive_end: ArchiveEnd, columns: dict
         steered=state.steered.copy(),
         hashes=state.hasher.mark,
         post=state.post.save() if state.post is not None else msgspec.UNSET, marked_by=MARKED_BY,
+        render_gains=state.render_gains.save(),
     )  # fmt: skip
 
 
