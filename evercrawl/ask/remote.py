@@ -43,8 +43,8 @@ class RemoteQuestion(msgspec.Struct):
 
 
 @contextmanager
-def reachable(directory: Path) -> Generator[str]:
-    """Give a path of the socket that is short enough for any directory, for as long as the context lasts.
+def reachable(directory: Path, name: str = NAME) -> Generator[str]:
+    """Give a path of a socket that is short enough for any directory, for as long as the context lasts.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def reachable(directory: Path) -> Generator[str]:
     """
     fd = os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        yield f"/proc/self/fd/{fd}/{NAME}"
+        yield f"/proc/self/fd/{fd}/{name}"
     finally:
         os.close(fd)
 
@@ -85,7 +85,7 @@ def remote(directory: Path, kind: type[T], name: str, **parameters: Any) -> T | 
             if not welcome(peer_uid(line)):
                 return None
             line.sendall(message(asked))
-            data = _received(line, LENGTH.unpack(_received(line, LENGTH.size))[0])
+            data = received(line)
         return msgspec.msgpack.decode(data, type=kind)
     except (OSError, EOFError, msgspec.MsgspecError):
         return None
@@ -93,11 +93,22 @@ def remote(directory: Path, kind: type[T], name: str, **parameters: Any) -> T | 
 
 def message(of: object) -> bytes:
     """Return a message as it is sent."""
-    data = msgspec.msgpack.encode(of, enc_hook=_plainly)
+    data = msgspec.msgpack.encode(of, enc_hook=plainly)
     return LENGTH.pack(len(data)) + data
 
 
-def _received(line: socket.socket, size: int) -> bytes:
+def received(line: socket.socket) -> bytes:
+    """Return the next message that comes over a line.
+
+    Raises
+    ------
+    EOFError, OSError
+        None comes.
+    """
+    return _exactly(line, LENGTH.unpack(_exactly(line, LENGTH.size))[0])
+
+
+def _exactly(line: socket.socket, size: int) -> bytes:
     data = bytearray()
     while len(data) < size:
         part = line.recv(min(size - len(data), 1 << 20))
@@ -107,7 +118,7 @@ def _received(line: socket.socket, size: int) -> bytes:
     return bytes(data)
 
 
-def _plainly(value: Any) -> Any:
+def plainly(value: Any) -> Any:
     """Return what numpy made as Python's own."""
     if hasattr(value, "item"):
         return value.item()

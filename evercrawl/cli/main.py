@@ -58,6 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = _inner(sys.argv[1:] if argv is None else list(argv))
     args = parser(as_json="--json" in given, verb=given[0] if given else "").parse_args(given)
     catalog.trust(arguments.named_code(args))
+    args.given = given
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _say

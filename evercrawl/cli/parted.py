@@ -18,7 +18,7 @@ from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.lines import size
 from evercrawl.cli.show.plain import fit, many
 from evercrawl.config import values
-from evercrawl.errors import ConfigError
+from evercrawl.errors import ConfigError, EvercrawlError
 
 _OF_A_URL: Final = frozenset({"get", "why", "check"})
 _OF_EACH: Final = frozenset({"changes", "pause", "resume", "boost", "add", "orders", "usage", "reindex", "forget"})
@@ -58,14 +58,14 @@ def answer(args: argparse.Namespace) -> int:
     from evercrawl.cluster.questions import owner
 
     if args.verb in _OF_A_URL:
-        return _asked(args, owner(directory, seeds.read_url(args.url)))
+        return _asked(args, directory, owner(directory, seeds.read_url(args.url)))
     if args.verb in ("exclude", "include", "set"):
         from evercrawl.cli.steering import partitions
 
         order = partitions.setting if args.verb == "set" else partitions.rule
         return order(args, directory, part_directories(directory))
     if args.verb in _OF_EACH:
-        return _each(args, part_directories(directory))
+        return _each(args, directory)
     _refuse(args, directory)
     return 2
 
@@ -80,29 +80,62 @@ def _refuse(args: argparse.Namespace, directory: Path) -> None:
     )
 
 
-def _asked(args: argparse.Namespace, part: Path) -> int:
-    code: int = args.run(argparse.Namespace(**{**vars(args), "dir": str(part)}))
+def _asked(args: argparse.Namespace, directory: Path, number: int) -> int:
+    """Ask one partition, on whatever machine; return the exit code."""
+    from evercrawl.cluster.birth import part_directories
+    from evercrawl.cluster.questions import is_afar, verb_afar
+
+    if is_afar(directory, number):
+        answer = verb_afar(directory, number, _words(args))
+        sys.stdout.write(answer.out)
+        sys.stderr.write(answer.err)
+        return answer.code
+    code: int = args.run(argparse.Namespace(**{**vars(args), "dir": str(part_directories(directory)[number])}))
     return code
 
 
-def _each(args: argparse.Namespace, parts: list[Path]) -> int:
+def _words(args: argparse.Namespace) -> list[str]:
+    """Return the words of the command line without --dir, for a partition that has another.
+
+    >>> _words(argparse.Namespace(given=["why", "--dir", "d", "https://a.example/", "--dir=e"]))
+    ['why', 'https://a.example/']
+    """
+    given = cast("list[str]", args.given)
+    return [
+        word
+        for before, word in zip(["", *given], given, strict=False)
+        if "--dir" not in (before, word) and not word.startswith("--dir=")
+    ]
+
+
+def _each(args: argparse.Namespace, directory: Path) -> int:
     """Ask one partition after the other; changes come in the order of time where they are objects."""
+    from evercrawl.cluster.birth import part_directories, read_birth
+    from evercrawl.cluster.questions import PartAnswers
+
+    parts = part_directories(directory)
     if args.verb == "changes" and (args.follow or args.atom):
-        _refuse(args, parts[0].parent)
-    codes, rows = list[int](), list[str]()
-    for part in parts:
-        if args.verb == "changes" and args.json:
-            said = io.StringIO()
-            with contextlib.redirect_stdout(said):
-                codes.append(_asked(args, part))
-            rows += said.getvalue().splitlines()
-            continue
-        if not args.json:
-            print(f"{part.name}:")
-        codes.append(_asked(args, part))
+        _refuse(args, directory)
+    found, rows = PartAnswers[int](), list[str]()
+    for number, part in enumerate(parts):
+        said = io.StringIO()
+        try:
+            if args.verb == "changes" and args.json:
+                with contextlib.redirect_stdout(said):
+                    found.answers[number] = _asked(args, directory, number)
+                rows += said.getvalue().splitlines()
+                continue
+            if not args.json:
+                print(f"{part.name}:", flush=True)
+            found.answers[number] = _asked(args, directory, number)
+        except EvercrawlError as trouble:
+            if not read_birth(directory).places:
+                raise
+            found.troubles[number] = str(trouble)
     for row in sorted(rows, key=_instant):
         print(row)
-    return max(codes)
+    _note(found.note)
+    return max([*found.answers.values(), int(bool(found.troubles))])
 
 
 def _instant(line: str) -> str:
@@ -217,24 +250,30 @@ def _verify(args: argparse.Namespace, directory: Path) -> int:
     from evercrawl.cluster.questions import verified
 
     with Meter(sys.stderr) as meter:
-        found = verified(directory, meter)
+        found, note = verified(directory, meter)
     for name, findings in found.items():
         if args.json:
             print(json_line("verify", {"of": name, **as_object(findings)}))
         else:
             print(fit("\n".join([f"{name}:", *lines(findings)]), sys.stdout))
-    return 0 if all(findings.fine for findings in found.values()) else 1
+    _note(note)
+    return 0 if all(findings.fine for findings in found.values()) and not note else 1
 
 
 def _export(args: argparse.Namespace, directory: Path) -> int:
     """Write a file for each partition: NAME-part-0.jsonl and so on; - writes all to standard output."""
     from evercrawl.cluster.birth import part_directories
+    from evercrawl.cluster.questions import PartAnswers, is_afar
 
-    codes = list[int]()
-    for part in part_directories(directory):
+    found = PartAnswers[int]()
+    for number, part in enumerate(part_directories(directory)):
+        if is_afar(directory, number):
+            found.troubles[number] = "it is on another machine; export it there"
+            continue
         output = args.output
         if output != "-":
             stem, dot, ending = output.rpartition(".")
             output = f"{stem}-{part.name}.{ending}" if dot else f"{output}-{part.name}"
-        codes.append(_asked(argparse.Namespace(**{**vars(args), "output": output}), part))
-    return max(codes)
+        found.answers[number] = _asked(argparse.Namespace(**{**vars(args), "output": output}), directory, number)
+    _note(found.note)
+    return max([*found.answers.values(), int(bool(found.troubles))])

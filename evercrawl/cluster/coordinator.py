@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from evercrawl.ask.parts_line import PartState
+from evercrawl.cluster.asking import AskedParts, PartsLine
 from evercrawl.cluster.birth import ClusterBirth, next_life
 from evercrawl.cluster.launching import Launcher, LocalLauncher, PartProcess
-from evercrawl.cluster.metrics import EVERY_S, figures, write_figures
+from evercrawl.cluster.metrics import EVERY_S, write_figures
 from evercrawl.cluster.part import LEAVE_S, PartPlan
 from evercrawl.cluster.shares import part_config
 from evercrawl.cluster.wire import (
@@ -22,6 +24,7 @@ from evercrawl.cluster.wire import (
     LeaveGiven,
     Mailed,
     PagesAllowed,
+    PartAnswered,
     PartEnded,
     PartReport,
     StopAsked,
@@ -105,6 +108,8 @@ class Coordinator:
         self._rests, self._last = 0, (-1, -1)
         self._left, self._measured_at = limits.pages, float("-inf")
         self._tasks = set[asyncio.Task[None]]()
+        self._asked = AskedParts(lambda number, frame: self._say(self._parts[number], frame))
+        self._line = PartsLine(directory, self.states, self._asked.ask)
 
     async def run(self, stop: asyncio.Event | None = None) -> Summary:
         """Crawl until a limit is reached or `stop` is set.
@@ -114,6 +119,7 @@ class Coordinator:
         StoreError
             A partition cannot be crawled; the message says why.
         """
+        await self._line.open()
         try:
             while not self._over(stop):
                 self._revive()
@@ -123,6 +129,7 @@ class Coordinator:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for((stop or asyncio.Event()).wait(), TURN_S)
         finally:
+            await self._line.close()
             await self._end()
         progress = self.progress()
         self._watch(progress)
@@ -155,17 +162,23 @@ class Coordinator:
             errors=dict(errors),
         )
 
+    def states(self) -> list[PartState]:
+        """Return each partition at this instant."""
+        return [
+            PartState(
+                part.number, self._launcher.where(part.number), part.writer is not None, part.lives, part.waits,
+                part.report.known - part.report.elsewhere, part.report.elsewhere, part.report.fetched,
+                part.report.queue, part.visits, part.report.bytes_in, part.report.in_flight, part.report.rate_per_s,
+                part.report.letters, part.report.under_way, part.report.leases, part.report.let, part.report.at_rest,
+            )
+            for part in self._parts
+        ]  # fmt: skip
+
     def _measure(self, *, last: bool = False) -> None:
         """Write the figures of all partitions for Prometheus, now and then."""
         if last or time.monotonic() >= self._measured_at + EVERY_S:
             self._measured_at = time.monotonic()
-            write_figures(
-                self._directory,
-                [
-                    figures(part.report, up=part.writer is not None, lives=part.lives, visits=part.visits)
-                    for part in self._parts
-                ],
-            )
+            write_figures(self._directory, self.states())
 
     # When it ends
 
@@ -261,6 +274,7 @@ class Coordinator:
                 process.kill()
         how = await over
         part.writer = part.process = None
+        self._asked.gone(part.number)
         if process.gone:  # no exchange of it can be begun any more
             part.leave_until = float("-inf")
         lasted = time.time() - part.begun_at >= LASTS_S
@@ -288,6 +302,8 @@ class Coordinator:
                 part.moved_at = time.time() if frame.visits != part.report.visits else part.moved_at
                 part.report = frame
                 self._take_back(part)
+        elif isinstance(frame, PartAnswered):
+            self._asked.heard(frame)
         elif isinstance(frame, PartEnded):
             part.ended = True
             if frame.error and frame.again:
@@ -307,9 +323,12 @@ class Coordinator:
             if not missing:
                 self._begin(part)
 
-    def _say(self, part: _Part, frame: Frame) -> None:
-        if part.writer is not None and not part.writer.is_closing():
-            part.writer.write(packed(frame))
+    def _say(self, part: _Part, frame: Frame) -> bool:
+        """Send a frame to the process of a partition; return whether there is one."""
+        if part.writer is None or part.writer.is_closing():
+            return False
+        part.writer.write(packed(frame))
+        return True
 
     def _tell(self, sentence: str) -> None:
         self._watch(Progress(at=time.time(), message=sentence))

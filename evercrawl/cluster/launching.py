@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import os
 import socket
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
@@ -52,6 +53,10 @@ class Launcher(Protocol):
         """Return the crawl directory of a partition, at its place."""
         ...
 
+    def where(self, number: int) -> str:
+        """Return the machine that a partition is on; "" where that is not there."""
+        ...
+
     def launch(self, plan: PartPlan) -> PartProcess:
         """Begin a process; what becomes of it shows at `PartProcess`."""
         ...
@@ -76,6 +81,10 @@ class LocalLauncher:
     def directory(self, number: int) -> Path:
         """Return the crawl directory of a partition."""
         return part_directory(self._directory, number)
+
+    def where(self, number: int) -> str:
+        """Return the name of this machine."""
+        return os.uname().nodename
 
     def launch(self, plan: PartPlan) -> PartProcess:
         """Begin a process."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from evercrawl.cluster.wire import PartReport
+from evercrawl.ask.parts_line import PartState
 from evercrawl.store.disk.disk import RealDisk
 
 FILE: Final = "partitions.prom"
@@ -21,32 +21,34 @@ _FIGURES: Final = (
     ("visits_total", "counter", "visits in this run"),
     ("exchanges_in_flight", "gauge", "exchanges under way"),
     ("letters_total", "counter", "letters written and applied since the crawl began"),
+    ("letters_under_way", "gauge", "letters not acknowledged yet"),
+    ("addresses_leased", "gauge", "addresses that the partition may request"),
+    ("addresses_let", "gauge", "addresses that it lets to itself and to others"),
     ("at_rest", "gauge", "1 while nothing is left to fetch, and nothing is owed to other partitions"),
 )
 
 
-def figures(report: PartReport, *, up: bool, lives: int, visits: int) -> dict[str, int]:
+def figures(state: PartState) -> dict[str, int]:
     """Return the figures of one partition, by name."""
     return {
-        "up": int(up), "lives_total": lives, "known_urls": report.known - report.elsewhere,
-        "foreign_urls": report.elsewhere, "pages_held": report.fetched, "unread_urls": report.queue,
-        "visits_total": visits, "exchanges_in_flight": report.in_flight, "letters_total": report.letters,
-        "at_rest": int(report.at_rest),
+        "up": int(state.up), "lives_total": state.lives, "known_urls": state.known, "foreign_urls": state.elsewhere,
+        "pages_held": state.fetched, "unread_urls": state.unread, "visits_total": state.visits,
+        "exchanges_in_flight": state.in_flight, "letters_total": state.letters, "letters_under_way": state.under_way,
+        "addresses_leased": state.leases, "addresses_let": state.let, "at_rest": int(state.at_rest),
     }  # fmt: skip
 
 
-def exposition(parts: Iterable[Mapping[str, int]]) -> str:
+def exposition(parts: Iterable[PartState]) -> str:
     r"""Return figures of all partitions, in order, in the text format of Prometheus.
 
     Examples
     --------
-    >>> one = figures(PartReport(known=7, elsewhere=2), up=True, lives=1, visits=3)
-    >>> print("\n".join(exposition([one]).splitlines()[:3]))
+    >>> print("\n".join(exposition([PartState(0, up=True)]).splitlines()[:3]))
     # HELP evercrawl_partition_up 1 while a process of the partition is connected
     # TYPE evercrawl_partition_up gauge
     evercrawl_partition_up{partition="0"} 1
     """
-    rows, lines = list(parts), list[str]()
+    rows, lines = [figures(part) for part in parts], list[str]()
     for name, kind, meaning in _FIGURES:
         whole = f"evercrawl_partition_{name}"
         lines += [f"# HELP {whole} {meaning}", f"# TYPE {whole} {kind}"]
@@ -54,7 +56,7 @@ def exposition(parts: Iterable[Mapping[str, int]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write_figures(directory: Path, parts: Iterable[Mapping[str, int]]) -> None:
+def write_figures(directory: Path, parts: Iterable[PartState]) -> None:
     """Replace the file in a crawl's directory; nobody ever reads half of one."""
     disk = RealDisk(directory)
     try:

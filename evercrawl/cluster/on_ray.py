@@ -91,7 +91,7 @@ class RayLauncher:
         self._hub = Hub(ray.util.get_node_ip_address(), __version__)
         self._asked = dict[str, Any]()  # node -> the answer that is awaited
         self._disks = dict[str, PartDisk]()  # node -> its disk
-        self._alive = set[str]()
+        self._alive, self._addresses = set[str](), dict[str, str]()
         self._looked_at = float("-inf")
         self.troubles = dict[str, str]()
 
@@ -143,10 +143,9 @@ class RayLauncher:
         assert node is not None, "it is asked first whether its machine is there"
         return _RayProcess(self._ray, self._hub, plan, node)
 
-    def where(self) -> list[str]:
-        """Return the address of the machine that each partition is on; "" where it is not there."""
-        found = {each["NodeID"]: str(each["NodeManagerAddress"]) for each in self._ray.nodes() if each["Alive"]}
-        return [found.get(self._node_of(number) or "", "") for number in range(self._birth.parts)]
+    def where(self, number: int) -> str:
+        """Return the address of the machine that a partition is on; "" where it is not there."""
+        return self._addresses.get(self._node_of(number) or "", "")
 
     def _node_of(self, number: int) -> str | None:
         place = self._birth.places[number]
@@ -162,6 +161,7 @@ class RayLauncher:
         ray = self._ray
         nodes = {each["NodeID"]: each for each in ray.nodes() if each["Alive"]}
         self._alive = set(nodes)
+        self._addresses = {node: str(each["NodeManagerAddress"]) for node, each in nodes.items()}
         for node in nodes.keys() - self._disks.keys() - self._asked.keys() - self.troubles.keys():
             ask = ray.remote(num_cpus=0, max_retries=0)(disk_or_why)
             cpus = float(nodes[node]["Resources"].get("CPU", 0.0)) or 0.01

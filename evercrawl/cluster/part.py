@@ -15,6 +15,7 @@ from typing import Final
 
 import msgspec
 
+from evercrawl.cluster.answering import PartAnswering
 from evercrawl.cluster.wire import (
     Frame,
     LeaveAsked,
@@ -22,12 +23,14 @@ from evercrawl.cluster.wire import (
     Mailed,
     PagesAllowed,
     PartEnded,
+    PartQuestion,
     PartReport,
     StopAsked,
     packed,
     read_frame,
 )
 from evercrawl.config import Config
+from evercrawl.crawl.posting.carrier import PostStanding
 from evercrawl.crawl.posting.membership import Membership
 from evercrawl.crawl.session import crawl
 from evercrawl.errors import ConfigError, EvercrawlError, NoRoomError
@@ -79,7 +82,7 @@ class HubCarrier:
         self._wake: Callable[[], None] = lambda: None
         self._leave_until = float("-inf")
         self._pages: int | None = 0
-        self.at_rest, self.elsewhere, self.letters = False, 0, 0
+        self.standing = PostStanding()
 
     def send(self, message: Message) -> None:
         """Have a message carried."""
@@ -102,9 +105,9 @@ class HubCarrier:
         """Return how many visits this process may make."""
         return self._pages
 
-    def report(self, *, at_rest: bool, elsewhere: int, letters: int) -> None:
+    def report(self, standing: PostStanding) -> None:
         """Take note of how the partition is."""
-        self.at_rest, self.elsewhere, self.letters = at_rest, elsewhere, letters
+        self.standing = standing
 
     def hear(self, frame: Frame) -> None:
         """Take a frame in."""
@@ -134,13 +137,16 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
             writer.write(packed(frame))
 
     carrier, stop = HubCarrier(plan.incarnation, write), asyncio.Event()
+    answering, answers = PartAnswering(plan.directory), list[asyncio.Task[None]]()
 
     def watch(progress: Progress) -> None:
+        with_others = carrier.standing
         write(
             PartReport(
-                progress.known, carrier.elsewhere, progress.fetched, max(progress.queue - carrier.elsewhere, 0),
-                progress.visits, progress.bytes_in, progress.in_flight, progress.rate_per_s, progress.outcomes,
-                progress.errors, carrier.letters, carrier.pages() or 0, carrier.at_rest, progress.message,
+                progress.known, with_others.elsewhere, progress.fetched,
+                max(progress.queue - with_others.elsewhere, 0), progress.visits, progress.bytes_in, progress.in_flight,
+                progress.rate_per_s, progress.outcomes, progress.errors, with_others.letters, carrier.pages() or 0,
+                with_others.at_rest, progress.message, with_others.under_way, with_others.leases, with_others.let,
             )
         )  # fmt: skip
 
@@ -153,8 +159,14 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
         while (frame := await read_frame(reader)) is not None:
             if isinstance(frame, StopAsked):
                 stop.set()
+            if isinstance(frame, PartQuestion):
+                answers.append(asyncio.ensure_future(answer(frame)))
             carrier.hear(frame)
         stop.set()  # the coordinator is gone: whoever follows it begins this partition anew
+
+    async def answer(question: PartQuestion) -> None:
+        write(await answering.answer(question))
+        answers[:] = [each for each in answers if not each.done() and each is not asyncio.current_task()]
 
     async def ask() -> None:
         while True:
@@ -177,8 +189,9 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
     except EvercrawlError as error:
         write(PartEnded(str(error), again=not isinstance(error, (ConfigError, NoRoomError))))
     finally:
-        for task in beside:
+        for task in (*beside, *answers):
             task.cancel()
+        await asyncio.gather(*answers, return_exceptions=True)
         writer.close()
         with contextlib.suppress(OSError):  # the coordinator is gone
             await writer.wait_closed()

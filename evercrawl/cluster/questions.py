@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
 
 from evercrawl.arrays.hasher import Hasher
+from evercrawl.ask.parts_line import ask_part
 from evercrawl.ask.rank.top import TopPage, top_pages
 from evercrawl.ask.search.search import Narrow, Search, SearchAnswer
 from evercrawl.ask.status import Status, status
 from evercrawl.ask.verify.findings import Findings
 from evercrawl.ask.verify.together import together
 from evercrawl.ask.verify.verify import Watch, verify
+from evercrawl.cluster.answering import VERB, VerbAnswer
 from evercrawl.cluster.birth import part_directories, read_birth
-from evercrawl.errors import EvercrawlError, StoreError
+from evercrawl.errors import EvercrawlError
 from evercrawl.model.stored.reader import opened
 from evercrawl.model.view import View, settings
 from evercrawl.parse.sites import found_site
@@ -56,45 +60,58 @@ class PartAnswers(Generic[_T]):
         return f"{len(self.answers)} of {whole} partitions answered ({why})"
 
 
-def each(directory: Path, ask: Callable[[Path], _T]) -> PartAnswers[_T]:
-    """Ask every partition.
+def each(directory: Path, kind: type[_T], name: str, **parameters: Any) -> PartAnswers[_T]:
+    """Ask every partition one of `QUESTIONS`; those on other machines through the running crawl, all at once.
 
     Raises
     ------
     EvercrawlError
         None could answer.
     """
-    found, error, places = PartAnswers[_T](), None, read_birth(directory).places
-    for number, part in enumerate(part_directories(directory)):
-        try:
-            if places and not part.is_dir():
-                raise StoreError(f"it is on the disk {places[number]} of another machine")
-            found.answers[number] = ask(part)
-        except EvercrawlError as trouble:
-            found.troubles[number], error = str(trouble), trouble
+    parts = part_directories(directory)
+
+    def afar(number: int) -> _T:
+        return ask_part(directory, number, kind, name, parameters)
+
+    found, error, far = PartAnswers[_T](), None, {number for number in range(len(parts)) if is_afar(directory, number)}
+    with ThreadPoolExecutor(max_workers=max(len(far), 1)) as threads:
+        asked = {number: threads.submit(afar, number) for number in sorted(far)}
+        for number, part in enumerate(parts):
+            try:
+                found.answers[number] = asked[number].result() if number in far else QUESTIONS[name](part, **parameters)
+            except EvercrawlError as trouble:
+                found.troubles[number], error = str(trouble), trouble
     if error is not None and not found.answers:
         raise error
     return found
 
 
-def owner(directory: Path, url: str) -> Path:
-    """Return the partition that owns a URL."""
+def is_afar(directory: Path, number: int) -> bool:
+    """Whether a partition is on another machine than this."""
+    return bool(read_birth(directory).places) and not part_directories(directory)[number].is_dir()
+
+
+def verb_afar(directory: Path, number: int, words: list[str]) -> VerbAnswer:
+    """Run a verb of the command line on a partition of another machine.
+
+    Raises
+    ------
+    StoreError
+        It does not answer.
+    """
+    return ask_part(directory, number, VerbAnswer, VERB, words)
+
+
+def owner(directory: Path, url: str) -> int:
+    """Return the number of the partition that owns a URL."""
     birth = read_birth(directory)
     own = Ownership(birth.share(0), Hasher(bytes.fromhex(birth.secret)), found_site)
-    return part_directories(directory)[own.of(hostname(url))]
+    return own.of(hostname(url))
 
 
 def top(directory: Path, most: int) -> tuple[list[TopPage], str]:
     """Return the most important pages of all partitions, and how many answered where not all did."""
-
-    def ask(part: Path) -> tuple[float, float, list[TopPage]]:
-        crawl = opened(part)
-        try:
-            return _top(View(crawl, settings(part)[0], time.time()), most)
-        finally:
-            crawl.close()
-
-    found = each(directory, ask)
+    found = each(directory, tuple[float, float, list[TopPage]], "top", most=most)
     whole = sum(total for total, _, _ in found.answers.values())
     counted = sum(count for _, count, _ in found.answers.values())
     pages = [
@@ -107,33 +124,33 @@ def top(directory: Path, most: int) -> tuple[list[TopPage], str]:
     return [replace(page, rank=rank) for rank, page in enumerate(pages[:most], 1)], found.note
 
 
-def _top(view: View, most: int) -> tuple[float, float, list[TopPage]]:
+def _top(part: Path, most: int) -> tuple[float, float, list[TopPage]]:
     """Return all importance of the pages that a partition owns, how many share it, and its first pages."""
-    post = view.state.post
-    assert post is not None, "a partition of several"
-    mine = post.owned(view.state.known.columns().host)
-    importance = np.where(mine, view.importance * view.total, 0.0)
-    return float(importance.sum()), view.counted - float(np.count_nonzero(~mine)), top_pages(view, most, importance)
+    with closing(opened(part)) as crawl:
+        view = View(crawl, settings(part)[0], time.time())
+        post = view.state.post
+        assert post is not None, "a partition of several"
+        mine = post.owned(view.state.known.columns().host)
+        importance = np.where(mine, view.importance * view.total, 0.0)
+        counted = view.counted - float(np.count_nonzero(~mine))
+        return float(importance.sum()), counted, top_pages(view, most, importance)
 
 
 def search(directory: Path, words: str, narrow: Narrow, limit: int) -> tuple[SearchAnswer, str]:
     """Return what the partitions find, the best first."""
-
-    def ask(part: Path) -> SearchAnswer:
-        one = Search(part)
-        try:
-            return one.ask(words, narrow, limit=limit)
-        finally:
-            one.close()
-
     began = time.monotonic()
-    found = each(directory, ask)
+    found = each(directory, SearchAnswer, "search", words=words, narrow=asdict(narrow), limit=limit)
     answers = list(found.answers.values())
     hits = sorted((hit for answer in answers for hit in answer.hits), key=lambda hit: (-hit.score, hit.url))
     more = len(hits) > limit or any(answer.more for answer in answers)
     instead = "" if hits else next((answer.instead for answer in answers if answer.instead), "")
     ranked = tuple(replace(hit, rank=rank) for rank, hit in enumerate(hits[:limit], 1))
     return SearchAnswer(ranked, more, time.monotonic() - began, instead), found.note
+
+
+def _search(part: Path, words: str, narrow: dict[str, Any], limit: int) -> SearchAnswer:
+    with closing(Search(part)) as one:
+        return one.ask(words, Narrow(**narrow), limit=limit)
 
 
 @dataclass(frozen=True)
@@ -151,33 +168,56 @@ class PartStatus:
 
 def statuses(directory: Path) -> PartAnswers[PartStatus]:
     """Return the state of each partition."""
-
-    def ask(part: Path) -> PartStatus:
-        said = status(part)
-        crawl = opened(part)
-        try:
-            post = crawl.state.post
-            assert post is not None, "a partition of several"
-            others = int(np.count_nonzero(~post.owned(crawl.state.known.columns().host)))
-            return PartStatus(
-                post.ownership.number, said, max(said.known - others, 0), max(said.never_fetched - others, 0),
-                sum(peer.sent for peer in post.peers), sum(peer.applied for peer in post.peers),
-                sum(len(peer.unsettled) for peer in post.peers),
-            )  # fmt: skip
-        finally:
-            crawl.close()
-
-    return each(directory, ask)
+    return each(directory, PartStatus, "status")
 
 
-def verified(directory: Path, watch: Watch) -> dict[str, Findings]:
-    """Check every partition, and what is between them, where none of them runs; by name.
+def _status(part: Path) -> PartStatus:
+    said = status(part)
+    with closing(opened(part)) as crawl:
+        post = crawl.state.post
+        assert post is not None, "a partition of several"
+        others = int(np.count_nonzero(~post.owned(crawl.state.known.columns().host)))
+        return PartStatus(
+            post.ownership.number, said, max(said.known - others, 0), max(said.never_fetched - others, 0),
+            sum(peer.sent for peer in post.peers), sum(peer.applied for peer in post.peers),
+            sum(len(peer.unsettled) for peer in post.peers),
+        )  # fmt: skip
+
+
+def _verify(part: Path) -> Findings:
+    return verify(part)
+
+
+QUESTIONS: Final[dict[str, Callable[..., Any]]] = {
+    "top": _top, "search": _search, "status": _status, "verify": _verify,
+}  # fmt: skip
+"""What a partition may be asked: name -> what answers, given its directory and the parameters of the question."""
+
+
+def verified(directory: Path, watch: Watch) -> tuple[dict[str, Findings], str]:
+    """Check every partition, and what is between them, where none of them runs and all are on this machine.
 
     Between partitions that run, letters are on their way while one is read after the other.
+
+    Returns
+    -------
+    dict, str
+        What was found, by name; how many answered, where not all did.
     """
-    found = {part.name: verify(part, watch) for part in part_directories(directory)}
-    if holder(directory) is not None or not all(one.fine for one in found.values()):
-        return found
+    parts, answers = part_directories(directory), PartAnswers[Findings]()
+    for number, part in enumerate(parts):
+        try:
+            far = is_afar(directory, number)
+            found_there = ask_part(directory, number, Findings, "verify", {}) if far else verify(part, watch)
+            answers.answers[number] = found_there
+        except EvercrawlError as trouble:
+            if not read_birth(directory).places:
+                raise
+            answers.troubles[number] = str(trouble)
+    found = {parts[number].name: findings for number, findings in sorted(answers.answers.items())}
+    here = not any(is_afar(directory, number) for number in range(len(parts)))
+    if not here or holder(directory) is not None or not all(one.fine for one in found.values()):
+        return found, answers.note
     between, partitions = Findings(), list[Partition]()
     try:
         for part in part_directories(directory):
@@ -192,7 +232,7 @@ def verified(directory: Path, watch: Watch) -> dict[str, Findings]:
     between.count("letters", sum(peer.sent for one in partitions for peer in _peers(one)))
     between.measure("cash of a page over all partitions", all_of_them.worst)
     found["between partitions"] = between
-    return found
+    return found, answers.note
 
 
 def _peers(partition: Partition) -> list[Peer]:

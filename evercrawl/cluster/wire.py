@@ -54,6 +54,8 @@ class PartReport(msgspec.Struct, array_like=True, frozen=True, tag="report"):
         How many visits it may make, as far as it has heard.
     at_rest
         Whether nothing is left that was never fetched, and nothing is owed or under way.
+    under_way, leases, let
+        As of `evercrawl.crawl.posting.carrier.PostStanding`.
     message
         A sentence worth showing once.
     """
@@ -72,6 +74,25 @@ class PartReport(msgspec.Struct, array_like=True, frozen=True, tag="report"):
     allowed: int = 0
     at_rest: bool = False
     message: str = ""
+    under_way: int = 0
+    leases: int = 0
+    let: int = 0
+
+
+class PartQuestion(msgspec.Struct, array_like=True, frozen=True, tag="question"):
+    """A question to a partition: its number, which one it is, and its parameters as msgpack."""
+
+    id: int
+    name: str
+    parameters: bytes
+
+
+class PartAnswered(msgspec.Struct, array_like=True, frozen=True, tag="answer"):
+    """What a partition answers, as msgpack; or why it cannot."""
+
+    id: int
+    data: bytes
+    trouble: str = ""
 
 
 class Joined(msgspec.Struct, array_like=True, frozen=True, tag="joined"):
@@ -99,7 +120,18 @@ class PartEnded(msgspec.Struct, array_like=True, frozen=True, tag="ended"):
     again: bool = False
 
 
-Frame: TypeAlias = Mailed | LeaveAsked | LeaveGiven | PagesAllowed | StopAsked | PartReport | Joined | PartEnded
+Frame: TypeAlias = (
+    Mailed
+    | LeaveAsked
+    | LeaveGiven
+    | PagesAllowed
+    | StopAsked
+    | PartReport
+    | PartQuestion
+    | PartAnswered
+    | Joined
+    | PartEnded
+)
 
 
 def packed(frame: Frame) -> bytes:

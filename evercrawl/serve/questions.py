@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-import socket
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -18,8 +15,9 @@ from evercrawl.ask.changes.page_change import ChangeList
 from evercrawl.ask.changes.question import ChangeQuestion
 from evercrawl.ask.changes.texts import VersionTexts, WordDiff, diff_of
 from evercrawl.ask.content import StoredPage, content
+from evercrawl.ask.listening import bound, removed
 from evercrawl.ask.rank.top import TopPage, top_pages
-from evercrawl.ask.remote import LENGTH, QUESTION_BYTES, RemoteQuestion, message, reachable
+from evercrawl.ask.remote import LENGTH, QUESTION_BYTES, RemoteQuestion, message
 from evercrawl.ask.search.search import Narrow, SearchAnswer
 from evercrawl.ask.status import Status, state_of
 from evercrawl.ask.why.explanation import Why
@@ -55,7 +53,7 @@ class QuestionLine:
     async def open(self) -> None:
         """Begin to listen, where that is possible."""
         with contextlib.suppress(OSError):
-            listening = _bound(self._replica.directory)
+            listening = bound(self._replica.directory)
             if listening is not None:
                 self._server = await asyncio.start_unix_server(self._answer, sock=listening)
 
@@ -68,7 +66,7 @@ class QuestionLine:
         """Listen no more."""
         if self._server is not None:
             self._server.close()
-            _removed(self._replica.directory)
+            removed(self._replica.directory)
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._asking += 1
@@ -132,29 +130,3 @@ QUESTIONS: Final[dict[str, Callable[..., Any]]] = {
     "why": _why, "top": _top, "status": _status, "search": _search, "get": _get, "changes": _changes,
 }  # fmt: skip
 """What may be asked: name -> what answers, with the parameters of the question."""
-
-
-def _removed(directory: Path) -> None:
-    with contextlib.suppress(OSError), reachable(directory) as path:
-        Path(path).unlink()
-
-
-def _bound(directory: Path) -> socket.socket | None:
-    """Return a socket in a directory that its owner alone may use; None where a server listens there already."""
-    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
-    try:
-        with reachable(directory) as path:
-            with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as other:
-                other.connect(path)
-                listening.close()
-                return None
-            Path(path).unlink(missing_ok=True)  # of a server that was killed
-            before = os.umask(0o177)
-            try:
-                listening.bind(path)
-            finally:
-                os.umask(before)
-    except OSError:
-        listening.close()
-        raise
-    return listening

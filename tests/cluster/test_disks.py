@@ -6,7 +6,7 @@ import pytest
 
 from evercrawl.cluster.birth import ROOT, ClusterBirth, part_directories, write_birth
 from evercrawl.cluster.disks import disk_here, disk_or_why, shared_out
-from evercrawl.cluster.questions import each
+from evercrawl.cluster.questions import QUESTIONS, each
 
 
 def test_a_disk_has_one_id_whoever_asks_first(tmp_path):
@@ -30,9 +30,13 @@ def test_questions_go_to_the_partitions_of_this_machine_and_say_that_others_are_
     (here, _) = part_directories(tmp_path)
     assert here == tmp_path / "fast" / "c" / "part-0"
     here.mkdir(parents=True)
-    found = each(tmp_path, lambda part: part.name)
+    monkeypatch.setitem(QUESTIONS, "name", lambda part: part.name)
+    found = each(tmp_path, str, "name")
     assert found.answers == {0: "part-0"}
-    assert found.note == "1 of 2 partitions answered (partition 1: it is on the disk there of another machine)"
+    assert found.note == (
+        "1 of 2 partitions answered (partition 1: it is on another machine, and the crawl does not run: start it, or "
+        "ask there)"
+    )
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path):

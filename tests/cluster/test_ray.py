@@ -44,11 +44,15 @@ def settled(directory: Path):
 
 
 @needs_ray
-def test_a_killed_actor_is_begun_again_and_nothing_is_lost(served):
-    """Ray's processes are in a session of their own, so that what is left of them is found."""
+def test_a_killed_actor_is_begun_again_and_nothing_is_lost(served, monkeypatch):
+    """Ray's processes are in a session of their own, so that what is left of them is found.
+
+    Who asks meanwhile does not know the folder where the partitions are, as if it were on another machine.
+    """
     crawl = subprocess.Popen(
         served.crawling("--partitions", "2", "--cluster", "--until-idle", "--quiet"),
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        env={**os.environ, "EVERCRAWL_PARTS_DIR": str(served.folder / "disk")},
     )  # fmt: skip
     try:
         until = time.monotonic() + 100
@@ -56,6 +60,10 @@ def test_a_killed_actor_is_begun_again_and_nothing_is_lost(served):
             assert crawl.poll() is None, crawl.communicate()
             assert time.monotonic() < until, "no actor crawls"
             time.sleep(0.05)
+        assert not list(served.directory.glob("part-*"))
+        told = json.loads(served.run("status", "--json", "--dir", str(served.directory)).stdout)
+        assert (told["running"], told["partitions"], told["answered"]) == (True, 2, 2)
+        assert told["visits"] > 0
         os.kill(actors[0], signal.SIGKILL)
         out, err = crawl.communicate(timeout=100)
         assert crawl.returncode == 0, out + err
@@ -65,6 +73,7 @@ def test_a_killed_actor_is_begun_again_and_nothing_is_lost(served):
             for pid in left:
                 os.kill(pid, signal.SIGKILL)
             time.sleep(0.05)
+    monkeypatch.setenv("EVERCRAWL_PARTS_DIR", str(served.folder / "disk"))
     found, birth = settled(served.directory), read_birth(served.directory)
     assert found.wrong == []
     assert found.under_way == 0.0

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evercrawl.cli.show.plain import fit
 from evercrawl.cli.steering import ordering
 from evercrawl.config import FILE_NAME, SETTINGS, amend, load
 from evercrawl.config.section_keys import section_key, with_value
 from evercrawl.config.settings import read
-from evercrawl.errors import ConfigError
+from evercrawl.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
     from evercrawl.config import Config
+    from evercrawl.store.orders import CrawlOrder
 
 
 def rule(args: argparse.Namespace, directory: Path, parts: list[Path]) -> int:
@@ -28,7 +31,9 @@ def rule(args: argparse.Namespace, directory: Path, parts: list[Path]) -> int:
         raise ConfigError(f"{name} in {directory / FILE_NAME} has no {wanted!r} to lift; it has {known}")
     others = tuple(each for each in there if each != wanted)
     amend(directory, {name: others if args.lift else (*others, wanted)})
-    return max(_given(args, part, CrawlOrder(name, pattern=wanted, lift=args.lift)) for part in parts)
+    order = CrawlOrder(name, pattern=wanted, lift=args.lift)
+    words = [name, wanted, *(["--lift"] if args.lift else [])]
+    return _to_all(args, directory, parts, [(order, words)] * len(parts))
 
 
 def setting(args: argparse.Namespace, directory: Path, parts: list[Path]) -> int:
@@ -50,13 +55,14 @@ def setting(args: argparse.Namespace, directory: Path, parts: list[Path]) -> int
     wanted = replace(now, **changed)
     check_settings(wanted, directory, None)
     amend(directory, changed)
-    codes = list[int]()
-    for number, part in enumerate(parts):
+    orders = list[tuple[CrawlOrder, list[str]]]()
+    for number in range(len(parts)):
         own = given
         if name in SHARED:
             own = (str(getattr(part_config(wanted, number, len(parts)), name)),)
-        codes.append(_given(args, part, CrawlOrder("set", name=name, values=own, lift=args.unset)))
-    return max(codes)
+        order = CrawlOrder("set", name=name, values=own, lift=args.unset)
+        orders.append((order, ["set", name, *(["--unset"] if args.unset else own)]))
+    return _to_all(args, directory, parts, orders)
 
 
 def _changed(now: Config, name: str, given: tuple[str, ...], *, unset: bool) -> dict[str, Any]:
@@ -67,7 +73,33 @@ def _changed(now: Config, name: str, given: tuple[str, ...], *, unset: bool) -> 
     return {name: read(SETTINGS[name], list(given) if many else given[0], name)}
 
 
-def _given(args: argparse.Namespace, part: Path, order: Any) -> int:
-    if not args.json:
-        print(f"{part.name}: ", end="", flush=True)
-    return ordering.give(argparse.Namespace(**{**vars(args), "dir": str(part)}), order)
+def _to_all(
+    args: argparse.Namespace, directory: Path, parts: list[Path], orders: list[tuple[CrawlOrder, list[str]]]
+) -> int:
+    """Give each partition its order, on its machine by its words; return the exit code.
+
+    A partition that is not there has its settings from crawl.toml when it is begun again.
+    """
+    from evercrawl.cluster.questions import PartAnswers, is_afar, verb_afar
+
+    found = PartAnswers[int]()
+    for number, (part, (order, words)) in enumerate(zip(parts, orders, strict=True)):
+        if not args.json:
+            print(f"{part.name}: ", end="", flush=True)
+        if not is_afar(directory, number):
+            found.answers[number] = ordering.give(argparse.Namespace(**{**vars(args), "dir": str(part)}), order)
+            continue
+        more = [*(["--wait", args.wait] if args.wait is not None else []), *(["--json"] if args.json else [])]
+        try:
+            answer = verb_afar(directory, number, [words[0], *more, "--", *words[1:]])
+        except StoreError as trouble:
+            found.troubles[number] = str(trouble)
+            if not args.json:
+                print("does not answer")
+            continue
+        sys.stdout.write(answer.out)
+        sys.stderr.write(answer.err)
+        found.answers[number] = answer.code
+    if found.note:
+        print(fit(f"evercrawl: {found.note}", sys.stderr), file=sys.stderr)
+    return max([*found.answers.values(), int(bool(found.troubles))])

@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evercrawl.store.post.messages import Message
+
+
+@dataclass(frozen=True, slots=True)
+class PostStanding:
+    """How a partition stands with the others.
+
+    Attributes
+    ----------
+    at_rest
+        Whether nothing is left that was never fetched, and nothing is owed or under way.
+    elsewhere
+        How many of the URLs that it knows others own.
+    letters, under_way
+        How many letters it has written and applied; those that are not acknowledged, or not on its disk.
+    leases, let
+        Addresses that it may request, and that it lets to others or itself.
+    """
+
+    at_rest: bool = False
+    elsewhere: int = 0
+    letters: int = 0
+    under_way: int = 0
+    leases: int = 0
+    let: int = 0
 
 
 class Carrier(Protocol):
@@ -39,18 +64,8 @@ class Carrier(Protocol):
         """Whether this is still the one process that crawls this partition; if not, nothing may be requested."""
         ...
 
-    def report(self, *, at_rest: bool, elsewhere: int, letters: int) -> None:
-        """Take note of how the partition is, now and then.
-
-        Parameters
-        ----------
-        at_rest
-            Whether nothing is left that was never fetched, and nothing is owed or under way.
-        elsewhere
-            How many of the URLs that it knows others own.
-        letters
-            How many letters it has written and applied.
-        """
+    def report(self, standing: PostStanding) -> None:
+        """Take note of how the partition is, now and then."""
         ...
 
     def pages(self) -> int | None:

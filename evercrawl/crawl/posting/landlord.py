@@ -73,6 +73,11 @@ class Landlord:
         self._closed_until: float | None = None
         self._census_at = 0.0
 
+    @property
+    def let(self) -> int:
+        """How many addresses are let."""
+        return len(self._let)
+
     def next_at(self) -> float:
         """Return when there is something to do, beside what comes."""
         return self._census_at if self._unheard else float("inf")

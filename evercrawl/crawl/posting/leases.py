@@ -69,6 +69,16 @@ class IpLeases:
         self._first, self._look_at = 1, 0.0
         self._landlord = Landlord(cluster, number, parts, incarnation, self._send, exchange_s=exchange_s, rest_s=rest_s)
 
+    @property
+    def held(self) -> int:
+        """How many addresses this partition may request."""
+        return sum(lease.is_held for lease in self._leases.values())
+
+    @property
+    def let(self) -> int:
+        """How many addresses it lets, to itself or to others."""
+        return self._landlord.let
+
     def may(self, key: int, now: float) -> bool:
         """Whether an address may be requested now; if not, it is asked for."""
         lease = self._leases.get(key)

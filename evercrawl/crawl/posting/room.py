@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evercrawl.crawl.posting.carrier import PostStanding
 from evercrawl.crawl.posting.leases import IpLeases
 from evercrawl.crawl.posting.posting import Posting
 from evercrawl.store.post.messages import Letter, LetterApplied
@@ -76,7 +77,10 @@ class PostRoom:
 
     def report(self, *, at_rest: bool) -> None:
         """Have the carrier know how this partition is."""
-        self._post.report(at_rest=at_rest, elsewhere=self.posting.elsewhere, letters=self.posting.passed)
+        posting, leases = self.posting, self.leases
+        self._post.report(
+            PostStanding(at_rest, posting.elsewhere, posting.passed, posting.under_way, leases.held, leases.let)
+        )
 
     def idle(self) -> bool:
         """Whether nothing is owed to other partitions, and nothing is under way."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from evercrawl.crawl.posting.carrier import PostStanding
 from evercrawl.store.post.messages import Message
 
 LEASE_S = 10.0
@@ -135,7 +136,7 @@ class MadePost:
         """When the leave to request pages ends, seconds of the loop."""
         return self._leave_until
 
-    def report(self, *, at_rest: bool, elsewhere: int, letters: int) -> None:
+    def report(self, standing: PostStanding) -> None:
         """Nobody asks."""
 
     def pages(self) -> int | None:

@@ -1,0 +1,116 @@
+"""Questions to one partition, answered on its machine: a process of low priority opens its directory, and ends.
+
+    python -m evercrawl.cluster.answering DIR NAME <parameters >answer
+
+The verb `VERB` runs the command line on the partition. Any other question is one of `evercrawl.cluster.questions`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from evercrawl.cluster.wire import PartAnswered
+from evercrawl.errors import EvercrawlError
+
+if TYPE_CHECKING:
+    from evercrawl.cluster.wire import PartQuestion
+
+VERB: Final = "verb"
+VERBS: Final = frozenset(
+    {
+        "add", "boost", "changes", "check", "exclude", "forget", "get", "include", "orders", "pause", "reindex",
+        "resume", "set", "usage", "why",
+    }
+)  # fmt: skip
+"""What may be run on a partition of another machine: nothing that writes files which the asker names."""
+LONGEST_S: Final = 590.0
+_AT_ONCE: Final = 2
+_NICE: Final = 5
+
+
+class VerbAnswer(msgspec.Struct, frozen=True):
+    """What a verb printed, and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+
+class PartAnswering:
+    """Answers questions to a partition, few at a time.
+
+    Parameters
+    ----------
+    directory
+        Of the partition.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory, self._turn = directory, asyncio.Semaphore(_AT_ONCE)
+
+    async def answer(self, question: PartQuestion) -> PartAnswered:
+        """Return the answer, or why there is none."""
+        async with self._turn:
+            try:
+                return await self._answered(question)
+            except TimeoutError:
+                return PartAnswered(question.id, b"", "it took too long to answer")
+            except (OSError, msgspec.MsgspecError) as error:
+                return PartAnswered(question.id, b"", f"it cannot answer ({error})")
+
+    async def _answered(self, question: PartQuestion) -> PartAnswered:
+        if question.name == VERB:
+            words = msgspec.msgpack.decode(question.parameters, type=list[str])
+            if not words or words[0] not in VERBS:
+                return PartAnswered(question.id, b"", "that is no question to a partition of another machine")
+            code, out, err = await self._run(["evercrawl", words[0], "--dir", str(self._directory), *words[1:]], b"")
+            said = VerbAnswer(code, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
+            return PartAnswered(question.id, msgspec.msgpack.encode(said))
+        code, out, err = await self._run([__name__, str(self._directory), question.name], question.parameters)
+        if code:
+            lines = err.decode("utf-8", "replace").strip().splitlines()
+            return PartAnswered(question.id, b"", lines[-1] if lines else f"it cannot answer (exit code {code})")
+        return PartAnswered(question.id, out)
+
+    async def _run(self, words: list[str], given: bytes) -> tuple[int, bytes, bytes]:
+        child = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", *words,
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        try:
+            os.setpriority(os.PRIO_PROCESS, child.pid, _NICE)
+            out, err = await asyncio.wait_for(child.communicate(given), LONGEST_S)
+        finally:
+            if child.returncode is None:
+                child.kill()
+                await child.wait()
+        return child.returncode or 0, out, err
+
+
+def main(argv: list[str]) -> int:
+    """Answer one question; return the exit code."""
+    from evercrawl.ask.remote import plainly
+    from evercrawl.cluster.questions import QUESTIONS
+
+    directory, name = argv
+    try:
+        parameters: dict[str, Any] = msgspec.msgpack.decode(sys.stdin.buffer.read())
+        if name not in QUESTIONS:
+            sys.stderr.write(f"there is no question {name!r}")
+            return 2
+        answer = QUESTIONS[name](Path(directory), **parameters)
+    except (EvercrawlError, OSError) as error:
+        sys.stderr.write(str(error).replace("\n", " "))
+        return 1
+    sys.stdout.buffer.write(msgspec.msgpack.encode(answer, enc_hook=plainly))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

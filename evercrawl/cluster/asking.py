@@ -1,0 +1,129 @@
+"""Questions to running partitions: taken over a Unix socket in the crawl's directory, passed on to their processes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from evercrawl import __version__
+from evercrawl.ask.listening import bound, removed
+from evercrawl.ask.parts_line import ALL, PARTS_SOCKET, PartsAnswer, PartsAsked, PartState
+from evercrawl.ask.remote import LENGTH, QUESTION_BYTES, message
+from evercrawl.cluster.wire import Frame, PartAnswered, PartQuestion
+from evercrawl.store.live_line import peer_uid, welcome
+
+_ASKING_S: Final = 5.0  # that an asker may take to ask, or to read an answer
+_MOST: Final = 512  # askers at a time
+
+
+class AskedParts:
+    """Questions that are under way to partitions.
+
+    Parameters
+    ----------
+    say
+        Sends a frame to the process of a partition; returns whether there is one.
+    """
+
+    def __init__(self, say: Callable[[int, Frame], bool]) -> None:
+        self._say, self._ids = say, count(1)
+        self._waiting = dict[int, tuple[int, asyncio.Future[PartsAnswer]]]()
+
+    async def ask(self, number: int, name: str, parameters: bytes) -> PartsAnswer:
+        """Return what a partition answers, or why it does not."""
+        asked, answer = next(self._ids), asyncio.get_running_loop().create_future()
+        self._waiting[asked] = number, answer
+        try:
+            if not self._say(number, PartQuestion(asked, name, parameters)):
+                return PartsAnswer(b"", "its process does not run now")
+            return await answer
+        finally:
+            del self._waiting[asked]
+
+    def heard(self, said: PartAnswered) -> None:
+        """Take an answer in; one that nobody waits for is dropped."""
+        _, answer = self._waiting.get(said.id, (0, None))
+        if answer is not None and not answer.done():
+            answer.set_result(PartsAnswer(said.data, said.trouble))
+
+    def gone(self, number: int) -> None:
+        """Answer what a process was asked that has ended."""
+        for other, answer in self._waiting.values():
+            if other == number and not answer.done():
+                answer.set_result(PartsAnswer(b"", "its process ended while it was asked"))
+
+
+class PartsLine:
+    """Listens for questions about partitions in the directory of their crawl.
+
+    Parameters
+    ----------
+    directory
+        Of the crawl.
+    states
+        Returns how all partitions are.
+    ask
+        Asks one of them.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        states: Callable[[], list[PartState]],
+        ask: Callable[[int, str, bytes], Awaitable[PartsAnswer]],
+    ) -> None:
+        self._directory, self._states, self._ask = directory, states, ask
+        self._server: asyncio.Server | None = None
+        self._tasks = set[asyncio.Task[None]]()
+
+    async def open(self) -> None:
+        """Begin to listen, where that is possible."""
+        with contextlib.suppress(OSError):
+            listening = bound(self._directory, PARTS_SOCKET)
+            if listening is not None:
+                self._server = await asyncio.start_unix_server(self._answer, sock=listening)
+
+    async def close(self) -> None:
+        """Listen no more."""
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+            removed(self._directory, PARTS_SOCKET)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        try:
+            if len(self._tasks) >= _MOST or not welcome(peer_uid(writer.get_extra_info("socket"))):
+                return
+            self._tasks.add(task)
+            async with asyncio.timeout(_ASKING_S):
+                size = LENGTH.unpack(await reader.readexactly(LENGTH.size))[0]
+                if size > QUESTION_BYTES:
+                    return
+                asked = msgspec.msgpack.decode(await reader.readexactly(size), type=PartsAsked)
+            writer.write(message(await self._answered(asked)))
+            await asyncio.wait_for(writer.drain(), _ASKING_S)
+        except (OSError, msgspec.MsgspecError, TimeoutError, asyncio.IncompleteReadError):
+            pass  # who asked is gone, or is none of ours
+        except asyncio.CancelledError:
+            writer.write(message(PartsAnswer(b"", "the crawl ended while it was asked")))
+        finally:
+            self._tasks.discard(task)
+            writer.close()
+
+    async def _answered(self, asked: PartsAsked) -> PartsAnswer:
+        if asked.version != __version__:
+            return PartsAnswer(b"", f"the crawl is run by evercrawl {__version__}; ask with the same version")
+        if asked.number == ALL:
+            return PartsAnswer(msgspec.msgpack.encode(self._states()))
+        return await self._ask(asked.number, asked.name, asked.parameters)
