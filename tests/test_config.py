@@ -218,6 +218,11 @@ def test_a_misspelt_variable_is_told():
         load(environ={"EVERCRAWL_DELAYS": "1"})
 
 
+@pytest.mark.parametrize("name", ["EVERCRAWL_KERNELS", "EVERCRAWL_PARTS_DIR", "EVERCRAWL_TRUSTED"])
+def test_variables_that_are_of_the_machine_are_no_settings(name):
+    assert load(environ={name: "x"}) == Config()
+
+
 def test_the_agent_names_itself_and_a_person():
     assert Config().product_token == "evercrawl"
     assert Config().user_agent.startswith("evercrawl/")

@@ -18,6 +18,8 @@ T = TypeVar("T")
 PARTS_SOCKET: Final = "partitions.sock"
 ALL: Final = -1
 """Asked for how all partitions are, which whoever runs them knows."""
+VERB: Final = "verb"
+"""Asked to run a verb of the command line, whose words are the parameters."""
 PATIENCE_S: Final = 600.0
 STATES_S: Final = 5.0
 
@@ -77,6 +79,14 @@ class PartsAnswer(msgspec.Struct, frozen=True):
 
     data: bytes
     trouble: str = ""
+
+
+class VerbAnswer(msgspec.Struct, frozen=True):
+    """What a verb printed, and its exit code."""
+
+    code: int
+    out: str
+    err: str
 
 
 def part_states(directory: Path) -> list[PartState] | None:

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from evercrawl.ask.parts_line import VERB, VerbAnswer
 from evercrawl.cluster.wire import PartAnswered
 from evercrawl.errors import EvercrawlError
 
 if TYPE_CHECKING:
     from evercrawl.cluster.wire import PartQuestion
 
-VERB: Final = "verb"
 VERBS: Final = frozenset(
     {
         "add", "boost", "changes", "check", "exclude", "forget", "get", "include", "orders", "pause", "reindex",
@@ -32,14 +32,6 @@ VERBS: Final = frozenset(
 LONGEST_S: Final = 590.0
 _AT_ONCE: Final = 2
 _NICE: Final = 5
-
-
-class VerbAnswer(msgspec.Struct, frozen=True):
-    """What a verb printed, and its exit code."""
-
-    code: int
-    out: str
-    err: str
 
 
 class PartAnswering:

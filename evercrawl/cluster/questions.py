@@ -13,14 +13,13 @@ from typing import Any, Final, Generic, TypeVar
 import numpy as np
 
 from evercrawl.arrays.hasher import Hasher
-from evercrawl.ask.parts_line import ask_part
+from evercrawl.ask.parts_line import VERB, VerbAnswer, ask_part
 from evercrawl.ask.rank.top import TopPage, top_pages
 from evercrawl.ask.search.search import Narrow, Search, SearchAnswer
 from evercrawl.ask.status import Status, status
 from evercrawl.ask.verify.findings import Findings
 from evercrawl.ask.verify.together import together
 from evercrawl.ask.verify.verify import Watch, verify
-from evercrawl.cluster.answering import VERB, VerbAnswer
 from evercrawl.cluster.birth import part_directories, read_birth
 from evercrawl.errors import EvercrawlError
 from evercrawl.model.stored.reader import opened

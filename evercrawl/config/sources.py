@@ -19,7 +19,7 @@ _Found: TypeAlias = "dict[str, Value | tuple[Focus, ...] | tuple[SiteRules, ...]
 
 FILE_NAME = "crawl.toml"
 _SECTION = re.compile(r"""\s*\[\s*([\w-]+)\s*\.\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))\s*\]""")
-_NO_SETTINGS = ("EVERCRAWL_KERNELS", "EVERCRAWL_REFS", "EVERCRAWL_TRUSTED")  # not of a crawl
+_NO_SETTINGS = ("EVERCRAWL_KERNELS", "EVERCRAWL_PARTS_DIR", "EVERCRAWL_REFS", "EVERCRAWL_TRUSTED")  # not of a crawl
 
 
 def load(*files: Path, environ: Mapping[str, str] | None = None, flags: Mapping[str, object] | None = None) -> Config:
