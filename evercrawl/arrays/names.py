@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from evercrawl.arrays.hasher import Hasher
     from evercrawl.types import Ints, Keys
 
-_NEAR: Final = 4096  # names whose numbers are at hand, as objects: a look-up in the table takes some microseconds
+_NEAR: Final = 4096  # names at hand with their numbers, or without one: a look-up in the table takes some microseconds
+_UNSEEN: Final = -1
 
 
 class KeyNumbers(Protocol):
@@ -74,7 +75,7 @@ class NumberedNames(Sequence[str]):
         self._numbers, self.hasher, self._own, self._within = numbers, hasher, within is None, within
         self._text: bytearray = bytearray() if within is None else within._text
         self._starts, self._lengths = array("I"), array("H")
-        self._near: dict[str, int] = {}
+        self._near: dict[str, int | None] = {}
         self._hash = xxh3_64()
 
     def __len__(self) -> int:
@@ -129,11 +130,10 @@ class NumberedNames(Sequence[str]):
 
     def find(self, name: str) -> int | None:
         """Return the number of a name; None where it has none."""
-        number = self._near.get(name)
-        if number is None:
+        number = self._near.get(name, _UNSEEN)
+        if number == _UNSEEN:
             number = self._numbers.find_one(self.hasher.short(_bytes(name)) or 1)
-            if number is not None:
-                self._keep_near(name, number)
+            self._keep_near(name, number)
         return number
 
     def append(self, name: str) -> int:
@@ -172,6 +172,7 @@ class NumberedNames(Sequence[str]):
         ('example.com', 'example.org', 'example.net', 37, 1)
         """
         assert not self._starts, "they are the first"
+        self._near.clear()  # some may have been looked for
         names = lines.split(b"\n")[:-1]
         keys = self.hasher.shorts(names)
         self._numbers.rebuild(np.where(keys == 0, np.uint64(1), keys))
@@ -223,7 +224,7 @@ class NumberedNames(Sequence[str]):
         """Bytes of all text, others' names that are written there included."""
         return len(self._text)
 
-    def _keep_near(self, name: str, number: int) -> None:
+    def _keep_near(self, name: str, number: int | None) -> None:
         if len(self._near) >= _NEAR:
             self._near.clear()
         self._near[name] = number

@@ -74,3 +74,15 @@ def test_a_hundred_thousand_hosts_and_their_sites_take_little():
         hosts.append(f"www.site{number:07}.example")
         sites.append(f"site{number:07}.example")
     assert (hosts.nbytes + sites.nbytes) / 100_000 < 75.0, "objects would take 400"
+
+
+def test_a_name_that_was_looked_for_before_it_had_a_number_is_found_once_it_has():
+    made = names()
+    assert made.find("late.example") is None
+    assert made.find("late.example") is None
+    assert made.append("late.example") == 0
+    assert made.find("late.example") == 0
+    loaded = names()
+    assert loaded.find("late.example") is None
+    loaded.load(b"late.example\n")
+    assert loaded.find("late.example") == 0

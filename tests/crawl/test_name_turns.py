@@ -170,3 +170,24 @@ def test_names_of_one_domain_are_not_called_while_there_is_room_for_others_alone
         return crawl.told
 
     assert virtual(work) < 10_000  # else at each of 400 turns
+
+
+def test_who_stands_in_the_line_is_not_put_off_again_while_it_moves_slowly():
+    """A busy crawl has a turn in two seconds, and look-ups are quick: it is the turns that the line waits for."""
+
+    async def work(clock):
+        crawl = Crawl(clock, slow=0, hosts=6000)
+        told, put_off = [0], crawl.names.put_off
+
+        def counted(host: str, now: float, others: int = 0):
+            until, silent = put_off(host, now, others)
+            told[0] += until > now
+            return until, silent
+
+        crawl.names.put_off = counted
+        await crawl.run(step_s=2.0)
+        return len(crawl.located), told[0]
+
+    located, told = virtual(work)
+    assert located == 6000
+    assert told < 1.2 * 6000

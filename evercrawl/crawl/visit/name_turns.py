@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 PUT_OFF: Final = 512  # hosts that are told to come back at one instant, before no more are chosen: some milliseconds
 _PASSED: Final = 1 << 12  # hosts that were called before the line is made shorter
+_COMES_BACK_S: Final = 60.0
+_LINE_MOST_S: Final = 6 * 3600.0
+_FADING: Final = 0.1  # weight of the last move of the line in how long it takes
 
 
 class NameTurns:
@@ -23,7 +26,9 @@ class NameTurns:
     When it will be the turn of a host is but guessed as it is put off: those before it may have come to nothing, or
     been quicker than look-ups were when the crawl was busy. So the hosts stand in a line, and as many as there is room
     for are called from it; none of them waits while nobody is looked up. Who waits for others of its domain does not
-    stand there: it would be called again and again, as there is room for all but for that domain.
+    stand there: it would be called again and again, as there is room for all but for that domain. Who stands there
+    offers its pages by itself only after twice the time that the line takes, as it moves: on a wide web it is longer
+    than an hour, and to have all of it valued and put off every minute would take most of the crawl's time.
 
     Parameters
     ----------
@@ -38,6 +43,7 @@ class NameTurns:
         self._line, self._passed = array("I"), 0  # numbers of hosts, of which the first were called or came back
         self._put_off_at, self._put_off_count = -math.inf, 0
         self._let = 0  # by the choice that is made, to be looked up
+        self._moved_at, self._each_s = -math.inf, 0.0  # when the line moved last; how long it takes to move by one
 
     def choosing(self) -> None:
         """Begin anew to count who is let through: those of the choice before are looked up, or were put back."""
@@ -63,9 +69,10 @@ class NameTurns:
         if silent:
             host.stay_away(until, "name look-up")
         else:
-            host.ready_at, host.reason = max(host.ready_at, until), "name look-up"
             if not host.rows.address[host.row] and not self._names.full(host.name):
                 self._line.append(host.number)
+                until = max(until, now + self._line_s())
+            host.ready_at, host.reason = max(host.ready_at, until), "name look-up"
         self.count_put_off(now)
         return True
 
@@ -79,6 +86,7 @@ class NameTurns:
         None of them was asked in this run, so that they rest for their names alone.
         """
         room = self._names.room
+        self._move(room, now)
         while room and self._passed < len(self._line):
             host = self._frontier.hosts[self._line[self._passed]]
             self._passed += 1
@@ -86,6 +94,22 @@ class NameTurns:
                 host.ready_at = now
                 self._frontier.release(host)
                 room -= 1
+            elif host.held and host.reason == "name look-up":  # it is not called again
+                host.ready_at = min(host.ready_at, now + _COMES_BACK_S)
         if self._passed > max(_PASSED, len(self._line) // 2):
             del self._line[: self._passed]
             self._passed = 0
+
+    def _move(self, room: int, now: float) -> None:
+        """Take note for how many there is room now."""
+        if self._moved_at > now:  # a clock that went back
+            self._moved_at = now
+        if room and self._moved_at > -math.inf:
+            each_s = min(now - self._moved_at, _COMES_BACK_S) / room
+            self._each_s += (_FADING if self._each_s else 1.0) * (each_s - self._each_s)
+        if room or self._moved_at == -math.inf:
+            self._moved_at = now
+
+    def _line_s(self) -> float:
+        """Return after how long somebody who stands at the end of the line now is surely called."""
+        return min(2.0 * self._each_s * (len(self._line) - self._passed), _LINE_MOST_S)

@@ -118,6 +118,7 @@ class KnownLog:
         self._written = count
         self._waiting: list[NDArray[Any]] = []
         self._firsts: list[int] = []  # slots with which those begin
+        self._last: tuple[int, Any] = (-1, None)
         self.count = count
         self.found_at = FoundAt()
         self._digest = xxhash.xxh3_64()
@@ -238,9 +239,12 @@ class KnownLog:
         return parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else np.zeros(0, KNOWN)
 
     def row(self, slot: int) -> Any:
-        """Return the row of one slot."""
-        place = bisect_right(self._firsts, slot) - 1
-        return self._waiting[place][slot - self._firsts[place]] if place >= 0 else self.rows(slot, slot + 1)[0]
+        """Return the row of one slot, which never changes; the last is kept, for several ask for it."""
+        if slot != self._last[0]:
+            place = bisect_right(self._firsts, slot) - 1
+            found = self._waiting[place][slot - self._firsts[place]] if place >= 0 else self.rows(slot, slot + 1)[0]
+            self._last = slot, found
+        return self._last[1]
 
     def seeds(self) -> NDArray[np.int64]:
         """Return the slots of depth 0 that no page named."""
