@@ -49,7 +49,7 @@ def answer(args: argparse.Namespace) -> int:
     """
     directory = _directory(args)
     together: dict[str, Callable[[argparse.Namespace, Path], int]] = {
-        "status": _status, "top": _top, "search": _search, "verify": _verify, "export": _export,
+        "status": _status, "top": _top, "search": _search, "verify": _verify, "export": _export, "serve": _serve,
     }  # fmt: skip
     if args.verb in together:
         return together[args.verb](args, directory)
@@ -240,6 +240,15 @@ def _status(args: argparse.Namespace, directory: Path) -> int:
     print("\n".join(table(head, cells, frozenset())))
     _note(found.note)
     return 0
+
+
+def _serve(args: argparse.Namespace, directory: Path) -> int:
+    if args.signals:
+        raise ConfigError(f"--signals takes notices for one partition; serve it: --dir {directory / 'part-0'}")
+    from evercrawl.cli.verbs.serve import served
+    from evercrawl.cluster.questions import AllParts
+
+    return served(args, directory, AllParts(directory))
 
 
 def _verify(args: argparse.Namespace, directory: Path) -> int:

@@ -52,10 +52,6 @@ def asked(args: argparse.Namespace, directory: Path, config: Config, seeded: boo
         return there.parts
     if not seeded:
         raise ConfigError(f"there is no crawl in {directory}; name a seed: evercrawl crawl URL --dir {directory}")
-    for flag in ("serve", "listen"):
-        if getattr(args, flag, None):
-            raise ConfigError(f"--{flag} serves a crawl of one partition; serve one of several: evercrawl serve --dir "
-                              f"{directory}/part-0")  # fmt: skip
     return parts
 
 

@@ -13,7 +13,8 @@ from typing import Any, Final, Generic, TypeVar
 import numpy as np
 
 from evercrawl.arrays.hasher import Hasher
-from evercrawl.ask.parts_line import VERB, VerbAnswer, ask_part
+from evercrawl.ask.parted import PartStates
+from evercrawl.ask.parts_line import VERB, PartState, VerbAnswer, ask_part, part_states
 from evercrawl.ask.rank.top import TopPage, top_pages
 from evercrawl.ask.search.search import Narrow, Search, SearchAnswer
 from evercrawl.ask.status import Status, status
@@ -32,6 +33,8 @@ from evercrawl.store.post.book import Peer
 from evercrawl.store.post.ownership import Ownership
 
 _T = TypeVar("_T")
+STOPPED_S: Final = 30.0
+"""For so long the state of a crawl that does not run serves whoever asks."""
 
 
 @dataclass
@@ -191,6 +194,40 @@ QUESTIONS: Final[dict[str, Callable[..., Any]]] = {
     "top": _top, "search": _search, "status": _status, "verify": _verify,
 }  # fmt: skip
 """What a partition may be asked: name -> what answers, given its directory and the parameters of the question."""
+
+
+class AllParts:
+    """Answers for all partitions of the crawl in a directory; see `evercrawl.ask.parted.PartedQuestions`."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._stopped: tuple[float, PartStates] | None = None
+
+    def states(self) -> PartStates:
+        """Return how the partitions are; of a crawl that does not run, as of some seconds ago."""
+        running = part_states(self._directory)
+        if running is not None:
+            self._stopped = None
+            return PartStates(running=True, parts=running, note="")
+        if self._stopped is None or time.monotonic() > self._stopped[0] + STOPPED_S:
+            found = statuses(self._directory)
+            parts = [
+                PartState(
+                    part.number, known=part.known, elsewhere=part.state.known - part.known, fetched=part.state.fetched,
+                    unread=part.never_fetched, letters=part.sent + part.applied, under_way=part.under_way,
+                )
+                for _, part in sorted(found.answers.items())
+            ]  # fmt: skip
+            self._stopped = time.monotonic(), PartStates(running=False, parts=parts, note=found.note)
+        return self._stopped[1]
+
+    def top(self, most: int) -> tuple[list[TopPage], str]:
+        """Return the most important pages."""
+        return top(self._directory, most)
+
+    def search(self, words: str, narrow: Narrow, limit: int) -> tuple[SearchAnswer, str]:
+        """Return what is found, the best first."""
+        return search(self._directory, words, narrow, limit)
 
 
 def verified(directory: Path, watch: Watch) -> tuple[dict[str, Findings], str]:

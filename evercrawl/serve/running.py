@@ -17,11 +17,13 @@ from evercrawl.errors import ConfigError
 from evercrawl.serve.app import app
 from evercrawl.serve.connections import bounded
 from evercrawl.serve.guard import token_of
+from evercrawl.serve.parted.app import parted_app
 from evercrawl.serve.signals.receiver import SignalReceiver
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
+    from evercrawl.ask.parted import PartedQuestions
     from evercrawl.serve.replica import CrawlReplica
 
 _BACKLOG: Final = 512
@@ -56,7 +58,7 @@ class SignalOptions:
 
 def serve(
     directory: Path, address: str, port: int, hosts: frozenset[str], public: str, ready: Callable[[str], None],
-    *, record: bool = True, signals: SignalOptions | None = None,
+    *, record: bool = True, signals: SignalOptions | None = None, parted: PartedQuestions | None = None,
 ) -> None:  # fmt: skip
     """Serve the crawl in `directory` until a signal ends it.
 
@@ -74,6 +76,8 @@ def serve(
         As of `app`.
     signals
         Where publishers may say what has changed; None where they may not.
+    parted
+        Answers for all partitions, where the crawl has several.
 
     Raises
     ------
@@ -84,7 +88,11 @@ def serve(
     """
     sys.setswitchinterval(_SWITCH_S)
     token = token_of(directory) if directory.is_dir() else ""
-    made = app(directory, token, hosts | {address.lower()}, public, record=record)
+    names = hosts | {address.lower()}
+    if parted is not None:
+        made = parted_app(parted, token, names, public)
+    else:
+        made = app(directory, token, names, public, record=record)
     bound = _bound(address, port)
     config = uvicorn.Config(
         made, http=bounded(), ws="none", log_level="error", access_log=False, server_header=False, date_header=True,

@@ -140,6 +140,10 @@ def test_partitions_elsewhere_are_asked_where_they_are(served, capsys, monkeypat
     assert (status["answered"], status["running"]) == (2, True)
     assert status["visits"] > 0
     assert served.server.seed in verb("why", served.server.seed)
+    shown = questions.AllParts(served.directory).states()
+    assert shown.running
+    assert [(part.number, part.up, part.lives) for part in shown.parts] == [(0, True, 1), (1, True, 1)]
+    assert sum(part.leases for part in shown.parts) > 0
     verb("set", "rate_per_s", "30", "--wait")
     assert [load(part / "crawl.toml").rate_per_s for part in parts] == [15.0, 15.0]
     crawl.send_signal(signal.SIGTERM)

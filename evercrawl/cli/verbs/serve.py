@@ -12,6 +12,9 @@ from evercrawl.config import values
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evercrawl.ask.parted import PartedQuestions
     from evercrawl.serve.running import SignalOptions
 
 _MORE: Final = (
@@ -61,8 +64,12 @@ def add(verbs: arguments.Verbs) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Serve until stopped."""
+    return served(args, where.directory(args))
+
+
+def served(args: argparse.Namespace, directory: Path, parted: PartedQuestions | None = None) -> int:
+    """Serve a crawl until stopped; `parted` answers for all partitions of one that has several."""
     port = cast("int", arguments.value(values.whole(0), args.port, "--port"))
-    directory = where.directory(args)
     try:
         from evercrawl.serve.running import serve
     except ImportError as error:
@@ -77,7 +84,10 @@ def run(args: argparse.Namespace) -> int:
             webbrowser.open(link)
 
     names = frozenset(args.host_name)
-    serve(directory, args.bind, port, names, args.public, ready, record=not args.no_record, signals=_signals(args))
+    signals = _signals(args)
+    serve(
+        directory, args.bind, port, names, args.public, ready, record=not args.no_record, signals=signals, parted=parted
+    )
     if not args.json and sys.stdout.isatty():
         print("stopped")
     return 0

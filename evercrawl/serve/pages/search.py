@@ -27,7 +27,7 @@ from evercrawl.serve.pages.shell import Static, rendered
 from evercrawl.serve.tickets import AnswerTicket
 
 _TITLES: Final = {"site": "Site", "language": "Language", "fetched_within": "Seen within", "fresh": "Still so"}
-_LOCKED = "Searching from another machine needs the link with the token, or a server started with --public search."
+LOCKED = "Searching from another machine needs the link with the token, or a server started with --public search."
 
 
 def page(static: Static) -> Callable[[Request], Awaitable[Response]]:
@@ -50,7 +50,7 @@ def _html(static: Static, request: Request) -> tuple[str, AnswerTicket | None]:
     words, skip = given.text("q", most=500).strip(), given.whole("skip", 0, 0, MOST_SKIPPED)
     found, trouble = None, ""
     if words and not request.state.may_read:
-        trouble = _LOCKED
+        trouble = LOCKED
     elif words:
         try:
             found = asked(parts, given, words, skip=skip, counted=True)

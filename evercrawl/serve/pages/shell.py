@@ -90,17 +90,16 @@ def page(name: str, static: Static) -> Callable[[Request], Awaitable[Response]]:
 
 def rendered(name: str, static: Static, request: Request, **more: Any) -> str:
     """Return a page as HTML."""
+    return filled(
+        name, static, title=_TITLES[name], titles=_TITLES, keys=KEYS, keyed={page: key for key, page in KEYS.items()},
+        pages=PAGES, query=dict(request.query_params), **more,
+    )  # fmt: skip
+
+
+def filled(name: str, static: Static, **more: Any) -> str:
+    """Return a template with what it shows."""
     return _TEMPLATES.get_template(f"{name}.html").render(
-        name=name,
-        title=_TITLES[name],
-        titles=_TITLES,
-        keys=KEYS,
-        keyed={page: key for key, page in KEYS.items()},
-        pages=PAGES,
-        static=f"/static/{static.digest}",
-        version=__version__,
-        query=dict(request.query_params),
-        **more,
+        name=name, static=f"/static/{static.digest}", version=__version__, **more
     )
 
 

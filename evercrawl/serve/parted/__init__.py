@@ -1,0 +1,1 @@
+"""A crawl in several partitions, served to browsers and programs."""
