@@ -13,9 +13,11 @@ from evercrawl.progress import Limits
 from evercrawl.store.disk.disk import Disk
 from evercrawl.store.partition import Partition
 from evercrawl.store.render_gains import TRIED, SiteGain
+from evercrawl.types import Outcome
 
 A, B = "http://one.a.example", "http://two.a.example"
 SHELL = "<script src=/app.js></script>"
+DEPTHS = {"shallow": 4_990, "deep": 5_010}
 BUILT = f"<p>{'words that scripts wrote ' * 9}</p>"
 
 
@@ -119,6 +121,17 @@ def test_pages_that_a_run_leaves_in_the_browser_say_nothing_of_their_site(crawle
     finally:
         MadePool.rendered = real
     assert gain(run) == SiteGain()
+
+
+@pytest.mark.parametrize("mode", ["auto", "always"])
+def test_a_page_that_is_nested_too_deep_goes_to_no_browser(run, monkeypatch, mode):
+    pool = MadePool(lambda _: BUILT)
+    monkeypatch.setattr(rendering, "ChromiumPool", lambda *_, **__: pool)
+    world = run.World()
+    world.pages = {f"{A}/{name}": run.html(text=f"{SHELL}{'<div><b>' * deep}") for name, deep in DEPTHS.items()}
+    ran = run(world, list(world.pages), render=mode, sitemaps=False, probe_share=0.0)
+    assert pool.urls == [f"{A}/shallow"]
+    assert [visit.outcome for visit in ran.visits] == [Outcome.OK] * 2
 
 
 def test_a_site_that_is_forgotten_leaves_nothing_of_what_was_learned(crawled, run):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from script_site import HARM, ScriptSite
 
-from evercrawl.crawl.rendering.browser import LOST, ChromiumPool, RenderError
+from evercrawl.crawl.rendering.browser import LOST, ChromiumPool, HangError, RenderError
 from evercrawl.crawl.rendering.processes import descendants, end
 from evercrawl.progress import Limits
 from evercrawl.store.requisites.book import read_book
@@ -187,6 +187,21 @@ def test_an_end_of_the_browser_counts_against_no_page_but_the_one_that_ends_it()
     assert isinstance(came["ends"], RenderError)
     assert [f"words of {name}" in came[name] for name in "abc"] == [True] * 3
     assert pages.ended == LOST + 1
+
+
+def test_a_page_that_hangs_is_read_once_where_the_browser_answers():
+    async def work(pool: ChromiumPool) -> Any:
+        asked = list[str]()
+
+        async def answer(route: Any) -> None:
+            asked.append(route.request.url)
+            await route.fulfill(status=200, headers={"content-type": "text/html"}, body=HARM["/loops"])
+
+        with pytest.raises(HangError):
+            await pool.rendered("http://made.example/loops", answer, lambda: 0)
+        return asked
+
+    assert len(pooled(work, time_s=1.0)) == 1
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ NOT_INSTALLED: Final = (
     "apt-get install chromium"
 )
 ATTEMPTS: Final = 2
-"""How often a page is read that fails; one that does not answer while others do, or ends its process, is read once."""
+"""How often a page is read that fails; one that does not answer while the browser does, or ends its process, once."""
 LOST: Final = 2
 """Ends of the browser after which a page that was in it is read alone, so that it is known which page does that."""
 _QUIET_S: Final = 0.5  # for which a loaded page asks for nothing before it is read
@@ -150,7 +150,7 @@ class ChromiumPool:
                     raise
             except HangError:
                 failed += 1
-                if failed >= ATTEMPTS or self._through > through:
+                if failed >= ATTEMPTS or self._through > through or await self._answers():
                     raise
             except RenderError:  # the next attempt comes after the pages that wait
                 failed += 1
@@ -268,6 +268,17 @@ class ChromiumPool:
                 else:
                     return self._browser
         raise AssertionError
+
+    async def _answers(self) -> bool:
+        """Whether the browser opens an empty page: then one that does not answer has itself to blame."""
+        if self._browser is None or not self._browser.alive:
+            return False
+        try:
+            page = await self._browser.page(self._agent)
+            await within(page.context.close(), _READ_S)
+        except Exception:
+            return False
+        return True
 
     async def _give_up(self, browser: Chromium) -> None:
         """End a browser that does not answer."""

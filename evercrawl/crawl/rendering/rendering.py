@@ -12,6 +12,7 @@ import msgspec
 
 from evercrawl.crawl.rendering.browser import AbsentError, ChromiumPool, RenderError
 from evercrawl.crawl.rendering.errands import MOST_HOPS, Errands, RefusedError, target_of
+from evercrawl.crawl.rendering.nesting import too_deep
 from evercrawl.crawl.rendering.worth import ALWAYS, Plain, RenderWorth
 from evercrawl.fetch.answer import unwrap
 from evercrawl.parse.urls import normalise
@@ -128,6 +129,8 @@ class Rendering:
         unwrap(plain)
         says = Plain.of(plain.body, content.text_bytes, len(content.targets))
         if not self._worth.wanted(says, answer.host.number, answer.slot, answer.before.visits):
+            return False
+        if too_deep(plain.body):
             return False
         self._plain[answer.slot] = says
         self._tasks[asyncio.ensure_future(self._render(_Page(answer, plain.body)))] = answer
