@@ -79,6 +79,7 @@ def _setting(args: argparse.Namespace, budget: float) -> ReplaySetting:
         years=_positive(args.years, "--years", "years, such as 3 or 0.5"),
         since=since,
         until=until,
+        lasting_days=0.0 if args.lasting == "0" else _positive(args.lasting, "--lasting", "days, such as 7, or 0"),
     )
 
 

@@ -196,6 +196,8 @@ class Visits:
     fresh_by_time
         How likely the copy was to be fresh before the visit by the belief of its rate of change alone (`Pages.shape`,
         `scale_s`); nan where nobody tells. None where nobody ever does.
+    digest
+        32 bits of the digest of what the page is; 0 where the visit does not tell. None where nobody ever does.
     """
 
     slot: Slots
@@ -217,6 +219,7 @@ class Visits:
     host: Slots | None = None
     row: Slots | None = None
     fresh_by_time: Floats | None = None
+    digest: Slots | None = None
 
     @property
     def rows(self) -> Slots:

@@ -95,6 +95,10 @@ def test_what_a_visit_says(made, listener):
     assert len(set(found["site"])) == 1
     assert len(set(found["host"])) == 1
     assert np.diff(found["at"]).tolist() == [10.0] * 4
+    home, again, house, unchanged, gone = found["digest"]
+    assert home == again != house == unchanged
+    assert home
+    assert not gone
 
 
 def test_where_nobody_counted_the_text_the_size_is_that_of_the_content(made, listener, monkeypatch):

@@ -79,6 +79,10 @@ def _add_conditions(parser: argparse.ArgumentParser) -> None:
         "--discovery", metavar="HOW", default="born", help="when a page becomes known: at its birth (born, the "
         "default), or when a page that links to it is polled (links)",
     )  # fmt: skip
+    parser.add_argument(
+        "--lasting", metavar="DAYS", default="0", help="count what lasts: a state that comes back within DAYS has not "
+        "been away (default: 0, copies count as fresh only while they are what the page is)",
+    )  # fmt: skip
     parser.add_argument("--no-validators", action="store_true", help="ignore Last-Modified dates")
     parser.add_argument(
         "--lastmod", metavar="SHARE", default="off", help="share of changes that a sitemap announces: 0.25, on or off "

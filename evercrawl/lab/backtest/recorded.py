@@ -1,7 +1,7 @@
 """Pages that change as was recorded, as a world in which a policy may poll."""
 
 import math
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,11 @@ class Recorded(ChangingWorld):
         self.fresh = np.zeros(0, np.bool_)
         self._columns = address_table(pages.first, pages.at, pages.state, pages.simhash, pages.modified_at)
         self._numbers = len(pages.at), len(pages), pointer(self.held)
+
+    @property
+    def counted(self) -> NDArray[Any]:
+        """What is counted of each page: `held`."""
+        return self.held
 
     def visit(self, rows: Ints, now: float) -> SeenChanges:
         """Take copies of some pages, and say what was found; `fresh` tells which copies were good."""

@@ -11,13 +11,14 @@ from evercrawl import catalog, schedule
 from evercrawl.lab.backtest.announced import Announced, looks
 from evercrawl.lab.backtest.candidates import Candidates, Choice
 from evercrawl.lab.backtest.discovery import Births
+from evercrawl.lab.backtest.lasting import RecordedLasting
 from evercrawl.lab.backtest.polls import Polls
 from evercrawl.lab.backtest.recorded import Recorded
 from evercrawl.lab.backtest.replayed import Replayed
-from evercrawl.lab.backtest.setting import ReplaySetting
+from evercrawl.lab.backtest.setting import DAY_S, ReplaySetting
 from evercrawl.lab.backtest.shown import shows
 from evercrawl.lab.backtest.spending import Spending
-from evercrawl.lab.backtest.truth import truth
+from evercrawl.lab.backtest.truth import Truth, truth
 from evercrawl.lab.backtest.weights import weights
 from evercrawl.lab.histories import History
 from evercrawl.lab.polling.conditions import Conditions
@@ -81,7 +82,7 @@ class Replay:
         self._pages = pages = truth(history, setting)
         self._setting, self._looks = setting, looks(policy, setting)
         announced = Announced(pages, setting.lastmod, setting.seed) if setting.lastmod > 0 else None
-        self.world = Recorded(pages, weights(history, pages), announced)
+        self.world = _world(history, pages, setting, announced)
         self._births = Births(pages)
         self._spending = Spending(pages, self._births, setting.budget)
         dated = Conditions(dated=1.0 if setting.validators else 0.0)
@@ -106,7 +107,7 @@ class Replay:
 
     def replayed(self, name: str, policy: str, elapsed_s: float) -> Replayed:
         """Return what came of it."""
-        held, born_at = self.world.held, self._births.born_at()
+        held, born_at = self.world.counted, self._births.born_at()
         counted = born_at > self._pages.measured_at
         sight_s = np.where(counted, held["seen_at"] - born_at, math.nan)
         return Replayed(
@@ -171,3 +172,11 @@ class Replay:
         if self._linked is not None:
             found = self._polls.named
             self._candidates.add(found[self._births.there[found]])
+
+
+def _world(history: History, pages: Truth, setting: ReplaySetting, announced: Announced | None) -> Recorded:
+    """Return the pages as a world, of which counts what they are, or what lasts of it."""
+    weight = weights(history, pages)
+    if setting.lasting_days:
+        return RecordedLasting(pages, weight, announced, setting.lasting_days * DAY_S)
+    return Recorded(pages, weight, announced)

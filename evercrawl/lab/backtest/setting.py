@@ -101,6 +101,9 @@ class ReplaySetting:
         How much of the history counts, from its end; 90 % of it where it is shorter.
     since, until
         Instants in place of `years`, in seconds since the epoch; None for those.
+    lasting_days
+        How long what a page was may be away: if it comes back within that time, a copy of it counts as fresh meanwhile,
+        and so does one of what there was instead. 0 for no such time: a copy is fresh while it is what the page is.
     warming
         Part of that time which does not count yet, from 0 to 1.
 
@@ -120,6 +123,7 @@ class ReplaySetting:
     since: float | None = None
     until: float | None = None
     warming: float = 1 / 3
+    lasting_days: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
@@ -131,5 +135,7 @@ class ReplaySetting:
             raise ConfigError(f"a sample has 1 page of each site at least, not {self.sample}")
         if not self.years > 0:
             raise ConfigError(f"years are more than 0, not {self.years:g}")
+        if not self.lasting_days >= 0:
+            raise ConfigError(f"lasting_days are 0 or more, not {self.lasting_days:g}")
         if self.discovery not in ("born", "links"):
             raise ConfigError(f"discovery is born or links, not {self.discovery}")

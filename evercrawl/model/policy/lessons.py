@@ -40,7 +40,7 @@ _VISIT: Final = np.dtype(
     [("slot", "u4"), ("site", "u4"), ("at", "f8"), ("interval_s", "f8"), ("read", "?"), ("gone", "?"), ("changed", "?"),
      ("age_s", "f8"), ("received", "f8"), ("size", "f8"), ("links", "i8"), ("relinked", "?"), ("found", "i8"),
      ("folder", "u8"), ("name", "u8"), ("predicted_fresh", "f8"), ("host", "u4"), ("row", "u4"),
-     ("fresh_by_time", "f8")]
+     ("fresh_by_time", "f8"), ("digest", "u4")]
 )  # fmt: skip
 
 
@@ -234,6 +234,7 @@ class Lessons:
             len(event.found.urls) if event.found is not None else 0, 0, int(read and not seen),
             _predicted(event), event.host, number,
             unpack_survival(event.fresh_by_time) if event.fresh_by_time else math.nan,
+            digest if read else 0,
         )  # fmt: skip
 
     def _number(self, slot: int) -> int:

@@ -7,18 +7,22 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from evercrawl.schedule.abilities import SavesRows, Sizes, TableSize
 from evercrawl.schedule.clocks.clocks import PARTS, Clocks
 from evercrawl.schedule.formulas.index import HARMONIC
-from evercrawl.schedule.parameters import Annotated, Share, bounded, several
+from evercrawl.schedule.parameters import Annotated, Share, Switch, bounded, several
 from evercrawl.schedule.shared.by_price import CLOSE, ByPrice
+from evercrawl.schedule.shared.earlier_versions import EarlierVersions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evercrawl.arrays.saved import SavedRows
+    from evercrawl.schedule.abilities import Assessed
     from evercrawl.schedule.base import Context
     from evercrawl.schedule.clocks.trust import ClockTrust
-    from evercrawl.schedule.pages import Visits
+    from evercrawl.schedule.pages import Pages, Visits
+    from evercrawl.types import Floats
 
 _PARTS: Final = (*PARTS, "age")
+_VERSIONS: Final = "versions"
 
 
 class Price(SavesRows, Sizes, ByPrice):
@@ -46,6 +50,9 @@ class Price(SavesRows, Sizes, ByPrice):
         but by time; `clock`, the clocks of sites and folders; `burst`, the page's own; `cohorts`, pages that changed
         with it; `siblings`, those of its name; `mates`, that one page stands for its folder; and `age`, that age alone
         is worth something.
+    flicker
+        Whether a page that comes back to one of its last four versions has not changed (12 bytes a page): then what
+        counts is what lasts of it, for pages that go to and fro (see `earlier_versions`).
 
     Raises
     ------
@@ -76,14 +83,30 @@ class Price(SavesRows, Sizes, ByPrice):
 
     @bounded
     def __init__(
-        self, harmonic: Share = HARMONIC, close: Share = CLOSE, without: Annotated[str, several(*_PARTS)] = ""
+        self,
+        harmonic: Share = HARMONIC,
+        close: Share = CLOSE,
+        without: Annotated[str, several(*_PARTS)] = "",
+        flicker: Switch = 0,
     ) -> None:
         left_out = frozenset(part.strip() for part in without.split(",") if part)
         super().__init__(harmonic, close, Clocks(without=left_out - {"age"}), longs="age" not in left_out)
+        self._versions = EarlierVersions() if flicker else None
 
     def learn(self, visits: Visits) -> None:
-        """Let the clocks of folders learn."""
-        self.clocks.learn(visits)
+        """Let the clocks of folders learn; of changes that last alone, where pages flicker."""
+        self.clocks.learn(visits if self._versions is None else self._versions.heed(visits))
+
+    def fresh(self, pages: Pages, context: Context) -> Floats:
+        """Return the probability that each copy is fresh; where pages flicker, that what lasts of it is."""
+        return super().fresh(self._believed(pages), context)
+
+    def _assess(self, pages: Pages, context: Context, valued: int, due_from: int, *, fresh: bool = False) -> Assessed:
+        return super()._assess(self._believed(pages), context, valued, due_from, fresh=fresh)
+
+    def _believed(self, pages: Pages) -> Pages:
+        """Return pages with the rates that count."""
+        return pages if self._versions is None else self._versions.slowed(pages)
 
     def wants_rescan(self, context: Context) -> bool:
         """Return whether pages changed in a batch, so that others of their folders are worth a visit sooner."""
@@ -104,11 +127,13 @@ class Price(SavesRows, Sizes, ByPrice):
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return what the clocks have learned."""
-        return self.clocks.state()
+        own = {} if self._versions is None else {_VERSIONS: self._versions.rows.upto(0)}
+        return self.clocks.state() | own
 
     def saved_rows(self) -> dict[str, SavedRows]:
         """Return what the clocks have learned that is saved block by block."""
-        return self.clocks.saved_rows()
+        own = {} if self._versions is None else {_VERSIONS: self._versions.rows}
+        return self.clocks.saved_rows() | own
 
     def rest(self) -> dict[str, NDArray[Any]]:
         """Return the rest of it."""
@@ -120,4 +145,10 @@ class Price(SavesRows, Sizes, ByPrice):
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
         """Go on with what the clocks had learned."""
+        if self._versions is not None:
+            versions = state[_VERSIONS]
+            if versions.dtype != self._versions.rows.kind:
+                raise ValueError("the state is of versions of another make")
         self.clocks.restore(state)
+        if self._versions is not None:
+            self._versions.rows.restore(state[_VERSIONS])

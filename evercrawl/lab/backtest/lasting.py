@@ -1,0 +1,95 @@
+"""What lasts of pages that go to and fro: copies of which all is there but what comes and goes again count as fresh."""
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evercrawl.lab.backtest.announced import Announced
+from evercrawl.lab.backtest.recorded import Recorded
+from evercrawl.lab.backtest.truth import GONE, Truth
+from evercrawl.lab.polling.changing import SeenChanges
+from evercrawl.types import Floats, Ints
+
+
+def lasting_states(pages: Truth, most_s: float) -> Ints:
+    """Return the state of each version but for what comes and goes, shape (versions,).
+
+    While a state is away for at most `most_s` and then back, the page has what lasts of it. Nothing lasts over a time
+    in which there is no page.
+    """
+    states = pages.state.copy()
+    first: list[int] = pages.first.tolist()
+    for begin, end in pairwise(first):
+        states[begin:end] = _of_page(pages.state[begin:end].tolist(), pages.at[begin:end].tolist(), most_s)
+    return states
+
+
+def _of_page(state: list[int], at: list[float], most_s: float) -> list[int]:
+    """Return it of one page.
+
+    >>> _of_page([1, 2, 1, 3, 1], [0.0, 10.0, 12.0, 20.0, 90.0], 5.0)
+    [1, 1, 1, 3, 1]
+    """
+    where = dict[int, list[int]]()  # of each state, where it comes again, the latest first
+    for place in reversed(range(len(state))):
+        where.setdefault(state[place], []).append(place)
+    found, first, gone = list[int](), 0, [place for place, each in enumerate(state) if each == GONE]
+    gone.reverse()
+    while first < len(state):
+        last = first
+        while gone and gone[-1] <= first:
+            gone.pop()
+        while state[first] != GONE:
+            later = where[state[first]]
+            while later and later[-1] <= last:
+                later.pop()
+            if not later or (gone and gone[-1] < later[-1]) or at[later[-1]] - at[last + 1] > most_s:
+                break
+            last = later[-1]
+        found += [state[first]] * (last + 1 - first)
+        first = last + 1
+    return found
+
+
+class RecordedLasting(Recorded):
+    """Pages of a history of which counts what lasts; what polls find is all that changed.
+
+    Parameters
+    ----------
+    pages, weight, announced
+        As of `Recorded`.
+    most_s
+        How long a state may be away, so that it lasts if it comes back.
+    """
+
+    def __init__(self, pages: Truth, weight: Floats, announced: Announced | None, most_s: float) -> None:
+        super().__init__(pages, weight, announced)
+        self._lasting = Recorded(replace(pages, state=lasting_states(pages, most_s)), weight)
+
+    @property
+    def counted(self) -> NDArray[Any]:
+        """What is counted of each page."""
+        return self._lasting.held
+
+    def visit_at(self, rows: Ints, at: Floats) -> SeenChanges:
+        """Take copies, and say what was found; `fresh` tells of which what lasts was as it is."""
+        seen = super().visit_at(rows, at)
+        self._lasting.visit_at(rows, at)
+        self.fresh = self._lasting.fresh
+        return seen
+
+    def stale(self, now: float) -> NDArray[np.bool_]:
+        """Return of which copies what lasts is not what the page has any more."""
+        return self._lasting.stale(now)
+
+    def settle(self, now: float) -> None:
+        """Count all pages up to `now`."""
+        super().settle(now)
+        self._lasting.settle(now)
+
+    def earned(self, now: float) -> float:
+        """Return the integral so far of the weight of copies of which what lasts is fresh, over that of all."""
+        return self._lasting.earned(now)
