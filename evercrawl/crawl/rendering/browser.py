@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import shutil
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
 from evercrawl.crawl.rendering.chromium import Chromium
@@ -90,10 +91,8 @@ class ChromiumPool:
     """
 
     def __init__(self, path: str, agent: str, *, pages: int, time_s: float, memory_bytes: int, most_bytes: int) -> None:
-        try:
-            import playwright.async_api  # noqa: F401  # pyright: ignore[reportUnusedImport]
-        except ImportError as error:
-            raise ConfigError(NOT_INSTALLED) from error
+        if find_spec("playwright") is None:  # which takes time to load, and no page may need it
+            raise ConfigError(NOT_INSTALLED)
         found = path or next(filter(None, map(shutil.which, BROWSERS)), None)
         if found is None:
             raise ConfigError(NOT_INSTALLED)

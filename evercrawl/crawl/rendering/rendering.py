@@ -125,6 +125,8 @@ class Rendering:
             return False  # as it was when it was found to be no page for the browser
         if content.mime not in _HTML or (self.pending >= MOST_WAITING and self._config.render != ALWAYS):
             return False
+        if not self._worth.considers(content.text_bytes):
+            return False
         plain = msgspec.structs.replace(exchange, packed=bool(exchange.wire), body=b"")
         unwrap(plain)
         says = Plain.of(plain.body, content.text_bytes, len(content.targets))

@@ -66,6 +66,10 @@ class RenderWorth:
     def __init__(self, mode: str, state: State) -> None:
         self._mode, self._state = mode, state
 
+    def considers(self, text_bytes: int) -> bool:
+        """Whether a page with so much text without scripts may be rendered, whatever else it is."""
+        return self._mode == ALWAYS or text_bytes < POOR_BYTES
+
     def wanted(self, plain: Plain, host: int, slot: int, visits: int) -> bool:
         """Whether a page is to be rendered.
 
