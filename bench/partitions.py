@@ -34,6 +34,7 @@ from evercrawl.cluster.wire import Mailed, packed, read_frame
 from evercrawl.model.stored.reader import opened
 from evercrawl.parse.sites import found_site
 from evercrawl.parse.urls import hostname
+from evercrawl.simulate.parted.counts import elsewhere
 from evercrawl.simulate.surroundings.named_loopback import NETWORK, NamedLoopback
 from evercrawl.store.journal.codec import decode_slots, encode_slots
 from evercrawl.store.journal.events import HAS_LINKS, LetterReceived, LetterSent, Visit
@@ -140,6 +141,45 @@ def transfers(entries: int = 1000, letters: int = 200) -> dict[str, float]:
     return rates
 
 
+def frame(k: int = 1000, links: float = 2.0, parts: int = 4) -> dict[str, object]:
+    """Return how 1/k of the paper's frame fares: four partitions under 1/k of 4 GB each, with 1/k of 2e9 pages.
+
+    Each has the URLs that it owns and those that its pages link to, as `elsewhere` counts them for so many links to
+    other sites a page. Letters of 1,000 entries for pages at random come from each of the others. What is printed as
+    extrapolated is multiplied by k, and nothing else.
+    """
+    own = round(2e9 / k / parts)
+    rows = round(own * (1 + elsewhere(links, parts, float("inf"))))
+    draw, taken, seconds, entries = np.random.default_rng(1), 0, 0.0, 0
+    for number in range(parts):
+        with tempfile.TemporaryDirectory() as folder:
+            share = Share(number, parts, "bench", 1)
+            with closing(Partition(Path(folder), os.urandom, now=1.0, site=found_site, share=share)) as crawl:
+                keys = draw.integers(1, 1 << 63, rows, np.uint64)
+                for first in range(0, rows, 10_000):
+                    crawl.state.table.intern(keys[first : first + 10_000])
+                began = time.process_time()
+                for letter in range(3 * 67):
+                    slots = np.unique(draw.integers(0, own, 1000).astype(np.uint32))
+                    amounts = draw.random(len(slots))
+                    sender = (number + 1 + letter % 3) % parts
+                    crawl.remember(
+                        LetterReceived(1.0, sender, 1, 1 + letter // 3, encode_slots(slots), amounts.tobytes())
+                    )
+                    entries += len(slots)
+                    if letter % 20 == 19:
+                        crawl.journal.write(crawl.journal.seal())
+                seconds += time.process_time() - began
+                taken += crawl.state.table.nbytes
+    each = taken / parts
+    return {
+        "k": k, "pages_each": own, "rows_each": rows, "bytes_a_page": round(each / own, 1),
+        "limit_bytes_each": round(4e9 / k), "bytes_each": round(each), "times_the_limit": round(each / (4e9 / k), 2),
+        "transfers_per_s": round(entries / seconds), "extrapolated_gb_each": round(each * k / 1e9, 1),
+        "extrapolated_pages_in_4_gb": round(4e9 / (each / own)),
+    }  # fmt: skip
+
+
 async def carried(messages: int = 20_000, size: int = 200) -> dict[str, float]:
     """Return how many messages a core carries a second as the coordinator does: read, looked at, and written on."""
     lines = [await asyncio.open_connection(sock=end) for _ in range(2) for end in socket.socketpair()]
@@ -219,6 +259,10 @@ async def measured(args: argparse.Namespace, folder: Path) -> None:
     rested = several(folder / "many", one, importance)
     row |= {name: rested[name] for name in ("importance_off", "importance_ratio", "wrong", "law_off_at_worst")}
     row["pages_per_cpu_s"] = round(float(str(row["visits"])) / many["cpu_s"], 1)
+    row["entries_per_wall_s"] = round(
+        float(str(row["entries_a_visit"])) * float(str(row["visits"])) / many["wall_s"], 1
+    )
+    row["cpu_ratio"] = round(float(row["pages_per_cpu_s"]) / one_row["pages_per_cpu_s"], 3)
     print(json.dumps({f"{args.parts} partitions": {**many, **row}}), flush=True)
 
 
@@ -229,10 +273,14 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=4)
     parser.add_argument("--sites", type=int, default=40)
     parser.add_argument("--pages", type=int, default=40)
+    parser.add_argument("--no-crawl", action="store_true", help="only what needs no crawl")
     parser.add_argument("--rest", type=int, default=30, help="seconds in which importance comes to rest afterwards")
     args = parser.parse_args()
     print(json.dumps({"transfers": transfers()}), flush=True)
+    print(json.dumps({"frame": frame()}), flush=True)
     print(json.dumps({"carried": asyncio.run(carried())}), flush=True)
+    if args.no_crawl:
+        return 0
     folder = Path(tempfile.mkdtemp(prefix="evercrawl-partitions-"))
     try:
         asyncio.run(measured(args, folder))
