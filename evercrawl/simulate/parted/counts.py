@@ -72,11 +72,11 @@ class ScaleItems:
     links_out: float = _item(5.0, "links of a page to pages of other sites (assumed)")
     links_exponent: float = _item(2.1, "exponent of the numbers of links to a page, and to a site (Broder et al.)")
     refresh_days: float = _item(30.0, "days between two visits of a page (assumed)")
-    visits_per_cpu_s: float = _item(282.0, "visits a CPU-second, in 4 partitions (bench/partitions.py)")
-    entries: float = _item(5.9, "entries of letters a visit, in 4 partitions (bench/partitions.py)")
+    visits_per_cpu_s: float = _item(371.0, "visits a CPU-second, in 4 partitions (bench/partitions.py)")
+    entries: float = _item(4.3, "entries of letters a visit, in 4 partitions (bench/partitions.py)")
     entries_per_s: float = _item(4.3e6, "entries that a core journals and folds a second (bench/partitions.py)")
-    carried_per_s: float = _item(70e3, "messages that a core carries a second (bench/partitions.py)")
-    journal_bytes: float = _item(398.0, "journal of a visit, in 4 partitions (bench/partitions.py)")
+    carried_per_s: float = _item(62e3, "messages that a core carries a second (bench/partitions.py)")
+    journal_bytes: float = _item(306.0, "journal of a visit, in 4 partitions (bench/partitions.py)")
     start_s: float = _item(0.41e-6, "CPU-seconds of a start, for a known URL (bench/state.py)")
     machine_gib: float = _item(64.0, "memory of a machine (assumed)")
     disk_gib: float = _item(4000.0, "disk of a machine for journals (assumed)")
@@ -168,7 +168,7 @@ def elsewhere(mean: float, parts: int, exponent: float) -> float:
 
     Examples
     --------
-    Two links to each page of any site, in four partitions: `bench/partitions.py` counted 1.14.
+    Two links to each page of any site, in four partitions: `bench/partitions.py` counted 1.14 and 1.17.
 
     >>> round(elsewhere(2.0, 4, float("inf")), 2)
     1.18
