@@ -13,12 +13,13 @@ from evercrawl.decoding import json_of
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.parse.sites import site_rules
 from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.partition import PARTED
 from evercrawl.store.post.ownership import Share, parts_wrong
 
 if TYPE_CHECKING:
     from evercrawl.config import Config
 
-FILE: Final = "cluster.json"
+FILE: Final = PARTED
 FORMAT: Final = 1
 ROOT: Final = "EVERCRAWL_PARTS_DIR"
 """Environment variable of a machine: the folder for partitions there; by default the path of the crawl's directory."""

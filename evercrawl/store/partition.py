@@ -52,6 +52,8 @@ FORMAT: Final = 2
 SHARED_FORMAT: Final = 3
 """Of a directory that is one of several partitions: who does not know of the others must not crawl it."""
 FILE: Final = "crawl.json"
+PARTED: Final = "cluster.json"
+"""What a directory has in which a crawl in several partitions is."""
 COPY: Final = "crawl-copy.json"
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _LATEST_S: Final = 1e11
@@ -141,6 +143,21 @@ def is_crawl(directory: Path) -> bool:
     return (directory / FILE).is_file() or (directory / COPY).is_file()
 
 
+def see_single(directory: Path) -> None:
+    """See that a directory is not that of a crawl in several partitions, which has each of them in a folder below.
+
+    Raises
+    ------
+    ConfigError
+        It is; nothing may be written beside them.
+    """
+    if (directory / PARTED).is_file() and not is_crawl(directory):
+        raise ConfigError(
+            f"the crawl in {directory} has several partitions, each a directory of its own; name one of them, such as "
+            f"{directory / 'part-0'}, or ask for all on the command line: evercrawl status --dir {directory}"
+        )
+
+
 def crawl_id(directory: Path) -> str:
     """Return the id of the crawl in `directory`; "" where none can be read.
 
@@ -205,6 +222,8 @@ class Partition:
         self.random = random
         self._site, self._site_rules = site, site_rules
         self.repairs: list[str] = []
+        if disk is None:
+            see_single(directory)
         self._lock = Lock.take(directory, PURPOSE, now) if writable and lock is None and disk is None else lock
         try:
             self.disk: Disk = disk or RealDisk(directory, read_only=not writable)

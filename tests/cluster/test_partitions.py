@@ -271,3 +271,11 @@ def test_a_verb_about_one_partition_says_so(tmp_path, capsys, verb):
     )
     assert main([verb, *given, "--dir", str(tmp_path)]) == 2
     assert "part-0" in capsys.readouterr().err
+
+
+def test_another_suffix_list_is_refused_and_nothing_is_written(tmp_path, capsys):
+    write_birth(tmp_path, ClusterBirth(1, "c", 2, "00" * 16, 12345))
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert main(["crawl", "--dir", str(tmp_path)]) == 2
+    assert "install the version of publicsuffixlist that the crawl began with" in capsys.readouterr().err
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

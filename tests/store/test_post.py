@@ -1,5 +1,6 @@
 """What partitions owe to each other: who owns a host, and letters as a fold of the journal."""
 
+import os
 import random
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from evercrawl.arrays.hasher import Hasher
 from evercrawl.ask.verify.findings import Findings
 from evercrawl.ask.verify.verify import inspect
 from evercrawl.errors import ConfigError
+from evercrawl.model.stored import reader
 from evercrawl.parse.sites import found_site
 from evercrawl.store.journal.codec import encode_slots
 from evercrawl.store.journal.events import Discovery, Found, LetterReceived, LetterSent, LetterSettled
@@ -150,3 +152,12 @@ def test_cash_waits_for_a_url_until_it_becomes_known(tmp_path):
     assert again.state.table.cash[found.first_slot] == 0.25
     assert again.state.post.peers[1].applied_cash == 0.25
     again.close()
+
+
+def test_no_crawl_is_begun_beside_partitions(tmp_path):
+    """As a program or a Scrapy project would begin one that was given the directory of all of them."""
+    (tmp_path / "cluster.json").write_text("{}")
+    for begin in (lambda: Partition(tmp_path, os.urandom, now=1.0), lambda: reader.opened(tmp_path)):
+        with pytest.raises(ConfigError, match="several partitions, each a directory of its own; name one of them"):
+            begin()
+    assert [path.name for path in tmp_path.iterdir()] == ["cluster.json"]

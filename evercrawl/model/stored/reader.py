@@ -14,7 +14,7 @@ from evercrawl.store.disk.lock import holder
 from evercrawl.store.journal.events import Drawn, Event, Visit
 from evercrawl.store.journal.segment import segments
 from evercrawl.store.journal.tail import find_end
-from evercrawl.store.partition import Partition, is_crawl
+from evercrawl.store.partition import Partition, is_crawl, see_single
 
 Tell: TypeAlias = Callable[[str, int, int], None]
 
@@ -33,12 +33,13 @@ def opened(directory: Path) -> Partition:
     Raises
     ------
     ConfigError
-        There is no crawl.
+        There is no crawl, or one in several partitions.
     StoreError
         It is damaged.
     """
     if not directory.exists():
         raise ConfigError(f"there is no folder {directory}; name the directory of a crawl with --dir")
+    see_single(directory)
     if not is_crawl(directory) and next(directory.glob("journal-*"), None) is None:  # whatever else is there
         where = "this folder, nor in one below it" if directory == Path() else directory
         raise ConfigError(
