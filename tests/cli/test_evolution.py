@@ -2,11 +2,13 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
 from evercrawl.cli.main import main
 from evercrawl.lab.histories import find, read
+from evercrawl.lab.histories.evolution.addresses import addresses_of_crawls
 
 
 def told(capsys, *argv: str) -> str:
@@ -89,6 +91,14 @@ def test_a_crawl_is_told_of_by_its_directory(crawled, capsys):
     assert "none was there at that time" not in told(capsys, crawled)
 
 
+def test_pages_of_random_addresses_are_those_that_answered(crawled, capsys):
+    directory = Path(crawled)
+    addresses = addresses_of_crawls([directory], [read(directory)])
+    assert {address for address in addresses if address} == {"127.0.1.1", "127.0.1.2"}
+    one, both = (objects(capsys, "--dir", crawled, "--sample", f"addresses={n}")[-1]["pages"] for n in (1, 2))
+    assert 0 < one < both
+
+
 @pytest.mark.parametrize(
     ("argv", "says"),
     [
@@ -97,6 +107,7 @@ def test_a_crawl_is_told_of_by_its_directory(crawled, capsys):
         (["peps", "--sample", "sites=@none.txt"], "cannot read none.txt"),
         (["peps", "--sample", "sites=nowhere"], "there is no site nowhere: there is peps"),
         (["peps", "--sample", "topic=zebra"], "no page is left"),
+        (["peps", "--sample", "addresses=1"], "no address is known"),
         (
             ["peps", "--sample", "sites=@nofile"],
             "cannot read nofile: No such file or directory; name a file with a site",

@@ -33,9 +33,12 @@ _MORE = (
     "evolution --dir example --by depth --sample random=1000`."
 )
 BY: Final = ("site", "tld", "depth", "type")
-_SAMPLES: Final = "whole, sites=SITE,SITE or sites=@FILE, random=N, topic=WORDS,WORDS, or gateway=FILE"
+_SAMPLES: Final = "whole, sites=SITE,SITE or sites=@FILE, random=N, addresses=N, topic=WORDS,WORDS, or gateway=FILE"
 _WHICH: Final = f"{_SAMPLES}; may be repeated, for the pages in all of them"
-_TEXTS: Final = "also read the archived versions, and report which text lasts and which flickers"
+_TEXTS: Final = (
+    "also read the archived versions, and report which text lasts and which flickers, whether content, "
+    "structure or presentation changes, and how pages drift from their folder's topic"
+)
 _DATE: Final = "a date such as 2024-05-31, or seconds since 1970"
 
 
@@ -70,15 +73,16 @@ def run(args: argparse.Namespace) -> int:
         require()
         placed(Path(args.plot))
     from evercrawl.lab.histories.evolution.report import evolution
-    from evercrawl.lab.histories.evolution.texts import texts_of_crawls
+    from evercrawl.lab.histories.evolution.texts import aspects_of_crawls, texts_of_crawls
     from evercrawl.lab.histories.find import read
 
     paths = _found(args.history or [str(where.directory(args))], texts=args.texts)
     with Meter(sys.stderr) as meter:
         histories = [read(path, meter) for path in paths]
-    chosen, span = _chosen(histories, samples, seed), (_or(since, -math.inf), _or(until, math.inf))
+    chosen, span = _chosen(paths, histories, samples, seed), (_or(since, -math.inf), _or(until, math.inf))
     texts = texts_of_crawls(paths, histories, chosen, *span) if args.texts else None
-    found = evolution(histories, args.by, chosen=chosen, since=span[0], until=span[1], texts=texts)
+    aspects = aspects_of_crawls(paths, histories, chosen, *span) if args.texts else None
+    found = evolution(histories, args.by, chosen=chosen, since=span[0], until=span[1], texts=texts, aspects=aspects)
     if args.plot:
         _plot(found, Path(args.plot))
     for line in _objects(found, args.by) if args.json else _lines(found, args.by, args.sample):
@@ -105,7 +109,7 @@ def _sample(written: str) -> tuple[str, Any]:
     kind, _, what = written.partition("=")
     if kind == "whole" and not what:
         return kind, None
-    if kind == "random" and what.isdigit() and int(what):
+    if kind in ("random", "addresses") and what.isdigit() and int(what):
         return kind, int(what)
     if kind == "gateway" and what:
         return kind, _listed(f"@{what}", "a URL or path a line, or a server's log")
@@ -143,12 +147,19 @@ def _or(given: float | None, otherwise: float) -> float:
     return otherwise if given is None else given
 
 
-def _chosen(histories: Sequence[History], samples: Sequence[tuple[str, Any]], seed: int) -> NDArray[np.bool_] | None:
+def _chosen(
+    paths: Sequence[Path], histories: Sequence[History], samples: Sequence[tuple[str, Any]], seed: int
+) -> NDArray[np.bool_] | None:
     """Return which pages are in all samples; of those that are left, random ones are drawn last."""
-    from evercrawl.lab.histories.evolution.samples import about, asked_for, of_sites, random_pages
+    from evercrawl.lab.histories.evolution.samples import about, asked_for, of_sites, on_addresses, random_pages
+
+    def at_addresses(_: Sequence[History], count: int) -> NDArray[np.bool_]:
+        from evercrawl.lab.histories.evolution.addresses import addresses_of_crawls
+
+        return on_addresses(addresses_of_crawls(paths, histories), count, seed)
 
     made_by: dict[str, Callable[[Sequence[History], Any], NDArray[np.bool_]]] = {
-        "sites": of_sites, "topic": about, "gateway": asked_for,
+        "sites": of_sites, "topic": about, "gateway": asked_for, "addresses": at_addresses,
     }  # fmt: skip
     chosen: NDArray[np.bool_] | None = None
     for kind, what in sorted(samples, key=lambda sample: sample[0] == "random"):

@@ -25,6 +25,9 @@ _STAYING: Final = (
     "pages", "changes", "new", "there next time", "comes back", "flip-flops", "after a day", "a week", "half gone",
     "copy a day old", "a week",
 )  # fmt: skip
+_ASPECTS: Final = (
+    "pages", "changes", "content", "structure", "presentation", "that alone", "topic at first", "at last", "drifted",
+)  # fmt: skip
 _AS_BY_CHANCE: Final = "as by chance? then gaps vary by 1, 5 % are not exponential, and a week after a change is as any"
 _CHANCE: Final = ("tested", "gaps vary", "not exponential", "next week", "in batches", "busiest tenth", "halves alike")
 _ERRORS: Final = 2.0  # standard errors up to which pairs are as by chance
@@ -36,13 +39,15 @@ def tables(found: Sequence[Evolution], by: str) -> list[str]:
     shown = _shown(found)
     linked = [each for each in shown if each.links.links or each.links.lost_link_share_a_week > 0]
     texts = [each for each in shown if each.staying.texts]
+    apart = [each for each in shown if each.aspects.aspect_pages]
     near = [each for each in shown if not math.isnan(each.near.near_days)]
-    fewer: dict[tuple[str, ...], list[Evolution]] = {_LINKS: linked, _STAYING: texts, _NEAR: near}
+    fewer: dict[tuple[str, ...], list[Evolution]] = {_LINKS: linked, _STAYING: texts, _ASPECTS: apart, _NEAR: near}
     parts: list[tuple[str, tuple[str, ...], Callable[[Evolution], tuple[str, ...]]]] = [
         (f"how often: pages change ({_estimators(found)}), and how many at most daily, weekly ...", _OFTEN, _often),
         ("how much: of 64 bits, and of the words", _MUCH, _much),
         ("how long: pages come and go", _LONG, _long),
         ("what stays of the words, and what flickers; and how much is other than in a copy", _STAYING, _staying),
+        ("which aspect changes, and how alike pages are to their folder's first versions", _ASPECTS, _aspects),
         ("links", _LINKS, _links),
         (_AS_BY_CHANCE, _CHANCE, _chance),
         (_together(found), _NEAR, _near),
@@ -98,6 +103,13 @@ def _staying(of: Evolution) -> tuple[str, ...]:
     shares = (_share(share) for share in (*changes, stays.there_after_day, stays.there_after_week))
     other = (_share(stays.other_after_day), _share(stays.other_after_week))
     return (f"{stays.texts:,}", f"{stays.text_changes:,}", *shares, _days(stays.text_half_gone_days), *other)
+
+
+def _aspects(of: Evolution) -> tuple[str, ...]:
+    apart = of.aspects
+    shares = (apart.content_changed, apart.structure_changed, apart.presentation_changed, apart.presentation_alone)
+    topic = (_number(apart.topic_first), _number(apart.topic_last), _share(apart.drifted))
+    return (f"{apart.aspect_pages:,}", f"{apart.aspect_changes:,}", *(_share(share) for share in shares), *topic)
 
 
 def _links(of: Evolution) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.errors import ConfigError
+from evercrawl.lab.histories.evolution.aspects import AspectChanges, PageAspects, aspect_changes
 from evercrawl.lab.histories.evolution.clustering import ClusteredChanges, together
 from evercrawl.lab.histories.evolution.groups import BY, grouped, neighbours
 from evercrawl.lab.histories.evolution.lasting import Lasting, lasting
@@ -40,7 +41,7 @@ class Evolution:
         Pages that were there at some time; and at the end.
     changes, days
         How many there were, in how many days from the first page's beginning to the last one's end.
-    often, much, lasting, links, regular, together, near, staying
+    often, much, lasting, links, regular, together, near, staying, aspects
         As these families tell.
     record
         What it was made of.
@@ -59,6 +60,7 @@ class Evolution:
     together: ClusteredChanges
     near: Near
     staying: Staying
+    aspects: AspectChanges
     record: EvolutionRecord
 
     def figures(self) -> dict[str, Any]:
@@ -67,7 +69,7 @@ class Evolution:
             "group": self.group, "pages": self.pages, "alive": self.alive, "changes": self.changes, "days": self.days,
         }  # fmt: skip
         for family in (self.often, self.much, self.lasting, self.links, self.regular, self.together,
-                       self.near, self.staying):  # fmt: skip
+                       self.near, self.staying, self.aspects):  # fmt: skip
             found |= family._asdict()
         found["classes"] = dict(zip(CLASSES, self.often.classes, strict=True))
         return {name: _finite(value) for name, value in found.items()}
@@ -81,6 +83,7 @@ def evolution(
     since: float = -math.inf,
     until: float = math.inf,
     texts: Mapping[int, Texts] | None = None,
+    aspects: Mapping[int, PageAspects] | None = None,
 ) -> list[Evolution]:
     """Return what the pages of some histories do: of each group, and last, where there are several, of all.
 
@@ -96,6 +99,8 @@ def evolution(
         Between which instants, in seconds since the epoch.
     texts
         What the versions of pages show, by the pages' places; nothing is said of what stays without it.
+    aspects
+        Which aspects the versions of pages have, by the pages' places; nothing is said of them without it.
 
     Raises
     ------
@@ -110,18 +115,19 @@ def evolution(
         raise ConfigError("no page is left: of all that were asked for, none was there at that time; ask for more")
     parts = split(record, group, len(groups.names))
     whole = split(record, np.minimum(group, 0), 1)[0]
-    around = _Around(*neighbours(histories), week_s(whole), texts or {})
+    around = _Around(*neighbours(histories), week_s(whole), texts or {}, aspects or {})
     found = [_evolution(name, part, around) for name, part in zip(groups.names, parts, strict=True) if len(part.pages)]
     return [*found, _evolution(ALL, whole, around)] if len(found) > 1 else found
 
 
 class _Around(NamedTuple):
-    """What is known of all pages: site and folder of each, which time stands for a week, and texts by page."""
+    """What is known of all pages: site and folder of each, which time stands for a week, texts and aspects by page."""
 
     sites: Ints
     folders: Ints
     week_s: float
     texts: Mapping[int, Texts]
+    aspects: Mapping[int, PageAspects]
 
 
 def _alive_at_all(record: EvolutionRecord) -> NDArray[np.bool_]:
@@ -133,13 +139,17 @@ def _alive_at_all(record: EvolutionRecord) -> NDArray[np.bool_]:
 def _evolution(name: str, part: EvolutionRecord, around: _Around) -> Evolution:
     lives, changes, counts, watched_s = part.lives, part.changes, part.changes_of(), part.watched_s()
     alive, texts = len(np.unique(lives.page[~lives.died])), around.texts
+    pages: list[int] = part.pages.tolist()
     return Evolution(
         name, len(part.pages), alive, len(changes.at), float(lives.ended_at.max() - lives.began_at.min()) / DAY_S,
         often(counts, watched_s, part.looks), much(changes), lasting(lives),
         link_change(part.links, float(watched_s.sum()) / WEEK_S), regular(changes),
         together(lives, changes, counts, _dense(part, watched_s)),
         near(part, around.sites[part.pages], around.folders[part.pages], around.week_s),
-        staying([texts[page] for page in part.pages.tolist() if page in texts]), part,
+        staying([texts[page] for page in pages if page in texts]),
+        aspect_changes({page: around.aspects[page] for page in pages if page in around.aspects},
+                       {page: int(around.folders[page]) for page in pages}),
+        part,
     )  # fmt: skip
 
 

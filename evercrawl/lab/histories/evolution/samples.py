@@ -1,4 +1,4 @@
-"""Some of the pages of a history: those of some sites, so many drawn at random, or those about a topic."""
+"""Some of the pages of a history: those of some sites or addresses, random ones, or those about a topic."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
@@ -50,6 +50,36 @@ def random_pages(histories: Sequence[History], count: int, seed: int, among: Fla
     chosen = np.zeros(pages, np.bool_)
     chosen[(order if among is None else order[among[order]])[:count]] = True
     return chosen
+
+
+def on_addresses(addresses: Sequence[str], count: int, seed: int) -> Flags:
+    """Return the pages of so many addresses, each as likely as any other, however many pages it has; shape (pages,).
+
+    Servers are drawn so where addresses are tried at random. The same seed draws the same addresses.
+
+    Parameters
+    ----------
+    addresses
+        Of each page; "" where it is not known, and such pages are never drawn.
+    count, seed
+        How many addresses; what draws them.
+
+    Raises
+    ------
+    ConfigError
+        When no address is known.
+
+    Examples
+    --------
+    >>> int(on_addresses(["192.0.2.1"] * 9 + ["192.0.2.2", ""], 2, seed=1).sum())
+    10
+    """
+    known = sorted(set(addresses) - {""})
+    if not known:
+        raise ConfigError("no address is known: a crawl's archive has them, and recorded histories do not")
+    places: list[int] = np.random.default_rng(seed).permutation(len(known))[:count].tolist()
+    drawn = {known[place] for place in places}
+    return np.array([address in drawn for address in addresses], np.bool_)
 
 
 def about(histories: Sequence[History], topics: Iterable[str]) -> Flags:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evercrawl.lab.histories.evolution.aspects import PageAspects
+from evercrawl.lab.histories.evolution.bodies import aspects_of_crawl
 from evercrawl.lab.histories.evolution.staying import Texts, texts
 from evercrawl.lab.histories.versions import versions_of_crawl
 from evercrawl.store.partition import is_crawl
@@ -38,11 +40,30 @@ def texts_of_crawls(
     StoreError
         A crawl is damaged.
     """
-    found, first = dict[int, Texts](), 0
+    found = dict[int, Texts]()
+    for path, pages, urls in _asked(paths, histories, chosen):
+        coming = versions_of_crawl(path, urls, since, until)
+        found |= {pages[place]: texts(of) for place, of in coming if len(of) >= _LEAST}
+    return found
+
+
+def aspects_of_crawls(
+    paths: Sequence[Path], histories: Sequence[History], chosen: NDArray[np.bool_] | None, since: float, until: float
+) -> dict[int, PageAspects]:
+    """Return which aspects the versions of pages have, by the pages' places; arguments as of `texts_of_crawls`."""
+    found = dict[int, PageAspects]()
+    for path, pages, urls in _asked(paths, histories, chosen):
+        found |= {pages[place]: of for place, of in aspects_of_crawl(path, urls, since, until)}
+    return found
+
+
+def _asked(
+    paths: Sequence[Path], histories: Sequence[History], chosen: NDArray[np.bool_] | None
+) -> Iterator[tuple[Path, list[int], list[str]]]:
+    """Yield each crawl, the places of the pages that are asked for, and their URLs."""
+    first = 0
     for path, history in zip(paths, histories, strict=True):
         if is_crawl(path):
-            pages = [row for row in range(len(history)) if chosen is None or chosen[first + row]]
-            coming = versions_of_crawl(path, [history.paths[row] for row in pages], since, until)
-            found |= {first + pages[place]: texts(of) for place, of in coming if len(of) >= _LEAST}
+            rows = [row for row in range(len(history)) if chosen is None or chosen[first + row]]
+            yield path, [first + row for row in rows], [history.paths[row] for row in rows]
         first += len(history)
-    return found
