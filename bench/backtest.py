@@ -20,7 +20,8 @@ intervals over pages and over time, in several windows of each history. With `--
 before histories do: of such parts nothing was known when parameters were chosen. With
 `--leave-one-out` every constant that is not compiled in is tried at other values, and for each history those are chosen
 that do best on the others; what each constant is worth and the left-out scores are printed (see left_out.py). What was
-replayed is kept in a file, so that an interrupted command goes on where it was.
+replayed is kept in a file, so that an interrupted command goes on where it was; with `--runs FOLDER` so do `gaps`,
+`pooled`, `intervals`, `ablation` and `rivals`.
 Exits 1 when a goal is missed.
 """
 
@@ -35,6 +36,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from figures import Figure
+from kept_replays import KeptReplays
 from left_out import CONSTANTS, Choice, Trials, chosen, interval
 from rivals import Duel, duels
 
@@ -78,6 +80,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--leave-one-out", action="store_true", help="choose constants on all other sites")
     parser.add_argument("--kept", type=Path, default=Path("left-out.jsonl"), help="leave-one-out: what is over")
+    parser.add_argument("--runs", type=Path, help="keep replays in this folder, and go on from what it has")
     o = parser.parse_args()
     o.all_paths = find(o.histories)
     o.paths = [path for path in o.all_paths if path.name not in o.without.split(",")]
@@ -181,7 +184,7 @@ def rivals(o: argparse.Namespace) -> Iterable[Figure]:
           " interval by folders or pages, by quarters of a year")  # fmt: skip
     found = list[Duel]()
     for path in o.all_paths:
-        for duel in duels(path, o.policy, YARDSTICKS[:2], o.budget, o.windows, LEAST_PAGES):
+        for duel in duels(path, o.policy, YARDSTICKS[:2], o.budget, o.windows, LEAST_PAGES, KeptReplays(o.runs)):
             print(duel, flush=True)
             found.append(duel)
     kinds = sorted({(duel.rival, duel.budget, not duel.validators) for duel in found})
@@ -219,7 +222,7 @@ def replayed(
     """Return what came of the replays of each group."""
     chosen = choices(policies, options)
     plan = [one for group in groups for one in planned([group], chosen, o.budget, in_time(o, group, setting))]
-    coming = make([run for group in plan for run in group], o.jobs, tick)
+    coming = KeptReplays(o.runs).made([run for group in plan for run in group], lambda left: make(left, o.jobs, tick))
     made = [[next(coming) for _ in group] for group in plan]
     print("\r\x1b[2K" if sys.stderr.isatty() else "", end="", file=sys.stderr)
     return made

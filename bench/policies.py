@@ -16,7 +16,10 @@ from __future__ import annotations
 import argparse
 import sys
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+from kept_replays import KeptReplays
 
 from evercrawl import catalog, schedule
 from evercrawl.cli.show.meter import LINE_EVERY_S, Meter
@@ -29,7 +32,6 @@ from evercrawl.schedule.base import Policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
     from evercrawl.lab.backtest.rows import Mean
 
@@ -47,6 +49,7 @@ def main() -> int:
     parser.add_argument("--budget", type=float, action="append", help="may be repeated (default: 0.005 and 0.02)")
     parser.add_argument("--sample", type=int, help="only so many pages of each site")
     parser.add_argument("--no-validators", action="store_true", help="pages do not say when they changed last")
+    parser.add_argument("--runs", type=Path, help="keep replays in this folder, and go on from what it has")
     o = parser.parse_args()
     o.paths = [path for path in find(o.histories) if path.name not in o.without.split(",")]
     o.budget = sorted(o.budget or BUDGETS)
@@ -72,7 +75,8 @@ def replayed(o: argparse.Namespace, policies: Sequence[str], sample: int | None)
     groups: list[tuple[Path, ...]] = [(path,) for path in o.paths]
     plan = planned(groups, chosen, o.budget, ReplaySetting(o.budget[0], sample=sample, validators=not o.no_validators))
     with Meter(sys.stderr, LINE_EVERY_S, "replays") as progress:
-        coming = make([run for group in plan for run in group], tell=progress)
+        runs = [run for group in plan for run in group]
+        coming = KeptReplays(o.runs).made(runs, lambda left: make(left, tell=progress))
         made = [list(islice(coming, len(group))) for group in plan]
     every = means([of_site([each.replayed for each in group], group[0].cluster, seed=1) for group in made], seed=1)
     return [[row for row in every if row.policy == name] for name in chosen if name in policies]

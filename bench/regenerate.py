@@ -6,8 +6,8 @@
 
 One table after the other is made, by hours of computing in all, and written to OUT/NAME.txt: the command, the version
 of the code that policies and histories depend on, the exit code, and what was printed. A table that this code has
-made is not made again, and commands that keep their own runs go on where they were, so an interrupted command
-continues. Tables of recorded histories need HISTORIES, a folder of them; without it they are left out, and named.
+made is not made again, and commands keep their own runs, so an interrupted one goes on where it was (but `poisson`,
+minutes of it). Tables of recorded histories need HISTORIES, a folder of them; without it they are left out, and named.
 Exits 1 when a command failed; one that says that a goal was missed (exit code 1) is kept, and told.
 """
 
@@ -25,12 +25,16 @@ from evercrawl.lab.kept_runs import fingerprint
 
 HISTORIES: Final = "HISTORIES"
 """Stands for the folder of histories in commands."""
+_KEPT: Final = "--runs OUT/replays"
 _MISSED: Final = 1  # the exit code of a command that ran to its end and missed a goal
 _CRASHED: Final = 70  # what ended with an exception, which Python gives the same code
 
 
 class Table(NamedTuple):
-    """What a table is called, and the command that prints it, less the interpreter; runs are kept in `OUT`."""
+    """What a table is called, and the command that prints it, less the interpreter; runs are kept in `OUT`.
+
+    `KEPT` stands for the option by which replays are.
+    """
 
     name: str
     command: str
@@ -44,14 +48,17 @@ TABLES: Final = (
     Table("drift", "-m evercrawl lab drift --out OUT/lab"),
     Table("vanishing", "-m evercrawl lab vanishing --out OUT/lab"),
     Table("flickering", "-m evercrawl lab flickering --out OUT/lab"),
-    Table("gaps", "bench/backtest.py HISTORIES --only gaps"),
-    Table("pooled", "bench/backtest.py HISTORIES --only pooled"),
+    Table("gaps", "bench/backtest.py HISTORIES --only gaps KEPT"),
+    Table("pooled", "bench/backtest.py HISTORIES --only pooled KEPT"),
     Table("poisson", "bench/backtest.py HISTORIES --only poisson"),
-    Table("rivals", "bench/backtest.py HISTORIES --only rivals --windows 5 --budget 0.005 --budget 0.02"),
-    Table("ablation-0.005", "bench/backtest.py HISTORIES --only ablation --budget 0.005"),
-    Table("ablation-0.02", "bench/backtest.py HISTORIES --only ablation --budget 0.02 --sample 1500"),
+    Table(
+        "rivals",
+        "bench/backtest.py HISTORIES --only rivals --windows 5 --budget 0.005 --budget 0.02 KEPT",
+    ),
+    Table("ablation-0.005", "bench/backtest.py HISTORIES --only ablation --budget 0.005 KEPT"),
+    Table("ablation-0.02", "bench/backtest.py HISTORIES --only ablation --budget 0.02 --sample 1500 KEPT"),
     Table("left-out", "bench/backtest.py HISTORIES --leave-one-out --kept OUT/left-out.jsonl"),
-    Table("policies", "bench/policies.py HISTORIES"),
+    Table("policies", "bench/policies.py HISTORIES KEPT"),
 )
 
 
@@ -84,7 +91,7 @@ def command_of(table: Table, histories: str | None, out: Path) -> str:
     >>> command_of(Table("gaps", "bench/backtest.py HISTORIES --only gaps"), "my histories", Path("lab"))
     "python bench/backtest.py 'my histories' --only gaps"
     """
-    words = [word.replace("OUT/", f"{out}/") for word in table.command.split()]
+    words = [word.replace("OUT/", f"{out}/") for word in table.command.replace("KEPT", _KEPT).split()]
     return shlex.join(["python", *(histories if word == HISTORIES and histories else word for word in words)])
 
 

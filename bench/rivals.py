@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
+from kept_replays import told_of
 
 from evercrawl import catalog, schedule
 from evercrawl.lab.backtest.bootstrap import clusters, interval, resampled
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
     from typing import Any
+
+    from kept_replays import KeptReplays
 
     from evercrawl.lab.backtest.replayed import Replayed
     from evercrawl.lab.histories import History
@@ -101,13 +104,20 @@ class Quarterly(Replay):
 
 
 def duels(
-    path: Path, policy: str, rivals: Sequence[str], budgets: Sequence[float], windows: int, least_pages: int
+    path: Path, policy: str, rivals: Sequence[str], budgets: Sequence[float], windows: int, least_pages: int,
+    kept: KeptReplays,
 ) -> Iterator[Duel]:  # fmt: skip
     """Yield how a policy does against rivals that make no use of dates: each window, budget, with validators and not.
 
-    Windows end with the history, a year before, two years before, as long as all of it is in the history.
+    Windows end with the history, a year before, two years before, as long as all of it is in the history. Replays that
+    are kept are not made again.
     """
     history = read(path)
+
+    def replayed(policy: str, setting: ReplaySetting) -> tuple[Replayed, Floats]:
+        key = f"quarters of {told_of(path)} {policy} {setting}"
+        return kept.once(key, lambda: _replayed(history, policy, setting))
+
     first, last = float(history.at[0]), float(history.at[-1])
     for earlier in range(windows):
         until = last - earlier * YEAR_DAYS * DAY_S
@@ -119,9 +129,9 @@ def duels(
             continue
         cluster = clusters(pages.site, pages.folder)
         for budget in budgets:
-            theirs = {rival: _replayed(history, rival, replace(setting, budget=budget)) for rival in rivals}
+            theirs = {rival: replayed(rival, replace(setting, budget=budget)) for rival in rivals}
             for validators in (True, False):
-                ours = _replayed(history, policy, replace(setting, budget=budget, validators=validators))
+                ours = replayed(policy, replace(setting, budget=budget, validators=validators))
                 for rival, of_rival in theirs.items():
                     row = of_site([of_rival[0], ours[0]], cluster, seed=1).rows[1]
                     shares = resampled(np.hstack([ours[1], of_rival[1]]), np.arange(len(ours[1])), seed=1)
