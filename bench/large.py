@@ -1,12 +1,13 @@
 """The shipped loop on a made-up web without sockets: 1 M hosts, 100 M known and 10 M read URLs; then a restart.
 
     python bench/large.py [--scale 1] [--hosts 1000000] [--read 10000000] [--every 10000000] [--seconds 0] [--again 10]
-                          [--latency 0.05] [--no-index] [--dir FOLDER] [--json] [-- OPTION...]
+                          [--links 10] [--latency 0.05] [--no-index] [--dir FOLDER] [--json] [-- OPTION...]
 
 Hosts and pages are arithmetic (`made_hosts.py`), and answers come by function call after `--latency` seconds. All else
 is what `evercrawl crawl --scope any --workers 0 --connections 1000` does, with journal, archive, tables and search
 index on a real disk (some 4 kB a page). OPTION is `name=value`, a setting. `--scale 0.01` and `--scale 0.1` make a
-hundredth and a tenth of it: hosts, pages read and what lies between two lines. `--seconds` bounds the first run.
+hundredth and a tenth of it: hosts, pages read and what lies between two lines. `--seconds` bounds the first run. With
+`--links 100` a page makes up to 200 URLs known, so that 100 M are known when 600,000 are read.
 
 A line is printed each time so many more URLs are known (`--every`): pages and exchanges a CPU-second since the line
 before, less the CPU that making the answers up took, which is stated; memory; and pauses. A pause is a step of a task
@@ -36,7 +37,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from figures import Figure
-from made_hosts import MadeHosts
+from made_hosts import LINKS, MadeHosts
 from made_network import MadeAnswers, MadeNames
 from made_servers import memory_mib
 from pauses import Pauses
@@ -203,7 +204,7 @@ class Watched:
 def part(options: argparse.Namespace) -> None:
     """Be the process that crawls: print each line as JSON, and at the end when the first page was asked for."""
     gc.set_threshold(*SELDOM)
-    web = MadeHosts(options.hosts, network=11)
+    web = MadeHosts(options.hosts, network=11, links=options.links)
     settings: dict[str, object] = {
         "scope": "any",
         "workers": "0",
@@ -232,6 +233,7 @@ def process(options: argparse.Namespace, which: str) -> tuple[list[Stretch], flo
     given = [
         *("--hosts", str(options.hosts), "--read", str(options.read), "--every", str(options.every)),
         *("--seconds", str(options.seconds), "--again", str(options.again), "--latency", str(options.latency)),
+        *("--links", str(options.links)),
         *("--dir", str(options.dir), "--index" if options.index else "--no-index"),
     ]
     words = [sys.executable, __file__, "--part", which, "--begun", str(time.monotonic()), *given, "--", *options.more]
@@ -294,6 +296,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--every", type=int, default=10_000_000, help="URLs known between two lines")
     parser.add_argument("--seconds", type=float, default=0.0, help="bound on the first run; 0 = none")
     parser.add_argument("--again", type=float, default=10.0, help="seconds of the run after the restart")
+    parser.add_argument("--links", type=int, default=LINKS, help="of a page to its own host, and as many to others")
     parser.add_argument("--latency", type=float, default=0.05, help="how long an answer takes, in seconds")
     parser.add_argument("--index", action=argparse.BooleanOptionalAction, default=True, help="the search index")
     parser.add_argument("--dir", type=Path, help="folder to make the crawl in, which stays; else one that does not")

@@ -8,8 +8,8 @@ TEXTS: Final = 1 << 12
 """Pieces of text from which every page draws."""
 WORDS: Final = 8
 """In each of them."""
-OWN, OTHERS = 10, 10
-"""Links of a page to pages of its own host, and to pages of others."""
+LINKS: Final = 10
+"""Of a page to pages of its own host, and as many to pages of others."""
 
 _MASK: Final = (1 << 64) - 1
 
@@ -25,14 +25,14 @@ def mixed(number: int) -> int:
 class MadeHosts:
     """Hosts `h0.test` to `hN.test`, each a site of its own with an address of its own.
 
-    Page 25 of a host is at `/2/25`, page 0 at `/`. Every page links to ten pages of its host and to ten of hosts drawn
+    Page 25 of a host is at `/2/25`, page 0 at `/`. Every page links to pages of its host, and to as many of hosts drawn
     evenly, so that unread pages never run short.
 
     Parameters
     ----------
     hosts, pages
         How many hosts there are, and pages on each; the links of a page to its own host are distinct if that is a prime
-        above 10.
+        above `links`.
     port
         Where all of them are served.
     pieces
@@ -41,13 +41,23 @@ class MadeHosts:
         Makes another web.
     network
         First byte of the addresses.
+    links
+        Of a page to its own host, and as many to others.
     """
 
     def __init__(
-        self, hosts: int, pages: int = 131, *, port: int = 80, pieces: int = 20, seed: int = 0, network: int = 127
+        self,
+        hosts: int,
+        pages: int = 131,
+        *,
+        port: int = 80,
+        pieces: int = 20,
+        seed: int = 0,
+        network: int = 127,
+        links: int = LINKS,
     ) -> None:
         assert 0 < hosts < 1 << 23, "there are no more addresses"
-        self.hosts, self.pages, self._pieces, self._network = hosts, pages, pieces, network
+        self.hosts, self.pages, self._pieces, self._network, self._links = hosts, pages, pieces, network, links
         self._seed = mixed(seed)
         self._tail = ".test" if port == 80 else f".test:{port}"
         vocabulary = ["".join(_SYLLABLES[mixed(i) >> 5 * k & 31] for k in range(2 + i % 3)) for i in range(1 << 13)]
@@ -106,17 +116,16 @@ class MadeHosts:
         """Return to where a page links: first within its host, then elsewhere."""
         x = mixed(self._seed ^ (host * self.pages + page))
         first, step = x % self.pages, 1 + (x >> 20) % max(self.pages - 1, 1)
-        found = [self.url(host, (first + k * step) % self.pages) for k in range(OWN)]
+        found = [self.url(host, (first + k * step) % self.pages) for k in range(self._links)]
         return found + [self.url((y >> 24) % self.hosts, (y & 0xFFFFFF) % self.pages) for y in self._drawn(x)]
 
     def others(self, host: int, page: int) -> list[int]:
-        """Return the hosts of the last ten of `links`."""
+        """Return the hosts of the second half of `links`."""
         return [(x >> 24) % self.hosts for x in self._drawn(mixed(self._seed ^ (host * self.pages + page)))]
 
-    @staticmethod
-    def _drawn(x: int) -> list[int]:
+    def _drawn(self, x: int) -> list[int]:
         drawn = list[int]()
-        for _ in range(OTHERS):
+        for _ in range(self._links):
             x = (x * 6364136223846793005 + 1442695040888963407) & _MASK
             drawn.append(x ^ x >> 33)
         return drawn
