@@ -3,9 +3,9 @@
     python bench/importing.py [--captures 20000] [--corpus FOLDER] [--bytes 20000] [--index with] [--keep FOLDER]
 
 The file is written by warcio: a request and a response each, as crawlers write them, so that 500,000 captures are a
-million records. Pages are those of a corpus (its .html files, again and again under other names), or made up, of so
-many bytes in the mean. CPU is user and system time of all processes of the import. What a start costs is told by an
-import of one capture, and taken off in one column. `--keep` keeps the file for another run.
+million records. Pages are those of a corpus (its .html files, again and again under other names), or made up, each
+another, of so many bytes in the mean. CPU is user and system time of all processes of the import. What a start costs is
+told by an import of one capture, and taken off in one column. `--keep` keeps the file for another run.
 """
 
 from __future__ import annotations
@@ -16,34 +16,56 @@ import os
 import random
 import resource
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import warcio.warcwriter
 from isal import isal_zlib
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 GOAL = 2_000.0
+PARAGRAPHS = 4_000
 WORDS = [f"{a}{b}{c}" for a in "bdfgklmnprst" for b in ("a", "e", "i", "o", "u") for c in ("", "n", "r", "st")]
 
 
-def made_up(count: int, size: int) -> list[bytes]:
-    """Return pages of words, links and tags, of `size` bytes in the mean."""
-    draw, pages = random.Random(1), list[bytes]()
-    for n in range(min(count, 500)):
-        parts, left = [f"<html><head><title>page {n}</title></head><body>"], draw.uniform(0.5, 1.5) * size
-        while left > 0:
-            text = " ".join(draw.choices(WORDS, k=60))
-            link = f'<a href="/p/{draw.randrange(count)}">more of {draw.choice(WORDS)}</a>'
-            part = f'<div class="row"><p>{text}</p>{link}</div>\n'
-            parts.append(part)
-            left -= len(part)
-        pages.append("".join([*parts, "</body></html>"]).encode())
-    return pages
+class MadeUp:
+    """Pages of paragraphs with a link each, drawn anew for every page, so that no two are alike; a page by its number.
+
+    Parameters
+    ----------
+    count, size
+        How many there are, and their bytes in the mean.
+    """
+
+    def __init__(self, count: int, size: int) -> None:
+        draw = random.Random(1)
+        self._paragraphs = [
+            f'<div class="row"><p>{" ".join(draw.choices(WORDS, k=60))}</p>'
+            f'<a href="/p/{draw.randrange(count)}">more of {draw.choice(WORDS)}</a></div>\n'
+            for _ in range(PARAGRAPHS)
+        ]
+        self._count, self._each = count, size / statistics.fmean(map(len, self._paragraphs))
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return self._count
+
+    def __getitem__(self, number: int) -> bytes:
+        """Return the bytes of a page."""
+        if number >= self._count:
+            raise IndexError(number)
+        draw = random.Random(number)
+        drawn = draw.choices(self._paragraphs, k=max(round(draw.uniform(0.5, 1.5) * self._each), 1))
+        return f"<html><head><title>page {number}</title></head><body>{''.join(drawn)}</body></html>".encode()
 
 
 class Packed(warcio.warcwriter.GzippingWrapper):
@@ -54,7 +76,7 @@ class Packed(warcio.warcwriter.GzippingWrapper):
         self.compressor = isal_zlib.compressobj(1, isal_zlib.DEFLATED, 31)
 
 
-def write(path: Path, pages: list[bytes], count: int) -> None:
+def write(path: Path, pages: Sequence[bytes] | MadeUp, count: int) -> None:
     """Write a WARC file, of two records each capture."""
     warcio.warcwriter.GzippingWrapper = Packed
     with path.open("wb") as file:
@@ -96,8 +118,9 @@ def main() -> int:
     if args.corpus is not None:
         pages = [path.read_bytes() for path in sorted(args.corpus.rglob("*.html"))[:5_000]]
     else:
-        pages = made_up(args.captures, args.bytes)
-    mean, records = sum(map(len, pages)) / len(pages), 2 * args.captures
+        pages = MadeUp(args.captures, args.bytes)
+    some = [len(pages[n]) for n in range(min(len(pages), 1000))]
+    mean, records = statistics.fmean(some), 2 * args.captures
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         whole = (args.keep or work) / f"{args.captures}-{mean:.0f}.warc.gz"
