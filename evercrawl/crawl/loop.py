@@ -44,6 +44,7 @@ MEMORY_WAIT_S: Final = 30.0  # how long a lack of memory is borne
 BATCH: Final = 32  # exchanges that are taken in together; where there are more, other tasks have their turn after them
 LEARNED: Final = 16  # of so many of them it is learned before these have it again
 STARTS: Final = 32  # visits that are begun before they have it
+DISPATCHED: Final = 8  # times so many, before what has ended is taken in: else fast hosts would keep it waiting
 
 _NO_MEMORY: Final = (
     "memory is used up; nothing acknowledged is lost: give the crawl more memory, or a limit that it keeps to with "
@@ -170,9 +171,10 @@ class Crawl:
         try:
             while not self._over(self._clock.now()):
                 now = self._clock.now()
+                more = False
                 if not self._storing.full and not self.obeying.paused and not self._is_short(now):
-                    await self._dispatch(now)
-                await self._turn(self._patience(now))
+                    more = await self._dispatch(now)
+                await self._turn(0.0 if more else self._patience(now))
             await self._finish()
         except ApplyError:
             await self.obeying.close()
@@ -202,7 +204,8 @@ class Crawl:
 
     # Choose and fetch
 
-    async def _dispatch(self, now: float) -> None:
+    async def _dispatch(self, now: float) -> bool:
+        """Begin what is due; return whether more visits could begin, once what has ended meanwhile is taken in."""
         for host, slot, new in self._checks.due(now) if self._free(now) > 0 else ():
             self._visiting.begin(host, slot, now, new=new, named=True)
             if self._free(now) <= 0:
@@ -227,9 +230,12 @@ class Crawl:
         self._access.turns.call(now)
         if self._requisites is not None and not self._shut():
             self._requisites.start(now, pages_wait=self._pages_left() > 0 and not self.frontier.idle(now))
-        while self._start(now):
+        for _ in range(DISPATCHED):
+            if not self._start(now):
+                return False
             await asyncio.sleep(0)
             now = self._clock.now()
+        return True
 
     def _start(self, now: float) -> bool:
         """Begin visits, `STARTS` or a few more; return whether that is why no more were."""

@@ -52,3 +52,30 @@ def test_between_parts_of_a_turn_other_tasks_have_theirs(run):
     assert taken.total >= len(ran.visits)
     assert BATCH // 2 < taken.most <= BATCH
     assert STARTS // 2 < begun.most <= 2 * STARTS  # of visits, and of robots.txt meanwhile
+
+
+def test_what_has_ended_does_not_wait_for_all_that_could_begin(run):
+    """Where answers came so fast that there was room for more visits, none was read before all hosts were asked."""
+    world, waits, most = run.World(), [0], [0]
+    hosts = [f"http://8.{i // 200}.{i % 200}.1" for i in range(1500)]
+    world.pages[f"{SEED}/"] = world.html(*(f"{home}/" for home in hosts))
+    for home in hosts:
+        world.pages[f"{home}/"] = world.html(text=home)
+
+    class Reads(Inline):
+        def submit(self, fetched):  # noqa: ANN202
+            waits[0] -= 1
+            super().submit(fetched)
+
+    def latency_s(request):  # noqa: ANN202
+        if not request.url.endswith("/robots.txt"):
+            waits[0] += 1
+            most[0] = max(most[0], waits[0])
+        return 0.0
+
+    ran = run(
+        world, [f"{SEED}/"], Limits(seconds=30), names={hostname(SEED): ["8.9.0.1"]}, scope="any", connections=400,
+        latency_s=latency_s, delay_s=2.0, sitemaps=False, parsers=lambda hasher: Reads("evercrawl", hasher, text=False),
+    )  # fmt: skip
+    assert len(ran.pages) > len(hosts)
+    assert most[0] <= 400 + 8 * STARTS
