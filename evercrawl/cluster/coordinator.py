@@ -14,11 +14,13 @@ from typing import Final
 from evercrawl.ask.parts_line import PartState
 from evercrawl.cluster.asking import AskedParts, PartsLine
 from evercrawl.cluster.birth import ClusterBirth, next_life
+from evercrawl.cluster.ceilings import SharedCeiling
 from evercrawl.cluster.launching import Launcher, LocalLauncher, PartProcess
 from evercrawl.cluster.metrics import EVERY_S, write_figures
 from evercrawl.cluster.part import LEAVE_S, PartPlan
 from evercrawl.cluster.shares import part_config
 from evercrawl.cluster.wire import (
+    CeilingShared,
     Frame,
     LeaveAsked,
     LeaveGiven,
@@ -108,6 +110,7 @@ class Coordinator:
         self._rests, self._last = 0, (-1, -1)
         self._left, self._measured_at = limits.pages, float("-inf")
         self._tasks = set[asyncio.Task[None]]()
+        self._ceiling = SharedCeiling(birth.parts)
         self._asked = AskedParts(lambda number, frame: self._say(self._parts[number], frame))
         self._line = PartsLine(directory, self.states, self._asked.ask)
 
@@ -124,6 +127,7 @@ class Coordinator:
             while not self._over(stop):
                 self._revive()
                 self._allow()
+                self._share()
                 self._watch(self.progress())
                 self._measure()
                 with contextlib.suppress(TimeoutError):
@@ -223,6 +227,13 @@ class Coordinator:
                 part.lowered = used
                 self._say(part, PagesAllowed(used - part.before))
 
+    def _share(self) -> None:
+        """Let partitions use what others leave of the ceiling on pages."""
+        if self._config.rate_per_s:
+            used = [part.report.used for part in self._parts]
+            for number, share in self._ceiling.turn(used, time.monotonic()).items():
+                self._say(self._parts[number], CeilingShared(share))
+
     def _take_back(self, part: _Part) -> None:
         """Let others have the visits that a partition may make no more, once it has said that it has heard."""
         if part.lowered is None or self._left is None or part.report.allowed != part.lowered - part.before:
@@ -263,6 +274,7 @@ class Coordinator:
         if line is not None:
             reader, part.writer = line
             self._say(part, PagesAllowed(-1 if self._left is None else part.allowed - part.before))
+            self._say(part, CeilingShared(self._ceiling.told[part.number]))
             listening = asyncio.ensure_future(self._listen(part, reader))
             await asyncio.wait([over, listening], return_when=asyncio.FIRST_COMPLETED)
             if over.done():  # what it said at last is read; where its machine is gone nothing more comes
@@ -301,6 +313,7 @@ class Coordinator:
             if frame.known or frame.visits or not frame.message:
                 part.moved_at = time.time() if frame.visits != part.report.visits else part.moved_at
                 part.report = frame
+                self._ceiling.heard(part.number, frame.ceiling)
                 self._take_back(part)
         elif isinstance(frame, PartAnswered):
             self._asked.heard(frame)

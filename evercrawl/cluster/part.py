@@ -17,6 +17,7 @@ import msgspec
 
 from evercrawl.cluster.answering import PartAnswering
 from evercrawl.cluster.wire import (
+    CeilingShared,
     Frame,
     LeaveAsked,
     LeaveGiven,
@@ -82,6 +83,7 @@ class HubCarrier:
         self._wake: Callable[[], None] = lambda: None
         self._leave_until = float("-inf")
         self._pages: int | None = 0
+        self._ceiling = 0.0  # until it is said what it is
         self.standing = PostStanding()
 
     def send(self, message: Message) -> None:
@@ -105,6 +107,10 @@ class HubCarrier:
         """Return how many visits this process may make."""
         return self._pages
 
+    def ceiling(self) -> float:
+        """Return how much of its even part of the ceilings this process may use."""
+        return self._ceiling
+
     def report(self, standing: PostStanding) -> None:
         """Take note of how the partition is."""
         self.standing = standing
@@ -117,6 +123,8 @@ class HubCarrier:
             self._leave_until = max(self._leave_until, frame.at + LEAVE_S)
         elif isinstance(frame, PagesAllowed):
             self._pages = None if frame.visits < 0 else frame.visits
+        elif isinstance(frame, CeilingShared):
+            self._ceiling = frame.part
         self._wake()
 
 
@@ -147,6 +155,7 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
                 max(progress.queue - with_others.elsewhere, 0), progress.visits, progress.bytes_in, progress.in_flight,
                 progress.rate_per_s, progress.outcomes, progress.errors, with_others.letters, carrier.pages() or 0,
                 with_others.at_rest, progress.message, with_others.under_way, with_others.leases, with_others.let,
+                with_others.used, carrier.ceiling(),
             )
         )  # fmt: skip
 

@@ -35,6 +35,12 @@ class PagesAllowed(msgspec.Struct, array_like=True, frozen=True, tag="pages"):
     visits: int
 
 
+class CeilingShared(msgspec.Struct, array_like=True, frozen=True, tag="ceiling"):
+    """How much of its even part of the crawl's ceilings a process may use."""
+
+    part: float
+
+
 class StopAsked(msgspec.Struct, array_like=True, frozen=True, tag="stop"):
     """The process is to end in order."""
 
@@ -54,10 +60,12 @@ class PartReport(msgspec.Struct, array_like=True, frozen=True, tag="report"):
         How many visits it may make, as far as it has heard.
     at_rest
         Whether nothing is left that was never fetched, and nothing is owed or under way.
-    under_way, leases, let
+    under_way, leases, let, used
         As of `evercrawl.crawl.posting.carrier.PostStanding`.
     message
         A sentence worth showing once.
+    ceiling
+        The part of the ceilings that it goes by.
     """
 
     known: int = 0
@@ -77,6 +85,8 @@ class PartReport(msgspec.Struct, array_like=True, frozen=True, tag="report"):
     under_way: int = 0
     leases: int = 0
     let: int = 0
+    used: float = 0.0
+    ceiling: float = 0.0
 
 
 class PartQuestion(msgspec.Struct, array_like=True, frozen=True, tag="question"):
@@ -125,6 +135,7 @@ Frame: TypeAlias = (
     | LeaveAsked
     | LeaveGiven
     | PagesAllowed
+    | CeilingShared
     | StopAsked
     | PartReport
     | PartQuestion

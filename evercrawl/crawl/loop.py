@@ -269,6 +269,8 @@ class Crawl:
         """Return how many exchanges may start now."""
         if self._shut():
             return 0
+        if self._post is not None:
+            self._pace.share(self._post.ceiling(), now)
         if not self._pace.free(now) or self._visiting.unlearned > self._config.connections or self._parsers.behind:
             return 0
         if self._indexing is not None and self._indexing.behind:
@@ -498,7 +500,8 @@ class Crawl:
                 self._storing.changed()
             self._silences.tell(self._state.notes)
             if self._posting is not None:
-                self._posting.report(at_rest=self.at_rest())
+                used = self._pace.used(now, self._learner.tally.visits)
+                self._posting.report(at_rest=self.at_rest(), used=used)
             self._watch(self._telling.progress(now))
 
     def _summary(self) -> Summary:

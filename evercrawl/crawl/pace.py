@@ -85,13 +85,40 @@ class Pace:
         self._step_s = 1.0 / rate_per_s if rate_per_s else 0.0
         self._byte_s = 1.0 / rate_bytes_per_s if rate_bytes_per_s else 0.0
         self.next_at = float("-inf")
+        self._part = 1.0
         self._seen: deque[tuple[float, int]] = deque(maxlen=_WINDOW)
+
+    def share(self, part: float, now: float) -> None:
+        """Go by a part of the ceilings from now on, which may be more than 1; with 0, and a ceiling, nothing starts.
+
+        Examples
+        --------
+        >>> pace = Pace(rate_per_s=2.0, rate_bytes_per_s=0.0)
+        >>> pace.share(0.0, now=10.0)
+        >>> pace.free(99.0)
+        False
+        >>> pace.share(2.0, now=10.0)
+        >>> pace.started(10.0)
+        >>> pace.next_at
+        10.25
+        """
+        if part == self._part:
+            return
+        before, self._part = self._part, part
+        if not part and (self._step_s or self._byte_s):
+            self.next_at = math.inf
+        elif not before:
+            self.next_at = min(self.next_at, now)
+
+    def used(self, now: float, visits: int) -> float:
+        """Return how much of the ceiling on pages is used, by the last 10 s or so; 0 where there is none."""
+        return self.rate_per_s(now, visits) * self._step_s
 
     def change(self, rate_per_s: float, rate_bytes_per_s: float, now: float) -> None:
         """Go by other ceilings from now on; what was started does not count."""
         self._step_s = 1.0 / rate_per_s if rate_per_s else 0.0
         self._byte_s = 1.0 / rate_bytes_per_s if rate_bytes_per_s else 0.0
-        self.next_at = min(self.next_at, now)
+        self.next_at = min(self.next_at, now) if self._part else math.inf
 
     @property
     def bounded(self) -> bool:
@@ -104,13 +131,13 @@ class Pace:
 
     def started(self, now: float) -> None:
         """Take note of a start."""
-        if self._step_s:
-            self.next_at = (self.next_at if now - self.next_at <= LATE_S else now) + self._step_s
+        if self._step_s and self._part:
+            self.next_at = (self.next_at if now - self.next_at <= LATE_S else now) + self._step_s / self._part
 
     def received(self, now: float, size_bytes: int) -> None:
         """Take note of bytes that came in."""
-        if self._byte_s:
-            self.next_at = max(self.next_at, now) + size_bytes * self._byte_s
+        if self._byte_s and self._part:
+            self.next_at = max(self.next_at, now) + size_bytes * self._byte_s / self._part
 
     def observed(self, now: float, visits: int) -> None:
         """Take note of how many visits there have been, for `rate_per_s`."""

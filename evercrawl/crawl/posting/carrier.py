@@ -19,6 +19,8 @@ class PostStanding:
     ----------
     at_rest
         Whether nothing is left that was never fetched, and nothing is owed or under way.
+    used
+        How much it uses of its even part of the crawl's ceiling on pages.
     elsewhere
         How many of the URLs that it knows others own.
     letters, under_way
@@ -28,6 +30,7 @@ class PostStanding:
     """
 
     at_rest: bool = False
+    used: float = 0.0
     elsewhere: int = 0
     letters: int = 0
     under_way: int = 0
@@ -70,4 +73,8 @@ class Carrier(Protocol):
 
     def pages(self) -> int | None:
         """Return how many visits this run may make as far as is known now; None for any number."""
+        ...
+
+    def ceiling(self) -> float:
+        """Return how much of its even part of the crawl's ceilings this process may use; it may be more than 1."""
         ...

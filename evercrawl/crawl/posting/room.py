@@ -75,11 +75,11 @@ class PostRoom:
         """Return when there is next something to do, beside what comes."""
         return min(self.posting.next_at(), self.leases.next_at())
 
-    def report(self, *, at_rest: bool) -> None:
+    def report(self, *, at_rest: bool, used: float) -> None:
         """Have the carrier know how this partition is."""
         posting, leases = self.posting, self.leases
         self._post.report(
-            PostStanding(at_rest, posting.elsewhere, posting.passed, posting.under_way, leases.held, leases.let)
+            PostStanding(at_rest, used, posting.elsewhere, posting.passed, posting.under_way, leases.held, leases.let)
         )
 
     def idle(self) -> bool:

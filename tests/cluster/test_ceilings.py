@@ -1,0 +1,60 @@
+"""What partitions use of a ceiling together never exceeds it, and none of it is left while one wants more."""
+
+import random
+
+import pytest
+
+from evercrawl.cluster.ceilings import EVERY_S, SharedCeiling, wanted
+
+
+class Parts:
+    """Partitions that want so much, and hear late what they may use."""
+
+    def __init__(self, wants: list[float], seed: int) -> None:
+        self.wants, self.ceiling, self.draw = wants, SharedCeiling(len(wants)), random.Random(seed)
+        self.by = [1.0] * len(wants)
+        self.box = list[tuple[float, int, float]]()
+        self.now = 0.0
+
+    @property
+    def used(self) -> list[float]:
+        return [min(want, part) for want, part in zip(self.wants, self.by, strict=True)]
+
+    def live(self, seconds: float) -> None:
+        until = self.now + seconds
+        while self.now < until:
+            self.now += 0.5
+            for number, part in self.ceiling.turn(self.used, self.now).items():
+                self.box.append((self.now + self.draw.choice([0.0, 1.0, 7.0]), number, part))
+            for at, number, part in sorted(self.box):
+                if at <= self.now:
+                    self.by[number] = part
+            self.box = [each for each in self.box if each[0] > self.now]
+            for number, part in enumerate(self.by):
+                self.ceiling.heard(number, part)
+            assert sum(self.by) <= len(self.by) + 1e-9
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_ceiling_is_never_passed_and_used_while_somebody_wants_it(seed):
+    draw = random.Random(seed)
+    parts = Parts([draw.choice([0.0, 0.3, 2.0, 9.0]) for _ in range(draw.choice([2, 4, 8]))], seed)
+    for _ in range(4):
+        parts.live(12 * EVERY_S)
+        whole = min(sum(parts.wants), len(parts.wants))
+        assert sum(parts.used) >= 0.9 * whole - 0.1 * len(parts.wants)
+        parts.wants = [draw.choice([0.0, 0.3, 2.0, 9.0]) for _ in parts.wants]
+
+
+def test_one_that_does_not_answer_keeps_what_it_had():
+    ceiling = SharedCeiling(2)
+    assert ceiling.turn([1.0, 0.0], 0.0) == {1: 0.1}
+    assert ceiling.turn([1.0, 0.0], 100.0) == {}, "it may still use all of its part"
+    ceiling.heard(1, 1.0)
+    assert ceiling.turn([1.0, 0.0], 101.0) == {}
+    ceiling.heard(1, 0.1)
+    assert ceiling.turn([1.0, 0.0], 101.5) == {0: pytest.approx(1.9)}
+
+
+def test_who_wants_all_has_an_even_part():
+    assert wanted([0.1, 0.1, 1.9, 1.9], [0.1, 0.1, 1.9, 1.9]) == [1.0] * 4
