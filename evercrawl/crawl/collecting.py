@@ -6,15 +6,17 @@ from contextlib import contextmanager
 from typing import Final
 
 _OLDEST: Final = 2  # the generation of what was spared twice
+PIECES: Final = (20_000, 100, 100)
+"""New objects that are looked through at once: some 10 ms, in which the crawl stands still."""
 
 
 @contextmanager
 def sparing_survivors() -> Generator[None]:
     """Have what is there now, and what is left after a collection of everything, looked through no more.
 
-    Each such collection then costs what was made since the one before, whatever the crawl knows. What is left goes
-    by the count of its references alone up to the end of this; rings among it stay until then, and there are hardly
-    any.
+    Each such collection then costs what was made since the one before, whatever the crawl knows, and what is new is
+    looked through in pieces of some milliseconds, as `PIECES` has it. What is left goes by the count of its references
+    alone up to the end of this; rings among it stay until then, and there are hardly any.
 
     Examples
     --------
@@ -31,10 +33,13 @@ def sparing_survivors() -> Generator[None]:
         if phase == "stop" and told["generation"] == _OLDEST:
             gc.freeze()
 
+    thresholds = gc.get_threshold()
     gc.freeze()
     gc.callbacks.append(spare)
+    gc.set_threshold(*PIECES)
     try:
         yield
     finally:
+        gc.set_threshold(*thresholds)
         gc.callbacks.remove(spare)
         gc.unfreeze()

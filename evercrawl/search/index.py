@@ -9,6 +9,7 @@ One thread at a time writes. Whoever reads, in this process or in another, sees 
 import shutil
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -43,6 +44,7 @@ HEAP_BYTES: Final = 30_000_000
 
 _ANCHOR_HEAP_BYTES: Final = 15_000_000
 _MOST_WAITING: Final = 1 << 16  # anchors that wait to be written together, page by page
+_WRITTEN: Final = 1 << 10  # pages whose anchors are written at once: some milliseconds
 _DIRECTORIES: Final = ("pages", "anchors")
 _META: Final = "meta.json"  # in each of them: the library's list of segments
 
@@ -119,9 +121,9 @@ class Index:
                 continue
             new += 1
         self._waiting_count += new
-        if self._waiting_count > _MOST_WAITING:
+        while self._waiting_count > _MOST_WAITING:  # those that have waited longest, for others may yet get more
             with told(self.directory, "written to"):
-                self._write_anchors()
+                self._write_anchors(_WRITTEN)
 
     def remove(self, slots: Sequence[int]) -> None:
         """Forget pages, and the words of links to them."""
@@ -212,12 +214,13 @@ class Index:
             self._members.discard(slot)
             self._writers[0].delete_documents_by_term(KEY, str(slot))
 
-    def _write_anchors(self) -> None:
-        """Write what is waiting, one document a page: a document for each link would cost three times as much."""
-        for slot, words in self._waiting.items():
-            self._writers[1].add_document(anchors_document(slot, words if isinstance(words, dict) else (words,)))
-        self._waiting.clear()
-        self._waiting_count = 0
+    def _write_anchors(self, most: int | None = None) -> None:
+        """Write what is waiting, of `most` pages, a document each: one for each link would cost three times as much."""
+        for slot in list(islice(self._waiting, most)):
+            waiting = self._waiting.pop(slot)
+            words = waiting if isinstance(waiting, dict) else (waiting,)
+            self._waiting_count -= len(words)
+            self._writers[1].add_document(anchors_document(slot, words))
 
     def _new_writers(self) -> list[tantivy.IndexWriter]:
         pairs = zip((self._pages, self._anchors), self._heaps, strict=True)

@@ -44,3 +44,25 @@ def test_what_was_there_before_is_not_looked_through() -> None:
     before = [[i] for i in range(10_000)]
     with sparing_survivors():
         assert len(gc.get_objects()) < len(before)
+
+
+def test_what_is_new_is_looked_through_in_small_pieces() -> None:
+    """With the thresholds of the command line a piece took 50 ms, in which the crawl stood still."""
+    before, sizes = gc.get_threshold(), []
+
+    def noted(phase: str, _: dict[str, int]) -> None:
+        if phase == "start":
+            sizes.append(len(gc.get_objects(0)))
+
+    gc.set_threshold(100_000, 20, 100)
+    try:
+        with sparing_survivors():
+            gc.callbacks.append(noted)
+            kept = [[i] for i in range(90_000)]
+            gc.callbacks.remove(noted)
+        assert gc.get_threshold() == (100_000, 20, 100)
+    finally:
+        gc.set_threshold(*before)
+    assert len(kept) == 90_000
+    assert len(sizes) >= 4
+    assert max(sizes) < 25_000

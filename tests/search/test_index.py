@@ -13,6 +13,7 @@ import pytest
 from evercrawl.errors import StoreError
 from evercrawl.search.index import FOLDER, NOTHING, Index, IndexedPage, erase
 from evercrawl.search.query import parse
+from evercrawl.search.schema import anchors_document
 
 
 def page(slot: int, text: str = "", title: str = "", digest: int = 0, language: str = "en") -> IndexedPage:
@@ -263,3 +264,24 @@ def test_a_killed_writer_leaves_an_index_that_opens(tmp_path):
         assert held >= set(range(20 * (index.at + 1)))
         assert len(held) % 20 == 0
         index.close()
+
+
+def test_words_of_links_are_written_a_piece_at_a_time(index, monkeypatch):
+    """All that waited were, in a tenth of a second, in which the crawl did nothing else."""
+    written = []
+
+    def noted(slot, words):  # noqa: ANN202
+        written.append(slot)
+        return anchors_document(slot, words)
+
+    monkeypatch.setattr("evercrawl.search.index.anchors_document", noted)
+    index.put([page(3, "three")])
+    index.add_anchors((slot, "teapot") for slot in range(1 << 16))
+    assert not written
+    index.add_anchors([(1 << 16, "teapot")])
+    assert written == list(range(1 << 10))  # those that have waited longest
+    index.add_anchors([(3, "kettle")])
+    assert len(written) == 1 << 10
+    index.commit(0)
+    assert len(written) == (1 << 16) + 2
+    assert (slots(index, "kettle"), slots(index, "teapot")) == ([3], [3])
