@@ -37,7 +37,8 @@ class AskedParts:
 
     async def ask(self, number: int, name: str, parameters: bytes) -> PartsAnswer:
         """Return what a partition answers, or why it does not."""
-        asked, answer = next(self._ids), asyncio.get_running_loop().create_future()
+        asked = next(self._ids)
+        answer: asyncio.Future[PartsAnswer] = asyncio.get_running_loop().create_future()
         self._waiting[asked] = number, answer
         try:
             if not self._say(number, PartQuestion(asked, name, parameters)):
