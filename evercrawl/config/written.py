@@ -157,7 +157,7 @@ def to_toml(config: Config) -> str:
 
     Examples
     --------
-    >>> print(to_toml(Config(focus=(Focus(url=r"\d+$"), Focus(words=("storm",), weight=8)))).partition("[focus")[2])
+    >>> print(to_toml(Config(focus=(Focus(url=r"\d+$"), Focus(words=("storm",), weight=8)))).partition("\n[[focus")[2])
     ]]
     url = '\d+$'
     weight = 4

@@ -52,7 +52,7 @@ class Price(SavesRows, Sizes, ByPrice):
         is worth something.
     flicker
         Whether a page that comes back to one of its last four versions has not changed (12 bytes a page): then what
-        counts is what lasts of it, for pages that go to and fro (see `earlier_versions`).
+        counts is what lasts of it, for pages that go to and fro.
 
     Raises
     ------
