@@ -6,7 +6,7 @@ import gzip
 import hashlib
 import os
 import pickle
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from evercrawl.lab.kept_runs import fingerprint
 
@@ -43,36 +43,44 @@ class KeptReplays:
 
     def once(self, key: str, make: Callable[[], _T]) -> _T:
         """Return what was kept under a key; or make it, and keep it."""
-        path = self._path(key)
-        if path is None:
+        if self._folder is None:
             return make()
-        if path.exists():
-            with gzip.open(path) as file:
-                return cast("_T", pickle.load(file))  # our own
-        made = make()
-        part = path.with_suffix(f".{os.getpid()}")
-        with gzip.open(part, "wb", compresslevel=1) as file:
-            pickle.dump(made, file)
-        part.replace(path)
-        return made
+        path = self._path(key)
+        return cast("_T", _read(path)) if path.exists() else _write(path, make())
 
     def made(self, runs: Sequence[Run], make: Callable[[Sequence[Run]], Iterator[Made]]) -> Iterator[Made]:
         """Yield what came of each replay, in order; those that are not kept are made together."""
-        keys = [key_of(run) for run in runs]
-        coming = make([run for run, key in zip(runs, keys, strict=True) if not self._has(key)])
-        for key in keys:
-            yield self.once(key, lambda: next(coming))
-
-    def _has(self, key: str) -> bool:
-        path = self._path(key)
-        return path is not None and path.exists()
-
-    def _path(self, key: str) -> Path | None:
         if self._folder is None:
-            return None
+            yield from make(runs)
+            return
+        keys = [key_of(run) for run in runs]
+        lacking = {key: run for run, key in zip(runs, keys, strict=True) if not self._path(key).exists()}
+        coming = make([*lacking.values()])
+        for key in keys:
+            path = self._path(key)
+            if lacking.pop(key, None) is not None:  # whoever else has made it meanwhile
+                yield _write(path, next(coming))
+            else:
+                yield _read(path)
+
+    def _path(self, key: str) -> Path:
+        assert self._folder is not None, "there is a folder to keep them in"
         self._folder.mkdir(parents=True, exist_ok=True)
         name = hashlib.sha256(f"{self._code}\0{key}".encode()).hexdigest()[:32]
         return self._folder / f"{name}.replay"
+
+
+def _read(path: Path) -> Any:
+    with gzip.open(path) as file:
+        return pickle.load(file)  # our own
+
+
+def _write(path: Path, made: _T) -> _T:
+    part = path.with_suffix(f".{os.getpid()}")
+    with gzip.open(part, "wb", compresslevel=1) as file:
+        pickle.dump(made, file)
+    part.replace(path)
+    return made
 
 
 def key_of(run: Run) -> str:

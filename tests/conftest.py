@@ -35,6 +35,7 @@ _peaks = pytest.StashKey[dict[str, int]]()
 _took_s = defaultdict[str, float](float)
 
 
+@pytest.hookimpl(optionalhook=True)  # for who runs tests without the plug-in
 def pytest_xdist_auto_num_workers() -> int:
     """Return how many processes run tests: one more than there are cores, for many tests wait for other processes."""
     return len(os.sched_getaffinity(0)) + 1

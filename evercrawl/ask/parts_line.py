@@ -82,10 +82,10 @@ class PartsAnswer(msgspec.Struct, frozen=True):
 
 
 class VerbAnswer(msgspec.Struct, frozen=True):
-    """What a verb printed, and its exit code."""
+    """What a verb printed, and its exit code; its output may be a page as it came."""
 
     code: int
-    out: str
+    out: bytes
     err: str
 
 

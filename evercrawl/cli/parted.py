@@ -87,7 +87,9 @@ def _asked(args: argparse.Namespace, directory: Path, number: int) -> int:
 
     if is_afar(directory, number):
         answer = verb_afar(directory, number, _words(args))
-        sys.stdout.write(answer.out)
+        sys.stdout.flush()
+        sys.stdout.buffer.write(answer.out)  # of `get --raw`, say
+        sys.stdout.flush()
         sys.stderr.write(answer.err)
         return answer.code
     code: int = args.run(argparse.Namespace(**{**vars(args), "dir": str(part_directories(directory)[number])}))

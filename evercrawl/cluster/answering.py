@@ -30,6 +30,8 @@ VERBS: Final = frozenset(
 )  # fmt: skip
 """What may be run on a partition of another machine: nothing that writes files which the asker names."""
 LONGEST_S: Final = 590.0
+LONGEST_BYTES: Final = 16 << 20
+"""Of an answer."""
 _AT_ONCE: Final = 2
 _NICE: Final = 5
 
@@ -62,7 +64,7 @@ class PartAnswering:
             if not words or words[0] not in VERBS:
                 return PartAnswered(question.id, b"", "that is no question to a partition of another machine")
             code, out, err = await self._run(["evercrawl", words[0], "--dir", str(self._directory), *words[1:]], b"")
-            said = VerbAnswer(code, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
+            said = VerbAnswer(code, out, err.decode("utf-8", "replace"))
             return PartAnswered(question.id, msgspec.msgpack.encode(said))
         code, out, err = await self._run([__name__, str(self._directory), question.name], question.parameters)
         if code:
@@ -82,6 +84,8 @@ class PartAnswering:
             if child.returncode is None:
                 child.kill()
                 await child.wait()
+        if len(out) > LONGEST_BYTES:  # the line to the coordinator carries letters too
+            return 1, b"", b"the answer is too long; ask for less, such as with --limit, or on that machine"
         return child.returncode or 0, out, err
 
 

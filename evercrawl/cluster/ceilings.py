@@ -87,6 +87,8 @@ class SharedCeiling:
             if short:
                 share = min((len(goal) - sum(kept)) / sum(short.values()), 1.0)
                 self._raised = {number: kept[number] + more * share for number, more in short.items()}
+            else:  # nobody would have what they leave
+                news = {}
         else:
             return {}
         for number, part in news.items():

@@ -18,7 +18,7 @@ from evercrawl.cluster.ceilings import SharedCeiling
 from evercrawl.cluster.launching import Launcher, LocalLauncher, PartProcess
 from evercrawl.cluster.metrics import EVERY_S, write_figures
 from evercrawl.cluster.part import LEAVE_S, PartPlan
-from evercrawl.cluster.shares import part_config
+from evercrawl.cluster.shares import part_config, with_changes, written
 from evercrawl.cluster.wire import (
     CeilingShared,
     Frame,
@@ -105,6 +105,7 @@ class Coordinator:
     ) -> None:
         self._directory, self._birth, self._launcher = directory, birth, launcher
         self._config, self._seeds, self._limits, self._watch = config, tuple(seeds), limits, watch
+        self._written = written(directory)
         self._parts = [_Part(number) for number in range(birth.parts)]
         self._begun_at, self._reason, self._error = time.time(), "", ""
         self._rests, self._last = 0, (-1, -1)
@@ -229,8 +230,8 @@ class Coordinator:
 
     def _share(self) -> None:
         """Let partitions use what others leave of the ceiling on pages."""
-        if self._config.rate_per_s:
-            used = [part.report.used for part in self._parts]
+        if self._settings().rate_per_s:
+            used = [part.report.used if part.writer is not None else 0.0 for part in self._parts]
             for number, share in self._ceiling.turn(used, time.monotonic()).items():
                 self._say(self._parts[number], CeilingShared(share))
 
@@ -241,6 +242,10 @@ class Coordinator:
         rest = max(part.lowered, part.visits + part.report.in_flight)
         self._left += max(part.allowed - rest, 0)
         part.allowed, part.lowered, part.moved_at = rest, None, time.time()
+
+    def _settings(self) -> Config:
+        """Return the settings of the start, with what was set since: who is begun again gets no old order."""
+        return with_changes(self._config, self._written, written(self._directory))
 
     # Processes
 
@@ -254,7 +259,7 @@ class Coordinator:
         part.shut_until = part.leave_until
         plan = PartPlan(
             self._launcher.directory(part.number), self._birth.share(part.number), bytes.fromhex(self._birth.secret),
-            next_life(self._directory), part_config(self._config, part.number, len(self._parts)), self._seeds,
+            next_life(self._directory), part_config(self._settings(), part.number, len(self._parts)), self._seeds,
         )  # fmt: skip
         part.process = self._launcher.launch(plan)
         part.begun_at, part.ended = time.time(), False

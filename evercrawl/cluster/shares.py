@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Final
 
+from evercrawl.config.sources import FILE_NAME, load
 from evercrawl.config.values import AUTO
+from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from evercrawl.config import Config
 
 SHARED: Final = frozenset({"rate_per_s", "rate_bytes_per_s", "connections", "memory_max_bytes", "keep_bytes"})
@@ -37,3 +41,29 @@ def part_config(config: Config, number: int, parts: int) -> Config:
         workers="0" if config.workers == AUTO else config.workers,
         archive_to=f"{config.archive_to.rstrip('/')}/part-{number}" if config.archive_to else "",
     )
+
+
+def written(directory: Path) -> Config | None:
+    """Return the settings in a directory's crawl.toml, without flags; None where it cannot be read."""
+    path = directory / FILE_NAME
+    try:
+        return load(path) if path.exists() else load()
+    except ConfigError:
+        return None
+
+
+def with_changes(config: Config, before: Config | None, now: Config | None) -> Config:
+    """Return settings of a run, with what has been written since it began, when `before` was written.
+
+    Examples
+    --------
+    >>> from evercrawl.config import Config
+    >>> run = Config(rate_per_s=100.0, max_depth=3)
+    >>> now = with_changes(run, Config(rate_per_s=100.0), Config(rate_per_s=4.0))
+    >>> now.rate_per_s, now.max_depth, with_changes(run, Config(), None) == run
+    (4.0, 3, True)
+    """
+    if before is None or now is None:
+        return config
+    found = ((field.name, getattr(before, field.name), getattr(now, field.name)) for field in fields(config))
+    return replace(config, **{name: value for name, was, value in found if was != value})

@@ -89,7 +89,7 @@ class Pace:
         self._seen: deque[tuple[float, int]] = deque(maxlen=_WINDOW)
 
     def share(self, part: float, now: float) -> None:
-        """Go by a part of the ceilings from now on, which may be more than 1; with 0, and a ceiling, nothing starts.
+        """Go by a part of the ceiling on pages from now on, which may exceed 1; with 0, and a ceiling, nothing starts.
 
         Examples
         --------
@@ -101,6 +101,9 @@ class Pace:
         >>> pace.started(10.0)
         >>> pace.next_at
         10.25
+        >>> pace.share(4.0, now=10.05)  # the wait of 0.2 s is half as long
+        >>> round(pace.next_at, 3)
+        10.15
         """
         if part == self._part:
             return
@@ -109,6 +112,8 @@ class Pace:
             self.next_at = math.inf
         elif not before:
             self.next_at = min(self.next_at, now)
+        elif part > before and self._step_s and self.next_at > now:  # the wait for the next start is shorter too
+            self.next_at = now + (self.next_at - now) * before / part
 
     def used(self, now: float, visits: int) -> float:
         """Return how much of the ceiling on pages is used, by the last 10 s or so; 0 where there is none."""
@@ -137,7 +142,7 @@ class Pace:
     def received(self, now: float, size_bytes: int) -> None:
         """Take note of bytes that came in."""
         if self._byte_s and self._part:
-            self.next_at = max(self.next_at, now) + size_bytes * self._byte_s / self._part
+            self.next_at = max(self.next_at, now) + size_bytes * self._byte_s
 
     def observed(self, now: float, visits: int) -> None:
         """Take note of how many visits there have been, for `rate_per_s`."""

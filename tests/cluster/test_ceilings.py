@@ -58,3 +58,12 @@ def test_one_that_does_not_answer_keeps_what_it_had():
 
 def test_who_wants_all_has_an_even_part():
     assert wanted([0.1, 0.1, 1.9, 1.9], [0.1, 0.1, 1.9, 1.9]) == [1.0] * 4
+
+
+def test_nobody_is_lowered_where_others_could_not_use_what_that_leaves():
+    ceiling = SharedCeiling(32)
+    used = [1.0] * 31 + [0.0]
+    for second in range(0, 60 * int(EVERY_S), 1):
+        for number, part in ceiling.turn(used, float(second)).items():
+            ceiling.heard(number, part)
+    assert ceiling.told == [1.0] * 32

@@ -110,6 +110,13 @@ def test_a_page_that_fails_counts_a_little_and_a_browser_that_does_not_start_not
     assert gain(run).vain == vain
 
 
+@pytest.mark.parametrize("shown", ["<html><body></body></html>", "\u00e9" * 9_000_000])
+def test_pages_that_stay_blank_or_are_too_large_say_that_rendering_brings_nothing(crawled, run, shown):
+    """Else thousands of them went to the browser."""
+    crawled(lambda _: shown)
+    assert gain(run).vain > 0
+
+
 def test_pages_that_a_run_leaves_in_the_browser_say_nothing_of_their_site(crawled, run):
     async def never(self, url, answer, pending) -> str:
         await asyncio.sleep(1e6)

@@ -97,7 +97,7 @@ def _to_all(
             if not args.json:
                 print("does not answer")
             continue
-        sys.stdout.write(answer.out)
+        sys.stdout.write(answer.out.decode("utf-8", "replace"))
         sys.stderr.write(answer.err)
         found.answers[number] = answer.code
     if found.note:

@@ -81,6 +81,9 @@ class Checks:
         self._next_at = now + MOST_LOOK_S
         for slot in dict.fromkeys(check.slot for check in checks.values()):
             host = self._host(slot)
+            if host.reason == "name look-up" and not host.held and not host.addresses and host.away_until <= now:
+                host.ready_at = now  # it rests for its turn to be looked up alone, and a check needs none
+                self._frontier.release(host)
             wait_s = self._frontier.wait_s(host, now)
             self._next_at = min(self._next_at, now + (wait_s if wait_s > 0.0 else LOOK_S))
             if slot not in self._asked and wait_s <= 0.0:

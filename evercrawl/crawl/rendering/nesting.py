@@ -21,7 +21,8 @@ _FLAT: Final = frozenset(  # elements without an end tag, or whose end tag is mo
 def too_deep(body: bytes, most: int = MOST_NESTED) -> bool:
     """Whether more than `most` elements are open at once in the beginning of a page.
 
-    Linear in the page, without a tree: what is never closed counts as open, as it does in a browser.
+    Linear in the page, without a tree: what is never closed counts as open, as it does in a browser. Who takes pains
+    can nest more than this sees; then the browser's own limits hold.
 
     Examples
     --------

@@ -13,10 +13,10 @@ import msgspec
 from evercrawl.crawl.rendering.browser import AbsentError, ChromiumPool, RenderError
 from evercrawl.crawl.rendering.errands import MOST_HOPS, Errands, RefusedError, target_of
 from evercrawl.crawl.rendering.nesting import too_deep
-from evercrawl.crawl.rendering.worth import ALWAYS, Plain, RenderWorth
+from evercrawl.crawl.rendering.worth import ALWAYS, POOR_BYTES, Plain, RenderWorth
 from evercrawl.fetch.answer import unwrap
 from evercrawl.parse.urls import normalise
-from evercrawl.store.journal.events import RENDER_FAILED
+from evercrawl.store.journal.events import RENDER_FAILED, RENDER_GAINED
 from evercrawl.types import Exchange, Rendered
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Route
 
     from evercrawl.config import Config
-    from evercrawl.model.stored.reading import Fetched
+    from evercrawl.model.stored.reading import Before, Fetched
     from evercrawl.schedule.frontier.hosts import Host
 
 MOST_WAITING: Final = 64
@@ -106,22 +106,24 @@ class Rendering:
         """Pages that wait for the browser, or are done and not taken over."""
         return len(self._tasks) + len(self._done)
 
-    def fills(self, host: Host) -> bool:
-        """Whether an answer "not modified" says nothing of a host's pages: scripts fill them."""
-        return self._worth.gained(host.number)
+    def fills(self, host: Host, before: Before) -> bool:
+        """Whether an answer "not modified" says nothing of a page: scripts fill it, or may, as others of its site."""
+        if not self._worth.gained(host.number):
+            return False
+        return before.held is None or bool(before.held.flags & RENDER_GAINED) or before.words <= POOR_BYTES // 2
 
     def takes(self, answer: Fetched) -> bool:
         """Whether a page goes through the browser now; if not, what was read of it counts."""
         exchange, content = answer.exchange, answer.content
         if answer.slot in self._plain:  # it has been there
             before = self._plain.pop(answer.slot)
-            if exchange.rendered is not None and content is not None and content.text_bytes:
+            if exchange.rendered is not None and content is not None:
                 answer.rendering = before.verdict(content.text_bytes, len(content.targets))
             return False
         if content is None or exchange.status != 200 or exchange.truncated or exchange.error or content.error:
             return False
         held = (answer.before.digest, answer.before.digest_rest) == (content.digest, content.digest_rest)
-        if held and self._config.render != ALWAYS and not self.fills(answer.host):
+        if held and self._config.render != ALWAYS and not self.fills(answer.host, answer.before):
             return False  # as it was when it was found to be no page for the browser
         if content.mime not in _HTML or (self.pending >= MOST_WAITING and self._config.render != ALWAYS):
             return False
@@ -166,6 +168,8 @@ class Rendering:
             if len(data) <= self._config.body_max_bytes:
                 answer.exchange.rendered = Rendered(data, tuple(page.requisites))
                 answer.content, answer.unread = None, True
+            else:
+                answer.rendering = RENDER_FAILED
         finally:
             if answer.exchange.rendered is None:  # nobody archives what was asked for
                 self._errands.forget([each.request.url for each in page.requisites])

@@ -178,7 +178,8 @@ class Visiting:
     def _visit(self, host: Host, slot: int, url: str, now: float, *, new: bool) -> None:
         before, config = recall(self._partition, slot), self._config
         size, deadline_s = config.body_max_bytes, config.exchange_deadline_s
-        anew = self._soft404.doubts(url, before, now) or (self.rendering is not None and self.rendering.fills(host))
+        filled = self.rendering is not None and self.rendering.fills(host, before)
+        anew = filled or self._soft404.doubts(url, before, now)
         pairs = () if anew else validators(before)
         head = self._heads.wanted(host.number, slot, pairs)
         asked = () if head else pairs

@@ -74,13 +74,14 @@ class EarlierVersions:
         """Take note of visits, and return them as they are where a return is no change."""
         if visits.digest is None:
             return visits
+        lasting = self.lasting(visits.rows)  # as it was before these visits
         read = visits.read & ~visits.gone
         returned = np.zeros(len(visits), np.bool_)
         rows = visits.rows[read]
         returned[read] = self.learn(rows, visits.digest[read], visits.changed[read])
         by_time = visits.fresh_by_time
         if by_time is not None:
-            by_time = by_time ** self.lasting(visits.rows)  # the belief of all changes, as one of those that last
+            by_time = by_time**lasting  # the belief of all changes, as one of those that last
         age_s = np.where(returned, np.nan, visits.age_s)
         return replace(visits, changed=visits.changed & ~returned, age_s=age_s, fresh_by_time=by_time)
 

@@ -85,7 +85,7 @@ class ScaleItems:
 
 @dataclass(frozen=True, slots=True)
 class SharedFreshness:
-    """SharedFreshness at one ceiling for the whole crawl, as parts of the most that is possible.
+    """Freshness at one ceiling for the whole crawl, as parts of the most that is possible.
 
     Attributes
     ----------

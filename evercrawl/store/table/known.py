@@ -244,6 +244,7 @@ class KnownLog:
             place = bisect_right(self._firsts, slot) - 1
             found = self._waiting[place][slot - self._firsts[place]] if place >= 0 else self.rows(slot, slot + 1)[0]
             self._last = slot, found
+            return found
         return self._last[1]
 
     def seeds(self) -> NDArray[np.int64]:

@@ -102,21 +102,28 @@ def drift(pages: Mapping[int, PageAspects], folders: Mapping[int, int]) -> tuple
     profile = dict[int, Counter[str]]()
     for place, page in pages.items():
         profile.setdefault(folders[place], Counter()).update(page.first)
+    size = {
+        folder: math.fsum((count * weight[word]) ** 2 for word, count in words.items())
+        for folder, words in profile.items()
+    }
     found = list[tuple[float, float]]()
     for place, page in pages.items():
-        others = profile[folders[place]].copy()
-        others.subtract(page.first)
-        topic = {word: count * weight[word] for word, count in others.items() if count > 0}
-        if topic and page.first:
-            found.append((_cosine(page.first, topic, weight), _cosine(page.last, topic, weight)))
+        words, own = profile[folders[place]], page.first
+        if own and words.total() > len(own):  # the folder has other pages, with words
+            less = math.fsum((2 * words[word] - 1) * weight[word] ** 2 for word in own)
+            others = math.sqrt(max(size[folders[place]] - less, 0.0))
+            found.append((_alike(own, own, words, others, weight), _alike(page.last, own, words, others, weight)))
     first, last = (_mean([pair[k] for pair in found]) for k in (0, 1))
     return first, last, _mean([float(after < HALF * before) for before, after in found])
 
 
-def _cosine(words: frozenset[str], topic: Mapping[str, float], weight: Mapping[str, float]) -> float:
-    along = sum(topic.get(word, 0.0) * weight[word] for word in sorted(words))
-    size = math.sqrt(sum(weight[word] ** 2 for word in words)) * math.sqrt(sum(each**2 for each in topic.values()))
-    return along / size if size > 0 else 0.0
+def _alike(
+    words: frozenset[str], own: frozenset[str], folder: Mapping[str, int], others: float, weight: Mapping[str, float]
+) -> float:
+    """Return the cosine of words and a folder's other pages: the folder less a page's own words, of length `others`."""
+    along = math.fsum((folder.get(word, 0) - (word in own)) * weight[word] ** 2 for word in words)
+    length = math.sqrt(math.fsum(weight[word] ** 2 for word in words)) * others
+    return along / length if length > 0 else 0.0
 
 
 def _mean(values: Sequence[float]) -> float:
