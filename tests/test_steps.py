@@ -19,6 +19,17 @@ def touched() -> dict[str, dict[str, int]]:
     """Return the KiB of memory that operations touch, by size."""
     if not Path("/proc/self/clear_refs").exists():
         pytest.skip("this kernel does not tell which memory was touched")
+    first = _measured()
+    if all(sizes[str(LARGE)] - sizes[str(SMALL)] < MOST_KIB for sizes in first.values()):
+        return first
+    again = _measured()  # what others did to this machine adds to one of them, and what an operation does to both
+    return {
+        operation: min((sizes, again[operation]), key=lambda each: each[str(LARGE)] - each[str(SMALL)])
+        for operation, sizes in first.items()
+    }
+
+
+def _measured() -> dict[str, dict[str, int]]:
     command = [sys.executable, str(PROGRAM), str(SMALL), str(LARGE)]
     found = subprocess.run(command, check=True, capture_output=True, timeout=300)
     return dict(json.loads(found.stdout))

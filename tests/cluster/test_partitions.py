@@ -185,9 +185,9 @@ def test_the_verbs_answer_for_all_partitions(served, capsys):
     own = [count for url, count in pictures.items() if url.endswith("/own.png")]
     assert set(own) == {1}
     assert len(own) > 2
-    assert pictures[shared] == 2  # needed in both
-    counts = status["requisites"]
-    assert (counts["known"], counts["archived"], counts["owed"]) == (len(own) + 2, len(own) + 2, 0)
+    assert pictures[shared] in (1, 2)  # needed in both, where both come to it before the crawl is idle
+    counts, whole = status["requisites"], len(own) + pictures[shared]
+    assert (counts["known"], counts["archived"], counts["owed"]) == (whole, whole, 0)
     assert status["visits"] == sum(served.server.asked.values()) - sum(
         count for url, count in served.server.asked.items() if url.endswith(("/robots.txt", ".png"))
     ) + sum(1 for url in found.visited if "/private/" in url)
