@@ -44,7 +44,7 @@ MEMORY_WAIT_S: Final = 30.0  # how long a lack of memory is borne
 BATCH: Final = 32  # exchanges that are taken in together; where there are more, other tasks have their turn after them
 LEARNED: Final = 16  # of so many of them it is learned before these have it again
 STARTS: Final = 32  # visits that are begun before they have it
-DISPATCHED: Final = 8  # times so many, before what has ended is taken in: else fast hosts would keep it waiting
+DISPATCHED: Final = 64  # times so many, before what has ended is taken in: else fast hosts would keep it waiting
 
 _NO_MEMORY: Final = (
     "memory is used up; nothing acknowledged is lost: give the crawl more memory, or a limit that it keeps to with "
