@@ -11,6 +11,7 @@ import msgspec
 from evercrawl import __version__
 from evercrawl.ask.remote import message, reachable, received
 from evercrawl.errors import StoreError
+from evercrawl.store.disk.lock import holder
 from evercrawl.store.live_line import peer_uid, welcome
 
 T = TypeVar("T")
@@ -21,7 +22,11 @@ ALL: Final = -1
 VERB: Final = "verb"
 """Asked to run a verb of the command line, whose words are the parameters."""
 PATIENCE_S: Final = 600.0
+"""That an asker has with a verb; with questions it has less."""
 STATES_S: Final = 5.0
+_TOLD_S: Final = 2.0  # more than it has itself, so that it is told who did not answer
+ENDED_S: Final = 600.0
+"""A process of a partition that has said nothing for so long is ended, and another one is begun."""
 
 
 class PartState(msgspec.Struct, frozen=True):
@@ -43,6 +48,11 @@ class PartState(msgspec.Struct, frozen=True):
         Addresses that it may request, and that it lets.
     at_rest
         Whether nothing is left to fetch, and nothing is owed.
+    pid
+        Of its process, on its machine; 0 where that has not said it.
+    silent_s, opening
+        For how long its process has said nothing; 0 as long as that is nothing unusual. Whether it has yet to say
+        anything, because it opens its directory.
     """
 
     number: int
@@ -63,15 +73,27 @@ class PartState(msgspec.Struct, frozen=True):
     leases: int = 0
     let: int = 0
     at_rest: bool = False
+    pid: int = 0
+    silent_s: float = 0.0
+    opening: bool = False
 
 
 class PartsAsked(msgspec.Struct, frozen=True):
-    """What is asked: by which version, of which partition (or `ALL`), what, with its parameters as msgpack."""
+    """What is asked: by which version, of which partition (or `ALL`), what, with its parameters as msgpack.
+
+    Attributes
+    ----------
+    version, number, name, parameters
+        As above.
+    patience_s
+        For how long the asker waits.
+    """
 
     version: str
     number: int
     name: str
     parameters: bytes = b""
+    patience_s: float = PATIENCE_S
 
 
 class PartsAnswer(msgspec.Struct, frozen=True):
@@ -89,15 +111,44 @@ class VerbAnswer(msgspec.Struct, frozen=True):
     err: str
 
 
+def hung(state: PartState) -> str:
+    """Return that the process of a partition hangs, in a sentence that says what to do; "" where it does not.
+
+    Examples
+    --------
+    >>> hung(PartState(2, "box", up=True)), hung(PartState(2, "box", up=True, silent_s=300.0, opening=True))
+    ('', '')
+    >>> print(hung(PartState(2, "box", up=True, pid=71, silent_s=35.2)))  # doctest: +NORMALIZE_WHITESPACE
+    its process (71 on box) has said nothing for 35 s: it is stopped, blocked or gets no processor time. It fetches
+    nothing until it continues, and is begun again 600 s after its last word; to have that now: kill -9 71
+    """
+    if not state.up or not state.silent_s or state.opening:
+        return ""
+    machine = f" on {state.where}" if state.where else ""
+    return (
+        f"its process ({state.pid or 'of unknown number'}{machine}) has said nothing for {state.silent_s:.0f} s: it is "
+        "stopped, blocked or gets no processor time. It fetches nothing until it continues, and is begun again "
+        f"{ENDED_S:.0f} s after its last word" + (f"; to have that now: kill -9 {state.pid}" if state.pid else "")
+    )
+
+
 def part_states(directory: Path) -> list[PartState] | None:
-    """Return how the partitions of the crawl are that runs in a directory; None where none runs."""
+    """Return how the partitions of the crawl are that runs in a directory; None where none runs.
+
+    Raises
+    ------
+    StoreError
+        Something runs it, and does not answer; the message says what to do.
+    """
     try:
-        return _asked(directory, PartsAsked(__version__, ALL, "states"), list[PartState], STATES_S)
-    except StoreError:
+        return _asked(directory, PartsAsked(__version__, ALL, "states", b"", STATES_S), list[PartState])
+    except _StoppedError:
         return None
 
 
-def ask_part(directory: Path, number: int, kind: type[T], name: str, parameters: Any) -> T:
+def ask_part(
+    directory: Path, number: int, kind: type[T], name: str, parameters: Any, patience_s: float = PATIENCE_S
+) -> T:
     """Return the answer of one partition of a running crawl, wherever it is, as a `kind`.
 
     Parameters
@@ -106,21 +157,29 @@ def ask_part(directory: Path, number: int, kind: type[T], name: str, parameters:
         Of the crawl.
     number, name, parameters
         Which partition, and what it is asked; see `evercrawl.cluster.answering`.
+    patience_s
+        After so long it is given up, there too.
 
     Raises
     ------
     StoreError
         It does not answer; the message says why.
     """
-    return _asked(
-        directory, PartsAsked(__version__, number, name, msgspec.msgpack.encode(parameters)), kind, PATIENCE_S
-    )
+    asked = PartsAsked(__version__, number, name, msgspec.msgpack.encode(parameters), patience_s)
+    try:
+        return _asked(directory, asked, kind)
+    except _StoppedError as error:
+        raise StoreError("it is on another machine, and the crawl does not run: start it, or ask there") from error
 
 
-def _asked(directory: Path, asked: PartsAsked, kind: type[T], patience_s: float) -> T:
+class _StoppedError(Exception):
+    """Nothing runs the crawl."""
+
+
+def _asked(directory: Path, asked: PartsAsked, kind: type[T]) -> T:
     try:
         with reachable(directory, PARTS_SOCKET) as path, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
-            line.settimeout(patience_s)
+            line.settimeout(asked.patience_s + _TOLD_S)
             line.connect(path)
             if not welcome(peer_uid(line)):
                 raise StoreError("the process that runs the crawl is of another user")
@@ -130,8 +189,21 @@ def _asked(directory: Path, asked: PartsAsked, kind: type[T], patience_s: float)
                 raise StoreError(answer.trouble)
             return msgspec.msgpack.decode(answer.data, type=kind)
     except (FileNotFoundError, ConnectionRefusedError) as error:
-        raise StoreError("it is on another machine, and the crawl does not run: start it, or ask there") from error
+        raise _StoppedError from error
+    except (TimeoutError, BlockingIOError) as error:  # the latter where many others wait already
+        raise StoreError(_silent(directory, asked.patience_s + _TOLD_S)) from error
     except (OSError, EOFError, msgspec.MsgspecError) as error:
         raise StoreError(
-            f"the process that runs the crawl does not answer ({error or type(error).__name__})"
+            f"the process that runs the crawl does not answer ({str(error) or type(error).__name__}); ask again"
         ) from error
+
+
+def _silent(directory: Path, waited_s: float) -> str:
+    """Return that what runs the crawl hangs, and what to do."""
+    pid = (holder(directory) or {}).get("pid")
+    named = f" ({pid})" if pid else ""
+    then = f"; kill -CONT {pid} continues a stopped one, and kill -9 {pid} loses nothing" if pid else ""
+    return (
+        f"the process that runs the crawl{named} has not answered for {waited_s:.0f} s: it is stopped, blocked or gets "
+        f"no processor time, or its machine does{then}: then start the crawl again"
+    )

@@ -183,7 +183,7 @@ def _status(args: argparse.Namespace, directory: Path) -> int:
         _refuse(args, directory)
     from evercrawl.cli.show.words import table
     from evercrawl.cli.verbs.status import requisite_words
-    from evercrawl.cluster.questions import statuses
+    from evercrawl.cluster.questions import statuses, trouble_of_run
     from evercrawl.store.disk.lock import holder
     from evercrawl.store.requisites.book import RequisiteCounts
 
@@ -204,6 +204,7 @@ def _status(args: argparse.Namespace, directory: Path) -> int:
     of_pages = [part.state.requisites for part in parts if part.state.requisites is not None]
     requisites = RequisiteCounts(*map(sum, zip(*of_pages, strict=True))) if of_pages else None
     running = holder(directory) is not None
+    trouble = trouble_of_run(directory) if running else ""
     if args.json:
         rows = [
             {
@@ -215,7 +216,7 @@ def _status(args: argparse.Namespace, directory: Path) -> int:
         ]  # fmt: skip
         whole = len(parts) + len(found.troubles)
         about = {"directory": str(directory), "running": running, "partitions": whole, "answered": len(parts)}
-        counts = {"requisites": requisites._asdict() if requisites is not None else None}
+        counts = {"trouble": trouble or None, "requisites": requisites._asdict() if requisites is not None else None}
         print(json_line("status", {**about, **sums, **counts, "parts": rows}))
         return 0
     lines = [
@@ -241,6 +242,7 @@ def _status(args: argparse.Namespace, directory: Path) -> int:
     ]  # fmt: skip
     print("\n".join(table(head, cells, frozenset())))
     _note(found.note)
+    _note(trouble)
     return 0
 
 

@@ -50,13 +50,13 @@ class PartAnswering:
 
     async def answer(self, question: PartQuestion) -> PartAnswered:
         """Return the answer, or why there is none."""
-        async with self._turn:
-            try:
+        try:
+            async with asyncio.timeout(min(question.patience_s, LONGEST_S)), self._turn:
                 return await self._answered(question)
-            except TimeoutError:
-                return PartAnswered(question.id, b"", "it took too long to answer")
-            except (OSError, msgspec.MsgspecError) as error:
-                return PartAnswered(question.id, b"", f"it cannot answer ({error})")
+        except TimeoutError:
+            return PartAnswered(question.id, b"", "it took too long to answer")
+        except (OSError, msgspec.MsgspecError) as error:
+            return PartAnswered(question.id, b"", f"it cannot answer ({error})")
 
     async def _answered(self, question: PartQuestion) -> PartAnswered:
         if question.name == VERB:
@@ -79,7 +79,7 @@ class PartAnswering:
         )  # fmt: skip
         try:
             os.setpriority(os.PRIO_PROCESS, child.pid, _NICE)
-            out, err = await asyncio.wait_for(child.communicate(given), LONGEST_S)
+            out, err = await child.communicate(given)
         finally:
             if child.returncode is None:
                 child.kill()

@@ -15,11 +15,13 @@ from evercrawl import __version__
 from evercrawl.ask.listening import bound, removed
 from evercrawl.ask.parts_line import ALL, PARTS_SOCKET, PartsAnswer, PartsAsked, PartState
 from evercrawl.ask.remote import LENGTH, QUESTION_BYTES, message
-from evercrawl.cluster.wire import Frame, PartAnswered, PartQuestion
+from evercrawl.cluster.wire import Frame, PartAnswered, PartQuestion, PartQuestionDropped
 from evercrawl.store.live_line import peer_uid, welcome
 
 _ASKING_S: Final = 5.0  # that an asker may take to ask, or to read an answer
 _MOST: Final = 512  # askers at a time
+_OF_ONE: Final = 64
+"""Questions under way to one partition at most."""
 
 
 class AskedParts:
@@ -29,23 +31,34 @@ class AskedParts:
     ----------
     say
         Sends a frame to the process of a partition; returns whether there is one.
+    hung
+        Returns why the process of a partition would not answer, in a sentence; "" where it would.
     """
 
-    def __init__(self, say: Callable[[int, Frame], bool]) -> None:
-        self._say, self._ids = say, count(1)
+    def __init__(self, say: Callable[[int, Frame], bool], hung: Callable[[int], str] = lambda number: "") -> None:
+        self._say, self._hung, self._ids = say, hung, count(1)
         self._waiting = dict[int, tuple[int, asyncio.Future[PartsAnswer]]]()
 
-    async def ask(self, number: int, name: str, parameters: bytes) -> PartsAnswer:
-        """Return what a partition answers, or why it does not."""
+    async def ask(self, number: int, name: str, parameters: bytes, patience_s: float) -> PartsAnswer:
+        """Return what a partition answers, or why it does not; one that nobody waits for is dropped there too."""
+        if sentence := self._hung(number):
+            return PartsAnswer(b"", sentence)
+        if sum(other == number for other, _ in self._waiting.values()) >= _OF_ONE:
+            return PartsAnswer(b"", f"{_OF_ONE} questions to it are under way; ask again")
         asked = next(self._ids)
         answer: asyncio.Future[PartsAnswer] = asyncio.get_running_loop().create_future()
         self._waiting[asked] = number, answer
         try:
-            if not self._say(number, PartQuestion(asked, name, parameters)):
+            if not self._say(number, PartQuestion(asked, name, parameters, patience_s)):
                 return PartsAnswer(b"", "its process does not run now")
-            return await answer
+            async with asyncio.timeout(patience_s):
+                return await answer
+        except TimeoutError:
+            return PartsAnswer(b"", self._hung(number) or f"it has not answered within {patience_s:g} s")
         finally:
             del self._waiting[asked]
+            if not answer.done() or answer.cancelled():
+                self._say(number, PartQuestionDropped(asked))
 
     def heard(self, said: PartAnswered) -> None:
         """Take an answer in; one that nobody waits for is dropped."""
@@ -77,7 +90,7 @@ class PartsLine:
         self,
         directory: Path,
         states: Callable[[], list[PartState]],
-        ask: Callable[[int, str, bytes], Awaitable[PartsAnswer]],
+        ask: Callable[[int, str, bytes, float], Awaitable[PartsAnswer]],
     ) -> None:
         self._directory, self._states, self._ask = directory, states, ask
         self._server: asyncio.Server | None = None
@@ -104,7 +117,10 @@ class PartsLine:
         task = asyncio.current_task()
         assert task is not None
         try:
-            if len(self._tasks) >= _MOST or not welcome(peer_uid(writer.get_extra_info("socket"))):
+            if not welcome(peer_uid(writer.get_extra_info("socket"))):
+                return
+            if len(self._tasks) >= _MOST:
+                writer.write(message(PartsAnswer(b"", f"{_MOST} questions are under way; ask again")))
                 return
             self._tasks.add(task)
             async with asyncio.timeout(_ASKING_S):
@@ -112,7 +128,10 @@ class PartsLine:
                 if size > QUESTION_BYTES:
                     return
                 asked = msgspec.msgpack.decode(await reader.readexactly(size), type=PartsAsked)
-            writer.write(message(await self._answered(asked)))
+            answer = await self._answered_while(reader, asked)
+            if answer is None:
+                return
+            writer.write(message(answer))
             await asyncio.wait_for(writer.drain(), _ASKING_S)
         except (OSError, msgspec.MsgspecError, TimeoutError, asyncio.IncompleteReadError):
             pass  # who asked is gone, or is none of ours
@@ -122,9 +141,20 @@ class PartsLine:
             self._tasks.discard(task)
             writer.close()
 
+    async def _answered_while(self, reader: asyncio.StreamReader, asked: PartsAsked) -> PartsAnswer | None:
+        """Return the answer; None where whoever asked is gone before it comes."""
+        answering, gone = asyncio.ensure_future(self._answered(asked)), asyncio.ensure_future(reader.read(1))
+        try:
+            await asyncio.wait([answering, gone], return_when=asyncio.FIRST_COMPLETED)
+            return answering.result() if answering.done() else None
+        finally:
+            answering.cancel()
+            gone.cancel()
+            await asyncio.gather(answering, gone, return_exceptions=True)
+
     async def _answered(self, asked: PartsAsked) -> PartsAnswer:
         if asked.version != __version__:
             return PartsAnswer(b"", f"the crawl is run by evercrawl {__version__}; ask with the same version")
         if asked.number == ALL:
             return PartsAnswer(msgspec.msgpack.encode(self._states()))
-        return await self._ask(asked.number, asked.name, asked.parameters)
+        return await self._ask(asked.number, asked.name, asked.parameters, asked.patience_s)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 EVERY_S: Final = 12.0
@@ -49,6 +49,9 @@ def wanted(parts: Sequence[float], used: Sequence[float]) -> list[float]:
 class SharedCeiling:
     """Which part of the ceiling each partition may use: some are lowered, and once they say so, others are raised.
 
+    Who may request nothing at present, because its leave is over, uses nothing and need not say so: it hears what it
+    was told last before it has leave again.
+
     Parameters
     ----------
     parts
@@ -71,8 +74,21 @@ class SharedCeiling:
         if part == self.told[number]:
             self._held[number] = part
 
-    def turn(self, used: Sequence[float], now: float) -> dict[int, float]:
-        """Return what partitions are to be told now: number -> part."""
+    def turn(self, used: Sequence[float], now: float, shut: Collection[int] = ()) -> dict[int, float]:
+        """Return what partitions are to be told now: number -> part.
+
+        Parameters
+        ----------
+        used
+            How much of its even part each uses.
+        now
+            The time, by any clock that is not set back.
+        shut
+            Partitions that may request nothing until they have been told something later than what is returned now.
+        """
+        for number in shut:
+            self._held[number] = self.told[number]
+        used = [0.0 if number in shut else use for number, use in enumerate(used)]
         if self._held != self.told:  # one has yet to say that it goes by less
             return {}
         if self._raised:
@@ -83,7 +99,11 @@ class SharedCeiling:
             goal = wanted(self.told, used)
             news = {number: part for number, part in enumerate(goal) if part < self.told[number] - _STEP}
             kept = [news.get(number, part) for number, part in enumerate(self.told)]
-            short = {number: part - kept[number] for number, part in enumerate(goal) if part > kept[number] + _STEP}
+            short = {
+                number: part - kept[number]
+                for number, part in enumerate(goal)
+                if part > kept[number] + _STEP and number not in shut
+            }
             if short:
                 share = min((len(goal) - sum(kept)) / sum(short.values()), 1.0)
                 self._raised = {number: kept[number] + more * share for number, more in short.items()}

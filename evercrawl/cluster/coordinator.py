@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from evercrawl.ask.parts_line import PartState
+from evercrawl.ask.parts_line import PartState, hung
 from evercrawl.cluster.asking import AskedParts, PartsLine
 from evercrawl.cluster.birth import ClusterBirth, next_life
 from evercrawl.cluster.ceilings import SharedCeiling
 from evercrawl.cluster.launching import Launcher, LocalLauncher, PartProcess
 from evercrawl.cluster.metrics import EVERY_S, write_figures
 from evercrawl.cluster.part import LEAVE_S, PartPlan
+from evercrawl.cluster.patience import Listening, Patience
 from evercrawl.cluster.shares import part_config, with_changes, written
 from evercrawl.cluster.wire import (
     CeilingShared,
@@ -67,6 +68,9 @@ class _Part:
     again_at: float = 0.0
     ended: bool = False
     leave_until: float = float("-inf")  # of its process, by the monotonic clock of this one
+    using_until: float = float("-inf")  # the same of all its processes so far: until then one may use its ceiling
+    patience: Patience | None = None  # with its process, while that is connected
+    told_hung: bool = False  # whether people were told that it hangs
     shut_until: float = float("-inf")  # until then an earlier process may request pages, and this one may not
     waits: str = ""  # why it cannot be begun, as people were told
     outcomes: Counter[str] = field(default_factory=Counter[str])
@@ -111,8 +115,11 @@ class Coordinator:
         self._rests, self._last = 0, (-1, -1)
         self._left, self._measured_at = limits.pages, float("-inf")
         self._tasks = set[asyncio.Task[None]]()
-        self._ceiling = SharedCeiling(birth.parts)
-        self._asked = AskedParts(lambda number, frame: self._say(self._parts[number], frame))
+        self._ceiling, self._listening = SharedCeiling(birth.parts), Listening()
+        self._asked = AskedParts(
+            lambda number, frame: self._say(self._parts[number], frame),
+            lambda number: hung(self._state(self._parts[number])),
+        )
         self._line = PartsLine(directory, self.states, self._asked.ask)
 
     async def run(self, stop: asyncio.Event | None = None) -> Summary:
@@ -126,6 +133,7 @@ class Coordinator:
         await self._line.open()
         try:
             while not self._over(stop):
+                self._mind()
                 self._revive()
                 self._allow()
                 self._share()
@@ -169,15 +177,17 @@ class Coordinator:
 
     def states(self) -> list[PartState]:
         """Return each partition at this instant."""
-        return [
-            PartState(
+        return [self._state(part) for part in self._parts]
+
+    def _state(self, part: _Part) -> PartState:
+        opening = part.patience is not None and part.patience.opening
+        return PartState(
                 part.number, self._launcher.where(part.number), part.writer is not None, part.lives, part.waits,
                 part.report.known - part.report.elsewhere, part.report.elsewhere, part.report.fetched,
                 part.report.queue, part.visits, part.report.bytes_in, part.report.in_flight, part.report.rate_per_s,
                 part.report.letters, part.report.under_way, part.report.leases, part.report.let, part.report.at_rest,
-            )
-            for part in self._parts
-        ]  # fmt: skip
+                part.report.pid, 0.0 if part.patience is None else part.patience.silent_s(time.monotonic()), opening,
+            )  # fmt: skip
 
     def _measure(self, *, last: bool = False) -> None:
         """Write the figures of all partitions for Prometheus, now and then."""
@@ -231,9 +241,25 @@ class Coordinator:
     def _share(self) -> None:
         """Let partitions use what others leave of the ceiling on pages."""
         if self._settings().rate_per_s:
-            used = [part.report.used if part.writer is not None else 0.0 for part in self._parts]
-            for number, share in self._ceiling.turn(used, time.monotonic()).items():
+            now, used = time.monotonic(), [part.report.used for part in self._parts]
+            shut = {part.number for part in self._parts if part.using_until < now}
+            for number, share in self._ceiling.turn(used, now, shut).items():
                 self._say(self._parts[number], CeilingShared(share))
+
+    def _mind(self) -> None:
+        """Tell people of processes that hang, and end those that have for long."""
+        now = time.monotonic()
+        paused_s = self._listening.paused_s(now)
+        for part in self._parts:
+            if part.patience is None or part.process is None:
+                continue
+            part.patience.missed(paused_s, now)
+            sentence = hung(self._state(part))
+            if bool(sentence) != part.told_hung:
+                part.told_hung = bool(sentence)
+                self._tell(f"partition {part.number}: {sentence or 'its process continues'}")
+            if part.patience.is_over(now):
+                part.process.kill()
 
     def _take_back(self, part: _Part) -> None:
         """Let others have the visits that a partition may make no more, once it has said that it has heard."""
@@ -278,6 +304,7 @@ class Coordinator:
             process.kill()
         if line is not None:
             reader, part.writer = line
+            part.patience, part.told_hung = Patience(time.monotonic()), False
             self._say(part, PagesAllowed(-1 if self._left is None else part.allowed - part.before))
             self._say(part, CeilingShared(self._ceiling.told[part.number]))
             listening = asyncio.ensure_future(self._listen(part, reader))
@@ -290,7 +317,7 @@ class Coordinator:
             if not over.done():
                 process.kill()
         how = await over
-        part.writer = part.process = None
+        part.writer = part.process = part.patience = None
         self._asked.gone(part.number)
         if process.gone:  # no exchange of it can be begun any more
             part.leave_until = float("-inf")
@@ -302,6 +329,8 @@ class Coordinator:
 
     async def _listen(self, part: _Part, reader: asyncio.StreamReader) -> None:
         while (frame := await read_frame(reader)) is not None:
+            if part.patience is not None:
+                part.patience.heard(time.monotonic())
             self._hear(part, frame)
 
     def _hear(self, part: _Part, frame: Frame) -> None:
@@ -310,7 +339,7 @@ class Coordinator:
                 self._say(self._parts[frame.to], frame)
         elif isinstance(frame, LeaveAsked):
             if time.monotonic() >= part.shut_until:
-                part.leave_until = time.monotonic() + LEAVE_S
+                part.leave_until = part.using_until = time.monotonic() + LEAVE_S
                 self._say(part, LeaveGiven(frame.at))
         elif isinstance(frame, PartReport):
             if frame.message:

@@ -25,6 +25,7 @@ from evercrawl.cluster.wire import (
     PagesAllowed,
     PartEnded,
     PartQuestion,
+    PartQuestionDropped,
     PartReport,
     StopAsked,
     packed,
@@ -145,7 +146,7 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
             writer.write(packed(frame))
 
     carrier, stop = HubCarrier(plan.incarnation, write), asyncio.Event()
-    answering, answers = PartAnswering(plan.directory), list[asyncio.Task[None]]()
+    answering, answers = PartAnswering(plan.directory), dict[int, asyncio.Task[None]]()
 
     def watch(progress: Progress) -> None:
         with_others = carrier.standing
@@ -155,7 +156,7 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
                 max(progress.queue - with_others.elsewhere, 0), progress.visits, progress.bytes_in, progress.in_flight,
                 progress.rate_per_s, progress.outcomes, progress.errors, with_others.letters, carrier.pages() or 0,
                 with_others.at_rest, progress.message, with_others.under_way, with_others.leases, with_others.let,
-                with_others.used, carrier.ceiling(),
+                with_others.used, carrier.ceiling(), os.getpid(),
             )
         )  # fmt: skip
 
@@ -169,13 +170,18 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
             if isinstance(frame, StopAsked):
                 stop.set()
             if isinstance(frame, PartQuestion):
-                answers.append(asyncio.ensure_future(answer(frame)))
+                answer(frame)
+            if isinstance(frame, PartQuestionDropped) and frame.id in answers:
+                answers[frame.id].cancel()
             carrier.hear(frame)
         stop.set()  # the coordinator is gone: whoever follows it begins this partition anew
 
-    async def answer(question: PartQuestion) -> None:
-        write(await answering.answer(question))
-        answers[:] = [each for each in answers if not each.done() and each is not asyncio.current_task()]
+    def answer(question: PartQuestion) -> None:
+        async def answered() -> None:
+            write(await answering.answer(question))
+
+        answers[question.id] = asyncio.ensure_future(answered())
+        answers[question.id].add_done_callback(lambda _: answers.pop(question.id))
 
     async def ask() -> None:
         while True:
@@ -198,9 +204,10 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
     except EvercrawlError as error:
         write(PartEnded(str(error), again=not isinstance(error, (ConfigError, NoRoomError))))
     finally:
-        for task in (*beside, *answers):
+        left = list(answers.values())
+        for task in (*beside, *left):
             task.cancel()
-        await asyncio.gather(*answers, return_exceptions=True)
+        await asyncio.gather(*left, return_exceptions=True)
         writer.close()
         with contextlib.suppress(OSError):  # the coordinator is gone
             await writer.wait_closed()

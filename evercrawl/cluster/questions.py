@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
@@ -14,7 +14,7 @@ import numpy as np
 
 from evercrawl.arrays.hasher import Hasher
 from evercrawl.ask.parted import PartStates
-from evercrawl.ask.parts_line import VERB, PartState, VerbAnswer, ask_part, part_states
+from evercrawl.ask.parts_line import VERB, PartState, VerbAnswer, ask_part, hung, part_states
 from evercrawl.ask.rank.top import TopPage, top_pages
 from evercrawl.ask.search.search import Narrow, Search, SearchAnswer
 from evercrawl.ask.status import Status, status
@@ -22,7 +22,7 @@ from evercrawl.ask.verify.findings import Findings
 from evercrawl.ask.verify.together import together
 from evercrawl.ask.verify.verify import Watch, verify
 from evercrawl.cluster.birth import part_directories, read_birth
-from evercrawl.errors import EvercrawlError
+from evercrawl.errors import EvercrawlError, StoreError
 from evercrawl.model.stored.reader import opened
 from evercrawl.model.view import View, settings
 from evercrawl.parse.sites import found_site
@@ -33,6 +33,12 @@ from evercrawl.store.post.book import Peer
 from evercrawl.store.post.ownership import Ownership
 
 _T = TypeVar("_T")
+QUESTION_S: Final = 60.0
+"""That partitions of other machines have for the answer to a question, such as of `top`."""
+SERVED_S: Final = 8.0
+"""The same for a question of a server, whose readers wait."""
+SILENT_S: Final = 10.0
+"""For so long it is not asked again how the partitions are, once nobody answered that."""
 STOPPED_S: Final = 30.0
 """For so long the state of a crawl that does not run serves whoever asks."""
 
@@ -62,8 +68,17 @@ class PartAnswers(Generic[_T]):
         return f"{len(self.answers)} of {whole} partitions answered ({why})"
 
 
-def each(directory: Path, kind: type[_T], name: str, **parameters: Any) -> PartAnswers[_T]:
+def each(
+    directory: Path, kind: type[_T], name: str, patience_s: float = QUESTION_S, **parameters: Any
+) -> PartAnswers[_T]:
     """Ask every partition one of `QUESTIONS`; those on other machines through the running crawl, all at once.
+
+    Parameters
+    ----------
+    directory, kind, name, parameters
+        As of `ask_part`.
+    patience_s
+        For how long those of other machines may take.
 
     Raises
     ------
@@ -73,7 +88,7 @@ def each(directory: Path, kind: type[_T], name: str, **parameters: Any) -> PartA
     parts = part_directories(directory)
 
     def afar(number: int) -> _T:
-        return ask_part(directory, number, kind, name, parameters)
+        return ask_part(directory, number, kind, name, parameters, patience_s)
 
     found, error, far = PartAnswers[_T](), None, {number for number in range(len(parts)) if is_afar(directory, number)}
     with ThreadPoolExecutor(max_workers=max(len(far), 1)) as threads:
@@ -111,9 +126,9 @@ def owner(directory: Path, url: str) -> int:
     return own.of(hostname(url))
 
 
-def top(directory: Path, most: int) -> tuple[list[TopPage], str]:
+def top(directory: Path, most: int, patience_s: float = QUESTION_S) -> tuple[list[TopPage], str]:
     """Return the most important pages of all partitions, and how many answered where not all did."""
-    found = each(directory, tuple[float, float, list[TopPage]], "top", most=most)
+    found = each(directory, tuple[float, float, list[TopPage]], "top", patience_s, most=most)
     whole = sum(total for total, _, _ in found.answers.values())
     counted = sum(count for _, count, _ in found.answers.values())
     pages = [
@@ -138,10 +153,12 @@ def _top(part: Path, most: int) -> tuple[float, float, list[TopPage]]:
         return float(importance.sum()), counted, top_pages(view, most, importance)
 
 
-def search(directory: Path, words: str, narrow: Narrow, limit: int) -> tuple[SearchAnswer, str]:
+def search(
+    directory: Path, words: str, narrow: Narrow, limit: int, patience_s: float = QUESTION_S
+) -> tuple[SearchAnswer, str]:
     """Return what the partitions find, the best first."""
     began = time.monotonic()
-    found = each(directory, SearchAnswer, "search", words=words, narrow=asdict(narrow), limit=limit)
+    found = each(directory, SearchAnswer, "search", patience_s, words=words, narrow=asdict(narrow), limit=limit)
     answers = list(found.answers.values())
     hits = sorted((hit for answer in answers for hit in answer.hits), key=lambda hit: (-hit.score, hit.url))
     more = len(hits) > limit or any(answer.more for answer in answers)
@@ -202,13 +219,20 @@ class AllParts:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._stopped: tuple[float, PartStates] | None = None
+        self._silent: tuple[float, PartStates] | None = None
 
     def states(self) -> PartStates:
-        """Return how the partitions are; of a crawl that does not run, as of some seconds ago."""
-        running = part_states(self._directory)
+        """Return how the partitions are; of a crawl that does not run or does not answer, as of some seconds ago."""
+        if self._silent is not None and time.monotonic() < self._silent[0] + SILENT_S:
+            return self._silent[1]
+        try:
+            running, self._silent = part_states(self._directory), None
+        except StoreError as trouble:
+            self._silent = time.monotonic(), PartStates(running=True, parts=[], note=str(trouble))
+            return self._silent[1]
         if running is not None:
             self._stopped = None
-            return PartStates(running=True, parts=running, note="")
+            return PartStates(running=True, parts=running, note=hanging(running))
         if self._stopped is None or time.monotonic() > self._stopped[0] + STOPPED_S:
             found = statuses(self._directory)
             parts = [
@@ -223,11 +247,24 @@ class AllParts:
 
     def top(self, most: int) -> tuple[list[TopPage], str]:
         """Return the most important pages."""
-        return top(self._directory, most)
+        return top(self._directory, most, SERVED_S)
 
     def search(self, words: str, narrow: Narrow, limit: int) -> tuple[SearchAnswer, str]:
         """Return what is found, the best first."""
-        return search(self._directory, words, narrow, limit)
+        return search(self._directory, words, narrow, limit, SERVED_S)
+
+
+def hanging(states: Sequence[PartState]) -> str:
+    """Return which partitions hang, a sentence each; "" where none does."""
+    return "; ".join(f"partition {state.number}: {sentence}" for state in states if (sentence := hung(state)))
+
+
+def trouble_of_run(directory: Path) -> str:
+    """Return what is wrong with the processes of the crawl that runs in a directory, and what to do; "" for nothing."""
+    try:
+        return hanging(part_states(directory) or [])
+    except StoreError as trouble:
+        return str(trouble)
 
 
 def verified(directory: Path, watch: Watch) -> tuple[dict[str, Findings], str]:

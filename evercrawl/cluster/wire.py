@@ -66,6 +66,8 @@ class PartReport(msgspec.Struct, array_like=True, frozen=True, tag="report"):
         A sentence worth showing once.
     ceiling
         The part of the ceilings that it goes by.
+    pid
+        Of the process.
     """
 
     known: int = 0
@@ -87,14 +89,22 @@ class PartReport(msgspec.Struct, array_like=True, frozen=True, tag="report"):
     let: int = 0
     used: float = 0.0
     ceiling: float = 0.0
+    pid: int = 0
 
 
 class PartQuestion(msgspec.Struct, array_like=True, frozen=True, tag="question"):
-    """A question to a partition: its number, which one it is, and its parameters as msgpack."""
+    """A question to a partition: its number, which one it is, its parameters as msgpack, and how long it may take."""
 
     id: int
     name: str
     parameters: bytes
+    patience_s: float
+
+
+class PartQuestionDropped(msgspec.Struct, array_like=True, frozen=True, tag="dropped"):
+    """Nobody waits for the answer to a question any more."""
+
+    id: int
 
 
 class PartAnswered(msgspec.Struct, array_like=True, frozen=True, tag="answer"):
@@ -139,6 +149,7 @@ Frame: TypeAlias = (
     | StopAsked
     | PartReport
     | PartQuestion
+    | PartQuestionDropped
     | PartAnswered
     | Joined
     | PartEnded

@@ -303,6 +303,8 @@ class Parts:
         )
         self.posting = _posting(config, partition, self.learner, self.storing, outside, frontier)
         self.access.leases = self.posting.leases if self.posting is not None else None
+        if outside.post is not None:
+            self.access.may_fetch = outside.post.may_fetch
         self.leisure = Leisure(clock.now(), network.idle_s)
         text = indexing is not None or config.looks_for_words or "facts" in policy.needs
         self.parsers = (

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import os
 import signal
+import socket
 import threading
 import time
 from pathlib import Path
@@ -10,16 +12,19 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from evercrawl.ask.parts_line import PARTS_SOCKET, PartState, ask_part, part_states
-from evercrawl.ask.remote import reachable
+from evercrawl import __version__
+from evercrawl.ask import parts_line
+from evercrawl.ask.parts_line import PARTS_SOCKET, PartsAnswer, PartsAsked, PartState, ask_part, part_states
+from evercrawl.ask.remote import message, reachable
 from evercrawl.cli.main import main
-from evercrawl.cluster import questions
+from evercrawl.cluster import asking, questions
 from evercrawl.cluster.answering import PartAnswering
 from evercrawl.cluster.asking import AskedParts, PartsLine
 from evercrawl.cluster.birth import ClusterBirth, part_directories, write_birth
-from evercrawl.cluster.wire import PartAnswered, PartQuestion
+from evercrawl.cluster.wire import PartAnswered, PartQuestion, PartQuestionDropped
 from evercrawl.config import load
 from evercrawl.errors import StoreError
+from evercrawl.store.disk.lock import PURPOSE, Lock
 
 
 class Coordinating:
@@ -46,6 +51,13 @@ class Coordinating:
     def __exit__(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._end.set)
         self._thread.join(5)
+
+
+def until(what) -> None:
+    end = time.monotonic() + 5
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.005)
 
 
 def test_answers_come_from_the_partition_that_was_asked_and_why_there_is_none(tmp_path):
@@ -100,6 +112,105 @@ def test_who_asks_while_the_crawl_ends_is_told_so(tmp_path):
     assert said == ["the crawl ended while it was asked"]
 
 
+def test_who_does_not_answer_in_time_is_named_and_the_question_is_dropped_there(tmp_path):
+    frames = list[object]()
+
+    def process(asked, number, frame) -> bool:
+        frames.append(frame)
+        return True
+
+    with Coordinating(tmp_path, process):
+        began = time.monotonic()
+        with pytest.raises(StoreError, match=r"not answered within 0\.1 s"):
+            ask_part(tmp_path, 0, int, "top", {}, 0.1)
+        assert time.monotonic() < began + 2.0
+    assert [type(frame) for frame in frames] == [PartQuestion, PartQuestionDropped]
+    assert frames[0].patience_s == 0.1
+
+
+def test_questions_whose_asker_is_gone_are_dropped_and_do_not_stand_in_the_way_of_others(tmp_path, monkeypatch):
+    monkeypatch.setattr(asking, "_MOST", 3)
+    asked_of, dropped = list[int](), list[int]()
+
+    def process(asked, number, frame) -> bool:
+        (dropped if isinstance(frame, PartQuestionDropped) else asked_of).append(frame.id)
+        if number == 1 and isinstance(frame, PartQuestion):
+            asked.heard(PartAnswered(frame.id, msgspec.msgpack.encode(7)))
+        return True
+
+    question = message(PartsAsked(__version__, 0, "top", msgspec.msgpack.encode({})))
+    with Coordinating(tmp_path, process), reachable(tmp_path, PARTS_SOCKET) as path:
+        for so_far in (3, 6, 9):
+            lines = [socket.socket(socket.AF_UNIX) for _ in range(3)]
+            for line in lines:
+                line.connect(path)
+                line.sendall(question)
+            until(lambda least=so_far: len(asked_of) >= least)
+            with pytest.raises(StoreError, match="3 questions are under way"):
+                ask_part(tmp_path, 1, int, "top", {})
+            for line in lines:
+                line.close()
+            until(lambda least=so_far: len(dropped) >= least)
+        assert ask_part(tmp_path, 1, int, "top", {}) == 7
+
+
+def test_too_many_questions_to_one_partition_are_refused_and_one_that_hangs_is_not_asked(monkeypatch):
+    monkeypatch.setattr(asking, "_OF_ONE", 2)
+
+    async def run() -> None:
+        frames, hangs = list[object](), list[str]()
+        asked = AskedParts(lambda number, frame: frames.append(frame) is None, lambda number: "".join(hangs))
+        waiting = [asyncio.ensure_future(asked.ask(0, "top", b"", 60.0)) for _ in range(2)]
+        await asyncio.sleep(0)
+        assert "2 questions to it are under way" in (await asked.ask(0, "top", b"", 60.0)).trouble
+        for each in waiting:
+            each.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        hangs.append("it hangs")
+        assert await asked.ask(0, "top", b"", 60.0) == PartsAnswer(b"", "it hangs")
+        assert [type(frame) for frame in frames] == [PartQuestion] * 2 + [PartQuestionDropped] * 2
+
+    asyncio.run(run())
+
+
+def test_what_runs_the_crawl_and_hangs_is_told_apart_from_a_crawl_that_does_not_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(parts_line, "STATES_S", 0.05)
+    monkeypatch.setattr(parts_line, "_TOLD_S", 0.05)
+    shown = questions.AllParts(tmp_path)
+    assert part_states(tmp_path) is None
+    with Lock.take(tmp_path, PURPOSE, 1.0), socket.socket(socket.AF_UNIX) as stopped, reachable(tmp_path, "") as path:
+        stopped.bind(f"{path}/{PARTS_SOCKET}")
+        stopped.listen(1)  # it listens, as a stopped process does, and says nothing
+        with pytest.raises(StoreError, match=f"kill -CONT {os.getpid()}"):
+            part_states(tmp_path)
+        states = shown.states()
+        assert (states.running, states.parts) == (True, [])
+        assert "has not answered" in states.note
+        assert "has not answered" in questions.trouble_of_run(tmp_path)
+    assert shown.states() is states, "it is not asked again at once"
+
+
+def test_a_question_that_waits_longer_than_its_asker_is_not_begun(tmp_path, monkeypatch):
+    begun = list[str]()
+
+    async def slow(self, words, given) -> tuple[int, bytes, bytes]:
+        begun.append(words[-1])
+        await asyncio.sleep(0.2)
+        return 0, b"", b""
+
+    monkeypatch.setattr(PartAnswering, "_run", slow)
+
+    async def run() -> list[str]:
+        one, empty = PartAnswering(tmp_path), msgspec.msgpack.encode({})
+        asked = [
+            one.answer(PartQuestion(number, f"q{number}", empty, 0.1 if number > 1 else 9.0)) for number in range(4)
+        ]
+        return [answer.trouble for answer in await asyncio.gather(*asked)]
+
+    assert asyncio.run(run()) == ["", "", "it took too long to answer", "it took too long to answer"]
+    assert begun == ["q0", "q1"]
+
+
 def test_another_version_is_told_so(tmp_path, monkeypatch):
     with Coordinating(tmp_path, lambda *_: True):
         monkeypatch.setattr("evercrawl.ask.parts_line.__version__", "0.0.1")
@@ -109,12 +220,12 @@ def test_another_version_is_told_so(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("words", [["export", "pages", "-o", "/tmp/x"], ["serve"], []])
 def test_nothing_else_is_run_on_another_machine(tmp_path, words):
-    question = PartQuestion(1, "verb", msgspec.msgpack.encode(words))
+    question = PartQuestion(1, "verb", msgspec.msgpack.encode(words), 60.0)
     assert "no question" in asyncio.run(PartAnswering(tmp_path).answer(question)).trouble
 
 
 def test_a_partition_that_cannot_be_opened_says_why(tmp_path):
-    question = PartQuestion(1, "status", msgspec.msgpack.encode({}))
+    question = PartQuestion(1, "status", msgspec.msgpack.encode({}), 60.0)
     assert "no crawl" in asyncio.run(PartAnswering(tmp_path).answer(question)).trouble
 
 

@@ -5,6 +5,7 @@ import random
 import pytest
 
 from evercrawl.cluster.ceilings import EVERY_S, SharedCeiling, wanted
+from evercrawl.cluster.part import LEAVE_S
 
 
 class Parts:
@@ -12,27 +13,40 @@ class Parts:
 
     def __init__(self, wants: list[float], seed: int) -> None:
         self.wants, self.ceiling, self.draw = wants, SharedCeiling(len(wants)), random.Random(seed)
-        self.by = [1.0] * len(wants)
+        self.by, self.last = [1.0] * len(wants), [0.0] * len(wants)
         self.box = list[tuple[float, int, float]]()
+        self.leave = [LEAVE_S] * len(wants)
+        self.hangs = dict[int, float]()  # partition -> until when
         self.now = 0.0
 
     @property
     def used(self) -> list[float]:
-        return [min(want, part) for want, part in zip(self.wants, self.by, strict=True)]
+        """What each uses; who has no leave uses nothing, and who hangs may have used its part a moment ago."""
+        return [
+            min(want, part) if until > self.now else 0.0
+            for want, part, until in zip(self.wants, self.by, self.leave, strict=True)
+        ]
 
     def live(self, seconds: float) -> None:
         until = self.now + seconds
         while self.now < until:
             self.now += 0.5
-            for number, part in self.ceiling.turn(self.used, self.now).items():
+            shut = {number for number, until in enumerate(self.leave) if until < self.now}
+            for number, part in self.ceiling.turn(self.last, self.now, shut).items():
                 self.box.append((self.now + self.draw.choice([0.0, 1.0, 7.0]), number, part))
             for at, number, part in sorted(self.box):
-                if at <= self.now:
+                if at <= self.now and self.hangs.get(number, 0.0) < self.now:
                     self.by[number] = part
-            self.box = [each for each in self.box if each[0] > self.now]
+            self.box = [each for each in self.box if each[0] > self.now or self.hangs.get(each[1], 0.0) >= self.now]
             for number, part in enumerate(self.by):
-                self.ceiling.heard(number, part)
-            assert sum(self.by) <= len(self.by) + 1e-9
+                if self.hangs.get(number, 0.0) < self.now and all(number != each[1] for each in self.box):
+                    self.leave[number] = self.now + LEAVE_S
+                    self.ceiling.heard(number, part)
+                    self.last[number] = self.used[number]
+            assert (
+                sum(part for part, until in zip(self.by, self.leave, strict=True) if until > self.now)
+                <= len(self.by) + 1e-9
+            )
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -67,3 +81,30 @@ def test_nobody_is_lowered_where_others_could_not_use_what_that_leaves():
         for number, part in ceiling.turn(used, float(second)).items():
             ceiling.heard(number, part)
     assert ceiling.told == [1.0] * 32
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_a_hung_partition_had_goes_to_others_and_is_never_used_twice(seed):
+    """Its loop stands still: it hears nothing; when it goes on, it hears all that it was told before it has leave."""
+    parts = Parts([9.0] * 4, seed)
+    parts.live(3 * EVERY_S)
+    for _ in range(3):
+        hung = parts.draw.randrange(4)
+        until = parts.now + parts.draw.choice([4.0, 11.0, 30.0, 90.0])
+        lasts = until - parts.now
+        parts.hangs = {hung: until}
+        parts.live(lasts)
+        if lasts >= 90.0:
+            assert sum(parts.used) >= 3.8
+        parts.hangs = {}
+        parts.live(6 * EVERY_S)
+        assert sum(parts.used) >= 3.6
+        assert parts.used[hung] >= 0.8
+
+
+def test_one_that_has_no_leave_need_not_say_that_it_goes_by_less():
+    ceiling = SharedCeiling(2)
+    assert ceiling.turn([1.0, 1.0], 0.0, shut={1}) == {1: 0.1}, "what it used before does not count"
+    assert ceiling.turn([1.0, 1.0], 0.5, shut={1}) == {0: pytest.approx(1.9)}
+    ceiling.heard(0, 1.9)
+    assert ceiling.turn([1.9, 1.0], 20.0, shut={1}) == {}, "nobody else could use more"

@@ -11,7 +11,9 @@ import pytest
 
 from evercrawl.ask.verify.verify import verify
 from evercrawl.config import Config
+from evercrawl.crawl import parts
 from evercrawl.crawl.removing.keeping import keep_less
+from evercrawl.crawl.visit.access import Access
 from evercrawl.parse.sites import found_site
 from evercrawl.progress import Limits
 from evercrawl.store.archive.pointer import Pointer
@@ -68,6 +70,25 @@ def test_where_nobody_is_at_an_address_a_requisite_comes_from_the_next_one(run):
               vacant=lambda address: "connect" if address == "8.8.0.2" else "")  # fmt: skip
     assert known(run)[f"{other}/a.png"].archive is not None
     assert [asked.address for asked in ran.network.log if other in asked.url] == ["8.8.0.2", "8.8.0.3", "8.8.0.3"]
+
+
+def test_who_has_no_leave_asks_for_nothing_that_pages_need_until_it_has(run, monkeypatch):
+    """One of several partitions, whose leave ends while the first of three pictures is awaited."""
+    begun_at = list[float]()
+
+    class Leased(Access):
+        def __init__(self, *given, **more) -> None:  # noqa: ANN002, ANN003
+            super().__init__(*given, **more)
+            self.may_fetch = lambda: not begun_at or asyncio.get_running_loop().time() > begun_at[0] + 100.0
+
+    def picture(url: str, at: float) -> bytes:
+        begun_at[:] = begun_at or [asyncio.get_running_loop().time()]
+        return url.encode()
+
+    monkeypatch.setattr(parts, "Access", Leased)
+    ran = crawled(run, picture, limits=Limits(seconds=200.0), delay_s=3.0)
+    first, second = sorted(one.at for one in ran.network.log if one.url in PICTURES)[:2]
+    assert 100.0 <= second - first < 110.0
 
 
 @pytest.mark.parametrize("part", ["archive", "journal"])

@@ -3,6 +3,7 @@
 import json
 import re
 import threading
+import time
 
 import pytest
 from starlette.testclient import TestClient
@@ -11,6 +12,7 @@ from evercrawl.ask.parted import PartStates
 from evercrawl.ask.parts_line import PartState
 from evercrawl.ask.search.search import SearchAnswer
 from evercrawl.errors import StoreError
+from evercrawl.serve.parted import app
 from evercrawl.serve.parted.app import parted_app
 
 TOKEN = "t" * 40
@@ -100,6 +102,23 @@ def test_what_is_asked_twice_is_answered_once(answers):
             thread.join(10)
         client.get("/api/v1/top")
     assert answers.asked == ["top 20"]
+
+
+def test_questions_that_others_keep_from_being_asked_are_refused_in_time(answers, monkeypatch):
+    monkeypatch.setattr(app, "TURN_S", 0.05)
+    answers.hold.clear()
+    with asking(answers) as client:
+        threads = [threading.Thread(target=client.get, args=(f"/api/v1/top?limit={most}",)) for most in (1, 2)]
+        for thread in threads:
+            thread.start()
+        while len(answers.asked) < 2:
+            time.sleep(0.005)
+        refused = client.get("/api/v1/search?q=tea")
+        assert (refused.status_code, refused.headers["retry-after"]) == (503, "2")
+        answers.hold.set()
+        for thread in threads:
+            thread.join(10)
+        assert client.get("/api/v1/search?q=tea").status_code == 200
 
 
 def test_what_is_wrong_is_told(answers):

@@ -171,7 +171,7 @@ class Errands:
 
     async def _once(self, request: Request) -> tuple[Exchange, Host]:
         """Make one exchange when its host has rested, and the crawl's pace has room; return the host too."""
-        while not self._pace.free(self._clock.now()) or self._access.paused:
+        while not self._pace.free(self._clock.now()) or self._access.shut:
             await self._clock.sleep(_PACE_S)
         try:
             host, held = await self._access.turn(request.url)

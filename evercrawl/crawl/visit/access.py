@@ -81,7 +81,9 @@ class Access:
     failures, trouble
         How often in this run a robots.txt could not be fetched, which closes its site for a while; the last in words.
     paused
-        Whether nothing is requested now, not even where a robots.txt has moved to.
+        Whether a person has paused the crawl.
+    may_fetch
+        Whether this process may request anything now; one of several partitions may not while its leave is over.
     leases
         Which addresses this partition of a crawl may request; None where there are no others.
     """
@@ -123,6 +125,7 @@ class Access:
         self.failures = 0
         self.trouble = ""
         self.paused = False
+        self.may_fetch: Callable[[], bool] = lambda: True
         self.leases: IpLeases | None = None
         self._open: dict[int, str] = {}  # host number -> an origin of it that lets us in
         self._judged: dict[str, tuple[tuple[str, ...], str]] = {}  # what the guard said of origins at their addresses
@@ -183,6 +186,11 @@ class Access:
         if rules.rules is not None and not rules.rules.allowed(path_query(url)):
             return "robots: robots.txt disallows it"
         return WAIT if self._slower(host, rules, now) else GO
+
+    @property
+    def shut(self) -> bool:
+        """Whether nothing may be requested now, not even what a page under way leads to."""
+        return self.paused or not self.may_fetch()
 
     def start(self, request: Request, host: Host, now: float) -> None:
         """Begin an exchange with a host, at the addresses at which it is counted; `ended` is to be called for it."""
@@ -432,7 +440,7 @@ class Access:
                 detail = self._inside(name, addresses)
             except ResolveError as fault:
                 error, detail = "dns", fault.reason
-        while self.paused and not detail:
+        while self.shut and not detail:
             await self._clock.sleep(POLL_S)
         if not detail and self._sites.opens_at(name, now := self._clock.now()) > now:
             error, detail = "hours", f"{name} is not asked at this hour"
@@ -500,10 +508,13 @@ class Access:
         return self._strangers.setdefault(name, self._frontier.stranger(name, addresses))
 
     async def _rested(self, other: Host) -> bool:
-        """Return when a host has rested, and its address; whether it was taken hold of, so that its pages wait."""
+        """Return when a host and its address have rested, and leave lasts; whether it was taken hold of meanwhile.
+
+        So that its pages wait.
+        """
         held, address = False, self._frontier.keep_place(other)
         try:
-            while not (self._frontier.rested(other, self._clock.now()) and self._leased(other)):
+            while self.shut or not (self._frontier.rested(other, self._clock.now()) and self._leased(other)):
                 if not other.held:
                     other.held, held = "robots.txt", True
                 rests_until = max(other.ready_at, address.ready_at if address is not None else 0.0)

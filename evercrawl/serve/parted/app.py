@@ -33,6 +33,8 @@ from evercrawl.serve.problems import HANDLERS, RequestError
 STATES_S: Final = 1.0
 ANSWERS_S: Final = 10.0
 """For so long an answer serves who asks the same."""
+TURN_S: Final = 10.0
+"""After so long a question is refused that others keep from being asked."""
 _AT_ONCE: Final = 2
 _WAITING: Final = 16  # questions at once; more are refused
 _KEPT: Final = 64  # answers
@@ -150,14 +152,20 @@ class PartedServer:
         task = self._asking.get(question)
         if task is None:
             if len(self._asking) >= _WAITING:
-                raise RequestError(503, "other questions are being answered; ask again", retry_after="2")
+                raise _busy()
             task = self._asking[question] = asyncio.create_task(self._asked(question, ask))
         return await asyncio.shield(task)
 
     async def _asked(self, question: tuple[Any, ...], ask: Callable[[], Any]) -> Any:
         try:
-            async with self._turn:
+            try:
+                await asyncio.wait_for(self._turn.acquire(), TURN_S)
+            except TimeoutError as error:
+                raise _busy() from error
+            try:
                 told = await run_in_threadpool(ask)
+            finally:
+                self._turn.release()
         finally:
             del self._asking[question]
         self._told[question] = time.monotonic(), told
@@ -187,6 +195,10 @@ def parted_app(
         ],
         exception_handlers=HANDLERS,
     )
+
+
+def _busy() -> RequestError:
+    return RequestError(503, "other questions are being answered; ask again", retry_after="2")
 
 
 async def _live(request: Request) -> Response:

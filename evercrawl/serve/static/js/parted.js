@@ -10,6 +10,8 @@ const shown = document.getElementById("parts") !== null;
 function condition(part) {
   if (part.waits) return part.waits;
   if (!part.up) return part.lives ? "begins again" : "–";
+  if (part.opening) return "opens its directory";
+  if (part.silent_s) return `hung for ${count(Math.round(part.silent_s))} s (process ${part.pid || "unknown"})`;
   const again = part.lives > 1 ? `, begun ${part.lives} times` : "";
   return `${part.at_rest ? "at rest" : "crawls"}${again}`;
 }
@@ -43,8 +45,10 @@ async function renew() {
   try {
     const now = await ask("partitions");
     const up = sum(now.parts, "up");
-    place("state").textContent = now.running
-      ? `${count(up)} of ${count(now.parts.length)} partitions run · ${count(sum(now.parts, "fetched"))} pages · ${sum(now.parts, "rate_per_s").toFixed(1)} pages/s`
+    const hung = now.parts.filter((/** @type {any} */ part) => part.silent_s && !part.opening).length;
+    if (now.running && !now.parts.length) place("state").textContent = "the crawl runs, but does not answer";
+    else place("state").textContent = now.running
+      ? `${count(up)} of ${count(now.parts.length)} partitions run · ${count(sum(now.parts, "fetched"))} pages · ${sum(now.parts, "rate_per_s").toFixed(1)} pages/s${hung ? ` · ${count(hung)} hung` : ""}`
       : `stopped · ${count(sum(now.parts, "fetched"))} pages`;
     if (shown) {
       table(now);
