@@ -20,11 +20,13 @@ PARTS_SOCKET: Final = "partitions.sock"
 ALL: Final = -1
 """Asked for how all partitions are, which whoever runs them knows."""
 VERB: Final = "verb"
-"""Asked to run a verb of the command line, whose words are the parameters."""
+"""Asked to run a verb of the command line: the parameters are a `VerbAsked`."""
+ASKED_BYTES: Final = (16 << 20) + (1 << 16)
+"""Of a question: URLs to add, say."""
 PATIENCE_S: Final = 600.0
 """That an asker has with a verb; with questions it has less."""
 STATES_S: Final = 5.0
-_TOLD_S: Final = 2.0  # more than it has itself, so that it is told who did not answer
+TOLD_S: Final = 2.0  # more than it has itself, so that it is told who did not answer
 ENDED_S: Final = 600.0
 """A process of a partition that has said nothing for so long is ended, and another one is begun."""
 
@@ -103,6 +105,13 @@ class PartsAnswer(msgspec.Struct, frozen=True):
     trouble: str = ""
 
 
+class VerbAsked(msgspec.Struct, frozen=True):
+    """The words of a verb, and what it reads from standard input."""
+
+    words: list[str]
+    given: bytes = b""
+
+
 class VerbAnswer(msgspec.Struct, frozen=True):
     """What a verb printed, and its exit code; its output may be a page as it came."""
 
@@ -179,7 +188,7 @@ class _StoppedError(Exception):
 def _asked(directory: Path, asked: PartsAsked, kind: type[T]) -> T:
     try:
         with reachable(directory, PARTS_SOCKET) as path, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
-            line.settimeout(asked.patience_s + _TOLD_S)
+            line.settimeout(asked.patience_s + TOLD_S)
             line.connect(path)
             if not welcome(peer_uid(line)):
                 raise StoreError("the process that runs the crawl is of another user")
@@ -191,7 +200,7 @@ def _asked(directory: Path, asked: PartsAsked, kind: type[T]) -> T:
     except (FileNotFoundError, ConnectionRefusedError) as error:
         raise _StoppedError from error
     except (TimeoutError, BlockingIOError) as error:  # the latter where many others wait already
-        raise StoreError(_silent(directory, asked.patience_s + _TOLD_S)) from error
+        raise StoreError(_silent(directory, asked.patience_s + TOLD_S)) from error
     except (OSError, EOFError, msgspec.MsgspecError) as error:
         raise StoreError(
             f"the process that runs the crawl does not answer ({str(error) or type(error).__name__}); ask again"

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final, cast
 
-from evercrawl.cli import arguments, where
+from evercrawl.cli import arguments, parted_files, where
 from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.lines import size
 from evercrawl.cli.show.plain import fit, many
@@ -86,10 +86,9 @@ def _asked(args: argparse.Namespace, directory: Path, number: int) -> int:
     from evercrawl.cluster.questions import is_afar, verb_afar
 
     if is_afar(directory, number):
-        answer = verb_afar(directory, number, _words(args))
-        sys.stdout.flush()
-        sys.stdout.buffer.write(answer.out)  # of `get --raw`, say
-        sys.stdout.flush()
+        words, lines = parted_files.sent(args, _words(args))
+        answer = verb_afar(directory, number, words, lines)
+        parted_files.came(args, answer.out, answer.code)
         sys.stderr.write(answer.err)
         return answer.code
     code: int = args.run(argparse.Namespace(**{**vars(args), "dir": str(part_directories(directory)[number])}))
@@ -118,6 +117,7 @@ def _each(args: argparse.Namespace, directory: Path) -> int:
     parts = part_directories(directory)
     if args.verb == "changes" and (args.follow or args.atom):
         _refuse(args, directory)
+    args = parted_files.taken_in(args)
     found, rows = PartAnswers[int](), list[str]()
     for number, part in enumerate(parts):
         said = io.StringIO()

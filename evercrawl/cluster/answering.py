@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from evercrawl.ask.parts_line import VERB, VerbAnswer
+from evercrawl.ask.parts_line import VERB, VerbAnswer, VerbAsked
 from evercrawl.cluster.wire import PartAnswered
 from evercrawl.errors import EvercrawlError
 
@@ -60,10 +60,13 @@ class PartAnswering:
 
     async def _answered(self, question: PartQuestion) -> PartAnswered:
         if question.name == VERB:
-            words = msgspec.msgpack.decode(question.parameters, type=list[str])
+            asked = msgspec.msgpack.decode(question.parameters, type=VerbAsked)
+            words = asked.words
             if not words or words[0] not in VERBS:
                 return PartAnswered(question.id, b"", "that is no question to a partition of another machine")
-            code, out, err = await self._run(["evercrawl", words[0], "--dir", str(self._directory), *words[1:]], b"")
+            code, out, err = await self._run(
+                ["evercrawl", words[0], "--dir", str(self._directory), *words[1:]], asked.given
+            )
             said = VerbAnswer(code, out, err.decode("utf-8", "replace"))
             return PartAnswered(question.id, msgspec.msgpack.encode(said))
         code, out, err = await self._run([__name__, str(self._directory), question.name], question.parameters)

@@ -13,14 +13,14 @@ import msgspec
 
 from evercrawl import __version__
 from evercrawl.ask.listening import bound, removed
-from evercrawl.ask.parts_line import ALL, PARTS_SOCKET, PartsAnswer, PartsAsked, PartState
-from evercrawl.ask.remote import LENGTH, QUESTION_BYTES, message
+from evercrawl.ask.parts_line import ALL, ASKED_BYTES, PARTS_SOCKET, PartsAnswer, PartsAsked, PartState
+from evercrawl.ask.remote import LENGTH, message
 from evercrawl.cluster.wire import Frame, PartAnswered, PartQuestion, PartQuestionDropped
 from evercrawl.store.live_line import peer_uid, welcome
 
 _ASKING_S: Final = 5.0  # that an asker may take to ask, or to read an answer
-_MOST: Final = 512  # askers at a time
-_OF_ONE: Final = 64
+MOST: Final = 512  # askers at a time
+OF_ONE: Final = 64
 """Questions under way to one partition at most."""
 
 
@@ -43,8 +43,8 @@ class AskedParts:
         """Return what a partition answers, or why it does not; one that nobody waits for is dropped there too."""
         if sentence := self._hung(number):
             return PartsAnswer(b"", sentence)
-        if sum(other == number for other, _ in self._waiting.values()) >= _OF_ONE:
-            return PartsAnswer(b"", f"{_OF_ONE} questions to it are under way; ask again")
+        if sum(other == number for other, _ in self._waiting.values()) >= OF_ONE:
+            return PartsAnswer(b"", f"{OF_ONE} questions to it are under way; ask again")
         asked = next(self._ids)
         answer: asyncio.Future[PartsAnswer] = asyncio.get_running_loop().create_future()
         self._waiting[asked] = number, answer
@@ -119,13 +119,13 @@ class PartsLine:
         try:
             if not welcome(peer_uid(writer.get_extra_info("socket"))):
                 return
-            if len(self._tasks) >= _MOST:
-                writer.write(message(PartsAnswer(b"", f"{_MOST} questions are under way; ask again")))
+            if len(self._tasks) >= MOST:
+                writer.write(message(PartsAnswer(b"", f"{MOST} questions are under way; ask again")))
                 return
             self._tasks.add(task)
             async with asyncio.timeout(_ASKING_S):
                 size = LENGTH.unpack(await reader.readexactly(LENGTH.size))[0]
-                if size > QUESTION_BYTES:
+                if size > ASKED_BYTES:
                     return
                 asked = msgspec.msgpack.decode(await reader.readexactly(size), type=PartsAsked)
             answer = await self._answered_while(reader, asked)

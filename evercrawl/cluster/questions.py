@@ -14,7 +14,7 @@ import numpy as np
 
 from evercrawl.arrays.hasher import Hasher
 from evercrawl.ask.parted import PartStates
-from evercrawl.ask.parts_line import VERB, PartState, VerbAnswer, ask_part, hung, part_states
+from evercrawl.ask.parts_line import VERB, PartState, VerbAnswer, VerbAsked, ask_part, hung, part_states
 from evercrawl.ask.rank.top import TopPage, top_pages
 from evercrawl.ask.search.search import Narrow, Search, SearchAnswer
 from evercrawl.ask.status import Status, status
@@ -108,15 +108,15 @@ def is_afar(directory: Path, number: int) -> bool:
     return bool(read_birth(directory).places) and not part_directories(directory)[number].is_dir()
 
 
-def verb_afar(directory: Path, number: int, words: list[str]) -> VerbAnswer:
-    """Run a verb of the command line on a partition of another machine.
+def verb_afar(directory: Path, number: int, words: list[str], given: bytes = b"") -> VerbAnswer:
+    """Run a verb of the command line on a partition of another machine, with `given` as its standard input.
 
     Raises
     ------
     StoreError
         It does not answer.
     """
-    return ask_part(directory, number, VerbAnswer, VERB, words)
+    return ask_part(directory, number, VerbAnswer, VERB, VerbAsked(words, given))
 
 
 def owner(directory: Path, url: str) -> int:

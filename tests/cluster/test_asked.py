@@ -1,6 +1,7 @@
 """Questions to partitions that are on other machines: they go through whoever runs the crawl, to where it has them."""
 
 import asyncio
+import io
 import json
 import os
 import signal
@@ -14,10 +15,10 @@ import pytest
 
 from evercrawl import __version__
 from evercrawl.ask import parts_line
-from evercrawl.ask.parts_line import PARTS_SOCKET, PartsAnswer, PartsAsked, PartState, ask_part, part_states
+from evercrawl.ask.parts_line import PARTS_SOCKET, PartsAnswer, PartsAsked, PartState, VerbAsked, ask_part, part_states
 from evercrawl.ask.remote import message, reachable
 from evercrawl.cli.main import main
-from evercrawl.cluster import asking, questions
+from evercrawl.cluster import answering, asking, questions
 from evercrawl.cluster.answering import PartAnswering
 from evercrawl.cluster.asking import AskedParts, PartsLine
 from evercrawl.cluster.birth import ClusterBirth, part_directories, write_birth
@@ -129,7 +130,7 @@ def test_who_does_not_answer_in_time_is_named_and_the_question_is_dropped_there(
 
 
 def test_questions_whose_asker_is_gone_are_dropped_and_do_not_stand_in_the_way_of_others(tmp_path, monkeypatch):
-    monkeypatch.setattr(asking, "_MOST", 3)
+    monkeypatch.setattr(asking, "MOST", 3)
     asked_of, dropped = list[int](), list[int]()
 
     def process(asked, number, frame) -> bool:
@@ -155,7 +156,7 @@ def test_questions_whose_asker_is_gone_are_dropped_and_do_not_stand_in_the_way_o
 
 
 def test_too_many_questions_to_one_partition_are_refused_and_one_that_hangs_is_not_asked(monkeypatch):
-    monkeypatch.setattr(asking, "_OF_ONE", 2)
+    monkeypatch.setattr(asking, "OF_ONE", 2)
 
     async def run() -> None:
         frames, hangs = list[object](), list[str]()
@@ -175,7 +176,7 @@ def test_too_many_questions_to_one_partition_are_refused_and_one_that_hangs_is_n
 
 def test_what_runs_the_crawl_and_hangs_is_told_apart_from_a_crawl_that_does_not_run(tmp_path, monkeypatch):
     monkeypatch.setattr(parts_line, "STATES_S", 0.05)
-    monkeypatch.setattr(parts_line, "_TOLD_S", 0.05)
+    monkeypatch.setattr(parts_line, "TOLD_S", 0.05)
     shown = questions.AllParts(tmp_path)
     assert part_states(tmp_path) is None
     with Lock.take(tmp_path, PURPOSE, 1.0), socket.socket(socket.AF_UNIX) as stopped, reachable(tmp_path, "") as path:
@@ -193,12 +194,19 @@ def test_what_runs_the_crawl_and_hangs_is_told_apart_from_a_crawl_that_does_not_
 def test_a_question_that_waits_longer_than_its_asker_is_not_begun(tmp_path, monkeypatch):
     begun = list[str]()
 
-    async def slow(self, words, given) -> tuple[int, bytes, bytes]:
-        begun.append(words[-1])
-        await asyncio.sleep(0.2)
-        return 0, b"", b""
+    class Slow:
+        pid, returncode = 0, 0
 
-    monkeypatch.setattr(PartAnswering, "_run", slow)
+        async def communicate(self, given: bytes) -> tuple[bytes, bytes]:
+            await asyncio.sleep(0.2)
+            return b"", b""
+
+    async def begin(*words: str, **pipes: int) -> Slow:
+        begun.append(words[-1])
+        return Slow()
+
+    monkeypatch.setattr(answering.asyncio, "create_subprocess_exec", begin)
+    monkeypatch.setattr(answering.os, "setpriority", lambda *_: None)
 
     async def run() -> list[str]:
         one, empty = PartAnswering(tmp_path), msgspec.msgpack.encode({})
@@ -220,7 +228,7 @@ def test_another_version_is_told_so(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("words", [["export", "pages", "-o", "/tmp/x"], ["serve"], []])
 def test_nothing_else_is_run_on_another_machine(tmp_path, words):
-    question = PartQuestion(1, "verb", msgspec.msgpack.encode(words), 60.0)
+    question = PartQuestion(1, "verb", msgspec.msgpack.encode(VerbAsked(words)), 60.0)
     assert "no question" in asyncio.run(PartAnswering(tmp_path).answer(question)).trouble
 
 
@@ -229,7 +237,7 @@ def test_a_partition_that_cannot_be_opened_says_why(tmp_path):
     assert "no crawl" in asyncio.run(PartAnswering(tmp_path).answer(question)).trouble
 
 
-def test_partitions_elsewhere_are_asked_where_they_are(served, capsys, monkeypatch):
+def test_partitions_elsewhere_are_asked_where_they_are(served, capsys, monkeypatch, tmp_path):
     """The partitions are on this machine; who asks takes them for partitions of another one."""
     crawl = served.start("--partitions", "2", "--quiet", "--rate", "40")
     parts = [served.directory / f"part-{number}" for number in range(2)]
@@ -255,6 +263,21 @@ def test_partitions_elsewhere_are_asked_where_they_are(served, capsys, monkeypat
     assert shown.running
     assert [(part.number, part.up, part.lives) for part in shown.parts] == [(0, True, 1), (1, True, 1)]
     assert sum(part.leases for part in shown.parts) > 0
+    more, page = tmp_path / "more.txt", tmp_path / "page.html"
+    more.write_text("https://added.example/\n# a note\nhttps://other.example/\n")
+    assert verb("add", f"@{more}", "--wait", "--json").count('"state": "done"') == 2
+    assert "https://added.example/" in verb("why", "https://added.example/")
+    monkeypatch.setattr("sys.stdin", io.StringIO("https://third.example/\n"))
+    assert verb("add", "-", "--wait", "--json").count('"state": "done"') == 2, "it is read once, for all partitions"
+    verb("get", served.server.seed, "--raw", "-o", str(page))
+    assert b"<html" in page.read_bytes().lower()
+    verb("get", "https://added.example/", "-o", str(tmp_path / "none"), code=1)
+    assert not (tmp_path / "none").exists()
+    clicks = tmp_path / "clicks.jsonl"
+    clicks.write_text(
+        json.dumps({"at": 1714564800, "query": "tea", "shown": [served.server.seed], "clicked": []}) + "\n"
+    )
+    assert verb("usage", str(clicks)).count("took in 1 question") == 2
     verb("set", "rate_per_s", "30", "--wait")
     assert [load(part / "crawl.toml").rate_per_s for part in parts] == [15.0, 15.0]
     crawl.send_signal(signal.SIGTERM)

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterable
 from dataclasses import asdict
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
@@ -44,7 +45,8 @@ def run(args: argparse.Namespace) -> int:
     """Take in a file, exit code 1 where a line of it is bad; or tell what is there."""
     directory = where.directory(args)
     if args.file is not None:
-        return _take_in(directory, args.file, as_json=args.json)
+        with _opened(args) as source:
+            return _take_in(directory, source, as_json=args.json)
     warm.before_reading("evercrawl.model.view")
     from evercrawl.ask.usage.report import usage_report
     from evercrawl.model.stored.reader import opened
@@ -60,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _take_in(directory: Path, name: str, *, as_json: bool) -> int:
+def _take_in(directory: Path, source: BinaryIO, *, as_json: bool) -> int:
     from evercrawl.ask.usage.tell import take_in
     from evercrawl.model.worth.usage import UsageWriter
     from evercrawl.store.partition import is_crawl
@@ -68,8 +70,7 @@ def _take_in(directory: Path, name: str, *, as_json: bool) -> int:
     if not is_crawl(directory):
         raise ConfigError(f"there is no crawl in {directory}; start one: evercrawl crawl URL --dir {directory}")
     writer = UsageWriter(directory)
-    with _opened(name) as source:
-        bad = _told(take_in(source, writer))
+    bad = _told(take_in(source, writer))
     if as_json:
         print(json_line("end", {"added": writer.added, "again": writer.again, "bad": bad}))
     else:
@@ -77,7 +78,10 @@ def _take_in(directory: Path, name: str, *, as_json: bool) -> int:
     return 1 if bad else 0
 
 
-def _opened(name: str) -> BinaryIO:
+def _opened(args: argparse.Namespace) -> BinaryIO:
+    name, lines = args.file, getattr(args, "lines", None)
+    if lines is not None:  # of several partitions, each of which is given them
+        return BytesIO(lines)
     if name == "-":
         return sys.stdin.buffer
     try:
