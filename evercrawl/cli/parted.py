@@ -88,8 +88,7 @@ def _asked(args: argparse.Namespace, directory: Path, number: int) -> int:
     if is_afar(directory, number):
         words, lines = parted_files.sent(args, _words(args))
         answer = verb_afar(directory, number, words, lines)
-        parted_files.came(args, answer.out, answer.code)
-        sys.stderr.write(answer.err)
+        parted_files.came(args, answer)
         return answer.code
     code: int = args.run(argparse.Namespace(**{**vars(args), "dir": str(part_directories(directory)[number])}))
     return code

@@ -5,10 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from evercrawl.cli import renewal, seeds
+from evercrawl.cli.show.plain import hand_on
 from evercrawl.errors import ConfigError
+
+if TYPE_CHECKING:
+    from evercrawl.ask.parts_line import VerbAnswer
 
 MOST_BYTES: Final = 16 << 20
 """That may be sent to a partition of another machine."""
@@ -75,14 +79,13 @@ def sent(args: argparse.Namespace, words: list[str]) -> tuple[list[str], bytes]:
     return [args.verb, *wait, *flags, "--", "-"], lines
 
 
-def came(args: argparse.Namespace, out: bytes, code: int) -> None:
+def came(args: argparse.Namespace, answer: VerbAnswer) -> None:
     """Write what another machine printed: to the file that was named, here, or to standard output."""
-    if args.verb == "get" and args.output not in (None, "-") and code in (0, renewal.STALE):
+    if args.verb == "get" and args.output not in (None, "-") and answer.code in (0, renewal.STALE):
         from evercrawl.store.disk.whole import atomic_file
 
         with atomic_file(Path(args.output)) as name:
-            name.write_bytes(out)
+            name.write_bytes(answer.out)
+        hand_on(b"", answer.err)
         return
-    sys.stdout.flush()
-    sys.stdout.buffer.write(out)  # of `get --raw`, say
-    sys.stdout.flush()
+    hand_on(answer.out, answer.err, raw=getattr(args, "form", None) == "raw")

@@ -11,6 +11,7 @@ from html import unescape
 from typing import Final, NamedTuple
 
 from evercrawl.parse.pieces import texts
+from evercrawl.parse.reading.markdown_words import address, words
 from evercrawl.parse.urls import normalise
 from evercrawl.parse.xml_reader import XmlReader
 
@@ -83,10 +84,10 @@ class Feed:
     def markdown(self) -> str:
         """The same as Markdown, each entry a link."""
         entries = (
-            f"- [{title or entry.url}]({entry.url}){f' {entry.dated}' if entry.dated else ''}"
+            f"- [{words(title or entry.url)}]({address(entry.url)}){f' {words(entry.dated)}' if entry.dated else ''}"
             for entry, title in zip(self.entries, self.titles, strict=True)
         )
-        return "\n\n".join(part for part in (self.title and f"# {self.title}", "\n".join(entries)) if part)
+        return "\n\n".join(part for part in (self.title and f"# {words(self.title)}", "\n".join(entries)) if part)
 
 
 class FeedElements:

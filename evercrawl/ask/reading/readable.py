@@ -11,6 +11,7 @@ from evercrawl.parse.documents.reader import read_document
 from evercrawl.parse.encoding import decode
 from evercrawl.parse.feed import is_feed, read_feed
 from evercrawl.parse.reading.chunks import Chunk, chunks
+from evercrawl.parse.reading.markdown_words import words
 from evercrawl.parse.reading.rendering import ContentForm, rendered
 from evercrawl.parse.visible import visible
 
@@ -96,6 +97,7 @@ def read(request: ReadRequest) -> ReadContent:
         from evercrawl.ask.reading.pdf import pdf_text
 
         content = pdf_text(request.body)
+        content = words(content) if request.form is ContentForm.MARKDOWN else content
     elif kind == "document":
         document = read_document(document_of(request.mime, request.url, request.body), request.body)
         content = document.text if request.form is ContentForm.TEXT else document.markdown

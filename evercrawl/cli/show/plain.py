@@ -1,5 +1,6 @@
 """Text for people: without what makes a terminal do things or is not seen, and with nouns that agree with counts."""
 
+import sys
 from collections.abc import Iterable
 from typing import Final, TextIO
 
@@ -29,6 +30,19 @@ def plain(text: str) -> str:
 def fit(text: str, out: TextIO) -> str:
     """Return a text as it may be written to `out`: plain for a terminal, as it is for files and programs."""
     return plain(text) if out.isatty() else text
+
+
+def hand_on(out: bytes, err: str, *, raw: bool = False) -> None:
+    """Write what another process printed, which had no terminal, to where this one prints, as may be written there.
+
+    With `raw` it is a page as it came, which somebody asked for.
+    """
+    sys.stdout.flush()
+    if sys.stdout.isatty() and not raw:
+        out = plain(out.decode("utf-8", "replace")).encode()
+    sys.stdout.buffer.write(out)
+    sys.stdout.flush()
+    sys.stderr.write(fit(err, sys.stderr))
 
 
 class Fitted:

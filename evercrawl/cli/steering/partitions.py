@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evercrawl.cli.show.plain import fit
+from evercrawl.cli.show.plain import fit, hand_on
 from evercrawl.cli.steering import ordering
 from evercrawl.config import FILE_NAME, SETTINGS, amend, load
 from evercrawl.config.section_keys import section_key, with_value
@@ -97,8 +97,7 @@ def _to_all(
             if not args.json:
                 print("does not answer")
             continue
-        sys.stdout.write(answer.out.decode("utf-8", "replace"))
-        sys.stderr.write(answer.err)
+        hand_on(answer.out, answer.err)
         found.answers[number] = answer.code
     if found.note:
         print(fit(f"evercrawl: {found.note}", sys.stderr), file=sys.stderr)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from evercrawl.errors import EvercrawlError
+from evercrawl.parse.reading.markdown_words import words
 
 __all__ = ["DOCX", "MOST_CHARS", "ODF", "PDF", "PPTX", "XLSX", "Block", "DocumentError", "DocumentText", "kind_of"]
 
@@ -70,7 +71,7 @@ class DocumentText(NamedTuple):
     @property
     def markdown(self) -> str:
         """The text as Markdown: headings are marked, and blocks stand apart."""
-        return "\n\n".join(f"{'#' * min(block.level, 6)} {block.text}".strip() for block in self.blocks)
+        return "\n\n".join(f"{'#' * min(block.level, 6)} {words(block.text)}".strip() for block in self.blocks)
 
 
 def kind_of(mime: str, url: str, body: bytes) -> str:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from enum import Enum
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.parse.reading.main_content import main_content
+from evercrawl.parse.reading.markdown_tree import untangle
 from evercrawl.parse.tree import base_of, parsed
 from evercrawl.parse.urls import normalise
 from evercrawl.parse.visible import visible
@@ -30,10 +33,17 @@ _LANGUAGE: Final = re.compile(
     r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|sourceCode\s+|brush:\s*)([a-zA-Z][\w+#.-]{0,30})"
 )
 _NO_LANGUAGE: Final = frozenset({"default", "none", "text", "plaintext", "plain", "notranslate", "numbers"})
-_ACTIVE: Final = ("iframe", "frame", "object", "embed", "input", "textarea", "link", "meta", "base", "svg", "math")
+_ACTIVE: Final = (
+    "iframe", "frame", "object", "embed", "input", "textarea", "link", "meta", "base", "svg", "math", "noembed",
+    "noframes",
+)  # fmt: skip
+_WORDED: Final = ("textarea", "svg", "math")  # of those, whose words Markdown keeps
+_RAW: Final = ("xmp", "plaintext", "listing")  # whose text is not encoded where it is written
 _ATTRIBUTES: Final = frozenset(
     {"href", "src", "alt", "title", "lang", "dir", "id", "name", "class", "colspan", "rowspan", "start"}
 )
+_OF_MARKDOWN: Final = frozenset({"align", "type", "checked"})  # of columns and tasks
+_LEADS: Final = frozenset({"href", "src"})
 _CLUTTER: Final = "a.headerlink, a.anchor, a.anchorjs-link, .linenos, .lineno, .linenodiv, .gutter, button, select"
 _HOLDERS: Final = (
     "li", "ul", "ol", "dt", "dd", "dl", "h1", "h2", "h3", "h4", "h5", "h6", "a", "p", "pre", "blockquote", "table",
@@ -76,7 +86,15 @@ def rendered(body: bytes, url: str, content_type: str, form: ContentForm, *, who
     if form is ContentForm.HTML:
         return _clean(_bare(found).serialize())
     _name_languages(found)
-    return _clean(found.to_markdown())
+    return _clean(untangle(_bare(found, worded=_WORDED, kept=_OF_MARKDOWN)).to_markdown(_layout()))
+
+
+@cache
+def _layout() -> turbohtml.Markdown:
+    """Return how Markdown is written: without the source of what stands in a cell of a table, which nothing escapes."""
+    import turbohtml
+
+    return turbohtml.Markdown(tables=turbohtml.Markdown.Tables(cell_blocks="text"))
 
 
 def _drop_empty(found: turbohtml.Element) -> None:
@@ -108,18 +126,38 @@ def _absolute(reference: str, base: str) -> str:
     """Return where a link leads, "" where that is nothing to be shown."""
     target = normalise(reference, base)
     if target is None:
-        return reference.strip() if _SHOWN.match(reference) else ""
-    fragment = reference.partition("#")[2].strip()
-    fragment = _NO_FRAGMENT.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), fragment)
+        return _encoded(reference.strip()) if _SHOWN.match(reference) else ""
+    fragment = _encoded(reference.partition("#")[2].strip())
     return f"{target}#{fragment}" if fragment else target
 
 
-def _bare(found: turbohtml.Element) -> turbohtml.Element:
-    """Return an element without what acts: frames, forms' fields, and all attributes but harmless ones."""
-    for element in reversed(found.find_all(list(_ACTIVE))):
-        element.decompose()
+def _encoded(part: str) -> str:
+    """Return a part of an address without what could end it where it is written."""
+    return _NO_FRAGMENT.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), part)
+
+
+def _bare(
+    found: turbohtml.Element, *, worded: Sequence[str] = (), kept: frozenset[str] = frozenset()
+) -> turbohtml.Element:
+    """Return an element without what acts: frames, forms' fields, and all attributes but harmless ones.
+
+    What is not a link or a picture leads nowhere. Of elements called `worded` the words stay; attributes called `kept`
+    stay, with the fields that have them.
+    """
+    import turbohtml
+
+    for name in (*_ACTIVE, *_RAW):
+        if name == "input" and kept:
+            continue
+        for element in reversed(found.find_all(name)):
+            if name in worded or name in _RAW:
+                element.replace_with(turbohtml.Text(element.text))
+            else:
+                element.decompose()
+    harmless = _ATTRIBUTES | kept
     for element in found.iter_elements(include_self=True):
-        for name in [name for name in element.attrs if name not in _ATTRIBUTES]:
+        leads = _LINKS.get(element.tag, "")
+        for name in [name for name in element.attrs if name not in harmless or (name in _LEADS and name != leads)]:
             del element.attrs[name]
     return found
 
