@@ -1,6 +1,7 @@
 """Live many worlds of several partitions, each drawn from a seed; those that held are not lived again.
 
 python bench/parted.py --seed 1 --worlds 50 --resume .soak/parted.jsonl
+python bench/parted.py --seed 1 --worlds 50 --kept --resume .soak/kept.jsonl
 """
 
 import argparse
@@ -9,7 +10,7 @@ import time
 from pathlib import Path
 
 from evercrawl.simulate.parted.parted import simulate_parted
-from evercrawl.simulate.parted.plan import drawn_parted
+from evercrawl.simulate.parted.plan import drawn_kept, drawn_parted
 
 
 def main() -> int:
@@ -17,6 +18,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--worlds", type=int, default=10)
+    parser.add_argument("--kept", action="store_true", help="let partitions have keepers, and lose disks")
     parser.add_argument(
         "--resume", type=Path, help="keep worlds that held in this file, and leave out those that it has"
     )
@@ -28,13 +30,13 @@ def main() -> int:
     for seed in range(args.seed, args.seed + args.worlds):
         if seed in held:
             continue
-        began, world = time.process_time(), drawn_parted(seed)
+        began, world = time.process_time(), (drawn_kept if args.kept else drawn_parted)(seed)
         result = simulate_parted(world)
         lived += 1
         row = {
             "seed": seed, "parts": world.parts, "visits": result.visits, "letters": result.letters,
             "lives": result.lives, "lost": result.lost, "doubled": result.doubled, "blows": dict(result.blows),
-            "cpu_s": round(time.process_time() - began, 2),
+            "opened": result.opened, "cpu_s": round(time.process_time() - began, 2),
         }  # fmt: skip
         print(json.dumps(row), flush=True)
         for sentence in result.wrong[:5]:

@@ -34,6 +34,9 @@ def asked(args: argparse.Namespace, directory: Path, config: Config, seeded: boo
     if args.partitions is None and not (directory / where.PARTED).is_file():
         if args.cluster is not None:
             raise ConfigError("--cluster divides a crawl over machines; give --partitions P too, a power of two")
+        from evercrawl.crawl.posting.membership import see_undivided
+
+        see_undivided(config)
         return None
     from evercrawl.cluster.birth import check_settings, is_cluster, read_birth
 
@@ -42,6 +45,11 @@ def asked(args: argparse.Namespace, directory: Path, config: Config, seeded: boo
         parts = cast("int", arguments.value(values.whole(1), args.partitions, "--partitions"))
     check_settings(config, directory, parts)
     if args.cluster is not None:
+        if config.durable == "keeper":
+            raise ConfigError(
+                "durable = keeper keeps second copies on one machine only; with --cluster leave it out, and give "
+                "--archive-to"
+            )
         from evercrawl.cluster.on_ray import check_ray
 
         check_ray()

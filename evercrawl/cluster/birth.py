@@ -40,6 +40,8 @@ class ClusterBirth(msgspec.Struct, frozen=True):
         How many processes of partitions were begun so far: each has a higher number than those before.
     places
         The disk that each partition is on, on machines of a Ray cluster; empty where all are in the directory.
+    kept
+        The partitions whose second copies have all that counts.
     """
 
     format: int
@@ -49,6 +51,7 @@ class ClusterBirth(msgspec.Struct, frozen=True):
     site_rules: int
     lives: int = 0
     places: list[str] = []
+    kept: list[int] = []
 
     def __repr__(self) -> str:
         """Return which crawl this is, without its secret."""
@@ -116,6 +119,14 @@ def next_life(directory: Path) -> int:
     return birth.lives + 1
 
 
+def note_kept(directory: Path, number: int, kept: bool) -> None:
+    """Write down whether a partition's second copy has all that counts; before anything counts that it has not."""
+    birth = read_birth(directory)
+    if kept != (number in birth.kept):
+        others = [each for each in birth.kept if each != number]
+        write_birth(directory, msgspec.structs.replace(birth, kept=[*others, number] if kept else others))
+
+
 def check_settings(config: Config, directory: Path, parts: int | None) -> None:
     """See that a crawl may be in so many partitions with these settings, before anything is written.
 
@@ -156,6 +167,9 @@ def check_settings(config: Config, directory: Path, parts: int | None) -> None:
             "webhook_url and feeds deliver the changes of one partition; unset them, and follow the partitions: "
             f"evercrawl changes --dir {directory}"
         )
+    if config.durable == "keeper" and not (config.keeper_dir and Path(config.keeper_dir).is_dir()):
+        what = f"{config.keeper_dir} is no folder" if config.keeper_dir else "keeper_dir is not set"
+        raise ConfigError(f"durable = keeper needs a folder on another disk, and {what}; give --keeper-dir FOLDER")
     policy = policy_of(config.policy, config.policy_options)
     if isinstance(policy, Plans):
         raise ConfigError(

@@ -19,6 +19,7 @@ from evercrawl.cluster.launching import Launcher, LocalLauncher, PartProcess
 from evercrawl.cluster.metrics import EVERY_S, write_figures
 from evercrawl.cluster.part import LEAVE_S, PartPlan
 from evercrawl.cluster.patience import Listening, Patience
+from evercrawl.cluster.second_copies import SecondCopies
 from evercrawl.cluster.shares import part_config, with_changes, written
 from evercrawl.cluster.wire import (
     CeilingShared,
@@ -120,6 +121,7 @@ class Coordinator:
             lambda number, frame: self._say(self._parts[number], frame),
             lambda number: hung(self._state(self._parts[number])),
         )
+        self._copies = SecondCopies(directory, birth)
         self._line = PartsLine(directory, self.states, self._asked.ask)
 
     async def run(self, stop: asyncio.Event | None = None) -> Summary:
@@ -283,9 +285,12 @@ class Coordinator:
         part.before = part.visits if self._left is None else part.allowed
         part.report, part.lowered = of_one_before(part.report), None
         part.shut_until = part.leave_until
+        settings, life = self._settings(), next_life(self._directory)
+        copy = self._copies.place(settings, part.number)
         plan = PartPlan(
             self._launcher.directory(part.number), self._birth.share(part.number), bytes.fromhex(self._birth.secret),
-            next_life(self._directory), part_config(self._settings(), part.number, len(self._parts)), self._seeds,
+            life, part_config(settings, part.number, len(self._parts)), self._seeds, copy,
+            self._copies.counts(part.number),
         )  # fmt: skip
         part.process = self._launcher.launch(plan)
         part.begun_at, part.ended = time.time(), False
@@ -347,6 +352,8 @@ class Coordinator:
             if frame.known or frame.visits or not frame.message:
                 part.moved_at = time.time() if frame.visits != part.report.visits else part.moved_at
                 part.report = frame
+                if frame.kept:
+                    self._copies.caught_up(part.number)
                 self._ceiling.heard(part.number, frame.ceiling)
                 self._take_back(part)
         elif isinstance(frame, PartAnswered):

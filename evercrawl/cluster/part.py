@@ -16,6 +16,7 @@ from typing import Final
 import msgspec
 
 from evercrawl.cluster.answering import PartAnswering
+from evercrawl.cluster.folder_keeper import FolderKeeper
 from evercrawl.cluster.wire import (
     CeilingShared,
     Frame,
@@ -56,6 +57,10 @@ class PartPlan:
         Its crawl directory, which part it is, the crawl's secret, and the number of this life.
     config, seeds
         Settings and seeds.
+    kept
+        Where its second copy is; None where it has none.
+    restores
+        Whether that may take the place of a directory that is gone: it has all that counts.
     """
 
     directory: Path
@@ -64,6 +69,8 @@ class PartPlan:
     incarnation: int
     config: Config
     seeds: tuple[str, ...]
+    kept: Path | None = None
+    restores: bool = False
 
 
 class HubCarrier:
@@ -156,7 +163,7 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
                 max(progress.queue - with_others.elsewhere, 0), progress.visits, progress.bytes_in, progress.in_flight,
                 progress.rate_per_s, progress.outcomes, progress.errors, with_others.letters, carrier.pages() or 0,
                 with_others.at_rest, progress.message, with_others.under_way, with_others.leases, with_others.let,
-                with_others.used, carrier.ceiling(), os.getpid(),
+                with_others.used, carrier.ceiling(), os.getpid(), keeper is not None and keeper.whole,
             )
         )  # fmt: skip
 
@@ -164,6 +171,7 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
         loop.call_soon_threadsafe(write, PartReport(message=sentence))
 
     loop = asyncio.get_running_loop()
+    keeper = FolderKeeper(plan.kept) if plan.kept is not None else None
 
     async def listen() -> None:
         while (frame := await read_frame(reader)) is not None:
@@ -190,6 +198,8 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
 
     beside = [asyncio.ensure_future(listen()), asyncio.ensure_future(ask())]
     try:
+        if keeper is not None:
+            await loop.run_in_executor(None, keeper.restore, plan.directory, plan.incarnation, plan.restores, tell)
         with copied_beside(plan.directory, plan.config.archive_to, tell):
             await crawl(
                 plan.directory,
@@ -198,7 +208,7 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
                 Limits(),
                 watch,
                 stop,
-                member=Membership(plan.share, plan.secret, carrier),
+                member=Membership(plan.share, plan.secret, carrier, keeper),
             )
         write(PartEnded())
     except EvercrawlError as error:

@@ -68,6 +68,8 @@ class PartReport(msgspec.Struct, array_like=True, frozen=True, tag="report"):
         The part of the ceilings that it goes by.
     pid
         Of the process.
+    kept
+        Whether its second copy has all that counts.
     """
 
     known: int = 0
@@ -90,6 +92,7 @@ class PartReport(msgspec.Struct, array_like=True, frozen=True, tag="report"):
     used: float = 0.0
     ceiling: float = 0.0
     pid: int = 0
+    kept: bool = False
 
 
 class PartQuestion(msgspec.Struct, array_like=True, frozen=True, tag="question"):

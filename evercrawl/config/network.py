@@ -156,6 +156,11 @@ def file() -> ValueKind:
     return ValueKind("FILE", "a file that can be read", _file)
 
 
+def folder() -> ValueKind:
+    """Return the kind of folders, which need not be there; kept as an absolute path."""
+    return ValueKind("FOLDER", "a folder", _folder)
+
+
 def strategy() -> ValueKind:
     """Return the kind of strategy names; `-` and `_` are equal.
 
@@ -261,6 +266,13 @@ def _file(raw: object) -> str:
     value = _text(raw)
     if value and not Path(value).is_file():
         raise ValueError("no such file")
+    return str(Path(value).absolute()) if value else ""
+
+
+def _folder(raw: object) -> str:
+    from pathlib import Path
+
+    value = _text(raw)
     return str(Path(value).absolute()) if value else ""
 
 

@@ -250,6 +250,12 @@ class Config:
         "0 = unlimited", "--keep-bytes", live=True)
     keep_versions: int = _store(0, values.whole(), "maximum versions of a page in the archive; 0 = all", live=True)
 
+    durable: str = _store("disk", values.choice("disk", "keeper"),
+        "where the work of a partition is written before it counts: disk = its own disk; keeper = also a second copy "
+        "in keeper_dir", "--durable")
+    keeper_dir: str = _store("", network.folder(),
+        "folder on another disk for second copies of the journals of partitions", "--keeper-dir")
+
     archive_to: str = _store("", network.objects(),
         "where a running crawl copies archive files once they are closed, such as s3://bucket/prefix; empty = nowhere",
         "--archive-to")

@@ -115,6 +115,11 @@ class Crawl:
         """End the run cleanly: no new exchanges, a moment for those under way, everything stored."""
         self._reason = self._reason or reason
 
+    @property
+    def stored(self) -> int:
+        """How many events of the journal count: they are on the disk, and at the keeper where there is one."""
+        return self._storing.stored
+
     def at_rest(self) -> bool:
         """Whether nothing is left that was never fetched, and nothing is owed to other partitions."""
         return self._idle(self._clock.now()) and (self._posting is None or self._posting.idle())

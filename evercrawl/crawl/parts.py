@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from evercrawl.crawl.memory import Memory
     from evercrawl.crawl.ports import Outside
     from evercrawl.crawl.posting.room import PostRoom
+    from evercrawl.crawl.posting.second_copy import SecondCopy
     from evercrawl.crawl.rendering.errands import Errands
     from evercrawl.crawl.rendering.rendering import Rendering
     from evercrawl.crawl.requisites.requisites import Requisites
@@ -216,6 +217,7 @@ class Parts:
             snapshot_every_s=config.snapshot_every_s,
             also=choosing.lessons.save if choosing.lessons is not None else None,
             before=outside.before_commit,
+            second=_second(partition, outside),
         )
         self.indexing = indexing = _indexing(config, memory, outside)
         if indexing is not None:
@@ -390,6 +392,18 @@ class Parts:
     def _pages_of(self, name: str) -> int:
         number = self._state.hosts.find(name)
         return self._frontier.pages_of(number) if number is not None else 0
+
+
+def _second(partition: Partition, outside: Outside) -> SecondCopy | None:
+    """Return what has another disk hold what this one does; None where that is not asked for."""
+    if outside.keeper is None:
+        return None
+    assert outside.post is not None
+    assert partition.state.post is not None, "a crawl of one partition has no keeper"
+    from evercrawl.crawl.posting.second_copy import SecondCopy
+
+    share = partition.state.post.ownership.share
+    return SecondCopy(partition.disk, share, outside.post.incarnation, outside.keeper, outside.clock, outside.offload)
 
 
 def _posting(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from evercrawl.clock import Clock
     from evercrawl.config import Config
     from evercrawl.config.written import Change
-    from evercrawl.crawl.posting.carrier import Carrier
+    from evercrawl.crawl.posting.carrier import Carrier, KeeperLine
     from evercrawl.crawl.visit.parsers import Parsers
     from evercrawl.fetch.guard import Guard
     from evercrawl.fetch.names import Resolver, StaticResolver
@@ -176,6 +176,8 @@ class Outside:
         Lets sites know who asks, and is told of other sections before they hold; None where nobody is.
     post
         Carries messages to the other partitions of the crawl; None where there are none.
+    keeper
+        Leads to the keeper of a second copy, without which nothing counts; None where the disk is enough.
     """
 
     network: Network
@@ -196,3 +198,4 @@ class Outside:
     gate: Gate | None = None
     sessions: Identifies | None = None
     post: Carrier | None = None
+    keeper: KeeperLine | None = None

@@ -33,7 +33,7 @@ from evercrawl.crawl.orders.answering import AnsweringProcess
 from evercrawl.crawl.orders.forgets import obey_forgets
 from evercrawl.crawl.orders.live import LiveLine
 from evercrawl.crawl.ports import Gate, Network, Outside
-from evercrawl.crawl.posting.membership import Membership, see_member
+from evercrawl.crawl.posting.membership import Membership, see_member, see_undivided
 from evercrawl.crawl.removing.keeping import bounds_kept, due, keep_less
 from evercrawl.crawl.removing.keeping import wanted as wanted_less
 from evercrawl.crawl.sessions.assembling import Sessions
@@ -147,6 +147,8 @@ async def crawl(
     new = not is_crawl(directory)
     if new and not seeds and member is None:
         raise ConfigError(f"there is no crawl in {directory}; name a seed: evercrawl crawl URL --dir {directory}")
+    if member is None and not only:
+        see_undivided(config)
     scheme = scheme_at_first(config, seeds)
     lock = lock or lock_for_crawl(directory)
     unsaved = not (directory / FILE_NAME).is_file()
@@ -326,6 +328,7 @@ async def _run(
             before_commit=before_commit,
             gate=gate,
             post=member.carrier if member is not None else None,
+            keeper=member.keeper if member is not None else None,
             sessions=sessions,
         )
         one = assemble(config, memory, outside, watch, policy=policy)

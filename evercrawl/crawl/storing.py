@@ -1,16 +1,21 @@
 """When what was learned is put on the disk: group commits, snapshots, and what happens when there is no room."""
 
+from __future__ import annotations
+
 import asyncio
 import contextlib
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
-from evercrawl.clock import Clock
-from evercrawl.crawl.ports import Offload
 from evercrawl.errors import ApplyError, NoRoomError
-from evercrawl.store.journal.journal import Batch
-from evercrawl.store.partition import Partition
+
+if TYPE_CHECKING:
+    from evercrawl.clock import Clock
+    from evercrawl.crawl.ports import Offload
+    from evercrawl.crawl.posting.second_copy import SecondCopy
+    from evercrawl.store.journal.journal import Batch
+    from evercrawl.store.partition import Partition
 
 COMMIT_EVENTS: Final = 256
 COMMIT_S: Final = 0.05
@@ -36,6 +41,8 @@ class Storing:
         runs.
     before
         Called where slow work runs before each commit is written: what has to be on the disk before the journal is.
+    second
+        Where a commit has to be on another disk too before it counts; None where the disk here is enough.
 
     Attributes
     ----------
@@ -56,6 +63,7 @@ class Storing:
         snapshot_every_s: float,
         also: Callable[[Callable[[], Awaitable[None]], Offload], Awaitable[None]] | None = None,
         before: Callable[[], None] | None = None,
+        second: SecondCopy | None = None,
     ) -> None:
         self._partition = partition
         self._journal = partition.journal
@@ -64,7 +72,7 @@ class Storing:
         self._wake = wake
         self._disk_wait_s = disk_wait_s
         self._snapshot_every_s = snapshot_every_s
-        self._also, self._before = also, before
+        self._also, self._before, self._second = also, before, second
         self._sealed: deque[Batch] = deque()
         self._commit: asyncio.Task[None] | None = None
         self._writing = asyncio.Lock()  # a snapshot commits too, and batches are written one after the other
@@ -79,16 +87,19 @@ class Storing:
         self._again_at = 0.0
         self._error: NoRoomError | None = None
         self._abandoned = False
+        self._counts = second is None  # whether what was on the disk when this began does, as far as this run knows
+        if second is not None:
+            self.changed()
 
     @property
     def full(self) -> bool:
-        """Whether the disk is."""
-        return self._full_at is not None
+        """Whether nothing can be put away: the disk is full, or the second copy cannot be written."""
+        return self._full_at is not None or not self._counts or (self._second is not None and self._second.away)
 
     @property
     def message(self) -> str:
         """Return what is wrong, "" when nothing is."""
-        return str(self._error) if self._error is not None else ""
+        return str(self._error) if self._error is not None else self._second.message if self._second else ""
 
     def changed(self) -> None:
         """Take note of something new to be committed."""
@@ -127,11 +138,18 @@ class Storing:
         many = self._journal.sequence - self._committed >= COMMIT_EVENTS
         if (waited or many) and self._commit is None and self.may_try(now):
             self._commit = asyncio.ensure_future(self.commit())
+            self._commit.add_done_callback(self._heard_of)
             self._commit.add_done_callback(lambda _: self._wake())
         if now - self._snapshot_at >= self._snapshot_every_s and self._snapshot is None and not self.full:
             self._snapshot_at = now
             if self._journal.sequence != self._snapshot_sequence:
                 self._snapshot = asyncio.ensure_future(self._write_snapshot())
+                self._snapshot.add_done_callback(self._heard_of)
+
+    @staticmethod
+    def _heard_of(task: asyncio.Task[Any]) -> None:
+        """Let no task complain that nobody hears of its error: where the crawl has ended, another one had it too."""
+        _ = task.cancelled() or task.exception()
 
     def _index_finished(self) -> None:
         """Index a segment once the next one is begun; until then it is remembered what is in it."""
@@ -162,11 +180,14 @@ class Storing:
         self._sealed.append(self._journal.seal())
         async with self._writing:
             await self._offload(self._write)
-        self.stored = max(self.stored, upto)
+            position = self._journal.durable
+        if self._second is None or await self._second.hold(position):
+            self.stored, self._counts = max(self.stored, upto), True
 
     async def abandon(self) -> None:
         """Return once nothing is written any more; what is not yet on its way to the disk never will be."""
         self._abandoned = True
+        self._wait_no_longer()
         for task in (self._commit, self._snapshot, self._indexing):
             if task is not None:
                 await asyncio.wait([task])
@@ -195,6 +216,7 @@ class Storing:
         """
         if self._error is not None:
             raise self._error
+        self._wait_no_longer()
         if self._snapshot is not None:
             await self._snapshot
         await self.settle()
@@ -203,6 +225,10 @@ class Storing:
         if self._indexing is not None:
             await self._indexing
         await self._offload(self._partition.index_archive, True, HURRY_BYTES if hurry else None)
+
+    def _wait_no_longer(self) -> None:
+        if self._second is not None:
+            self._second.end()
 
     def _due_at(self) -> float:
         return self._changed_at + COMMIT_S if self._changed_at is not None else float("inf")

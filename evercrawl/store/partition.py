@@ -466,6 +466,8 @@ class Partition:
             else:
                 broken.add(where)
         self.archive.cut(*whole_end)
+        if not self.archive.segments():  # elsewhere there may be copies of those that were here: no name comes again
+            self.archive.cut(self._archive_end.segment + 1, 0)
         self._archive_end = whole_end
         lost = self.give_up(broken, now, "the archive ends before its record")
         if lost:

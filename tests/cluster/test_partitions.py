@@ -119,6 +119,9 @@ def test_no_more_pages_are_visited_than_were_asked_for(served):
         (["--partitions", "3"], "power of two"),
         (["--partitions", "2", "--importance", "aopic"], "one partition"),
         (["--partitions", "2", "--policy", "webfountain"], "plans over all pages"),
+        (["--partitions", "2", "--durable", "keeper"], "keeper_dir is not set"),
+        (["--partitions", "2", "--cluster", "auto", "--durable", "keeper", "--keeper-dir", "/"], "on one machine only"),
+        (["--durable", "keeper"], "needs a crawl in partitions"),
     ],
 )
 def test_what_cannot_be_gets_a_sentence_and_nothing_is_written(served, given, said):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from evercrawl.store.keeper.messages import KeeperAnswer, KeeperQuestion
     from evercrawl.store.post.messages import Message
 
 
@@ -77,4 +78,20 @@ class Carrier(Protocol):
 
     def ceiling(self) -> float:
         """Return how much of its even part of the crawl's ceilings this process may use; it may be more than 1."""
+        ...
+
+
+class KeeperLine(Protocol):
+    """Carries questions to a partition's keeper, wherever that is.
+
+    Attributes
+    ----------
+    place
+        Where the second copy is, in words.
+    """
+
+    place: str
+
+    async def ask(self, question: KeeperQuestion) -> KeeperAnswer | None:
+        """Return the answer; None if there is none: whether the question arrived is not known then."""
         ...

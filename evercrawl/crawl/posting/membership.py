@@ -9,7 +9,8 @@ from evercrawl.errors import ConfigError
 from evercrawl.store.post.ownership import Share
 
 if TYPE_CHECKING:
-    from evercrawl.crawl.posting.carrier import Carrier
+    from evercrawl.config import Config
+    from evercrawl.crawl.posting.carrier import Carrier, KeeperLine
     from evercrawl.store.partition import Partition
 
 
@@ -23,11 +24,14 @@ class Membership:
         Which part it is, and under which secret all parts hash.
     carrier
         Carries messages to the others.
+    keeper
+        Leads to the keeper of a second copy; None where there is none.
     """
 
     share: Share
     secret: bytes
     carrier: Carrier
+    keeper: KeeperLine | None = None
 
 
 def see_member(partition: Partition, member: Membership | None, *, only: bool) -> None:
@@ -48,3 +52,18 @@ def see_member(partition: Partition, member: Membership | None, *, only: bool) -
         )
     if member is not None and mine != member.share:
         raise ConfigError(f"{partition.directory} is not partition {member.share.number} of this crawl; move it away")
+
+
+def see_undivided(config: Config) -> None:
+    """See that a crawl without partitions is asked for nothing that only these have.
+
+    Raises
+    ------
+    ConfigError
+        It is to have a second copy.
+    """
+    if config.durable == "keeper":
+        raise ConfigError(
+            "durable = keeper needs a crawl in partitions, and this one has none: give --partitions when it is new, or "
+            "leave durable out, and copy the crawl now and then: evercrawl backup"
+        )

@@ -25,6 +25,7 @@ from evercrawl.model.policy.schemes import wanted
 from evercrawl.parse.sites import found_site, site_rules
 from evercrawl.parse.urls import hostname
 from evercrawl.progress import Limits
+from evercrawl.simulate.parted.keepers import MadeKeeper
 from evercrawl.simulate.parted.mail import Mail, Roads
 from evercrawl.simulate.parted.manners import SharedManners
 from evercrawl.simulate.parted.mortal import Killed, MortalDisk, Processes
@@ -56,6 +57,8 @@ class PartedResult:
         Which world, and what was not as it should be.
     visits, letters, lost, doubled, lives
         How much happened.
+    opened
+        How many second copies were opened.
     blows
         How often each kind of blow fell.
     found
@@ -69,6 +72,7 @@ class PartedResult:
     lost: int = 0
     doubled: int = 0
     lives: int = 0
+    opened: int = 0
     blows: Counter[str] = field(default_factory=Counter[str])
     found: Together | None = None
 
@@ -111,6 +115,10 @@ class PartedSimulation:
             number: MortalDisk(random.Random(f"{world.seed} disk {number}"), directory=Path(f"/made-up/part-{number}"))
             for number in range(world.parts)
         }
+        self._keepers = {
+            number: MadeKeeper(number, random.Random(f"keeper {world.seed} {number}"), lambda: self._mail.roads)
+            for number in (range(world.parts) if world.kept else ())
+        }
         self._names = {
             hostname(f"{origin}/"): [f"8.8.4.{number % world.addresses}"] for number, origin in enumerate(origins)
         }
@@ -138,6 +146,8 @@ class PartedSimulation:
         await asyncio.gather(*befalling)
         self._mail.roads = Roads()
         self._mail.heal()
+        for keeper in self._keepers.values():
+            keeper.away = False
         await self._calm()
         for life in list(self._lives.values()):
             assert life.crawl is not None
@@ -195,7 +205,8 @@ class PartedSimulation:
             latency = draw.uniform(0.02, 0.4)
             network = MadeNetwork(self.web, clock, lambda _: draw.uniform(0.0, 2 * latency), self._manners.of(number))
             stack.push_async_callback(self._hang_up, network)
-            outside = Outside(network, [StaticResolver(self._names)], clock, offload, Guard(), post=post)
+            outside = Outside(network, [StaticResolver(self._names)], clock, offload, Guard(), post=post,
+                              keeper=self._keepers.get(number))  # fmt: skip
             life.crawl = assemble(self._config, memory, outside)
             stack.callback(life.crawl.close)
             await life.crawl.run([f"{self.web.origins[0]}/"], Limits())
@@ -212,6 +223,10 @@ class PartedSimulation:
     async def _befall(self, blow: Blow, at: float) -> None:
         await asyncio.sleep(max(at - asyncio.get_running_loop().time(), 0.0))
         life = self._lives.get(blow.number)
+        if blow.kind == "away":
+            self.result.blows[blow.kind] += 1
+            await self._away(blow)
+            return
         if blow.kind in ("cut", "isolate"):
             self.result.blows[blow.kind] += 1
             if blow.kind == "isolate":
@@ -255,6 +270,51 @@ class PartedSimulation:
         if not struck.is_set():
             life.disk.kill()
         await self._bury(blow, life)
+
+    async def _away(self, blow: Blow) -> None:
+        """Let a keeper lose its power while it writes, and then be away for a while."""
+        keeper = self._keepers[blow.number]
+        keeper.strike()
+        await asyncio.sleep(blow.lasts_s / 2)
+        keeper.away = True
+        await asyncio.sleep(blow.lasts_s)
+        keeper.away = False
+
+    async def _lose(self, blow: Blow, life: _Life) -> None:
+        """Let a process and its disk be gone; what its keeper has takes their place."""
+        life.disk.kill()
+        await self._bury(blow, life)
+        self._open_copy(blow, life)
+
+    async def _usurp(self, blow: Blow, life: _Life) -> None:
+        """Let what a keeper has take the place of a process that goes on with a disk that nobody sees any more."""
+        self._disks[blow.number] = life.disk.cut_off()  # type: ignore[assignment]
+        life.post.zombie = True
+        assert life.task is not None
+        life.task.add_done_callback(lambda task: task.cancelled() or task.exception())  # it is refused, and ends
+        if not self._open_copy(blow, life):
+            life.hangs = True
+        until = life.post.leave_until
+        await asyncio.sleep(max(until - asyncio.get_running_loop().time(), 0.0) + self._world.delay_s)
+        self._processes.start("fate", self._rest_in_peace(life, blow.lasts_s * 2))
+
+    def _open_copy(self, blow: Blow, life: _Life) -> bool:
+        """Open the copy of a partition in the place of its disk; return whether it has all that counts."""
+        number, keeper = blow.number, self._keepers[blow.number]
+        if not keeper.whole:
+            return False
+        line = self._begun[number] + 1
+        draw = random.Random(f"{self._world.seed} disk {number} of life {line}")
+        self._disks[number] = keeper.restored(draw, Path(f"/made-up/part-{number}"), line)
+        self.result.opened += 1
+        assert life.crawl is not None
+        with closing(self._reader(number, self._disks[number])) as partition:
+            if partition.journal.sequence < life.crawl.stored:
+                self.result.wrong.append(
+                    f"partition {number}: {life.crawl.stored} events counted, and its copy has "
+                    f"{partition.journal.sequence}"
+                )
+        return True
 
     async def _bury(self, blow: Blow, life: _Life) -> None:
         await self._processes.end(life.name)

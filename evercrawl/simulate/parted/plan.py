@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evercrawl.simulate.parted.mail import Roads
 
 KINDS = ("kill", "power", "strike", "stop", "zombie", "cut", "isolate")
+KEPT_KINDS = ("lose", "usurp", "away", "lose")
+"""What befalls partitions with second copies besides: a lost disk, with its process or without; an absent keeper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,8 @@ class PartedWorld:
         What befalls the partitions until then, by time.
     snapshot_every_s, refresh_after_s, delay_s
         Settings.
+    kept
+        Whether each partition has a keeper, without which nothing counts.
     """
 
     seed: int
@@ -55,6 +59,22 @@ class PartedWorld:
     snapshot_every_s: float = 30.0
     refresh_after_s: float = 300.0
     delay_s: float = 1.0
+    kept: bool = False
+
+
+def drawn_kept(seed: int) -> PartedWorld:
+    """Return a world of a seed in which partitions have keepers, and disks are lost.
+
+    >>> drawn_kept(3) == drawn_kept(3), drawn_kept(3).kept
+    (True, True)
+    """
+    world, draw = drawn_parted(seed), random.Random(f"kept world {seed}")
+    more = [
+        Blow(draw.uniform(5.0, world.lasts_s), draw.choice(KEPT_KINDS), draw.randrange(world.parts),
+             draw.uniform(1.0, 30.0))
+        for _ in range(draw.randrange(1, 6))
+    ]  # fmt: skip
+    return replace(world, kept=True, blows=tuple(sorted((*world.blows, *more), key=lambda blow: blow.at_s)))
 
 
 def drawn_parted(seed: int) -> PartedWorld:

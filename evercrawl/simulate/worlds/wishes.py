@@ -46,6 +46,8 @@ NOT_DRAWN: Final = {
     "keep_days": "done between two runs of a crawl",
     "keep_bytes": "as `keep_days`",
     "keep_versions": "as `keep_days`",
+    "durable": "a crawl of one partition has no keeper; worlds of several have",
+    "keeper_dir": "as `durable`",
     "archive_to": "a process beside the crawl copies its archive",
     "webhook_url": "a process beside the crawl delivers changes",
     "webhook_secret": "as `webhook_url`",

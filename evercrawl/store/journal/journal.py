@@ -117,6 +117,11 @@ class Journal:
         return cls(disk, find_end(disk, good), writable=writable, segment_bytes=segment_bytes)
 
     @property
+    def durable(self) -> int:
+        """Offset up to which the journal is on the disk for good."""
+        return self._durable
+
+    @property
     def position(self) -> int:
         """Offset where the frame of the next event starts: `replay(position)` yields what is appended from now on.
 

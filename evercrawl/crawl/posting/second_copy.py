@@ -1,0 +1,216 @@
+"""A partition's side of its second copy: what is on the disk here counts once its keeper has it on another disk.
+
+The keeper is told what was appended to the journal, after that is on the disk here, so it never holds more than the
+partition does. A keeper that was away, or is new, is brought up to date by the same steps.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+import xxhash
+
+from evercrawl.errors import ConfigError, StoreError
+from evercrawl.store import orders, signals
+from evercrawl.store.forgotten import FILES as FORGOTTEN
+from evercrawl.store.journal.segment import segments
+from evercrawl.store.keeper.copy import PIECE_BYTES, sums
+from evercrawl.store.keeper.messages import (
+    CopyOwner,
+    FileWrite,
+    KeeperAsk,
+    KeeperDone,
+    KeeperHolds,
+    KeeperRefusal,
+    KeeperStep,
+)
+from evercrawl.store.keeper.restoring import line_of
+from evercrawl.store.partition import COPY, FILE, KEY
+from evercrawl.store.skipping import SKIPPED_FILE
+
+if TYPE_CHECKING:
+    from evercrawl.clock import Clock
+    from evercrawl.crawl.ports import Offload
+    from evercrawl.crawl.posting.carrier import KeeperLine
+    from evercrawl.store.disk.disk import Disk
+    from evercrawl.store.keeper.messages import KeeperAnswer
+    from evercrawl.store.post.ownership import Share
+
+AGAIN_S: Final = 1.0
+"""After which a keeper that did not answer is asked again."""
+AWAY_S: Final = 2.0
+"""A keeper that is waited for so long is away: nothing is requested meanwhile."""
+LAST_S: Final = 3.0
+"""At the end of a run a keeper is waited for so long; what it lacks then does not count yet."""
+SMALL: Final = (FILE, COPY, KEY, *FORGOTTEN, SKIPPED_FILE, orders.FILE, signals.FILE)
+"""Files beside the journal that cannot be made again from it."""
+
+
+class SecondCopy:
+    """Has a keeper hold what a partition's journal holds.
+
+    Parameters
+    ----------
+    disk, share, incarnation
+        The partition's files, which partition it is, and in which life.
+    line
+        Leads to the keeper.
+    clock, offload
+        The time, and where files are read.
+
+    Attributes
+    ----------
+    sent_bytes
+        How many bytes the keeper has taken from this life.
+    """
+
+    def __init__(
+        self, disk: Disk, share: Share, incarnation: int, line: KeeperLine, clock: Clock, offload: Offload
+    ) -> None:
+        self._disk, self._line, self._clock, self._offload = disk, line, clock, offload
+        self._owner = CopyOwner(share.cluster, share.number, line_of(disk), incarnation)
+        self._turn = asyncio.Lock()
+        self._session = self._number = 0
+        self._held = dict[str, int]()  # bytes of each file of the journal at the keeper
+        self._small = dict[str, int | None]()  # checksums of the other files there; None where not known
+        self._pending: tuple[KeeperStep, dict[str, int], int] | None = None  # it may have been done, or not
+        self._upto = -1
+        self._waits_since: float | None = None
+        self._until = float("inf")
+        self.sent_bytes, self._trouble = 0, ""
+
+    @property
+    def away(self) -> bool:
+        """Whether the keeper has been waited for in vain for a while."""
+        return self._waits_since is not None and self._clock.now() - self._waits_since >= AWAY_S
+
+    @property
+    def message(self) -> str:
+        """Return why nothing is requested; "" while the keeper answers."""
+        if not self.away:
+            return ""
+        why = f" ({self._trouble})" if self._trouble else ""
+        return (
+            f"the second copy at {self._line.place} cannot be written{why}; the crawl waits for it. To go on without: "
+            'stop, and set durable = "disk"'
+        )
+
+    def end(self) -> None:
+        """Wait for the keeper no longer than for the last time."""
+        self._until = min(self._until, self._clock.now() + LAST_S)
+
+    async def hold(self, upto: int) -> bool:
+        """Return once the keeper has the journal up to an offset, which is on the disk here; False where it is the end.
+
+        Raises
+        ------
+        StoreError
+            Another life has taken the place of this one.
+        ConfigError
+            This directory lacks what the keeper has, or is not the one that the copy is of any more.
+        """
+        async with self._turn:
+            while self._upto < upto:
+                now = self._clock.now()
+                self._waits_since = now if self._waits_since is None else self._waits_since
+                if await self._forward(upto):
+                    continue
+                if self._clock.now() >= self._until:
+                    return False
+                await self._clock.sleep(AGAIN_S)
+            self._waits_since, self._trouble = None, ""
+            return True
+
+    async def _forward(self, upto: int) -> bool:
+        """Go one step on; return whether it was one."""
+        if not self._session:
+            answer = await self._line.ask(KeeperAsk(self._owner))
+            if isinstance(answer, KeeperHolds):
+                await self._offload(self._compare, answer)
+                return True
+            return self._failed(answer)
+        if self._pending is None:
+            self._pending = (*await self._offload(self._step, upto), upto)
+        step, held, reached = self._pending
+        answer = await self._line.ask(step)
+        if not isinstance(answer, KeeperDone):
+            return self._failed(answer)
+        self._pending = None
+        if answer.session != self._session or answer.upto != step.number:
+            self._session = 0
+            return True
+        self._number = step.number
+        self._held.update(held)
+        self._small.update({each.name: xxhash.xxh3_64_intdigest(each.data) for each in step.writes if each.at < 0})
+        for name in step.gone:
+            self._small.pop(name, None)
+            self._held.pop(name, None)
+        self.sent_bytes += sum(len(each.data) for each in step.writes)
+        self._upto = reached if step.whole else self._upto
+        return True
+
+    def _failed(self, answer: KeeperAnswer | None) -> bool:
+        """Take note that a question was not answered as hoped; return whether another may be answered at once."""
+        if answer is None:
+            return False  # the same is asked again
+        was_open, self._session, self._pending = self._session > 0, 0, None
+        if isinstance(answer, KeeperRefusal):
+            if answer.over:
+                trouble = ConfigError if answer.elsewhere else StoreError
+                raise trouble(f"the second copy at {self._line.place} refuses: {answer.why}")
+            self._trouble = answer.why
+        return was_open
+
+    def _compare(self, there: KeeperHolds) -> None:
+        """Find what of the copy is as the journal is here."""
+        self._held, self._number = dict[str, int](), 0
+        self._small = dict.fromkeys(there.others)
+        lacks = {segment.name: segment.end - segment.start for segment in segments(self._disk)}
+        for name, held in there.files.items():
+            here = lacks.get(name, 0)
+            if held.size > here:  # for a keeper is told of nothing that is not on the disk here
+                raise ConfigError(
+                    f"{name} has {here} bytes, and its second copy at {self._line.place} has {held.size}: what counted "
+                    "is missing here; move the partition's directory away, and the copy is opened"
+                )
+            same = _same(held.sums, sums(self._disk, name, held.size), held.size)
+            self._held[name] = same if same == held.size else -1 - same  # the rest is to be cut first: it was forgotten
+        self._session = there.session
+
+    def _step(self, upto: int) -> tuple[KeeperStep, dict[str, int]]:
+        """Return the next step to an offset, and what is held of the journal after it."""
+        writes, held, room = self._changed(), dict[str, int](), PIECE_BYTES
+        whole = True
+        files = {segment.name: segment for segment in segments(self._disk) if segment.start < upto}
+        for name, segment in files.items():
+            at, wanted = self._held.get(name, 0), min(segment.end, upto) - segment.start
+            cut, at = at < 0, at if at >= 0 else -1 - at
+            data = self._disk.read(name, at, min(wanted - at, room)) if at < wanted and room else b""
+            if data or cut:
+                writes.append(FileWrite(name, at, data))
+                held[name], room = at + len(data), room - len(data)
+            whole = whole and at + len(data) >= wanted
+        gone = [name for name in self._held if name not in files]
+        gone += [name for name in self._small if not self._disk.size(name)]
+        return KeeperStep(self._owner, self._session, self._number + 1, writes, gone, whole), held
+
+    def _changed(self) -> list[FileWrite]:
+        """Return the small files that the keeper has otherwise."""
+        found = list[FileWrite]()
+        for name in SMALL:
+            size = self._disk.size(name)
+            data = self._disk.read(name, 0, size) if size else b""
+            if data and self._small.get(name) != xxhash.xxh3_64_intdigest(data):
+                found.append(FileWrite(name, -1, data))
+        return found
+
+
+def _same(one: bytes, other: bytes, size: int) -> int:
+    """Return how many of the first `size` bytes, of which `other` has checksums, are known to be alike.
+
+    >>> _same(b"12345678abcdefgh", b"12345678ABCDEFGH", PIECE_BYTES + 7) == PIECE_BYTES
+    True
+    """
+    pairs = zip(range(0, len(other), 8), range(0, size, PIECE_BYTES), strict=True)
+    return next((at for place, at in pairs if one[place : place + 8] != other[place : place + 8]), size)

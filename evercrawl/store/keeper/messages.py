@@ -1,0 +1,116 @@
+"""What a partition says to the keeper of its second copy, and what that answers."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import msgspec
+
+
+class CopyOwner(msgspec.Struct, array_like=True, frozen=True):
+    """Whose copy it is, and who writes it.
+
+    Attributes
+    ----------
+    cluster, number
+        Id of the crawl, and which partition.
+    line
+        The life of the partition that was opened from a copy last, 0 where none ever was: whoever goes on with a
+        directory of before that has another history.
+    incarnation
+        Which life of the partition writes.
+    """
+
+    cluster: str
+    number: int
+    line: int
+    incarnation: int
+
+
+class KeeperAsk(msgspec.Struct, array_like=True, frozen=True, tag="ask"):
+    """A life of a partition begins to write, or has lost count; what is held is to be said."""
+
+    owner: CopyOwner
+
+
+class HeldFile(msgspec.Struct, array_like=True, frozen=True):
+    """A file of the journal as it is held: its size, and checksums of its pieces of `PIECE_BYTES`, u64 each."""
+
+    size: int
+    sums: bytes
+
+
+class KeeperHolds(msgspec.Struct, array_like=True, frozen=True, tag="holds"):
+    """What is held.
+
+    Attributes
+    ----------
+    session
+        From now on each step names it; those of earlier ones are refused.
+    files
+        Files of the journal, by name.
+    others
+        Names of the other files.
+    """
+
+    session: int
+    files: dict[str, HeldFile]
+    others: list[str]
+
+
+class FileWrite(msgspec.Struct, array_like=True, frozen=True):
+    """Bytes of a file from `at` on, behind which nothing follows; all of a small file where `at` is -1."""
+
+    name: str
+    at: int
+    data: bytes
+
+
+class KeeperStep(msgspec.Struct, array_like=True, frozen=True, tag="step"):
+    """What is to be written and synced next.
+
+    Attributes
+    ----------
+    owner, session, number
+        Who says so, in which session, and which step of it, from 1.
+    writes, gone
+        Bytes to be written; files to be removed.
+    whole
+        Whether, with this, everything is held that counts.
+    """
+
+    owner: CopyOwner
+    session: int
+    number: int
+    writes: list[FileWrite]
+    gone: list[str] = []
+    whole: bool = False
+
+
+class KeeperDone(msgspec.Struct, array_like=True, frozen=True, tag="done"):
+    """All steps of a session up to a number are on the keeper's disk."""
+
+    session: int
+    upto: int
+
+
+class KeeperRefusal(msgspec.Struct, array_like=True, frozen=True, tag="refused"):
+    """Nothing was written.
+
+    Attributes
+    ----------
+    why
+        In words.
+    over
+        Whether that cannot change: another life has taken the place of the one that asks.
+    elsewhere
+        Whether a person has to move the directory of the one that asks, or the copy.
+    """
+
+    why: str
+    over: bool = False
+    elsewhere: bool = False
+
+
+KeeperQuestion: TypeAlias = KeeperAsk | KeeperStep
+KeeperAnswer: TypeAlias = KeeperHolds | KeeperDone | KeeperRefusal

@@ -1,0 +1,88 @@
+"""Opens a partition from its second copy: the copy's bytes, under a life that nobody had before.
+
+Bodies are in no second copy: when the partition is opened, what its journal names and the archive lacks is lost, and
+fetched again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from evercrawl.decoding import json_of
+from evercrawl.errors import ConfigError, StoreError
+from evercrawl.store.keeper.copy import JOURNAL, PIECE_BYTES, STATE_FILE, CopyState, state_of
+from evercrawl.store.partition import COPY, FILE
+
+if TYPE_CHECKING:
+    from evercrawl.store.disk.disk import Disk
+
+LINE_FILE: Final = "line.json"
+BEGUN: Final = "restoring"
+"""A file that is there while a copy is being opened."""
+
+
+def lacks_all(disk: Disk) -> bool:
+    """Whether a directory has nothing of a partition, or what an opening of a copy that was broken off left there."""
+    return not (disk.names("journal-") or disk.size(FILE) or disk.size(COPY)) or disk.size(BEGUN) > 0
+
+
+def line_of(disk: Disk) -> int:
+    """Return the life in which a partition was opened from a copy last; 0 where it never was.
+
+    Raises
+    ------
+    StoreError
+        The file that says so is damaged.
+    """
+    data = disk.read(LINE_FILE, 0, disk.size(LINE_FILE))
+    try:
+        return json_of(data, int) if data else 0
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        what = f"{LINE_FILE} is damaged ({error})"
+        raise StoreError(f"{what}; move the directory away, and its second copy is opened") from error
+
+
+def restore_copy(copy: Disk, target: Disk, line: int) -> int:
+    """Make a partition of its second copy in an empty place; return how many bytes were copied.
+
+    Whoever wrote the copy before is refused from now on. A copying that was broken off is begun again by another call.
+
+    Parameters
+    ----------
+    copy, target
+        Where it is; where the partition is to be.
+    line
+        Number of the life that is opened there: higher than all before.
+
+    Raises
+    ------
+    ConfigError
+        There is no copy, or it has not everything that counts.
+    """
+    state = state_of(copy)
+    if state is None or not state.whole:
+        raise ConfigError("the second copy is not whole: not everything that counted had reached it")
+    if line <= state.owner.incarnation:
+        what = "the second copy was written by a later process than this crawl knows of"
+        raise ConfigError(f"{what}; put the cluster.json that is beside the copies into the crawl's directory")
+    target.replace(BEGUN, [b"\n"])
+    owner = msgspec.structs.replace(state.owner, line=line, incarnation=line)
+    copy.replace(STATE_FILE, [msgspec.json.encode(CopyState(owner, state.session + 1, state.whole))], private=True)
+    copied = 0
+    for name in copy.names(JOURNAL):
+        size = copy.size(name)
+        target.truncate(name, 0)
+        for at in range(0, size, PIECE_BYTES):
+            target.append(name, copy.read(name, at, PIECE_BYTES))
+        target.sync(name)
+        copied += size
+    others = [name for name in copy.names() if not name.startswith(JOURNAL) and name not in (STATE_FILE, FILE, COPY)]
+    for name in others:
+        target.replace(name, [copy.read(name, 0, copy.size(name))], private=True)
+    target.replace(LINE_FILE, [msgspec.json.encode(line)])
+    for name in (FILE, COPY):  # last: with them there is a partition
+        target.replace(name, [copy.read(name, 0, copy.size(name))], private=True)
+    target.remove(BEGUN)
+    return copied
