@@ -326,7 +326,7 @@ class Crawl:
         """Take exchanges in and learn from them; where more of them came, other tasks have their turn meanwhile."""
         self._take(exchanges)
         if whole:
-            self._learn()
+            self._learn(BATCH)
             return
         for _ in range(BATCH // LEARNED):
             await asyncio.sleep(0)
@@ -378,21 +378,20 @@ class Crawl:
 
     async def _learn_rest(self) -> None:
         """Learn from all that was read; where that is much, other tasks have their turn meanwhile."""
-        left, before = len(self._visiting.readings), -1
-        while left > BATCH and left != before:
-            self._learn(LEARNED)
+        self._learn(BATCH if len(self._visiting.readings) <= BATCH else LEARNED)
+        before = -1
+        while (left := len(self._visiting.readings)) and left != before:
             await asyncio.sleep(0)
-            left, before = len(self._visiting.readings), left
-        self._learn()
+            self._learn(BATCH if left <= BATCH else LEARNED)
+            before = left
 
     def _learn(self, most: int | None = None) -> None:
-        """Learn from what was read, from so many visits at most."""
+        """Learn from what was read: from all, or from so many visits at most, and as many links as one step may."""
         now = self._clock.now()
         self._visiting.gather(now)
         if not self._visiting.readings or not self._storing.may_try(now):
             return
-        batch = self._visiting.readings[:most]
-        del self._visiting.readings[:most]
+        batch = self._visiting.take_read(most)
         urls = [reading.exchange.request.url for reading in batch]
         for part in self._quarantine.apart(urls):
             try:

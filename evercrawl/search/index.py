@@ -44,7 +44,7 @@ HEAP_BYTES: Final = 30_000_000
 
 _ANCHOR_HEAP_BYTES: Final = 15_000_000
 _MOST_WAITING: Final = 1 << 16  # anchors that wait to be written together, page by page
-_WRITTEN: Final = 1 << 10  # pages whose anchors are written at once: some milliseconds
+_WRITTEN: Final = 1 << 8  # pages whose anchors are written at once: some milliseconds
 _DIRECTORIES: Final = ("pages", "anchors")
 _META: Final = "meta.json"  # in each of them: the library's list of segments
 
@@ -121,9 +121,18 @@ class Index:
                 continue
             new += 1
         self._waiting_count += new
-        while self._waiting_count > _MOST_WAITING:  # those that have waited longest, for others may yet get more
-            with told(self.directory, "written to"):
-                self._write_anchors(_WRITTEN)
+        while self.crowding > 2.0:
+            self.write_waiting()
+
+    @property
+    def crowding(self) -> float:
+        """Words of links that wait to be written, by how many should: above 1, call `write_waiting` now and then."""
+        return self._waiting_count / _MOST_WAITING
+
+    def write_waiting(self) -> None:
+        """Write words of links that have waited longest, a few milliseconds' worth: others may yet get more."""
+        with told(self.directory, "written to"):
+            self._write_anchors(_WRITTEN)
 
     def remove(self, slots: Sequence[int]) -> None:
         """Forget pages, and the words of links to them."""

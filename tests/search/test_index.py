@@ -278,10 +278,21 @@ def test_words_of_links_are_written_a_piece_at_a_time(index, monkeypatch):
     index.put([page(3, "three")])
     index.add_anchors((slot, "teapot") for slot in range(1 << 16))
     assert not written
+    assert index.crowding == 1.0
     index.add_anchors([(1 << 16, "teapot")])
-    assert written == list(range(1 << 10))  # those that have waited longest
+    assert index.crowding > 1.0
+    assert not written
+    index.write_waiting()
+    assert written == list(range(1 << 8))  # those that have waited longest
+    assert index.crowding < 1.0
     index.add_anchors([(3, "kettle")])
-    assert len(written) == 1 << 10
+    assert len(written) == 1 << 8
     index.commit(0)
     assert len(written) == (1 << 16) + 2
     assert (slots(index, "kettle"), slots(index, "teapot")) == ([3], [3])
+
+
+def test_words_of_links_that_nobody_writes_are_bounded_all_the_same(index):
+    for first in range(0, 3 << 16, 1 << 16):
+        index.add_anchors((slot, "teapot") for slot in range(first, first + (1 << 16)))
+    assert 1.9 < index.crowding <= 2.0

@@ -31,6 +31,7 @@ TOGETHER: Final = 64  # pages given to the index at once: some 2 ms
 MOST_BYTES: Final = 48 << 20  # of text that waits for the index; beyond, the crawl waits
 MENDED_TOGETHER: Final = 16  # pages read from the archive at once
 TOLD_TOGETHER: Final = 5  # sentences about pages that cannot be read
+CROWDED: Final = 1.5  # times the words of links that should wait; beyond, likewise
 TRIED_S: Final = 60.0  # time between two attempts, where the index cannot be written
 
 
@@ -87,7 +88,7 @@ class Indexing:
     @property
     def behind(self) -> bool:
         """Whether the crawl should wait for the index."""
-        return self._bytes > MOST_BYTES
+        return self._bytes > MOST_BYTES or self._index.crowding > CROWDED
 
     @property
     def missing(self) -> int:
@@ -126,7 +127,7 @@ class Indexing:
             return float("inf")  # its end wakes the crawl
         if self.message:
             return self._tried_at + TRIED_S
-        if self._missing or len(self._pages) >= TOGETHER:
+        if self._missing or len(self._pages) >= TOGETHER or self._index.crowding > 1.0:
             return float("-inf")
         return self._dirty_at + self._every_s if self._dirty_at is not None else float("inf")
 
@@ -142,8 +143,10 @@ class Indexing:
             self._compare()
         if self._dirty_at is not None and now >= self._dirty_at + self._every_s:
             self._begin(self._commit())
+        elif self._index.crowding > 1.0:
+            self._put(now, self._index.write_waiting)
         elif len(self._pages) >= TOGETHER or self._bytes > MOST_BYTES // 2:
-            self._put(now)
+            self._put(now, lambda: self._write(TOGETHER))
         elif self._missing:
             self._mend()
 
@@ -207,9 +210,9 @@ class Indexing:
         self._removed.add(slot)
         self._changed()
 
-    def _put(self, now: float) -> None:
+    def _put(self, now: float, write: Callable[[], None]) -> None:
         try:
-            self._write(TOGETHER)
+            write()
         except StoreError as error:
             self._failed(error, now)
 

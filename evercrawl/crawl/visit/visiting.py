@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 INTERNAL: Final = "internal"
 """The class of failure of a page on which our own code failed."""
+LINKS: Final = 1_000
+"""Links of pages that are learned from in one step: those to what nobody knew take longer than all else."""
 
 
 class VisitTag(msgspec.Struct, frozen=True):
@@ -123,6 +125,18 @@ class Visiting:
         """Visits that have ended, and are not remembered yet."""
         rendered = self.rendering.pending if self.rendering is not None else 0
         return self._parsers.pending + len(self.readings) + rendered
+
+    def take_read(self, most: int | None) -> list[Reading]:
+        """Return the first of `readings`, and drop them there: all, or `most`, or those that reach `LINKS` links."""
+        links = 0
+        for count, reading in enumerate(self.readings[:most] if most is not None else (), 1):
+            links += len(reading.page.targets)
+            if links >= LINKS:
+                most = count
+                break
+        taken = self.readings[:most]
+        del self.readings[:most]
+        return taken
 
     def adopt(self, config: Config) -> None:
         """Go by other settings from now on."""
