@@ -236,7 +236,8 @@ class Coordinator:
                 self._say(part, PagesAllowed(part.allowed - part.before))
         for part in self._parts if wanting and not self._left else ():
             used = part.visits + part.report.in_flight
-            if part.running and part.lowered is None and part.allowed > used and time.time() > part.moved_at + SPARE_S:
+            spare = part.lowered is None and part.allowed > used and time.time() > part.moved_at + SPARE_S
+            if spare and part.writer is not None:  # one that is yet to join hears then what it may make
                 part.lowered = used
                 self._say(part, PagesAllowed(used - part.before))
 
@@ -309,7 +310,7 @@ class Coordinator:
             process.kill()
         if line is not None:
             reader, part.writer = line
-            part.patience, part.told_hung = Patience(time.monotonic()), False
+            part.patience, part.told_hung, part.moved_at = Patience(time.monotonic()), False, time.time()
             self._say(part, PagesAllowed(-1 if self._left is None else part.allowed - part.before))
             self._say(part, CeilingShared(self._ceiling.told[part.number]))
             listening = asyncio.ensure_future(self._listen(part, reader))

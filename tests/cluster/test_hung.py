@@ -14,7 +14,16 @@ from evercrawl.cluster.birth import born
 from evercrawl.cluster.coordinator import Coordinator
 from evercrawl.cluster.part import PartPlan
 from evercrawl.cluster.patience import Patience
-from evercrawl.cluster.wire import CeilingShared, Frame, LeaveAsked, LeaveGiven, PartReport, packed, read_frame
+from evercrawl.cluster.wire import (
+    CeilingShared,
+    Frame,
+    LeaveAsked,
+    LeaveGiven,
+    PagesAllowed,
+    PartReport,
+    packed,
+    read_frame,
+)
 from evercrawl.config import Config
 from evercrawl.progress import Limits, Progress
 
@@ -28,9 +37,11 @@ class Played:
         self.number, self.ours = plan.share.number, socket.socketpair()
         self.heard, self.killed = list[Frame](), asyncio.Event()
         self.hangs, self.used = False, 1.0
+        self.joins_after_s, self.wants = 0.0, 5  # pages
         self._talking = asyncio.ensure_future(self._talk())
 
     async def connected(self):
+        await asyncio.sleep(self.joins_after_s)
         return await asyncio.open_connection(sock=self.ours[0])
 
     async def ended(self) -> str:
@@ -46,11 +57,16 @@ class Played:
         listening, ceiling = asyncio.ensure_future(self._listen(reader)), 1.0
         try:
             while True:
-                if not self.hangs:
+                if self.heard and not self.hangs:
                     shares = [frame.part for frame in self.heard if isinstance(frame, CeilingShared)]
                     ceiling = shares[-1] if shares else ceiling
+                    pages = [frame.visits for frame in self.heard if isinstance(frame, PagesAllowed)] or [0]
+                    visits = self.wants if pages[-1] < 0 else min(self.wants, pages[-1])
                     writer.write(packed(LeaveAsked(time.monotonic())))
-                    report = PartReport(7, 0, 1, 3, 5, used=self.used * ceiling, ceiling=ceiling, pid=70 + self.number)
+                    report = PartReport(
+                        7, 0, 1, 3, visits, allowed=pages[-1], at_rest=visits == self.wants,
+                        used=self.used * ceiling, ceiling=ceiling, pid=70 + self.number,
+                    )  # fmt: skip
                     writer.write(packed(report))
                 await asyncio.sleep(0.02)
         finally:
@@ -64,10 +80,10 @@ class Played:
 
 
 class PlayedLauncher:
-    """Begins played processes."""
+    """Begins played processes; `prepare` is told of each."""
 
-    def __init__(self, directory: Path) -> None:
-        self.directory_of_all, self.processes = directory, list[Played]()
+    def __init__(self, directory: Path, prepare: Callable[[Played], None] = lambda _: None) -> None:
+        self.directory_of_all, self.processes, self._prepare = directory, list[Played](), prepare
 
     def missing(self, number: int) -> str:
         return ""
@@ -80,6 +96,7 @@ class PlayedLauncher:
 
     def launch(self, plan: PartPlan) -> Played:
         self.processes.append(Played(plan))
+        self._prepare(self.processes[-1])
         return self.processes[-1]
 
 
@@ -141,6 +158,21 @@ def test_a_hung_process_is_named_its_share_is_used_by_others_and_it_is_ended_in_
     assert "kill -9 70" in said[0]
     assert said[1] == "partition 0: its process continues"
     assert sum("said nothing" in sentence for sentence in said) == 2
+
+
+def test_pages_that_were_meant_for_who_needs_none_come_to_who_does_even_if_that_was_decided_before_they_joined(
+    tmp_path, quick, monkeypatch
+):
+    monkeypatch.setattr(coordinator, "SPARE_S", 0.05)
+
+    def prepare(process: Played) -> None:
+        process.joins_after_s, process.wants = 0.2, 9 if process.number == 3 else 0
+
+    one = Coordinator(
+        tmp_path, born(tmp_path, 4), Config(), (), Limits(pages=2), lambda _: None, PlayedLauncher(tmp_path, prepare)
+    )
+    summary = asyncio.run(asyncio.wait_for(one.run(), 5))
+    assert (summary.visits, summary.reason) == (2, "pages")
 
 
 def test_what_the_coordinator_slept_through_counts_for_nobody():
