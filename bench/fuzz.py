@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import atexit
 import contextlib
 import gzip
 import hashlib
@@ -226,6 +227,7 @@ def _file(data: bytes, name: str) -> Iterator[Path]:
 def made_crawl() -> Path:
     """Return a small crawl directory of real sockets, made once a process."""
     folder = Path(tempfile.mkdtemp(prefix="fuzz-")) / "crawl"
+    atexit.register(shutil.rmtree, folder.parent, ignore_errors=True)
     settings = Config(delay_s=0, allow_net=(NETWORK,), workers="0", policy="price")
 
     async def run() -> None:

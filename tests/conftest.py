@@ -5,6 +5,7 @@ import gc
 import os
 import resource
 import sys
+import tempfile
 from collections import defaultdict
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -112,7 +113,25 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    """Have all temporary files of this process, and of those that it begins, in a folder that goes with it.
+
+    What tests are given as `tmp_path` stays where it was, for who looks at a failure.
+    """
     config.stash[_peaks] = {}
+    root = os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())
+    folder = tempfile.TemporaryDirectory(prefix="ec-", dir=root, ignore_cleanup_errors=True)
+    before = {"TMPDIR": os.environ.get("TMPDIR"), "tempdir": tempfile.tempdir}
+    os.environ["TMPDIR"] = tempfile.tempdir = folder.name
+
+    def tidy() -> None:
+        tempfile.tempdir = before["tempdir"]
+        if before["TMPDIR"] is None:
+            os.environ.pop("TMPDIR", None)
+        else:
+            os.environ["TMPDIR"] = before["TMPDIR"]
+        folder.cleanup()
+
+    config.add_cleanup(tidy)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

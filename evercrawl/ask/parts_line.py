@@ -9,8 +9,9 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from evercrawl import __version__
-from evercrawl.ask.remote import message, reachable, received
+from evercrawl.ask.remote import message, received
 from evercrawl.errors import StoreError
+from evercrawl.store.disk.listening import reachable
 from evercrawl.store.disk.lock import holder
 from evercrawl.store.live_line import peer_uid, welcome
 

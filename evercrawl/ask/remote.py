@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import struct
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -14,6 +11,7 @@ import msgspec
 
 from evercrawl import __version__
 from evercrawl.store import live_line
+from evercrawl.store.disk.listening import reachable
 from evercrawl.store.live_line import peer_uid, welcome
 
 T = TypeVar("T")
@@ -42,22 +40,6 @@ class RemoteQuestion(msgspec.Struct):
     parameters: dict[str, Any]
 
 
-@contextmanager
-def reachable(directory: Path, name: str = NAME) -> Generator[str]:
-    """Give a path of a socket that is short enough for any directory, for as long as the context lasts.
-
-    Raises
-    ------
-    OSError
-        There is no directory.
-    """
-    fd = os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        yield f"/proc/self/fd/{fd}/{name}"
-    finally:
-        os.close(fd)
-
-
 def remote(directory: Path, kind: type[T], name: str, **parameters: Any) -> T | None:
     """Return the answer of the server that runs in a directory, or of the process beside a large crawl, as a `kind`.
 
@@ -75,7 +57,7 @@ def remote(directory: Path, kind: type[T], name: str, **parameters: Any) -> T | 
     """
     asked = RemoteQuestion(__version__, name, parameters)
     try:
-        with reachable(directory) as path, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+        with reachable(directory, NAME) as path, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
             line.settimeout(PATIENCE_S)
             try:
                 line.connect(path)

@@ -12,10 +12,10 @@ from typing import Final
 import msgspec
 
 from evercrawl import __version__
-from evercrawl.ask.listening import bound, removed
 from evercrawl.ask.parts_line import ALL, ASKED_BYTES, PARTS_SOCKET, PartsAnswer, PartsAsked, PartState
 from evercrawl.ask.remote import LENGTH, message
 from evercrawl.cluster.wire import Frame, PartAnswered, PartQuestion, PartQuestionDropped
+from evercrawl.store.disk.listening import bound, removed
 from evercrawl.store.live_line import peer_uid, welcome
 
 _ASKING_S: Final = 5.0  # that an asker may take to ask, or to read an answer

@@ -21,6 +21,7 @@ _LOW_32 = (1 << 32) - 1
 _MAPPED = ipaddress.IPv6Network("::ffff:0:0/96")
 _TEREDO = ipaddress.IPv6Network("2001::/32")
 _ASSIGNED = ipaddress.IPv6Network("2001::/23")
+_ISATAP = (0x00005EFE, 0x02005EFE)  # before the IPv4 address, in whatever network (RFC 5214, section 6.1)
 _CARRIERS = (  # networks whose addresses hold IPv4 ones: the name, how far to shift each down, whether it is in use
     (ipaddress.IPv6Network("::/96"), "IPv4-compatible", (0,), False),
     (ipaddress.IPv6Network("::ffff:0:0:0/96"), "IPv4-translated", (0,), False),
@@ -176,3 +177,5 @@ def _inner(address: _Address) -> Iterator[tuple[str, ipaddress.IPv4Address]]:
             for shift in shifts:
                 bits = int(address) >> shift & _LOW_32
                 yield name, ipaddress.IPv4Address(bits ^ _LOW_32 if name == "Teredo" and shift == 0 else bits)
+    if int(address) >> 32 & _LOW_32 in _ISATAP and address.version == 6:
+        yield "ISATAP", ipaddress.IPv4Address(int(address) & _LOW_32)

@@ -15,15 +15,15 @@ from evercrawl.ask.changes.page_change import ChangeList
 from evercrawl.ask.changes.question import ChangeQuestion
 from evercrawl.ask.changes.texts import VersionTexts, WordDiff, diff_of
 from evercrawl.ask.content import StoredPage, content
-from evercrawl.ask.listening import bound, removed
 from evercrawl.ask.rank.top import TopPage, top_pages
-from evercrawl.ask.remote import LENGTH, QUESTION_BYTES, RemoteQuestion, message
+from evercrawl.ask.remote import LENGTH, NAME, QUESTION_BYTES, RemoteQuestion, message
 from evercrawl.ask.search.search import Narrow, SearchAnswer
 from evercrawl.ask.status import Status, state_of
 from evercrawl.ask.why.explanation import Why
 from evercrawl.ask.why.why import why
 from evercrawl.errors import EvercrawlError
 from evercrawl.serve.replica import CrawlReplica
+from evercrawl.store.disk.listening import bound, removed
 from evercrawl.store.live_line import peer_uid, welcome
 
 MOST: Final = 16
@@ -53,7 +53,7 @@ class QuestionLine:
     async def open(self) -> None:
         """Begin to listen, where that is possible."""
         with contextlib.suppress(OSError):
-            listening = bound(self._replica.directory)
+            listening = bound(self._replica.directory, NAME)
             if listening is not None:
                 self._server = await asyncio.start_unix_server(self._answer, sock=listening)
 
@@ -66,7 +66,7 @@ class QuestionLine:
         """Listen no more."""
         if self._server is not None:
             self._server.close()
-            removed(self._replica.directory)
+            removed(self._replica.directory, NAME)
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._asking += 1

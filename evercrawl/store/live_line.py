@@ -1,4 +1,4 @@
-"""The line to a running crawl: a Unix socket that its lock file names, for lines of JSON."""
+"""The line to a running crawl: a Unix socket in its directory, for lines of JSON."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from typing import Any, Final
 import msgspec
 
 from evercrawl.decoding import json_of
+from evercrawl.store.disk.listening import reachable
 from evercrawl.store.disk.lock import holder
 
 NAME: Final = "live.sock"
-LONGEST: Final = 100
-"""Bytes of a path that a socket may have, about."""
 LINE_BYTES: Final = 1 << 16
 _CREDENTIALS: Final = struct.Struct("3i")
 
@@ -41,11 +40,10 @@ def ask(directory: Path, question: dict[str, Any], timeout_s: float) -> dict[str
         {"ask": "progress"} returns how it is; {"ask": "questions"} begins a process that answers questions about it.
     """
     found = holder(directory)
-    path = found.get("socket") if found else None
-    if not path:
+    if not (found and found.get("socket")):
         return None
     try:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+        with reachable(directory, NAME) as path, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
             line.settimeout(timeout_s)
             line.connect(path)
             if not welcome(peer_uid(line)):

@@ -16,7 +16,7 @@ import pytest
 from evercrawl import __version__
 from evercrawl.ask import parts_line
 from evercrawl.ask.parts_line import PARTS_SOCKET, PartsAnswer, PartsAsked, PartState, VerbAsked, ask_part, part_states
-from evercrawl.ask.remote import message, reachable
+from evercrawl.ask.remote import message
 from evercrawl.cli.main import main
 from evercrawl.cluster import answering, asking, questions
 from evercrawl.cluster.answering import PartAnswering
@@ -25,6 +25,7 @@ from evercrawl.cluster.birth import ClusterBirth, part_directories, write_birth
 from evercrawl.cluster.wire import PartAnswered, PartQuestion, PartQuestionDropped
 from evercrawl.config import load
 from evercrawl.errors import StoreError
+from evercrawl.store.disk.listening import reachable
 from evercrawl.store.disk.lock import PURPOSE, Lock
 
 

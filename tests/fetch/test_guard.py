@@ -52,6 +52,8 @@ REFUSED = {
     "2001:2::1": "benchmarking",
     "2001:20::1": "protocol assignment",
     "2001:db8::1": "documentation",
+    "2001:470:1:2:0:5efe:127.0.0.1": "loopback",
+    "2001:470:1:2:200:5efe:10.0.0.1": "private",
     "2002:7f00:1::1": "loopback",
     "2002:a9fe:a9fe::": "metadata",
     "3fff::1": "documentation",

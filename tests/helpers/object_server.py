@@ -49,6 +49,11 @@ def object_server(folder: Path) -> Generator[dict[str, str]]:
     finally:
         server.kill()
         server.wait()
+        for port in (master, volume, filer, s3):  # it puts sockets there, wherever temporary files are wanted
+            for left in Path("/tmp").glob(f"seaweedfs-*-{port}.sock"):
+                left.unlink(missing_ok=True)
+            for left in Path("/tmp").glob(f"seaweedfs-*-grpc-{port + _GRPC}.sock"):
+                left.unlink(missing_ok=True)
 
 
 def _await(url: str, server: subprocess.Popen[bytes], log: Path, within_s: float = 90.0) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from script_site import HARM, ScriptSite
 
 from evercrawl.crawl.rendering.browser import LOST, ChromiumPool, HangError, RenderError
+from evercrawl.crawl.rendering.chromium import FOLDER
 from evercrawl.crawl.rendering.processes import descendants, end
 from evercrawl.progress import Limits
 from evercrawl.store.requisites.book import read_book
@@ -187,6 +189,21 @@ def test_an_end_of_the_browser_counts_against_no_page_but_the_one_that_ends_it()
     assert isinstance(came["ends"], RenderError)
     assert [f"words of {name}" in came[name] for name in "abc"] == [True] * 3
     assert pages.ended == LOST + 1
+
+
+def test_no_temporary_files_are_left_of_a_browser_that_is_killed(tmp_path, monkeypatch):
+    """Driver and browser make folders for themselves, which who is killed does not remove."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+
+    async def work(pool: ChromiumPool) -> list[str]:
+        pages = Pages(pool, ends=("ends",))
+        await asyncio.gather(*(pages.read(name, "<p>words") for name in ("a", "ends")), return_exceptions=True)
+        return [path.name for path in tmp_path.iterdir()]
+
+    during = pooled(work)
+    assert [name for name in during if not name.startswith(FOLDER)] == []
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_a_page_that_hangs_is_read_once_where_the_browser_answers():

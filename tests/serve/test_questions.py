@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from evercrawl.ask.remote import LENGTH, NAME, reachable, remote
+from evercrawl.ask.remote import LENGTH, NAME, remote
 from evercrawl.ask.status import Status
 from evercrawl.cli.main import main
 from evercrawl.serve.app import app
+from evercrawl.store.disk.listening import reachable
 
 QUESTIONS = (
     ("why", "https://a.example/"),
@@ -71,7 +72,7 @@ def test_the_server_tells_what_was_written_just_before(crawl):
 
 
 def test_where_nobody_answers_the_directory_is_opened(crawl, capsys):
-    with reachable(crawl.directory) as path, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as dead:
+    with reachable(crawl.directory, NAME) as path, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as dead:
         dead.bind(path)  # as a server that was killed leaves it
     assert remote(crawl.directory, Status, "status") is None
     assert asked(capsys, "status", "--json", "--dir", str(crawl.directory))[0]["known"] == 3
@@ -82,7 +83,7 @@ def test_where_nobody_answers_the_directory_is_opened(crawl, capsys):
 @pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1", LENGTH.pack(1 << 30), LENGTH.pack(3) + b"abc"])
 def test_what_is_no_question_ends_its_own_connection_alone(crawl, sent):
     with TestClient(app(crawl.directory, "t" * 40), base_url="http://127.0.0.1:8400"):
-        with reachable(crawl.directory) as path, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+        with reachable(crawl.directory, NAME) as path, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
             line.settimeout(5)
             line.connect(path)
             line.sendall(sent)

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import os
-import socket
-import tempfile
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -15,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from evercrawl.decoding import json_of
-from evercrawl.store.live_line import LINE_BYTES, LONGEST, NAME, peer_uid, welcome
+from evercrawl.store.disk.listening import bound, removed
+from evercrawl.store.live_line import LINE_BYTES, NAME, peer_uid, welcome
 
 if TYPE_CHECKING:
     from evercrawl.crawl.loop import Crawl
@@ -43,25 +40,25 @@ class LiveLine:
         self._one, self._wake, self._answering = one, wake, answering
         self._asking = 0
         self._server: asyncio.Server | None = None
-        self._path = Path()
+        self._directory = Path()
 
     async def open(self, directory: Path) -> str:
         """Begin to listen; return where, "" where that is not possible."""
         try:
-            self._path, listening = _bound(directory)
+            listening = bound(directory, NAME)
+            if listening is None:
+                return ""
             self._server = await asyncio.start_unix_server(self._answer, sock=listening, limit=LINE_BYTES)
         except OSError:
             return ""
-        return str(self._path)
+        self._directory = directory
+        return str(directory / NAME)
 
     async def close(self) -> None:
         """Listen no more."""
         if self._server is not None:
             self._server.close()
-            with contextlib.suppress(OSError):
-                self._path.unlink()
-                if self._path.parent.name.startswith("evercrawl-"):
-                    self._path.parent.rmdir()
+            removed(self._directory, NAME)
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self._asking >= MOST or not welcome(peer_uid(writer.get_extra_info("socket"))):
@@ -115,18 +112,3 @@ class LiveLine:
                 return {"id": name, "state": "waits", "result": self._one.obeying.outlook(name)}
             await asyncio.sleep(POLL_S)
         return {"id": name, "at": found.at, "do": found.do, "state": found.state, "result": found.result}
-
-
-def _bound(directory: Path) -> tuple[Path, socket.socket]:
-    """Return a socket in a directory, or where its name would be too long, in one of its own, that we alone may use."""
-    path = directory.absolute() / NAME
-    if len(os.fsencode(path)) > LONGEST:
-        path = Path(tempfile.mkdtemp(prefix="evercrawl-")) / NAME
-    path.unlink(missing_ok=True)  # of a run that was killed; ours alone, for we have the directory's lock
-    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
-    before = os.umask(0o177)
-    try:
-        listening.bind(str(path))
-    finally:
-        os.umask(before)
-    return path, listening

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import tempfile
+from collections.abc import Generator
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.crawl.rendering import processes
@@ -21,6 +23,9 @@ LEAST_SHARE_BYTES: Final = 96 << 20
 """A page may take so much, whatever the bound."""
 ROOM: Final = 0.95
 """Share of the bound beyond which something is ended."""
+FOLDER: Final = "evercrawl-browser-"
+"""How the folder of its temporary files begins; it is removed with the browser."""
+_PASSED: Final = ("PATH", "HOME", "LANG")  # of the environment
 _LAUNCH_S: Final = 60.0
 _ANSWER_S: Final = 10.0
 _STOP_S: Final = 2.0  # after which its processes are ended
@@ -61,8 +66,16 @@ class Chromium:
         What a page may take.
     """
 
-    def __init__(self, playwright: Playwright, browser: Browser, driver: int, memory_bytes: int, pages: int) -> None:
-        self._playwright, self._browser, self._driver = playwright, browser, driver
+    def __init__(
+        self,
+        playwright: Playwright,
+        browser: Browser,
+        driver: int,
+        memory_bytes: int,
+        pages: int,
+        folder: tempfile.TemporaryDirectory[str],
+    ) -> None:
+        self._playwright, self._browser, self._driver, self._folder = playwright, browser, driver, folder
         self._memory_bytes, self._pages = memory_bytes, pages
         self._watching: asyncio.Task[None] | None = None
         self._opening, self._bounded = asyncio.Lock(), set[int]()
@@ -80,17 +93,24 @@ class Chromium:
         from playwright.async_api import async_playwright
 
         before = processes.drivers()
-        playwright = await async_playwright().start()
+        folder = tempfile.TemporaryDirectory(prefix=FOLDER, ignore_cleanup_errors=True)
+        try:
+            with _temporary(folder.name):
+                playwright = await async_playwright().start()
+        except BaseException:
+            folder.cleanup()
+            raise
         driver = max(processes.drivers() - before, default=0)
         try:
             launched = playwright.chromium.launch(
                 executable_path=path, args=list(_ARGUMENTS), chromium_sandbox=os.geteuid() != 0,
-                env={name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ},
+                env={"TMPDIR": folder.name, **{name: os.environ[name] for name in _PASSED if name in os.environ}},
                 handle_sigint=False, handle_sigterm=False, handle_sighup=False, timeout=0,
             )  # fmt: skip
-            chromium = Chromium(playwright, await within(launched, _LAUNCH_S), driver, memory_bytes, pages)
+            chromium = Chromium(playwright, await within(launched, _LAUNCH_S), driver, memory_bytes, pages, folder)
         except BaseException:
             await _ended(playwright, driver)
+            folder.cleanup()
             raise
         chromium._watching = asyncio.ensure_future(chromium._watch())
         return chromium
@@ -100,6 +120,7 @@ class Chromium:
         if self._watching is not None:
             self._watching.cancel()
         await _ended(self._playwright, self._driver)
+        self._folder.cleanup()
 
     async def page(self, agent: str) -> Page:
         """Return an empty page of a profile that nobody used, whose process is bounded before it has run anything."""
@@ -142,6 +163,20 @@ class Chromium:
                 processes.end([largest.pid])
             else:
                 processes.end([one.pid for one in found])
+
+
+@contextlib.contextmanager
+def _temporary(folder: str) -> Generator[None]:
+    """Have what is begun now put its temporary files into a folder: driver and browser are killed and leave them."""
+    before = os.environ.get("TMPDIR")
+    os.environ["TMPDIR"] = folder
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["TMPDIR"]
+        else:
+            os.environ["TMPDIR"] = before
 
 
 async def _ended(playwright: Playwright, driver: int) -> None:

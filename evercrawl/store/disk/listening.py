@@ -5,18 +5,34 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
-from evercrawl.ask.remote import NAME, reachable
+
+@contextmanager
+def reachable(directory: Path, name: str) -> Generator[str]:
+    """Give a path of a socket that is short enough for any directory, for as long as the context lasts.
+
+    Raises
+    ------
+    OSError
+        There is no directory.
+    """
+    fd = os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield f"/proc/self/fd/{fd}/{name}"
+    finally:
+        os.close(fd)
 
 
-def removed(directory: Path, name: str = NAME) -> None:
+def removed(directory: Path, name: str) -> None:
     """Remove the socket that a process had in a directory."""
     with contextlib.suppress(OSError), reachable(directory, name) as path:
         Path(path).unlink()
 
 
-def bound(directory: Path, name: str = NAME) -> socket.socket | None:
+def bound(directory: Path, name: str) -> socket.socket | None:
     """Return a socket in a directory that its owner alone may use; None where another process listens there already.
 
     Raises
