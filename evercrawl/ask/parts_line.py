@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -193,7 +194,8 @@ def _asked(directory: Path, asked: PartsAsked, kind: type[T]) -> T:
             line.connect(path)
             if not welcome(peer_uid(line)):
                 raise StoreError("the process that runs the crawl is of another user")
-            line.sendall(message(asked))
+            with contextlib.suppress(BrokenPipeError):  # who is refused is told why before he has asked
+                line.sendall(message(asked))
             answer = msgspec.msgpack.decode(received(line), type=PartsAnswer)
             if answer.trouble:
                 raise StoreError(answer.trouble)

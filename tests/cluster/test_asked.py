@@ -25,7 +25,7 @@ from evercrawl.cluster.birth import ClusterBirth, part_directories, write_birth
 from evercrawl.cluster.wire import PartAnswered, PartQuestion, PartQuestionDropped
 from evercrawl.config import load
 from evercrawl.errors import StoreError
-from evercrawl.store.disk.listening import reachable
+from evercrawl.store.disk.listening import bound, reachable
 from evercrawl.store.disk.lock import PURPOSE, Lock
 
 
@@ -293,3 +293,21 @@ def test_a_partition_on_another_machine_is_known_by_its_folder(tmp_path):
     assert [questions.is_afar(tmp_path, number) for number in range(2)] == [True, False]
     write_birth(tmp_path, ClusterBirth(1, "c", 2, "00" * 16, 0))
     assert not questions.is_afar(tmp_path, 0)
+
+
+def test_who_is_refused_before_he_has_asked_is_told_why(tmp_path):
+    refused = message(PartsAnswer(b"", "too many ask"))
+
+    def serve(listening: socket.socket) -> None:
+        one, _ = listening.accept()
+        one.sendall(refused)
+        one.close()
+
+    large = {"words": "x" * (4 << 20)}  # which no buffer holds: the other end is closed while it is sent
+    with bound(tmp_path, PARTS_SOCKET) as listening:
+        listening.listen()
+        answering = threading.Thread(target=serve, args=(listening,))
+        answering.start()
+        with pytest.raises(StoreError, match="too many ask"):
+            ask_part(tmp_path, 1, int, "top", large)
+        answering.join(5)
