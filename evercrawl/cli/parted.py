@@ -50,6 +50,7 @@ def answer(args: argparse.Namespace) -> int:
     directory = _directory(args)
     together: dict[str, Callable[[argparse.Namespace, Path], int]] = {
         "status": _status, "top": _top, "search": _search, "verify": _verify, "export": _export, "serve": _serve,
+        "move": _move,
     }  # fmt: skip
     if args.verb in together:
         return together[args.verb](args, directory)
@@ -252,6 +253,12 @@ def _serve(args: argparse.Namespace, directory: Path) -> int:
     from evercrawl.cluster.questions import AllParts
 
     return served(args, directory, AllParts(directory))
+
+
+def _move(args: argparse.Namespace, directory: Path) -> int:
+    from evercrawl.cli.verbs.move import run_parted
+
+    return run_parted(args, directory)
 
 
 def _verify(args: argparse.Namespace, directory: Path) -> int:

@@ -40,6 +40,8 @@ class ClusterBirth(msgspec.Struct, frozen=True):
         How many processes of partitions were begun so far: each has a higher number than those before.
     places
         The disk that each partition is on, on machines of a Ray cluster; empty where all are in the directory.
+    homes
+        The directory of each partition that was moved, by its number.
     kept
         The partitions whose second copies have all that counts.
     """
@@ -52,6 +54,7 @@ class ClusterBirth(msgspec.Struct, frozen=True):
     lives: int = 0
     places: list[str] = []
     kept: list[int] = []
+    homes: dict[int, str] = {}
 
     def __repr__(self) -> str:
         """Return which crawl this is, without its secret."""
@@ -83,7 +86,8 @@ def part_directories(directory: Path) -> list[Path]:
     birth = read_birth(directory)
     above = os.environ.get(ROOT) if birth.places else None
     root = Path(above) / birth.id if above else directory
-    return [part_directory(root, number) for number in range(birth.parts)]
+    homes = {number: Path(home) for number, home in birth.homes.items()}
+    return [homes.get(number) or part_directory(root, number) for number in range(birth.parts)]
 
 
 def read_birth(directory: Path) -> ClusterBirth:

@@ -17,6 +17,7 @@ from evercrawl.cluster.birth import ClusterBirth, next_life
 from evercrawl.cluster.ceilings import SharedCeiling
 from evercrawl.cluster.launching import Launcher, LocalLauncher, PartProcess
 from evercrawl.cluster.metrics import EVERY_S, write_figures
+from evercrawl.cluster.moving import PartMoves
 from evercrawl.cluster.part import LEAVE_S, PartPlan
 from evercrawl.cluster.patience import Listening, Patience
 from evercrawl.cluster.second_copies import SecondCopies
@@ -68,6 +69,9 @@ class _Part:
     again_s: float = AGAIN_S
     again_at: float = 0.0
     ended: bool = False
+    attending: asyncio.Task[None] | None = None  # carries what its process says, until that ends
+    reported: asyncio.Event = field(default_factory=asyncio.Event)  # once its process has said how it is
+    rests: bool = False  # whether it is to have no process, for it is being moved
     leave_until: float = float("-inf")  # of its process, by the monotonic clock of this one
     using_until: float = float("-inf")  # the same of all its processes so far: until then one may use its ceiling
     patience: Patience | None = None  # with its process, while that is connected
@@ -122,6 +126,7 @@ class Coordinator:
             lambda number: hung(self._state(self._parts[number])),
         )
         self._copies = SecondCopies(directory, birth)
+        self._moves = PartMoves(directory, self, self._tell)
         self._line = PartsLine(directory, self.states, self._asked.ask)
 
     async def run(self, stop: asyncio.Event | None = None) -> Summary:
@@ -139,6 +144,7 @@ class Coordinator:
                 self._revive()
                 self._allow()
                 self._share()
+                self._moves.turn()
                 self._watch(self.progress())
                 self._measure()
                 with contextlib.suppress(TimeoutError):
@@ -296,7 +302,8 @@ class Coordinator:
         part.process = self._launcher.launch(plan)
         part.begun_at, part.ended = time.time(), False
         part.lives += 1
-        task = asyncio.ensure_future(self._attend(part, part.process))
+        part.reported.clear()
+        task = part.attending = asyncio.ensure_future(self._attend(part, part.process))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -353,6 +360,7 @@ class Coordinator:
             if frame.known or frame.visits or not frame.message:
                 part.moved_at = time.time() if frame.visits != part.report.visits else part.moved_at
                 part.report = frame
+                part.reported.set()
                 if frame.kept:
                     self._copies.caught_up(part.number)
                 self._ceiling.heard(part.number, frame.ceiling)
@@ -369,7 +377,7 @@ class Coordinator:
     def _revive(self) -> None:
         """Begin processes anew that have ended before their time."""
         for part in self._parts:
-            if part.running or time.time() < part.again_at:
+            if part.running or part.rests or time.time() < part.again_at:
                 continue
             missing = self._launcher.missing(part.number)
             if missing and missing != part.waits:
@@ -377,6 +385,26 @@ class Coordinator:
             part.waits = missing
             if not missing:
                 self._begin(part)
+
+    async def rest(self, number: int) -> None:
+        """Return once a partition has no process; it gets none until `resume`."""
+        part = self._parts[number]
+        part.rests = True
+        self._say(part, StopAsked())
+        if part.attending is not None:
+            await asyncio.wait([part.attending], timeout=END_S)
+            if part.process is not None:
+                part.process.kill()
+            await asyncio.wait([part.attending])
+
+    async def resume(self, number: int) -> None:
+        """Return once a partition has a process again that says how it is; where that takes long, before."""
+        part = self._parts[number]
+        part.rests, part.again_at = False, 0.0
+        if not self._reason:
+            self._revive()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(part.reported.wait(), LASTS_S)
 
     def _say(self, part: _Part, frame: Frame) -> bool:
         """Send a frame to the process of a partition; return whether there is one."""
@@ -391,6 +419,7 @@ class Coordinator:
     async def _end(self) -> None:
         """Have all processes end in order; those that do not are killed."""
         self._reason = self._reason or "stopped"
+        await self._moves.close()
         for part in self._parts:
             self._say(part, StopAsked())
         if self._tasks:

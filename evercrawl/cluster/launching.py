@@ -9,7 +9,7 @@ import socket
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from evercrawl.cluster.birth import part_directory
+from evercrawl.cluster.birth import part_directories
 from evercrawl.cluster.part import PartPlan, run_part
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class LocalLauncher:
 
     def directory(self, number: int) -> Path:
         """Return the crawl directory of a partition."""
-        return part_directory(self._directory, number)
+        return part_directories(self._directory)[number]
 
     def where(self, number: int) -> str:
         """Return the name of this machine."""

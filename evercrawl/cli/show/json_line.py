@@ -36,6 +36,7 @@ EVENTS: Final = {
     "agreement": "how well a choice agrees with ratings",
     "verify": "whether a directory is consistent",
     "backup": "what was copied",
+    "moved": "where a partition is now",
     "upgrade": "the formats of a directory, and what was converted",
     "versions": "the versions in use",
     "demo": "what the demonstration learned",

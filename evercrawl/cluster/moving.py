@@ -1,0 +1,264 @@
+"""Moves partitions to other directories: most of the bytes while they run, the rest while they stand still.
+
+Whoever wants one moved writes an order into the crawl's directory. The process that runs the crawl carries it out, or
+the one that gives it where none does. A partition is in its new place once `cluster.json` says so; a move that is
+broken off before that has changed nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import secrets
+import shutil
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Protocol
+
+import msgspec
+
+from evercrawl.cluster.birth import part_directories, read_birth, write_birth
+from evercrawl.decoding import json_of
+from evercrawl.errors import ConfigError, EvercrawlError, StoreError
+from evercrawl.store.backup import BACKUP_FILE, backup
+from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.disk.lock import Lock, holder, lock_for_crawl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+FILE: Final = "move.json"
+LAG_BYTES: Final = 1 << 20
+"""So much may be left to be copied while the partition stands still."""
+ROUNDS: Final = 6
+LOOK_S: Final = 0.2
+_FOLDERS: Final = ("search", "derived")
+_FILES: Final = ("cookies.json",)
+
+
+class PartHolder(Protocol):
+    """Holds the processes of partitions."""
+
+    async def rest(self, number: int) -> None:
+        """Return once a partition has no process; it gets none until `resume`."""
+        ...
+
+    async def resume(self, number: int) -> None:
+        """Return once a partition has a process again that says how it is."""
+        ...
+
+
+class PartMove(msgspec.Struct, frozen=True):
+    """A partition that is to be moved, and what became of it.
+
+    Attributes
+    ----------
+    id, number, goal
+        Of the order; which partition, and where to.
+    error
+        Why it was not moved; "" where it was, or is yet to be.
+    done
+        Whether it is over.
+    copied_bytes, pause_s
+        How many bytes were written, and for how long the partition stood still.
+    """
+
+    id: str
+    number: int
+    goal: str
+    error: str = ""
+    done: bool = False
+    copied_bytes: int = 0
+    pause_s: float = 0.0
+
+
+def read_move(directory: Path) -> PartMove | None:
+    """Return the move that was asked for last; None where none was."""
+    try:
+        return json_of((directory / FILE).read_bytes(), PartMove)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+
+
+def _write(directory: Path, move: PartMove) -> None:
+    with contextlib.closing(RealDisk(directory)) as disk:
+        disk.replace(FILE, [msgspec.json.encode(move)])
+
+
+def _check(directory: Path, number: int, goal: Path) -> None:
+    """See that a partition may be moved there, before anything is written."""
+    birth = read_birth(directory)
+    if birth.places:
+        raise ConfigError("the partitions of this crawl are on machines of a Ray cluster, and stay on their disks")
+    if not 0 <= number < birth.parts:
+        raise ConfigError(f"there is no partition {number}; the last is {birth.parts - 1}")
+    here = part_directories(directory)[number]
+    if not (here.is_dir() and goal.parent.is_dir()):
+        missing = goal.parent if here.is_dir() else here
+        raise ConfigError(f"{missing} is not there; make it first")
+    if goal.resolve() in [part.resolve() for part in part_directories(directory)]:
+        raise ConfigError(f"{goal} has a partition of this crawl already")
+
+
+def _copy(source: Path, goal: Path) -> int:
+    """Bring the goal up to date; return how many bytes were written."""
+    copied = backup(source, goal, time.time()).copied_bytes
+    for folder in _FOLDERS:
+        copied += _mirror(source / folder, goal / folder)
+    for name in _FILES:
+        if (source / name).is_file():
+            shutil.copy2(source / name, goal / name)
+    return copied
+
+
+def _mirror(source: Path, goal: Path) -> int:
+    """Copy what a folder has otherwise, and remove what it has no more; files may come and go meanwhile."""
+    copied, there = 0, set[str]()
+    for above, _, names in os.walk(source):
+        for name in names:
+            one = Path(above) / name
+            other = goal / one.relative_to(source)
+            there.add(str(other))
+            with contextlib.suppress(FileNotFoundError):
+                about, size = one.stat(), other.stat().st_size if other.exists() else -1
+                if size != about.st_size or other.stat().st_mtime_ns != about.st_mtime_ns:
+                    other.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy2(one, other)
+                    copied += about.st_size
+    for above, _, names in os.walk(goal):
+        for name in names:
+            if str(Path(above) / name) not in there:
+                (Path(above) / name).unlink()
+    return copied
+
+
+def _settle(directory: Path, move: PartMove) -> None:
+    """Write down that a partition is where it was moved to."""
+    birth = read_birth(directory)
+    (Path(move.goal) / BACKUP_FILE).unlink(missing_ok=True)
+    write_birth(directory, msgspec.structs.replace(birth, homes={**birth.homes, move.number: move.goal}))
+
+
+def move_part(directory: Path, number: int, goal: Path, tell: Callable[[str], None]) -> PartMove:
+    """Move a partition, and return what became of it; the crawl may be running.
+
+    Parameters
+    ----------
+    directory, number
+        Of the crawl, and which partition.
+    goal
+        Where to: a directory that is not there or empty, in one that is there.
+    tell
+        Told who does it.
+
+    Raises
+    ------
+    ConfigError
+        It cannot be moved there.
+    StoreError
+        It was not moved; the message says why.
+    """
+    goal = goal.absolute()
+    _check(directory, number, goal)
+    move = PartMove(secrets.token_hex(8), number, str(goal))
+    if holder(directory) is not None:
+        before = read_move(directory)
+        if before is not None and not before.done:
+            raise StoreError(f"partition {before.number} is being moved to {before.goal}; wait for that first")
+        tell("the crawl is running, and moves it")
+        _write(directory, move)
+        return _awaited(directory, move)
+    with contextlib.closing(_Locked(lock_for_crawl(directory))):
+        began = time.monotonic()
+        copied = _copy(part_directories(directory)[number], goal)
+        _settle(directory, move)
+    return msgspec.structs.replace(move, done=True, copied_bytes=copied, pause_s=time.monotonic() - began)
+
+
+class _Locked:
+    def __init__(self, lock: Lock) -> None:
+        self._lock = lock
+
+    def close(self) -> None:
+        self._lock.release()
+
+
+def _awaited(directory: Path, move: PartMove) -> PartMove:
+    """Wait until a move is over that the running crawl carries out."""
+    while True:
+        now = read_move(directory)
+        if now is None or now.id != move.id:
+            raise StoreError(f"{directory / FILE} was changed by somebody else; see where the partition is")
+        if now.done:
+            if now.error:
+                raise StoreError(f"partition {move.number} was not moved: {now.error}")
+            return now
+        if holder(directory) is None:
+            (directory / FILE).unlink(missing_ok=True)
+            raise StoreError(f"the crawl ended before partition {move.number} was moved; move it again")
+        time.sleep(LOOK_S)
+
+
+class PartMoves:
+    """Carries out moves while the crawl runs.
+
+    Parameters
+    ----------
+    directory
+        Of the crawl.
+    holds
+        Who has the processes.
+    tell
+        Told what is done.
+    """
+
+    def __init__(self, directory: Path, holds: PartHolder, tell: Callable[[str], None]) -> None:
+        self._directory, self._holds, self._tell = directory, holds, tell
+        self._task: asyncio.Task[None] | None = None
+        self._over = False
+        (directory / FILE).unlink(missing_ok=True)  # of a run before
+
+    def turn(self) -> None:
+        """Begin what is asked for."""
+        if self._task is None and (move := read_move(self._directory)) is not None and not move.done:
+            self._task = asyncio.ensure_future(self._carry_out(move))
+
+    async def close(self) -> None:
+        """Begin nothing more, and return once nothing is under way."""
+        self._over = True
+        if self._task is not None:
+            await self._task
+
+    async def _carry_out(self, move: PartMove) -> None:
+        try:
+            moved = await self._moved(move)
+        except (EvercrawlError, OSError) as error:
+            moved = msgspec.structs.replace(move, done=True, error=str(error))
+        _write(self._directory, moved)
+        said = (
+            f"was not moved: {moved.error}" if moved.error else f"is in {moved.goal}; it paused {moved.pause_s:.1f} s"
+        )
+        self._tell(f"partition {move.number} {said}")
+        self._task = None
+
+    async def _moved(self, move: PartMove) -> PartMove:
+        _check(self._directory, move.number, Path(move.goal))
+        loop, copied = asyncio.get_running_loop(), 0
+        source, goal = part_directories(self._directory)[move.number], Path(move.goal)
+        for _ in range(ROUNDS):
+            written = await loop.run_in_executor(None, _copy, source, goal)
+            copied += written
+            if self._over:
+                raise StoreError("the crawl ended")
+            if written < LAG_BYTES:
+                break
+        began = time.monotonic()
+        await self._holds.rest(move.number)
+        try:
+            copied += await loop.run_in_executor(None, _copy, source, goal)
+            _settle(self._directory, move)
+        finally:
+            await self._holds.resume(move.number)
+        return msgspec.structs.replace(move, done=True, copied_bytes=copied, pause_s=time.monotonic() - began)

@@ -1,0 +1,82 @@
+"""A partition moves to another directory, while the crawl runs and while it does not."""
+
+import json
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from evercrawl.ask.verify.together import together
+from evercrawl.cluster.birth import ClusterBirth, part_directories, read_birth, write_birth
+from evercrawl.cluster.moving import move_part
+from evercrawl.errors import ConfigError
+from evercrawl.model.stored.reader import opened
+from evercrawl.simulate.parted.reached import reached
+
+
+def read(directory: Path):
+    partitions = [opened(part) for part in part_directories(directory)]
+    try:
+        return together(partitions)
+    finally:
+        for partition in partitions:
+            partition.close()
+
+
+def test_a_partition_moves_while_it_crawls_and_again_when_it_does_not(served):
+    goal, elsewhere = served.folder / "disk" / "part-1", served.folder / "part-1"
+    goal.parent.mkdir()
+    crawl = served.start("--partitions", "2", "--quiet", "--rate", "20")
+    old = served.directory / "part-1"
+    while not (old / "crawl.json").is_file() or len(served.server.asked) < 20:
+        assert crawl.poll() is None, crawl.communicate()
+        time.sleep(0.05)
+    moved = json.loads(served.run("move", "1", str(goal), "--dir", str(served.directory), "--json").stdout)
+    assert (moved["from"], moved["to"]) == (str(old), str(goal))
+    assert moved["copied_bytes"] > 0 < moved["pause_s"] < 20
+    assert crawl.poll() is None
+    shutil.rmtree(old)
+    before = len(served.server.asked)
+    while len(served.server.asked) < before + 10:
+        assert crawl.poll() is None, crawl.communicate()
+        time.sleep(0.05)
+    crawl.terminate()
+    out, err = crawl.communicate(timeout=60)
+    assert crawl.returncode == 0, out + err
+    assert part_directories(served.directory)[1] == goal
+
+    said = served.run("move", "1", str(elsewhere), "--dir", str(served.directory)).stdout
+    assert f"partition 1 is in {elsewhere}" in said
+    shutil.rmtree(goal)
+    again = served.start("--until-idle", "--quiet", seed=False)
+    out, err = again.communicate(timeout=120)
+    assert again.returncode == 0, out + err
+    found = read(served.directory)
+    assert found.wrong == []
+    assert found.under_way == 0.0
+    assert reached(served.server.web, served.server.seed) == set(found.visited)
+    assert not old.exists()
+    served.run("verify", "--dir", str(served.directory))
+    served.run("search", "frontier", "--dir", str(served.directory))
+
+
+def test_what_cannot_be_moved_is_refused_and_nothing_is_written(tmp_path):
+    directory = tmp_path / "wide"
+    directory.mkdir()
+    write_birth(directory, ClusterBirth(1, "crawl", 2, "00" * 16, 0))
+    (directory / "part-1").mkdir()
+
+    def refused(number: int, goal: Path) -> str:
+        with pytest.raises(ConfigError) as caught:
+            move_part(directory, number, goal, lambda said: None)
+        return str(caught.value)
+
+    assert "the last is 1" in refused(2, tmp_path / "new")
+    assert "is not there" in refused(0, tmp_path / "new")
+    assert "is not there" in refused(1, tmp_path / "none" / "new")
+    assert "has a partition of this crawl" in refused(1, directory / "part-0")
+    write_birth(directory, ClusterBirth(1, "crawl", 2, "00" * 16, 0, places=["a", "b"]))
+    assert "Ray" in refused(1, tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+    assert read_birth(directory).homes == {}
