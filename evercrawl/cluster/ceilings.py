@@ -11,6 +11,8 @@ FULL: Final = 0.85
 """Who uses so much of its part may want more."""
 ROOM: Final = 1.25
 """Who does not keeps what it uses, and a quarter more."""
+SOON_S: Final = 2.0
+"""The same where one has come to rest, or crawls again: that shows at once."""
 LEAST: Final = 0.1
 """Of an even part: with less nobody could begin again at once."""
 _STEP: Final = 0.05  # smaller changes are not worth a message
@@ -67,7 +69,7 @@ class SharedCeiling:
         self.told = [1.0] * parts
         self._held = [1.0] * parts  # the most that each may still be using
         self._raised = dict[int, float]()  # who is raised once the others are lowered, and to what
-        self._look_at = float("-inf")
+        self._looked_at, self._look_at, self._rest = float("-inf"), float("-inf"), frozenset[int]()
 
     def heard(self, number: int, part: float) -> None:
         """Hear which part a partition goes by."""
@@ -89,13 +91,16 @@ class SharedCeiling:
         for number in shut:
             self._held[number] = self.told[number]
         used = [0.0 if number in shut else use for number, use in enumerate(used)]
+        idle = frozenset(number for number, use in enumerate(used) if not use)
+        if idle != self._rest:
+            self._look_at = min(self._look_at, self._looked_at + SOON_S)
         if self._held != self.told:  # one has yet to say that it goes by less
             return {}
         if self._raised:
             news, self._raised = self._raised, {}
-            self._look_at = now + EVERY_S
+            self._looked_at, self._look_at = now, now + EVERY_S
         elif now >= self._look_at:
-            self._look_at = now + EVERY_S
+            self._looked_at, self._look_at, self._rest = now, now + EVERY_S, idle
             goal = wanted(self.told, used)
             news = {number: part for number, part in enumerate(goal) if part < self.told[number] - _STEP}
             kept = [news.get(number, part) for number, part in enumerate(self.told)]

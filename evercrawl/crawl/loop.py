@@ -504,7 +504,7 @@ class Crawl:
                 self._storing.changed()
             self._silences.tell(self._state.notes)
             if self._posting is not None:
-                used = self._pace.used(now, self._learner.tally.visits)
+                used = self._pace.used(now)
                 self._posting.report(at_rest=self.at_rest(), used=used)
             self._watch(self._telling.progress(now))
 

@@ -59,6 +59,9 @@ class Leisure:
 
 LATE_S: Final = 0.25
 """A start that comes late by no more is made up for by the next ones; a longer pause is not."""
+RESTS_S: Final = 2.0
+"""After so long without a start nothing is used of the ceiling, unless it allows a start only now and then."""
+_TURNS: Final = 4
 _WINDOW: Final = 21  # reports, half a second apart: the rate shown is over the last 10 s
 
 
@@ -87,6 +90,8 @@ class Pace:
         self.next_at = float("-inf")
         self._part = 1.0
         self._seen: deque[tuple[float, int]] = deque(maxlen=_WINDOW)
+        self._started_at = -math.inf
+        self._starts, self._started = 0, deque[tuple[float, int]](maxlen=_WINDOW)
 
     def share(self, part: float, now: float) -> None:
         """Go by a part of the ceiling on pages from now on, which may exceed 1; with 0, and a ceiling, nothing starts.
@@ -108,6 +113,7 @@ class Pace:
         if part == self._part:
             return
         before, self._part = self._part, part
+        self._started.clear()  # what was used of another part says little
         if not part and (self._step_s or self._byte_s):
             self.next_at = math.inf
         elif not before:
@@ -115,9 +121,25 @@ class Pace:
         elif part > before and self._step_s and self.next_at > now:  # the wait for the next start is shorter too
             self.next_at = now + (self.next_at - now) * before / part
 
-    def used(self, now: float, visits: int) -> float:
-        """Return how much of the ceiling on pages is used, by the last 10 s or so; 0 where there is none."""
-        return self.rate_per_s(now, visits) * self._step_s
+    def used(self, now: float) -> float:
+        """Return how much of the ceiling on pages is used, by the last 10 s or since the part of it changed.
+
+        All that takes its turn counts, such as sitemaps and what pages need to be shown. 0 where there is no ceiling,
+        and where nothing was started for some turns.
+
+        Examples
+        --------
+        >>> pace = Pace(rate_per_s=2.0, rate_bytes_per_s=0.0)
+        >>> for now in (0.0, 0.5, 1.0, 1.5):
+        ...     pace.started(now)
+        ...     pace.observed(now, visits=0)
+        >>> pace.used(1.5), pace.used(3.0), pace.used(4.0)
+        (1.0, 0.5, 0.0)
+        """
+        if now > self._started_at + max(RESTS_S, _TURNS * self._step_s / (self._part or 1.0)):
+            return 0.0
+        at, before = self._started[0] if self._started else (now, self._starts)
+        return (self._starts - before) / (now - at) * self._step_s if now > at else 0.0
 
     def change(self, rate_per_s: float, rate_bytes_per_s: float, now: float) -> None:
         """Go by other ceilings from now on; what was started does not count."""
@@ -136,6 +158,7 @@ class Pace:
 
     def started(self, now: float) -> None:
         """Take note of a start."""
+        self._starts, self._started_at = self._starts + 1, now
         if self._step_s and self._part:
             self.next_at = (self.next_at if now - self.next_at <= LATE_S else now) + self._step_s / self._part
 
@@ -145,8 +168,9 @@ class Pace:
             self.next_at = max(self.next_at, now) + size_bytes * self._byte_s
 
     def observed(self, now: float, visits: int) -> None:
-        """Take note of how many visits there have been, for `rate_per_s`."""
+        """Take note of how many visits there have been, for `rate_per_s`, and of how many starts."""
         self._seen.append((now, visits))
+        self._started.append((now, self._starts))
 
     def rate_per_s(self, now: float, visits: int) -> float:
         """Return visits a second over the last 10 s or so."""

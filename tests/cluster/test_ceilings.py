@@ -70,6 +70,20 @@ def test_one_that_does_not_answer_keeps_what_it_had():
     assert ceiling.turn([1.0, 0.0], 101.5) == {0: pytest.approx(1.9)}
 
 
+def test_what_one_leaves_that_has_come_to_rest_is_with_others_after_moments():
+    ceiling = SharedCeiling(4)
+    assert ceiling.turn([1.0] * 4, 0.0) == {}
+    assert ceiling.turn([1.0] * 4, 3.0) == {}
+    assert ceiling.turn([1.0, 1.0, 1.0, 0.0], 3.5) == {3: 0.1}
+    ceiling.heard(3, 0.1)
+    raised = ceiling.turn([1.0, 1.0, 1.0, 0.0], 4.0)
+    assert raised == dict.fromkeys(range(3), pytest.approx(1.3))
+    for number, part in raised.items():
+        ceiling.heard(number, part)
+    assert ceiling.turn([1.3, 1.3, 0.0, 0.0], 5.0) == {}, "not more often than every other second"
+    assert ceiling.turn([1.3, 1.3, 0.0, 0.0], 6.5) == {2: 0.1}
+
+
 def test_who_wants_all_has_an_even_part():
     assert wanted([0.1, 0.1, 1.9, 1.9], [0.1, 0.1, 1.9, 1.9]) == [1.0] * 4
 
