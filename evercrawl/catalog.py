@@ -8,13 +8,17 @@ import importlib
 import os
 import pkgutil
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from types import ModuleType
 from typing import Final, TypeGuard, TypeVar
+from urllib.parse import quote
 
 from evercrawl.errors import ConfigError
 
 T = TypeVar("T")
 
+BROWSER: Final = "EVERCRAWL_BROWSER"
+"""The environment variable of the setting `browser`."""
 TRUSTED: Final = "EVERCRAWL_TRUSTED"
 """The environment variable that tells processes begun here which classes are trusted; names with spaces between."""
 
@@ -36,6 +40,26 @@ def trusts(name: str) -> bool:
     """Whether the class of that name may be loaded: it is evercrawl's own, or somebody trusted it."""
     own, _, _ = __name__.partition(".")
     return name.partition(":")[0].split(".")[0] == own or name in os.environ.get(TRUSTED, "").split()
+
+
+def trust_program(path: str) -> None:
+    """Let a program be run here and by processes begun here, though the settings of a directory name it.
+
+    Examples
+    --------
+    >>> trust_program("/opt/a browser/chromium")
+    >>> trusts_program("/opt/a browser/chromium"), trusts_program("/opt/a")
+    (True, False)
+    """
+    trust([quote(str(Path(path).absolute()))])
+
+
+def trusts_program(path: str) -> bool:
+    """Whether a program may be run: a flag of this call, the environment, or the program that began it has named it."""
+    named = os.environ.get(BROWSER, "")
+    if named and Path(named).absolute() == Path(path).absolute():
+        return True
+    return quote(str(Path(path).absolute())) in os.environ.get(TRUSTED, "").split()
 
 
 def names(package: ModuleType) -> list[str]:

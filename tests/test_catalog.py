@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 
 import pytest
 
@@ -72,7 +73,7 @@ def test_a_directory_cannot_have_code_of_its_own_run(tmp_path, monkeypatch, caps
     ran = foreign(tmp_path, monkeypatch)
     values = {"policy_options": ("proportional.estimator=strange_orders:Mine",)}
     config = Config(**{where: values.get(where, "strange_orders:Mine")})
-    Partition(tmp_path, os.urandom, now=1e9, scheme=Scheme()).close()
+    Partition(tmp_path, os.urandom, now=time.time(), scheme=Scheme()).close()
     save(config, tmp_path)
     (tmp_path / "policy.json").write_text('{"policy": "strange_orders:Mine", "policy_options": [], "written": "x"}')
     for verb in (
@@ -87,13 +88,32 @@ def test_a_directory_cannot_have_code_of_its_own_run(tmp_path, monkeypatch, caps
     assert not ran.exists()
     said = capsys.readouterr().err
     if where == "policy":
-        assert said.count("add --trust strange_orders:Mine") >= 4
+        assert said.count("add --trust strange_orders:Mine") >= 5
 
 
 def test_the_command_line_may_trust_code_that_a_directory_names(tmp_path, monkeypatch, capsys):
     ran = foreign(tmp_path, monkeypatch)
-    Partition(tmp_path, os.urandom, now=1e9, scheme=Scheme()).close()
+    Partition(tmp_path, os.urandom, now=time.time(), scheme=Scheme()).close()
     save(Config(policy="strange_orders:Mine"), tmp_path)
     assert main(["top", "--dir", str(tmp_path), "--trust", "strange_orders:Mine"]) == 0
     assert ran.exists()
     sys.modules.pop("strange_orders", None)
+
+
+def test_nor_a_program_of_its_own_but_the_command_line_may_name_it(tmp_path, monkeypatch, capsys):
+    ran = foreign(tmp_path, monkeypatch)
+    program = tmp_path / "a browser"
+    program.write_text(f"#!/bin/sh\ntouch '{ran}'\n")
+    program.chmod(0o700)
+    Partition(tmp_path, os.urandom, now=time.time(), scheme=Scheme()).close()
+    save(Config(render="always", browser=str(program)), tmp_path)
+    run = ["crawl", "http://127.0.0.1:9/", "--allow-net", "127.0.0.0/8", "--until-idle", "--quiet"]
+    assert main([*run, "--dir", str(tmp_path)]) == 2
+    assert f"add --browser {program}" in capsys.readouterr().err
+    assert not ran.exists()
+    monkeypatch.setenv("EVERCRAWL_BROWSER", str(tmp_path / "other"))
+    assert main([*run, "--dir", str(tmp_path)]) == 2
+    assert not catalog.trusts_program(str(program))
+    monkeypatch.setenv("EVERCRAWL_BROWSER", str(program))
+    assert main([*run, "--seconds", "0", "--dir", str(tmp_path)]) in (0, 1)
+    assert catalog.trusts_program(str(program))

@@ -58,6 +58,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = _inner(sys.argv[1:] if argv is None else list(argv))
     args = parser(as_json="--json" in given, verb=given[0] if given else "").parse_args(given)
     catalog.trust(arguments.named_code(args))
+    if program := getattr(args, "set_browser", None):
+        catalog.trust_program(program)
     args.given = given
     try:
         with warnings.catch_warnings():

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from evercrawl import catalog
 from evercrawl.crawl.rendering.browser import AbsentError, ChromiumPool, RenderError
 from evercrawl.crawl.rendering.errands import MOST_HOPS, Errands, RefusedError, target_of
 from evercrawl.crawl.rendering.nesting import too_deep
 from evercrawl.crawl.rendering.worth import ALWAYS, POOR_BYTES, Plain, RenderWorth
+from evercrawl.errors import ConfigError
 from evercrawl.fetch.answer import unwrap
 from evercrawl.parse.urls import normalise
 from evercrawl.store.journal.events import RENDER_FAILED, RENDER_GAINED
@@ -90,6 +92,11 @@ class Rendering:
         wake: Callable[[], None],
         pool: ChromiumPool | None = None,
     ) -> None:
+        if config.browser and not catalog.trusts_program(config.browser):
+            raise ConfigError(
+                f"{config.browser} is a program that the settings of this directory name, and it is run only if the "
+                f"command names it: add --browser {config.browser}, or set EVERCRAWL_BROWSER"
+            )
         self._config, self._errands, self._barred, self._worth, self._wake = config, errands, barred, worth, wake
         self.pool = pool or ChromiumPool(
             config.browser, config.user_agent, pages=config.render_pages, time_s=config.render_time_s,
