@@ -58,7 +58,7 @@ class RecordBook:
             A record holds what is no value of JSON and no date.
         """
         rows = [
-            (hook, url, version, number, at, json.dumps(dict(record), default=_written, ensure_ascii=False))
+            (hook, url, version, number, at, files.json_text(dict(record), _written))
             for number, record in enumerate(records)
         ]
         if not self._file.in_transaction:
@@ -125,7 +125,7 @@ class RecordTable:
             count = 0
             with beside.open("w", encoding="utf-8") as out:
                 for row in self:
-                    out.write(json.dumps(row, default=_written, ensure_ascii=False) + "\n")
+                    out.write(files.json_text(row, _written) + "\n")
                     count += 1
         beside.replace(target)
         return count

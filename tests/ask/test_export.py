@@ -1,5 +1,6 @@
 """Pages, links and visits as tables."""
 
+import io
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -255,3 +256,14 @@ def test_all_tables_can_be_exported_while_the_crawl_runs(made):
     assert by_path(made)["/later"]["class"] == "ok"
     assert "late-link" in str([row["target"] for row in rows(made, "links")])
     assert rows(made, "visits")[-1]["url"] == f"{SITE}/later"
+
+
+def test_a_row_is_one_line_for_whoever_reads_lines():
+    """Some take other characters than a line feed for the end of a line: what follows would be a row of its own."""
+    breaks = "".join(chr(code) for code in range(0x3000) if len(f"a{chr(code)}b".splitlines()) > 1)
+    title = f"{breaks}{{}}".join("abc") + "\ud800\u00e9"
+    out = io.StringIO()
+    export_file.JsonRows(out, {"title": "string"}).add({"title": [title, "next"]})
+    lines = out.getvalue().splitlines()
+    assert [json.loads(line)["title"] for line in lines] == [title, "next"]
+    assert "\u00e9" in out.getvalue().encode().decode()

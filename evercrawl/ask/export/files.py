@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from evercrawl.ask.export.tables import Columns
 from evercrawl.errors import ConfigError
@@ -16,6 +16,8 @@ from evercrawl.store.disk.whole import atomic_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_ENDS: Final = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x2029, *range(0xD800, 0xE000))}
 
 
 class Out(Protocol):
@@ -34,6 +36,17 @@ class Sink(Protocol):
         ...
 
 
+def json_text(row: object, default: Callable[[object], object] | None = None) -> str:
+    r"""Return a row as one line of JSON, for whatever takes what for the end of a line; characters stand as they are.
+
+    Examples
+    --------
+    >>> print(json_text({"title": "caf\u00e9 a\u2028{}\x85b"}))
+    {"title": "café a\u2028{}\u0085b"}
+    """
+    return json.dumps(row, default=default, ensure_ascii=False).translate(_ENDS)
+
+
 class JsonRows:
     """One JSON object a row; instants as ISO 8601 in UTC."""
 
@@ -46,7 +59,7 @@ class JsonRows:
         for name in self._instants:
             piece[name] = [None if at is None else iso_date(at) for at in piece[name]]
         rows = (dict(zip(piece, row, strict=True)) for row in zip(*piece.values(), strict=True))
-        self._out.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        self._out.writelines(json_text(row) + "\n" for row in rows)
 
 
 class Parquet:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, NamedTuple, cast
 
 from evercrawl import __version__
+from evercrawl.ask.export.files import json_text
 from evercrawl.ask.export.tables import table
 from evercrawl.store.archive import cdxj
 from evercrawl.store.archive.warc import iso_date
@@ -104,7 +105,7 @@ def _list(partition: Partition, out: IO[str]) -> tuple[int, str]:
                 continue
             count, first = count + 1, first or str(url)
             row = {"id": str(count), "url": url, "title": title or url, "ts": _date(float(cast("float", at)))}
-            print(json.dumps(row, ensure_ascii=False), file=out)
+            print(json_text(row), file=out)
     return count, first
 
 
