@@ -45,6 +45,8 @@ LAST_S: Final = 3.0
 """At the end of a run a keeper is waited for so long; what it lacks then does not count yet."""
 SMALL: Final = (FILE, COPY, KEY, *FORGOTTEN, SKIPPED_FILE, orders.FILE, signals.FILE)
 """Files beside the journal that cannot be made again from it."""
+GROWING: Final = (orders.FILE, signals.FILE)
+"""Those of them that may be large, and only grow while the crawl runs."""
 
 
 class SecondCopy:
@@ -74,6 +76,7 @@ class SecondCopy:
         self._session = self._number = 0
         self._held = dict[str, int]()  # bytes of each file of the journal at the keeper
         self._small = dict[str, int | None]()  # checksums of the other files there; None where not known
+        self._sizes = dict[str, int]()  # of files that only grow, when they were read
         self._pending: tuple[KeeperStep, dict[str, int], int] | None = None  # it may have been done, or not
         self._upto = -1
         self._waits_since: float | None = None
@@ -200,7 +203,10 @@ class SecondCopy:
         found = list[FileWrite]()
         for name in SMALL:
             size = self._disk.size(name)
+            if name in GROWING and self._sizes.get(name) == size and self._small.get(name) is not None:
+                continue
             data = self._disk.read(name, 0, size) if size else b""
+            self._sizes[name] = size
             if data and self._small.get(name) != xxhash.xxh3_64_intdigest(data):
                 found.append(FileWrite(name, -1, data))
         return found

@@ -1,0 +1,110 @@
+"""A partition brings its second copy up to date, whatever that has, and refuses to go on where it has less itself."""
+
+import asyncio
+import os
+import random
+
+import pytest
+
+from evercrawl.clock import SystemClock
+from evercrawl.crawl.posting.second_copy import SecondCopy
+from evercrawl.errors import ConfigError, StoreError
+from evercrawl.simulate.surroundings.disk import VirtualDisk
+from evercrawl.store.journal.events import Noted
+from evercrawl.store.keeper.copy import KeeperCopy, state_of
+from evercrawl.store.keeper.messages import KeeperStep
+from evercrawl.store.orders import FILE as ORDERS
+from evercrawl.store.partition import Partition
+from evercrawl.store.post.ownership import Share
+
+SHARE = Share(1, 2, "crawl", 0)
+
+
+class Line:
+    """Leads to a keeper in this process."""
+
+    place = "elsewhere"
+
+    def __init__(self, disk) -> None:
+        self.copy, self.steps = KeeperCopy(disk), list[KeeperStep]()
+
+    async def ask(self, question) -> object:
+        self.steps += [question] if isinstance(question, KeeperStep) else []
+        return self.copy.answer(question)
+
+
+async def offload(function, *arguments: object) -> object:
+    return function(*arguments)
+
+
+@pytest.fixture
+def kept():
+    return VirtualDisk(random.Random(1))
+
+
+@pytest.fixture
+def partition(tmp_path):
+    one = Partition(tmp_path, os.urandom, now=1.0, share=SHARE)
+    yield one
+    one.close()
+
+
+def write(partition, count: int = 1) -> None:
+    for number in range(count):
+        partition.journal.append(Noted(float(number), {"note": number * 1.7}))
+    partition.journal.write(partition.journal.seal())
+
+
+def held(partition, disk, incarnation: int = 3) -> Line:
+    line = Line(disk)
+    second = SecondCopy(partition.disk, SHARE, incarnation, line, SystemClock(), offload)
+    assert asyncio.run(second.hold(partition.journal.durable))
+    return line
+
+
+def same(partition, disk) -> bool:
+    names = [*partition.disk.names("journal-"), "crawl.json", *partition.disk.names(ORDERS)]
+    return all(partition.disk.read(name, 0, 1 << 20) == disk.read(name, 0, 1 << 20) for name in names)
+
+
+def test_a_copy_has_the_same_bytes_and_later_only_what_is_new(partition, kept):
+    write(partition, 300)
+    held(partition, kept)
+    assert same(partition, kept)
+    assert state_of(kept).whole
+    write(partition)
+    partition.disk.append(ORDERS, b"{}\n")
+    (step,) = held(partition, kept, 4).steps
+    assert same(partition, kept)
+    assert [each.name for each in step.writes if each.at < 0][-1] == ORDERS
+    assert sum(len(each.data) for each in step.writes if each.at >= 0) < 200
+
+
+def test_what_was_forgotten_is_written_anew_and_what_is_gone_here_goes_there(partition, kept):
+    write(partition, 300)
+    held(partition, kept)
+    (name,) = partition.disk.names("journal-")
+    kept.flip(name, 3000)  # as if it were otherwise here
+    kept.replace("forgotten.bin", [b"old"])
+    held(partition, kept, 4)
+    assert same(partition, kept)
+    assert kept.size("forgotten.bin") == 0
+    assert state_of(kept).whole
+
+
+def test_a_directory_that_lacks_what_its_copy_has_is_not_crawled(partition, kept):
+    write(partition, 300)
+    (name,) = partition.disk.names("journal-")
+    size = partition.disk.size(name)
+    write(partition)
+    held(partition, kept)
+    partition.disk.truncate(name, size)
+    with pytest.raises(ConfigError, match="what counted is missing here"):
+        held(partition, kept, 4)
+
+
+def test_a_process_that_came_before_is_told_so(partition, kept):
+    write(partition)
+    held(partition, kept, 9)
+    with pytest.raises(StoreError, match="later process"):
+        held(partition, kept, 8)
