@@ -3,9 +3,11 @@
 Two raylets with a folder each stand for two machines; four partitions are crawled on them. Each round kills something
 while the crawl runs, mends what a person would mend (starts the machine, or the crawl, again), and waits until visits
 are made again. At the end the crawl goes on until it is idle, all partitions are read together, and every promise is
-held against what the server was asked.
+held against what the server was asked. With --resume, what was made and held is noted in a file, and later sittings, of
+--rounds each, go on until there are --each of every kind.
 
 python bench/drills.py --rounds 8
+python bench/drills.py --rounds 8 --each 50 --resume drills.jsonl
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 
 import psutil
@@ -203,6 +206,18 @@ class Drill:
         }  # fmt: skip
 
 
+def left(kinds: list[str], each: int, noted: Path | None) -> list[str]:
+    """Return the rounds that are left to make, kinds in turn.
+
+    >>> left(["actor", "head"], 2, None)
+    ['actor', 'head', 'actor', 'head']
+    """
+    made = Counter[str]()
+    if noted is not None and noted.exists():
+        made.update(json.loads(line)["kind"] for line in noted.read_text().splitlines())
+    return [kind for number in range(each) for kind in kinds if made[kind] <= number]
+
+
 def main() -> int:
     """Make rounds, and print a JSON object for each."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -210,7 +225,12 @@ def main() -> int:
     parser.add_argument("--kinds", default=",".join(KINDS))
     parser.add_argument("--sites", type=int, default=24)
     parser.add_argument("--pages", type=int, default=40)
+    parser.add_argument("--each", type=int, help="rounds of each kind in all sittings; with --resume")
+    parser.add_argument("--resume", type=Path, metavar="FILE", help="file of the rounds that were made and held")
     args = parser.parse_args()
+    kinds = args.kinds.split(",")
+    rounds = left(kinds, args.each or args.rounds, args.resume)[: args.rounds]
+    made = list[dict[str, object]]()
     folder = Path(tempfile.mkdtemp(prefix="evercrawl-drills-"))
     drill = Drill(folder, args.sites, args.pages)
     good = False
@@ -219,12 +239,17 @@ def main() -> int:
         drill.machines.start(1)
         drill.begin(delay="0.3")
         print(json.dumps({"kind": "start", "again_s": drill.made(0)}), flush=True)
-        kinds = args.kinds.split(",")
-        for number in range(args.rounds):
-            print(json.dumps({"round": number, **drill.round(kinds[number % len(kinds)])}), flush=True)
+        for number, kind in enumerate(rounds):
+            made.append(drill.round(kind))
+            print(json.dumps({"round": number, **made[-1]}), flush=True)
         found = drill.finish()
         print(json.dumps(found), flush=True)
         good = not (found["exit"] or found["lost"] or found["of_two"] or found["wrong"])
+        if good and args.resume is not None:
+            with args.resume.open("a") as noted:
+                noted.writelines(
+                    json.dumps({**one, "at": time.time(), "load": os.getloadavg()[0]}) + "\n" for one in made
+                )
     finally:
         drill.machines.close()
         shutil.rmtree(folder, ignore_errors=good)
