@@ -21,7 +21,14 @@ from evercrawl.config import values
 from evercrawl.errors import ConfigError, EvercrawlError
 
 _OF_A_URL: Final = frozenset({"get", "why", "check"})
-_OF_EACH: Final = frozenset({"changes", "pause", "resume", "boost", "add", "orders", "usage", "reindex", "forget"})
+_OF_EACH: Final = frozenset(
+    {"changes", "pause", "resume", "boost", "add", "orders", "usage", "reindex", "forget", "suspects"}
+)
+_WHY_OF_ONE: Final = {
+    "plan": "; plans of partitions, each with a budget and a price of its own, do not add up to the best one of the "
+    "whole crawl. Of a site, --site SITE tells the plan",
+}
+_NOT_SEEN: Final = "each partition looks at its own sites: farms and mirrors of sites in several are not seen"
 
 
 def is_parted(args: argparse.Namespace) -> bool:
@@ -60,6 +67,8 @@ def answer(args: argparse.Namespace) -> int:
 
     if args.verb in _OF_A_URL:
         return _asked(args, directory, owner(directory, seeds.read_url(args.url)))
+    if args.verb == "plan" and args.site:  # which is in one partition, as a whole
+        return _site_plan(args, directory, owner(directory, seeds.read_url(args.site)))
     if args.verb in ("exclude", "include", "set"):
         from evercrawl.cli.steering import partitions
 
@@ -77,8 +86,16 @@ def _refuse(args: argparse.Namespace, directory: Path) -> None:
     parts = part_directories(directory)
     raise ConfigError(
         f"the crawl in {directory} has {len(parts)} partitions, and `evercrawl {args.verb}` is about one; name it: "
-        f"--dir {parts[0]}"
+        f"--dir {parts[0]}{_WHY_OF_ONE.get(args.verb, '')}"
     )
+
+
+def _site_plan(args: argparse.Namespace, directory: Path, number: int) -> int:
+    from evercrawl.cluster.questions import is_afar
+
+    if args.plot and is_afar(directory, number):
+        raise ConfigError("--plot writes a file, and the site is on another machine; plot it there")
+    return _asked(args, directory, number)
 
 
 def _asked(args: argparse.Namespace, directory: Path, number: int) -> int:
@@ -137,6 +154,7 @@ def _each(args: argparse.Namespace, directory: Path) -> int:
     for row in sorted(rows, key=_instant):
         print(row)
     _note(found.note)
+    _note(_NOT_SEEN if args.verb == "suspects" else "")
     return max([*found.answers.values(), int(bool(found.troubles))])
 
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 VERBS: Final = frozenset(
     {
-        "add", "boost", "changes", "check", "exclude", "forget", "get", "include", "orders", "pause", "reindex",
-        "resume", "set", "usage", "why",
+        "add", "boost", "changes", "check", "exclude", "forget", "get", "include", "orders", "pause", "plan",
+        "reindex", "resume", "set", "suspects", "usage", "why",
     }
 )  # fmt: skip
 """What may be run on a partition of another machine: nothing that writes files which the asker names."""

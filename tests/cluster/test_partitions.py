@@ -263,10 +263,17 @@ def test_orders_change_all_partitions_and_what_bounds_the_crawl_is_shared_out(se
     page = next(url for url in served.server.asked if "/p/2" in url)
     verb("forget", page, "--yes")
     verb("verify")
+    said = verb("suspects")
+    assert said.count("suspicions among") == 2
+    assert "sites in several are not seen" in said
+    rows = [json.loads(line) for line in verb("suspects", "--json").splitlines() if line.startswith("{")]
+    assert [row["event"] for row in rows].count("end") == 2
+    site = page.split("/")[2].removeprefix("www.").partition(":")[0]
+    assert site in verb("plan", "--site", site, "--json")
     assert page not in read(served.directory).visited
 
 
-@pytest.mark.parametrize("verb", ["plan", "suspects", "select", "backup", "copies", "import", "upgrade"])
+@pytest.mark.parametrize("verb", ["plan", "select", "backup", "copies", "import", "upgrade"])
 def test_a_verb_about_one_partition_says_so(tmp_path, capsys, verb):
     """They are asked before anything is read, so the directory need not hold more than what it says of itself."""
     write_birth(tmp_path, ClusterBirth(1, "c", 2, "00" * 16, 0))
@@ -274,7 +281,9 @@ def test_a_verb_about_one_partition_says_so(tmp_path, capsys, verb):
         verb, []
     )
     assert main([verb, *given, "--dir", str(tmp_path)]) == 2
-    assert "part-0" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "part-0" in said
+    assert ("do not add up" in said) == (verb == "plan")
 
 
 def test_another_suffix_list_is_refused_and_nothing_is_written(tmp_path, capsys):
