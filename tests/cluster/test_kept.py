@@ -64,7 +64,7 @@ def test_a_partition_and_then_all_of_them_are_lost_and_nothing_that_counted_is(s
     served.directory.mkdir()
     for name in ("cluster.json", "crawl.toml"):
         shutil.copy(next(copies.glob("*/")) / name, served.directory)
-    crawl = served.start("--until-idle", *keeping, seed=False)
+    crawl = served.start("--pages", "10", *keeping, seed=False)
     out, err = crawl.communicate(timeout=120)
     assert crawl.returncode == 0, out + err
     again = read(served.directory)
