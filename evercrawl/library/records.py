@@ -14,6 +14,7 @@ from evercrawl.ask.export import files
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.extras import require_parquet
 from evercrawl.store.disk.database import open_database
+from evercrawl.store.disk.tables import see_tables
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -167,6 +168,7 @@ def _opened(directory: Path) -> Generator[sqlite3.Connection | None]:
         return
     with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as file:
         try:
+            see_tables(file)
             begun = file.execute("SELECT 1 FROM sqlite_master WHERE name = 'records'").fetchone()
             yield file if begun else None
         except sqlite3.DatabaseError as error:

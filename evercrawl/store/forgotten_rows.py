@@ -14,6 +14,7 @@ import msgspec
 from evercrawl.arrays.hasher import Hasher
 from evercrawl.decoding import json_of
 from evercrawl.errors import StoreError
+from evercrawl.store.disk.tables import see_tables
 from evercrawl.store.forgotten import Forgotten
 
 TABLES: Final = {"records.sqlite": ("records",), "requests.sqlite": ("pages", "unsettled", "once")}
@@ -37,6 +38,7 @@ def remove_rows(directory: Path, forgotten: Forgotten) -> None:
             continue
         try:
             with contextlib.closing(sqlite3.connect(path, isolation_level=None, timeout=_WAIT_S)) as file:
+                see_tables(file)
                 file.execute("PRAGMA secure_delete = ON")
                 file.execute("BEGIN IMMEDIATE")
                 for table, url in list(_left(file, tables, forgotten, hasher)):
@@ -55,6 +57,7 @@ def rows_left(directory: Path, name: str, forgotten: Forgotten, hasher: Hasher) 
         contextlib.suppress(sqlite3.Error),
         contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode={way}", uri=True)) as file,
     ):
+        see_tables(file)
         return sum(1 for _ in _left(file, TABLES[name], forgotten, hasher))
     return 0
 

@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import os
 import shutil
+import sqlite3
 from contextlib import closing
 
 import msgspec
@@ -17,6 +18,7 @@ from evercrawl.config import Config
 from evercrawl.crawl.repairing import settled
 from evercrawl.crawl.session import crawl as run_crawl
 from evercrawl.errors import EvercrawlError, StoreError
+from evercrawl.model.rules.robots_file import RobotsFile, RobotsRow, stored, unreachable
 from evercrawl.parse.sites import site, site_rules
 from evercrawl.progress import Limits
 from evercrawl.simulate.surroundings.loopback import NETWORK, Loopback
@@ -24,6 +26,7 @@ from evercrawl.store.archive.member import unpack
 from evercrawl.store.archive.warc_read import walk
 from evercrawl.store.disk import inflating
 from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.disk.tables import see_tables
 from evercrawl.store.forgetting import PLAN, Blank, Patch, carry_out, new_plan, write_plan
 from evercrawl.store.journal.frame import Frame, Press
 from evercrawl.store.partition import FILE, Birth, Partition
@@ -226,3 +229,50 @@ def test_a_snapshot_that_names_rows_that_there_are_not_is_made_again(crawled, tm
         again.flush()
     settled(copy)
     assert verify(copy).wrong == []
+
+
+ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c"
+COMPUTES = {
+    "endless view": f"DROP TABLE robots; CREATE VIEW robots AS SELECT x AS origin, x AS verdict, x AS body, x AS "
+    f"expires_at, x AS site, x AS size, x AS failures, x AS run FROM ({ENDLESS})",
+    "view of gigabytes": "DROP TABLE robots; CREATE VIEW robots AS SELECT 'o' AS origin, 'closed' AS verdict, "
+    "zeroblob(900000000) AS body, 9e9 AS expires_at, '' AS site, 1 AS size, 0 AS failures, 0 AS run",
+    "trigger": f"CREATE TRIGGER t AFTER INSERT ON robots BEGIN INSERT INTO robots SELECT * FROM ({ENDLESS}); END",
+    "generated": "DROP TABLE robots; CREATE TABLE robots (origin TEXT PRIMARY KEY, verdict TEXT, body BLOB GENERATED "
+    "ALWAYS AS (zeroblob(900000000)), expires_at REAL, site TEXT, size INT, failures INT, run INT)",
+    "index": "CREATE INDEX i ON robots (length(origin || 'a'))",
+}
+
+
+@pytest.mark.parametrize("how", COMPUTES)
+def test_no_database_computes_when_it_is_read(tmp_path, how):
+    path = tmp_path / "robots.sqlite"
+    RobotsFile(str(path)).close()
+    with closing(sqlite3.connect(path)) as file:
+        file.executescript(COMPUTES[how])
+        with pytest.raises(sqlite3.DatabaseError, match="it holds a"):
+            see_tables(file)
+    assert unreachable(path) == {}
+    assert stored(path, "o") is None
+    row = RobotsRow("rules", b"", 9e9)
+    with closing(RobotsFile(str(path))) as robots:
+        robots.put("http://a.test", row)
+        assert robots.get("http://a.test") == row
+    assert stored(path, "http://a.test") == (b"", 9e9)
+
+
+@pytest.mark.parametrize("value", ["'zz'", "9e999", "-9e999", "9223372036854775807", "-1", "zeroblob(9)"])
+@pytest.mark.parametrize("column", ["verdict", "body", "expires_at", "size", "failures", "run"])
+def test_whatever_values_a_cache_has_the_crawl_goes_on(tmp_path, column, value):
+    path, row = tmp_path / "robots.sqlite", RobotsRow("rules", b"", 9e9)
+    with closing(RobotsFile(str(path))) as robots:
+        robots.put("http://a.test", row)
+    with closing(sqlite3.connect(path)) as file:
+        file.execute(f"UPDATE robots SET {column} = {value}")
+        file.commit()
+    with closing(RobotsFile(str(path))) as robots:
+        robots.get("http://a.test")
+        for name in ("a", "b"):
+            robots.put(f"http://{name}.test", row)
+            assert robots.get(f"http://{name}.test") == row
+        assert 0 <= robots.size_bytes < 1e13

@@ -5,6 +5,8 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+from evercrawl.store.disk.tables import see_tables
+
 
 def opened(path: str, schema: str, probe: str) -> sqlite3.Connection:
     """Return a cache; a damaged one is made anew, and where there is no room for one memory serves.
@@ -33,6 +35,7 @@ def read(path: Path, query: str, *values: str) -> list[tuple[Any, ...]]:
     way = "ro" if path.with_name(f"{path.name}-wal").exists() else "ro&immutable=1"  # nothing is made beside it
     try:
         with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode={way}", uri=True)) as cache:
+            see_tables(cache)
             return cache.execute(query, values).fetchall()
     except sqlite3.Error:
         return []
@@ -42,6 +45,7 @@ def _opened(path: str, schema: str, probe: str) -> sqlite3.Connection:
     cache = sqlite3.connect(path, isolation_level=None, timeout=5.0)
     try:
         cache.execute("PRAGMA trusted_schema=OFF")  # the file may be a stranger's
+        see_tables(cache)
         cache.execute("PRAGMA journal_mode=WAL")
         cache.execute("PRAGMA synchronous=NORMAL")
         cache.execute(schema)

@@ -56,6 +56,14 @@ class RobotsRow(NamedTuple):
     failures: int = 0
 
 
+_WRONG: Final = (
+    "typeof(verdict) != 'text' OR typeof(body) != 'blob' OR typeof(expires_at) NOT IN ('real', 'integer') "
+    "OR typeof(size) != 'integer' OR size NOT BETWEEN 0 AND 1e12 OR typeof(failures) != 'integer' "
+    "OR failures NOT BETWEEN 0 AND 1e9 OR typeof(run) != 'integer' OR run NOT BETWEEN 0 AND 1e15"
+)
+"""Rows that nobody has put in: SQLite keeps whatever value a column is given."""
+
+
 class RobotsFile:
     """Files by origin; those that expire first make room for others. What it does not say is asked for again.
 
@@ -74,6 +82,7 @@ class RobotsFile:
         self._bytes, self._run = 0, 1
         with contextlib.suppress(sqlite3.Error):
             self._complete()
+            self._table.execute(f"DELETE FROM robots WHERE {_WRONG}")
             self._bytes = self._one("SELECT COALESCE(SUM(size), 0) FROM robots")
             self._run = 1 + self._one("SELECT COALESCE(MAX(run), 0) FROM robots")
             if self._bytes > most_bytes:

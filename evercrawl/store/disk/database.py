@@ -6,6 +6,7 @@ import sqlite3
 from pathlib import Path
 
 from evercrawl.errors import StoreError
+from evercrawl.store.disk.tables import see_tables
 
 
 def open_database(path: Path, schema: str, version: int, *, synchronous: str, instead: str) -> sqlite3.Connection:
@@ -31,6 +32,7 @@ def open_database(path: Path, schema: str, version: int, *, synchronous: str, in
     """
     try:
         file = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        see_tables(file)
         (found,) = file.execute("PRAGMA user_version").fetchone()
         if found > version:
             raise StoreError(f"{path} was made by a newer evercrawl; upgrade evercrawl")

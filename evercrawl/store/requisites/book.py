@@ -14,6 +14,7 @@ import xxhash
 
 from evercrawl.errors import StoreError
 from evercrawl.store.archive.pointer import Pointer
+from evercrawl.store.disk.tables import see_tables
 from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import LOST_REQUISITE, Event, RequisiteFetched, RequisitesNeeded
 from evercrawl.types import NO_SLOT
@@ -342,6 +343,7 @@ def read_book(directory: Path) -> Generator[RequisiteBook | None]:
     with contextlib.suppress(sqlite3.Error):
         if path.is_file():
             file = sqlite3.connect(f"{path.absolute().as_uri()}?mode={way}", uri=True, isolation_level=None)
+            see_tables(file)
             file.execute("SELECT one FROM folded").fetchall()
     if file is None:
         yield None
@@ -378,6 +380,7 @@ def _connected(path: str) -> sqlite3.Connection:
     file = sqlite3.connect(path, isolation_level=None)
     try:
         file.execute("PRAGMA trusted_schema = OFF")
+        see_tables(file)
         file.execute("PRAGMA secure_delete = ON")
         file.execute("PRAGMA journal_mode = WAL")
         file.execute("PRAGMA synchronous = NORMAL")

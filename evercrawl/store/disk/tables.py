@@ -1,0 +1,42 @@
+"""What a database of a directory consists of: tables and indexes, and nothing that computes when it is read.
+
+A directory may come from a stranger. A view in the place of a table could recur without end, or make gigabytes of one
+row, for whoever only looks.
+"""
+
+import re
+import sqlite3
+from typing import Final
+
+__all__ = ["see_tables"]
+
+MOST_BYTES: Final = 64 << 20
+"""Of a value: twice what is ever put in."""
+_COMPUTED: Final = re.compile(r"\b(?:VIRTUAL|GENERATED|AS|CHECK|SELECT)\b", re.IGNORECASE)
+
+
+def see_tables(file: sqlite3.Connection) -> None:
+    """See that a database has nothing but tables and indexes of plain columns, and bound the size of its values.
+
+    Raises
+    ------
+    sqlite3.DatabaseError
+        It has something else, or is damaged.
+
+    Examples
+    --------
+    >>> file = sqlite3.connect(":memory:")
+    >>> see_tables(file)
+    >>> _ = file.execute("CREATE VIEW a AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x FROM c) SELECT x FROM c")
+    >>> see_tables(file)
+    Traceback (most recent call last):
+    sqlite3.DatabaseError: it holds a view, 'a'
+    """
+    file.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
+    for kind, name, sql in file.execute("SELECT type, name, sql FROM sqlite_master"):
+        text = str(sql or "")
+        plain = kind == "table" or (kind == "index" and text.count("(") <= 1)
+        if not plain or _COMPUTED.search(text):
+            raise sqlite3.DatabaseError(
+                f"it holds a {str(kind)[:20]}{' that computes' if plain else ''}, {str(name)[:40]!r}"
+            )
