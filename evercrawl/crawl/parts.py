@@ -12,6 +12,7 @@ from evercrawl.crawl.learn.cash import Cashier
 from evercrawl.crawl.learn.changes import Changes
 from evercrawl.crawl.learn.indexing import Indexing
 from evercrawl.crawl.learn.learning import learner_of
+from evercrawl.crawl.learn.second_looks import SecondLooks
 from evercrawl.crawl.learn.settling import Settling
 from evercrawl.crawl.learn.virtual_turns import VirtualTurns
 from evercrawl.crawl.orders.checks import Checks
@@ -263,6 +264,7 @@ class Parts:
             scope=scope,
         )
         self.checks = Checks(partition, frontier, barred, memory.quarantine)
+        self.second_looks = SecondLooks(partition, budgets, frontier, barred)
         self.pace = Pace(config.rate_per_s, config.rate_bytes_per_s)
         beside = config.render != "never" or config.tdmrep or memory.requisites is not None
         self.errands = _errands(config, self, memory, outside) if beside else None
@@ -283,6 +285,7 @@ class Parts:
             random_probes=choosing.random_probes,
             heard=outside.heard,
             checks=self.checks,
+            second_looks=self.second_looks,
             weighing=choosing.weight.listener if choosing.weight is not None else None,
             requisites=self.requisites,
             virtual_turns=self.virtual_turns,
@@ -333,6 +336,7 @@ class Parts:
             quarantine=memory.quarantine,
             enforcing=self.enforcing,
             checks=self.checks,
+            second_looks=self.second_looks,
             rendering=self.rendering,
             tdm=self.tdm,
         )

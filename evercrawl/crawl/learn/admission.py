@@ -117,11 +117,12 @@ class Admission:
         inside = self._budgets.without_results(self.in_scope(urls, depth, refused))
         allowed = self._budgets.within(inside, reading.host.number) if depth else inside
         partial = len(allowed) < len(inside)
+        crowded = partial and self._budgets.crowded(reading.host.name, inside, allowed)
         if not allowed:
-            return Leads(slots, partial=partial)
+            return Leads(slots, partial=partial, crowded=crowded)
         thin = COPIED if not reading.redirect and self._near.copied(reading) else 0
         found = self.admit(allowed, reading.slot, depth, hops, reading.exchange.at, thin, reading.content)
-        return Leads(slots, found, partial)
+        return Leads(slots, found, partial, crowded=crowded)
 
     def in_scope(self, urls: list[str], depth: int, refused: dict[int, set[str]]) -> list[str]:
         """Return those that belong to the crawl; `refused` are others of its hosts, which are not asked about again."""

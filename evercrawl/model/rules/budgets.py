@@ -57,6 +57,8 @@ class Budgets:
 
     Attributes
     ----------
+    backlog
+        `max_backlog_per_host`; 0 where there is none.
     refused
         Links refused in this run, by the name of the setting.
     """
@@ -64,7 +66,7 @@ class Budgets:
     def __init__(self, state: State, config: Config) -> None:
         self._state = state
         self._per_link = config.max_pages_per_link if config.scope == "any" else 0
-        self._backlog = config.max_backlog_per_host
+        self.backlog = config.max_backlog_per_host
         self._unread: Slots = reserve(np.uint32, 1 << 28)  # by host
         self._own: Slots = reserve(np.uint32, 1 << 28)
         self._pages: Slots = reserve(np.uint32, 1 << 26)  # by site
@@ -165,7 +167,7 @@ class Budgets:
         """
         host = self._state.hosts.find(name)
         waiting = host_more + (int(self._unread[host]) if host is not None else 0)
-        if self._backlog and waiting >= self._backlog and waiting >= PER_OWN * self._owned(host):
+        if self.backlog and waiting >= self.backlog and waiting >= PER_OWN * self._owned(host):
             return "max_backlog_per_host"
         if not self._per_link:
             return ""
@@ -176,6 +178,15 @@ class Budgets:
         links = self._linking.count(number) if number is not None else 0
         links += linking is not None and linking != number and not self._knows(linking, number)
         return "max_pages_per_link" if pages + site_more >= self._per_link * (1 + links) else ""
+
+    def crowded(self, name: str, urls: Sequence[str], taken: Sequence[str]) -> bool:
+        """Whether some of `urls` of the host with that name were not taken because too many wait there."""
+        own, got = (sum(hostname(url) == name for url in some) for some in (urls, taken))
+        return own > got and self.over(name, host_more=got) == "max_backlog_per_host"
+
+    def half_empty(self, host: int) -> bool:
+        """Whether at least half of the URLs that may wait on a host could still become known."""
+        return 2 * int(self._unread[host]) < self.backlog
 
     # What came in
 

@@ -25,12 +25,15 @@ class Leads(msgspec.Struct, frozen=True):
         What of that is new.
     partial, most_hops
         As in `Knowledge`.
+    crowded
+        Whether links to the page's own host were refused because too many URLs wait there.
     """
 
     slots: Slots
     found: Discovery | None = None
     partial: bool = False
     most_hops: int | None = None
+    crowded: bool = False
 
 
 class Remembered(msgspec.Struct, frozen=True):

@@ -1,0 +1,48 @@
+"""Pages whose links found no room on their own host are read again once there is room, so that large sites get whole."""
+
+import pytest
+
+from evercrawl.progress import Limits
+
+SITE = "http://8.8.8.8"
+LEAVES = [f"{SITE}/{i}" for i in range(60)]
+ALL = {f"{SITE}/", *LEAVES}
+
+
+@pytest.fixture
+def world(run):
+    made = run.World()
+    made.pages[f"{SITE}/"] = made.html(*LEAVES)
+    for url in LEAVES:
+        made.pages[url] = made.html(text=url)
+    return made
+
+
+def test_a_site_with_more_pages_than_may_wait_is_read_whole(run, world):
+    ran = run(world, [f"{SITE}/"], Limits(until_idle=True), max_backlog_per_host=20, sitemaps=False)
+    assert set(ran.pages) >= ALL
+    assert 2 <= ran.pages[f"{SITE}/"] <= 6  # once for each time that half of the queue is free
+    assert all(ran.pages[url] == 1 for url in LEAVES)
+
+
+def test_also_after_a_restart(run, world):
+    first = run(world, [f"{SITE}/"], Limits(pages=5), max_backlog_per_host=20, sitemaps=False)
+    second = run(world, [], Limits(until_idle=True), max_backlog_per_host=20, sitemaps=False)
+    assert set(first.pages) | set(second.pages) >= ALL
+    assert sum(second.pages[url] for url in LEAVES) == 56
+
+
+def test_one_that_fails_then_waits_for_its_usual_turn(run, world):
+    first = run(world, [f"{SITE}/"], Limits(pages=5), max_backlog_per_host=20, sitemaps=False)
+    del world.pages[f"{SITE}/"]
+    second = run(world, [], Limits(until_idle=True), max_backlog_per_host=20, sitemaps=False)
+    assert first.pages[f"{SITE}/"] == second.pages[f"{SITE}/"] == 1
+    assert len(set(first.pages) | set(second.pages)) == 21
+
+
+def test_links_that_another_budget_keeps_out_are_no_reason(run, world):
+    ran = run(
+        world, [f"{SITE}/"], Limits(until_idle=True), max_pages_per_host=10, max_backlog_per_host=20, sitemaps=False
+    )
+    assert ran.pages[f"{SITE}/"] == 1
+    assert len(ran.pages) == 10
