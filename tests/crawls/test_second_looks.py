@@ -1,4 +1,4 @@
-"""Pages whose links found no room on their own host are read again once there is room, so that large sites get whole."""
+"""Pages whose links found no room on their own host are read again once there is room: large sites get whole."""
 
 import pytest
 

@@ -77,6 +77,23 @@ def test_a_kind_whose_links_lead_to_what_was_known_is_believed_to_end_while_it_i
     assert not of(prospects, 2, 5).ends[0]
 
 
+@pytest.mark.parametrize(("links", "met", "ends"), [(4, 4, True), (4, 1, False), (0, 0, False)])
+def test_beyond_32_links_only_what_was_nearly_all_met_is_believed_to_end(links, met, ends):
+    """Of a site of 20,000 pages some became known by ways of 33 links and more, and 44 were never read."""
+    prospects = Prospects()
+    for depth in range(1, 34):
+        prospects.read(0, 0, 1, depth, visits=0, own=True, found=1, links=links, met=met)
+        for _ in range(20):
+            prospects.read(0, 0, 1, depth, visits=0, own=True, found=0, links=links, met=met)
+    assert of(prospects, 1, 32).ends[0]
+    assert bool(of(prospects, 1, 34).ends[0]) == ends
+    few = Prospects()
+    for depth in range(1, 34):
+        for _ in range(4):
+            few.read(0, 0, 1, depth, visits=0, own=True, found=0, links=links, met=met)
+    assert not of(few, 1, 34).ends[0]
+
+
 def test_hosts_are_told_of_whose_pages_are_judged_otherwise():
     prospects = Prospects()
     read(prospects, 1, 1, 3, times=2)
