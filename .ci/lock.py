@@ -1,4 +1,4 @@
-"""What is installed, held against what was locked: `check` and `refresh`; `make lock` and `.ci/run` call them.
+"""What is installed, held against what was locked: `install`, `check` and `refresh`, for `make`.
 
 A line of the lock names a package, its version, the SHA-256 of the file that pip downloads, and that of the list of
 what it installs. So a package that was changed on its way here, or here, is found, also without a network. A lock is
@@ -27,6 +27,7 @@ LOCK = Path(__file__).with_name(f"lock-{TAG}.txt")
 LINE = re.compile(r"^(\S+)==(\S+) --hash=sha256:([0-9a-f]{64})  # files sha256:([0-9a-f]{64})$")
 UNSTABLE = re.compile(r"\.pyc$|^\.\./|/(INSTALLER|REQUESTED|RECORD|direct_url\.json)$")  # differ from place to place
 ENDS = ("evercrawl", "dev")
+MISMATCH = re.compile(r"DO NOT MATCH THE HASHES|do not match the hashes|HashMismatch")
 
 
 def plain(name: str) -> str:
@@ -133,8 +134,30 @@ def refresh() -> str:
     )
 
 
+def install(lock: Path = LOCK, pip: Sequence[str] = (sys.executable, "-m", "pip")) -> int:
+    """Have pip install what is locked; return 1 where a file is not the one that was locked, else 0.
+
+    Where the locked files cannot be had, nothing is wrong: `check` tells the difference of what is installed instead.
+    A file that can be had and is another one is what the lock is there for, so nothing else is installed in its place.
+    """
+    if not lock.is_file():
+        return 0
+    asked = ["--quiet", "--disable-pip-version-check", "--no-input", "install", "--require-hashes", "-r", str(lock)]
+    done = subprocess.run([*pip, *asked], stderr=subprocess.PIPE, text=True, errors="replace", check=False)
+    sys.stderr.write(done.stderr)
+    if not done.returncode:
+        return 0
+    if MISMATCH.search(done.stderr):
+        sys.stderr.write("a package is not the one that was locked; nothing is installed in its place\n")
+        return 1
+    sys.stderr.write("what was locked cannot be had here; installing what pyproject.toml allows (see: make audit)\n")
+    return 0
+
+
 def main(argv: Sequence[str]) -> int:
-    """Do what is asked: `check`, or `refresh`."""
+    """Do what is asked: `install`, `check`, or `refresh`."""
+    if list(argv) == ["install"]:
+        return install()
     if list(argv) == ["refresh"]:
         LOCK.write_text(refresh(), encoding="utf-8")
         sys.stdout.write(f"{LOCK.name} is written\n")

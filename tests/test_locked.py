@@ -4,6 +4,8 @@ import base64
 import hashlib
 import importlib.util
 import re
+import sys
+import zipfile
 from pathlib import Path
 from types import ModuleType
 
@@ -90,6 +92,41 @@ def test_other_versions_missing_and_unknown_packages_are_found(installed, lockin
     lock.write_text("one==1.5\n")
     with pytest.raises(ValueError, match="no line of a lock"):
         locking.check(lock, [str(site)])
+
+
+def test_a_locked_file_that_is_another_ends_the_installation_and_one_that_cannot_be_had_does_not(tmp_path, locking):
+    """With the real pip, without a network: a wheel in a folder, whose hash is right, wrong, or of no file there."""
+    wheel = tmp_path / "one-1.5-py3-none-any.whl"
+    about = "one-1.5.dist-info"
+    with zipfile.ZipFile(wheel, "w") as file:
+        file.writestr("one.py", "")
+        file.writestr(f"{about}/METADATA", "Metadata-Version: 2.1\nName: one\nVersion: 1.5\n")
+        file.writestr(
+            f"{about}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        file.writestr(f"{about}/RECORD", "")
+    offline = ["--isolated", "install", "--no-index", "--find-links", str(tmp_path), "--target", str(tmp_path / "site")]
+    pip = tmp_path / "pip.py"
+    pip.write_text(
+        "import subprocess, sys\n"
+        f"asked = {offline!r} + sys.argv[sys.argv.index('install') + 1:]\n"
+        "sys.exit(subprocess.run([sys.executable, '-m', 'pip', '--no-cache-dir', *asked]).returncode)\n"
+    )
+    digest, lock = hashlib.sha256(wheel.read_bytes()).hexdigest(), tmp_path / "lock.txt"
+    for version, given, code in (("1.5", WHEEL, 1), ("1.6", digest, 0), ("1.5", digest, 0)):
+        assert not (tmp_path / "site" / "one.py").exists()
+        lock.write_text(f"one=={version} --hash=sha256:{given}  # files sha256:{WHEEL}\n")
+        assert locking.install(lock, [sys.executable, str(pip)]) == code
+    assert (tmp_path / "site" / "one.py").exists()
+    assert locking.install(tmp_path / "none", ["false"]) == 0
+
+
+def test_setup_installs_what_is_locked_first(locking):
+    steps = (ROOT / "Makefile").read_text(encoding="utf-8").partition(".venv/ready: pyproject.toml\n")[2]
+    lines = steps.partition("\n\n")[0].splitlines()
+    (at,) = [number for number, line in enumerate(lines) if line == "\t$(BIN)/python .ci/lock.py install"]
+    (then,) = [number for number, line in enumerate(lines) if "--editable" in line]
+    assert at < then
 
 
 def test_the_lock_that_is_kept_can_be_read_and_names_no_place_on_a_network(locking):

@@ -18,12 +18,12 @@ from typing import Final, TypeAlias
 import msgspec
 
 from evercrawl.config import FILE_NAME
-from evercrawl.config.secrets import write_private
 from evercrawl.decoding import json_of
 from evercrawl.errors import ConfigError
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import FILE as LOCK
 from evercrawl.store.disk.lock import Lock
+from evercrawl.store.disk.plain import see_plain
 from evercrawl.store.disk.stamped import LEARNED, LESSONS, SNAPSHOT
 from evercrawl.store.forgotten import FILES as FORGOTTEN
 from evercrawl.store.journal.journal import Journal
@@ -106,6 +106,7 @@ def _check(source: Path, target: Path) -> None:
         raise ConfigError(f"{target} is a file; name a directory for the backup")
     if target.resolve() == source.resolve() or source.resolve() in target.resolve().parents:
         raise ConfigError(f"{target} is in the crawl directory itself; name a directory elsewhere")
+    see_plain(target)
     if is_crawl(target):
         if _id(source) != _id(target):
             raise ConfigError(f"{target} holds another crawl; name an empty directory, or this crawl's own backup")
@@ -206,13 +207,8 @@ class _Copying:
         self._files.add(name)
         if name.startswith(_MANIFESTS) and self._target.size(name) == size:
             return  # its name says what is in it
-        if name == FILE_NAME:
-            draft = self._to / f"{name}.new"
-            write_private(draft, self._source.read(name, 0, size))
-            draft.replace(self._to / name)
-        else:
-            pieces = (self._source.read(name, at, _PIECE) for at in range(0, size, _PIECE))
-            self._target.replace(name, pieces, private=name in (FILE, COPY, KEY))
+        pieces = (self._source.read(name, at, _PIECE) for at in range(0, size, _PIECE))
+        self._target.replace(name, pieces, private=name in (FILE, COPY, KEY, FILE_NAME))
         self._count(name, size)
 
     def _copy_database(self, name: str) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import json
 import os
 import shutil
@@ -17,7 +18,7 @@ from evercrawl.ask.verify.verify import verify
 from evercrawl.cli.main import main
 from evercrawl.config import Config
 from evercrawl.crawl import crawl
-from evercrawl.errors import ConfigError, StoreError
+from evercrawl.errors import ConfigError, NoRoomError, StoreError
 from evercrawl.progress import Limits
 from evercrawl.simulate.surroundings.loopback import NETWORK
 from evercrawl.store.backup import BACKUP_FILE, backup
@@ -166,6 +167,55 @@ def test_what_is_no_place_for_a_backup_is_refused(crawled, tmp_path, capsys):
     held.release()
     assert (tmp_path / "full" / "letter.txt").read_text() == "dear"
     assert (tmp_path / "copy" / BACKUP_FILE).exists()
+
+
+@pytest.mark.parametrize("name", ["crawl.json", "crawl.toml", "journal-0000000000000000.log", "robots.sqlite"])
+def test_nothing_in_a_target_leads_elsewhere_or_has_a_backup_wait(crawled, tmp_path, name):
+    target, precious = tmp_path / "copy", tmp_path / "precious"
+    precious.write_text("mine")
+    backup(Path(crawled), target, 1e9)
+    (target / name).unlink()
+    (target / name).symlink_to(precious)
+    with pytest.raises(StoreError, match="a symbolic link"):
+        backup(Path(crawled), target, 2e9)
+    (target / name).unlink()
+    os.mkfifo(target / name)
+    with pytest.raises(StoreError, match="a pipe"):
+        backup(Path(crawled), target, 2e9)
+    assert precious.read_text() == "mine"
+    (target / name).unlink()
+    backup(Path(crawled), target, 2e9)
+    assert not verify(target).wrong
+
+
+@pytest.mark.parametrize("part", ["crawl.json", "crawl.toml", "archive", "journal", "snapshot", "known", BACKUP_FILE])
+def test_no_room_for_a_backup_is_told_whichever_file_it_meets_and_the_next_one_ends_it(
+    crawled, tmp_path, monkeypatch, part
+):
+    target, write = tmp_path / "copy", os.write
+    pwrite = os.pwrite
+
+    def refuse(descriptor: int) -> None:
+        if part in str(Path(f"/proc/self/fd/{descriptor}").readlink()).removeprefix(str(target)):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def full(descriptor, data):  # noqa: ANN202
+        refuse(descriptor)
+        return write(descriptor, data)
+
+    def full_at(descriptor, data, at):  # noqa: ANN202
+        refuse(descriptor)
+        return pwrite(descriptor, data, at)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "write", full)
+        patched.setattr(os, "pwrite", full_at)
+        with pytest.raises(NoRoomError):
+            backup(Path(crawled), target, 1e9)
+    backup(Path(crawled), target, 2e9)
+    assert not verify(target).wrong
+    assert stat.S_IMODE((target / "crawl.toml").stat().st_mode) == 0o600
+    assert (target / "crawl.toml").read_bytes() == (Path(crawled) / "crawl.toml").read_bytes()
 
 
 @pytest.mark.parametrize("folder", ["what?mode=memory", "a#b", "50%2e", "x&cache=shared", "ü"])
