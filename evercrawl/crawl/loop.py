@@ -471,7 +471,7 @@ class Crawl:
 
     def _idle(self, now: float) -> bool:
         busy = self._network.in_flight or self._access.busy or self._visiting.unlearned or not self._probes.idle(now)
-        busy = busy or not self._shown(now) or not self._second_looks.idle()
+        busy = busy or not self._shown(now) or not self._second_looks.idle(now)
         return not busy and self.frontier.idle(now) and (not self.tuning.config.sitemaps or self._sitemaps.idle(now))
 
     def _patience(self, now: float) -> float:

@@ -46,3 +46,10 @@ def test_links_that_another_budget_keeps_out_are_no_reason(run, world):
     )
     assert ran.pages[f"{SITE}/"] == 1
     assert len(ran.pages) == 10
+
+
+def test_nobody_waits_for_a_host_that_is_away(run, world):
+    world.pages[LEAVES[10]] = run.Answer(429, {"Retry-After": "86400"})  # just when half of the queue is free
+    ran = run(world, [f"{SITE}/"], Limits(until_idle=True, seconds=3600), max_backlog_per_host=20, sitemaps=False)
+    assert ran.summary.reason == "idle"
+    assert ran.pages[f"{SITE}/"] < 4

@@ -98,9 +98,10 @@ class SecondLooks:
             if not waiting:
                 del self._waiting[event.host]
 
-    def idle(self) -> bool:
-        """Whether nothing waits for which there is room."""
-        return not any(self._budgets.half_empty(host) for host in (*self._waiting, *self._unseen))
+    def idle(self, now: float) -> bool:
+        """Whether nothing waits for which there is room, except on hosts that are away."""
+        hosts = [host for host in (*self._waiting, *self._unseen) if not self._frontier.away(host, now)]
+        return not any(self._budgets.half_empty(host) for host in hosts)
 
     def next_at(self) -> float:
         """Return when there is next something to look for; infinity where nothing waits."""

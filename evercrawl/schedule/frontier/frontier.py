@@ -380,6 +380,10 @@ class Frontier(PoliteHosts):
         seen += np.bincount(np.array(self._seen_hosts, np.int64), minlength=hosts)
         return new, seen
 
+    def away(self, host: int, now: float) -> bool:
+        """Whether a host is left alone for so long that nobody waits for it."""
+        return self._rows.away_until[host] - now > AWAY_S
+
     def idle(self, now: float) -> bool:
         """Whether nothing is left that was never fetched, except on hosts that are away."""
         if self.new_count == 0:
