@@ -156,6 +156,7 @@ little as possible. Every minute the factor is computed again from the price, th
 freshness of the copies. If several sections match a page, the one that needs more visits applies. Targets take at
 most nine tenths of the budget and of the visits that a host's delay allows; earlier sections have priority.
 `refresh_after_s` (an hour by default) limits how often a page is visited, and so the freshness that can be reached.
+A page with links that `max_backlog_per_host` kept out is read again earlier, as soon as half of the backlog is free.
 
 `evercrawl status` shows the expected freshness of each target, and warns if it is too low. `evercrawl plan --target`
 shows which rate of visits would meet all targets. Unread pages do not count. Other policies ignore targets.

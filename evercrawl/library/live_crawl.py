@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
 
+from evercrawl import catalog
 from evercrawl.config import FILE_NAME, SETTINGS, Config, load
 from evercrawl.crawl.ports import Gate
 from evercrawl.crawl.session import crawl as run_crawl
@@ -299,5 +300,7 @@ def crawl(
             raise ConfigError(f"{seed!r} is not a URL; name one such as https://example.org/")
     file = directory / FILE_NAME
     config = load(*([file] if file.is_file() else []), flags=settings)
+    if program := settings.get("browser"):
+        catalog.trust_program(str(program))  # the caller names it, not the directory
     limits = Limits(pages=pages, seconds=seconds, until_idle=until_idle)
     return LiveCrawl(directory, config, [url for url in urls if url], limits)

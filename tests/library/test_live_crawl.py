@@ -15,6 +15,7 @@ import pytest
 from pyarrow.parquet import read_table
 
 import evercrawl
+from evercrawl import catalog
 from evercrawl.errors import ConfigError
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "LIBRARY.md"
@@ -110,6 +111,14 @@ def test_visits_come_as_they_are_made_and_hooks_make_records_of_new_versions(sit
     rows = list(asyncio.run(second_run(tmp_path)).records("titles"))
     assert PAGES < len(rows) <= PAGES + 3
     assert all(row["title"].endswith(" anew") for row in rows if row["version"] == 1)
+
+
+def test_a_program_that_the_caller_names_may_be_run(tmp_path):
+    (tmp_path / "named").touch(0o700)
+    with evercrawl.crawl("https://example.org/", dir=tmp_path / "crawl", browser=str(tmp_path / "named")):
+        pass
+    assert catalog.trusts_program(str(tmp_path / "named"))
+    assert not catalog.trusts_program(str(tmp_path / "other"))
 
 
 def test_the_examples_of_the_page_run(site, tmp_path, monkeypatch, capsys):

@@ -104,7 +104,8 @@ def test_nothing_of_it_is_read_by_default(live):
     assert not any(path.endswith(".js") for path in server.paths)
 
 
-def test_no_browser_is_begun_for_pages_that_need_none(live):
+def test_no_browser_is_begun_for_pages_that_need_none(live, monkeypatch):
+    monkeypatch.setenv("EVERCRAWL_BROWSER", "/bin/false")
     server, _ = crawled(live, path="/plain/1", plain=5, seconds=3.0, settings={"browser": "/bin/false"})
     assert "/plain/1" in server.paths
 

@@ -45,6 +45,7 @@ def run(args: argparse.Namespace) -> int:
     """Take in a file, exit code 1 where a line of it is bad; or tell what is there."""
     directory = where.directory(args)
     if args.file is not None:
+        _see(directory)
         with _opened(args) as source:
             return _take_in(directory, source, as_json=args.json)
     warm.before_reading("evercrawl.model.view")
@@ -62,13 +63,17 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _take_in(directory: Path, source: BinaryIO, *, as_json: bool) -> int:
-    from evercrawl.ask.usage.tell import take_in
-    from evercrawl.model.worth.usage import UsageWriter
+def _see(directory: Path) -> None:
     from evercrawl.store.partition import is_crawl
 
     if not is_crawl(directory):
         raise ConfigError(f"there is no crawl in {directory}; start one: evercrawl crawl URL --dir {directory}")
+
+
+def _take_in(directory: Path, source: BinaryIO, *, as_json: bool) -> int:
+    from evercrawl.ask.usage.tell import take_in
+    from evercrawl.model.worth.usage import UsageWriter
+
     writer = UsageWriter(directory)
     bad = _told(take_in(source, writer))
     if as_json:
