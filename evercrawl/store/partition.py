@@ -163,9 +163,18 @@ def crawl_id(directory: Path) -> str:
 
     Every crawl has another, also one that took the place of a crawl that was removed.
     """
+    return _id_in(lambda name: (directory / name).read_bytes())
+
+
+def birth_id(disk: Disk) -> str:
+    """Return the id of the crawl on a disk; "" where none can be read."""
+    return _id_in(lambda name: disk.read(name, 0, disk.size(name)))
+
+
+def _id_in(read: Callable[[str], bytes]) -> str:
     for name in (FILE, COPY):
-        with contextlib.suppress(OSError, msgspec.MsgspecError, UnicodeDecodeError):
-            return json_of((directory / name).read_bytes(), Birth).id
+        with contextlib.suppress(OSError, msgspec.MsgspecError, UnicodeDecodeError, StoreError):
+            return json_of(read(name), Birth).id
     return ""
 
 

@@ -121,4 +121,4 @@ def test_a_folder_that_is_gone_is_said_and_written_again_when_it_is_back(tmp_pat
     assert not above.exists()
     (tmp_path / "away").rename(above)
     back = ask(KeeperAsk(owner))
-    assert (back.files, back.others) == ({}, ["small"])
+    assert (back.files, list(back.others)) == ({}, ["small"])

@@ -92,6 +92,47 @@ def test_what_was_forgotten_is_written_anew_and_what_is_gone_here_goes_there(par
     assert state_of(kept).whole
 
 
+def test_a_damaged_journal_does_not_take_the_place_of_its_copy(partition, kept, tmp_path):
+    write(partition, 3000)
+    write(partition)
+    held(partition, kept)
+    (name,) = kept.names("journal-")
+    before = kept.read(name, 0, 1 << 20)
+    with (tmp_path / name).open("r+b") as file:
+        file.seek(300)
+        file.write(b"rot")
+    for _ in range(2):
+        with pytest.raises(ConfigError, match=r"journal is damaged.*move the partition's directory away, and its"):
+            held(partition, kept, 4)
+    assert kept.read(name, 0, 1 << 20) == before
+    assert state_of(kept).whole
+    kept.flip(name, 300)
+    with pytest.raises(ConfigError, match="cannot be opened either"):
+        held(partition, kept, 5)
+
+
+def test_another_history_does_not_take_the_place_of_a_copy(partition, kept, tmp_path):
+    write(partition, 30)
+    held(partition, kept)
+    (name,) = kept.names("journal-")
+    before = kept.read(name, 0, 1 << 20)
+    (tmp_path / "other").mkdir()
+    other = Partition(tmp_path / "other", os.urandom, now=1.0, share=SHARE)
+    write(other, 300)
+    with pytest.raises(ConfigError, match="another history of this partition"):
+        held(other, kept, 4)
+    for birth in ("crawl.json", "crawl-copy.json"):  # one crawl, but two journals
+        other.disk.replace(birth, [partition.disk.read(birth, 0, 1 << 20)])
+    with pytest.raises(ConfigError, match="both are sound, and nothing was forgotten"):
+        held(other, kept, 5)
+    assert kept.read(name, 0, 1 << 20) == before
+    assert state_of(kept).whole
+    other.disk.replace("forgotten.bin", [b"told"])
+    held(other, kept, 6)
+    assert same(other, kept)
+    other.close()
+
+
 def test_a_directory_that_lacks_what_its_copy_has_is_not_crawled(partition, kept):
     write(partition, 300)
     (name,) = partition.disk.names("journal-")

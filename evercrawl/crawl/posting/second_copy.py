@@ -15,6 +15,7 @@ from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store import orders, signals
 from evercrawl.store.forgotten import FILES as FORGOTTEN
 from evercrawl.store.journal.segment import segments
+from evercrawl.store.journal.tail import find_end
 from evercrawl.store.keeper.copy import PIECE_BYTES, sums
 from evercrawl.store.keeper.messages import (
     CopyOwner,
@@ -26,7 +27,7 @@ from evercrawl.store.keeper.messages import (
     KeeperStep,
 )
 from evercrawl.store.keeper.restoring import line_of
-from evercrawl.store.partition import COPY, FILE, KEY
+from evercrawl.store.partition import COPY, FILE, KEY, birth_id
 from evercrawl.store.skipping import SKIPPED_FILE
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class SecondCopy:
         self._turn = asyncio.Lock()
         self._session = self._number = 0
         self._held = dict[str, int]()  # bytes of each file of the journal at the keeper
-        self._small = dict[str, int | None]()  # checksums of the other files there; None where not known
+        self._small = dict[str, int]()  # checksums of the other files there
         self._sizes = dict[str, int]()  # of files that only grow, when they were read
         self._pending: tuple[KeeperStep, dict[str, int], int] | None = None  # it may have been done, or not
         self._upto = -1
@@ -167,8 +168,15 @@ class SecondCopy:
 
     def _compare(self, there: KeeperHolds) -> None:
         """Find what of the copy is as the journal is here."""
+        here_id = birth_id(self._disk)
+        if there.birth and here_id != there.birth:
+            raise ConfigError(
+                f"the second copy at {self._line.place} is of another history of this partition (crawl.json there has "
+                f"id {there.birth}, here {here_id}): move the partition's directory away, and the copy is opened; or "
+                "move the copy away, and it is made anew"
+            )
         self._held, self._number = dict[str, int](), 0
-        self._small = dict.fromkeys(there.others)
+        self._small, self._sizes = dict(there.others), dict[str, int]()
         lacks = {segment.name: segment.end - segment.start for segment in segments(self._disk)}
         for name, held in there.files.items():
             here = lacks.get(name, 0)
@@ -179,7 +187,36 @@ class SecondCopy:
                 )
             same = _same(held.sums, sums(self._disk, name, held.size), held.size)
             self._held[name] = same if same == held.size else -1 - same  # the rest is to be cut first: it was forgotten
+        if any(same < 0 for same in self._held.values()):
+            self._see_forgotten(there)
         self._session = there.session
+
+    def _see_forgotten(self, there: KeeperHolds) -> None:
+        """See that the journal here may take the place of what the copy has otherwise."""
+        held = max(segment.start + there.files[segment.name].size for segment in segments(self._disk)
+                   if segment.name in there.files)  # fmt: skip
+        try:
+            end = find_end(self._disk)
+            wrong = "" if end.offset >= held else f"the journal is damaged: it ends at byte {end.offset}"
+        except StoreError as error:
+            wrong = str(error)
+        if wrong:
+            do = "move the partition's directory away, and its second copy is opened"
+            if not there.whole or not there.sound:
+                do = "its second copy cannot be opened either"
+            raise ConfigError(f"{wrong}; it differs from the second copy at {self._line.place}: {do}")
+        told = any(there.others.get(name) != self._sum(name) for name in FORGOTTEN)
+        if there.whole and there.sound and not told:
+            raise ConfigError(
+                f"the journal differs from its second copy at {self._line.place}, both are sound, and nothing was "
+                "forgotten since: one of them is of another history. Move the partition's directory away, and the copy "
+                "is opened; or move the copy away, and it is made anew"
+            )
+
+    def _sum(self, name: str) -> int | None:
+        """Return the checksum of a small file; None where there is none."""
+        size = self._disk.size(name)
+        return xxhash.xxh3_64_intdigest(self._disk.read(name, 0, size)) if size else None
 
     def _step(self, upto: int) -> tuple[KeeperStep, dict[str, int]]:
         """Return the next step to an offset, and what is held of the journal after it."""

@@ -25,6 +25,7 @@ from evercrawl.store.keeper.messages import (
     KeeperRefusal,
     KeeperStep,
 )
+from evercrawl.store.partition import birth_id
 
 if TYPE_CHECKING:
     from evercrawl.store.disk.disk import Disk
@@ -89,7 +90,8 @@ class KeeperCopy:
 
     def __init__(self, disk: Disk) -> None:
         self._disk = disk
-        self._session, self._upto, self._looked = 0, 0, False  # of this process: steps are counted in memory
+        self._session, self._upto = 0, 0  # of this process: steps are counted in memory
+        self._sound: bool | None = None  # until it was looked at
 
     def answer(self, question: KeeperQuestion) -> KeeperAnswer:
         """Return what the keeper says; what it says to have done is on the disk.
@@ -117,26 +119,26 @@ class KeeperCopy:
         self._session, self._upto = state.session + 1, 0
         for name, _ in self._journal() if state.owner.line != owner.line else ():
             self._disk.remove(name)  # another history
-        self._drop_torn_end()
+        if self._sound is None:
+            self._sound = self._drop_torn_end()
         files = {name: HeldFile(size, sums(self._disk, name, size)) for name, size in self._journal()}
-        others = [name for name in self._disk.names() if not name.startswith(JOURNAL) and name != STATE_FILE]
-        return KeeperHolds(self._session, files, others)
+        names = [name for name in self._disk.names() if not name.startswith(JOURNAL) and name != STATE_FILE]
+        others = {name: xxhash.xxh3_64_intdigest(self._disk.read(name, 0, self._disk.size(name))) for name in names}
+        return KeeperHolds(self._session, files, others, birth_id(self._disk), self._sound, whole)
 
     def _journal(self) -> list[tuple[str, int]]:
         return [(name, self._disk.size(name)) for name in self._disk.names(JOURNAL)]
 
-    def _drop_torn_end(self) -> None:
-        """Cut off what a power cut left behind the last bytes that were synced."""
-        if self._looked:
-            return
-        self._looked = True
+    def _drop_torn_end(self) -> bool:
+        """Cut off what a power cut left behind the last bytes that were synced; return whether the rest is sound."""
         try:
             end = find_end(self._disk)
         except StoreError:
-            return  # the partition finds by the checksums where it is damaged
+            return False  # the partition finds by the checksums where it is damaged
         if end.torn_bytes:
             self._disk.truncate(segment_name(end.start), end.offset - end.start)
             self._disk.sync(segment_name(end.start))
+        return True
 
     def _take(self, state: CopyState, step: KeeperStep) -> None:
         cuts = any(0 <= write.at < self._disk.size(write.name) for write in step.writes)

@@ -50,12 +50,21 @@ class KeeperHolds(msgspec.Struct, array_like=True, frozen=True, tag="holds"):
     files
         Files of the journal, by name.
     others
-        Names of the other files.
+        Checksums of the other files, by name.
+    birth
+        Id of the history that it is a copy of, as its crawl.json says; "" where that cannot be read.
+    sound
+        Whether its journal has no damage that an interrupted write does not explain.
+    whole
+        Whether it has everything that counts, so that a partition may be opened from it.
     """
 
     session: int
     files: dict[str, HeldFile]
-    others: list[str]
+    others: dict[str, int]
+    birth: str
+    sound: bool
+    whole: bool
 
 
 class FileWrite(msgspec.Struct, array_like=True, frozen=True):
