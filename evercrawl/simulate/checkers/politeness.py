@@ -54,9 +54,10 @@ class Politeness(Checker):
     def began(self, life: Running) -> None:
         """Forget what died with the last life: connections, and wishes that no event remembers."""
         self._life = life
-        held, ahead_s = life.partition.journal.sequence, life.now() - life.began_at
+        held = {number for _, number, event in life.partition.journal.replay() if isinstance(event, Visit)}
+        ahead_s = life.now() - life.began_at
         for wishes in self._wishes.values():
-            wishes[:] = [wish for wish in wishes if wish.stored is not None and wish.stored < held]
+            wishes[:] = [wish for wish in wishes if wish.stored in held]
             for wish in wishes:
                 wish.until = wish.by_clock - ahead_s
 

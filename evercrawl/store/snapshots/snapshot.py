@@ -127,12 +127,16 @@ def _parts(due: dict[str, Slots], columns: dict[str, SavedColumn]) -> Iterator[t
 
 
 def _forget(disk: Disk, log: BlockLog) -> None:
-    """Delete older snapshots, and the files that none of the others names."""
-    stamped.forget_older(disk, stamped.SNAPSHOT)
+    """Delete older snapshots, and the files that neither they nor the others name.
+
+    What is deleted last may be all that a power cut leaves deleted: files of a snapshot wait for the next time, when it
+    is certain that it is gone.
+    """
     named = list[BlockSegment]()
     for name in names(disk):
         with contextlib.suppress(StoreError, *DAMAGED):
             named += _head_of(disk, name)[1].segments
+    stamped.forget_older(disk, stamped.SNAPSHOT)
     log.forget(named)
 
 
