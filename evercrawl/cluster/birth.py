@@ -25,6 +25,21 @@ ROOT: Final = "EVERCRAWL_PARTS_DIR"
 """Environment variable of a machine: the folder for partitions there; by default the path of the crawl's directory."""
 
 
+class WholeCopy(msgspec.Struct, frozen=True):
+    """A second copy that has all that counts.
+
+    Attributes
+    ----------
+    place
+        Its folder.
+    life
+        The life of the partition that last saw it whole: an older copy is not opened, wherever it is.
+    """
+
+    place: str
+    life: int
+
+
 class ClusterBirth(msgspec.Struct, frozen=True):
     """A crawl in several partitions, as its directory has it.
 
@@ -42,8 +57,10 @@ class ClusterBirth(msgspec.Struct, frozen=True):
         The disk that each partition is on, on machines of a Ray cluster; empty where all are in the directory.
     homes
         The directory of each partition that was moved, by its number.
-    kept
-        The partitions whose second copies have all that counts.
+    copies
+        The second copies that have all that counts, by the numbers of their partitions.
+    begun
+        The partitions that have been crawled: their directories, or their copies, must be there.
     """
 
     format: int
@@ -53,8 +70,9 @@ class ClusterBirth(msgspec.Struct, frozen=True):
     site_rules: int
     lives: int = 0
     places: list[str] = []
-    kept: list[int] = []
     homes: dict[int, str] = {}
+    copies: dict[int, WholeCopy] = {}
+    begun: list[int] = []
 
     def __repr__(self) -> str:
         """Return which crawl this is, without its secret."""
@@ -123,12 +141,21 @@ def next_life(directory: Path) -> int:
     return birth.lives + 1
 
 
-def note_kept(directory: Path, number: int, kept: bool) -> None:
-    """Write down whether a partition's second copy has all that counts; before anything counts that it has not."""
+def note_copy(directory: Path, number: int, copy: WholeCopy | None) -> None:
+    """Write down which second copy of a partition has all that counts; before anything counts that it has not."""
     birth = read_birth(directory)
-    if kept != (number in birth.kept):
-        others = [each for each in birth.kept if each != number]
-        write_birth(directory, msgspec.structs.replace(birth, kept=[*others, number] if kept else others))
+    copies = {each: other for each, other in birth.copies.items() if each != number}
+    if copy is not None:
+        copies[number] = copy
+    if copies != birth.copies:
+        write_birth(directory, msgspec.structs.replace(birth, copies=copies))
+
+
+def note_begun(directory: Path, number: int) -> None:
+    """Write down that a partition has been crawled."""
+    birth = read_birth(directory)
+    if number not in birth.begun:
+        write_birth(directory, msgspec.structs.replace(birth, begun=[*birth.begun, number]))
 
 
 def check_settings(config: Config, directory: Path, parts: int | None) -> None:

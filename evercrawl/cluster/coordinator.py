@@ -293,11 +293,12 @@ class Coordinator:
         part.report, part.lowered = of_one_before(part.report), None
         part.shut_until = part.leave_until
         settings, life = self._settings(), next_life(self._directory)
-        copy = self._copies.place(settings, part.number)
+        directory = self._launcher.directory(part.number)
+        copy = self._copies.place(settings, part.number, life, None if self._birth.places else directory)
         plan = PartPlan(
-            self._launcher.directory(part.number), self._birth.share(part.number), bytes.fromhex(self._birth.secret),
+            directory, self._birth.share(part.number), bytes.fromhex(self._birth.secret),
             life, part_config(settings, part.number, len(self._parts)), self._seeds, copy,
-            self._copies.counts(part.number),
+            self._copies.since(part.number),
         )  # fmt: skip
         part.process = self._launcher.launch(plan)
         part.begun_at, part.ended = time.time(), False
@@ -361,6 +362,7 @@ class Coordinator:
                 part.moved_at = time.time() if frame.visits != part.report.visits else part.moved_at
                 part.report = frame
                 part.reported.set()
+                self._copies.begun(part.number)
                 if frame.kept:
                     self._copies.caught_up(part.number)
                 self._ceiling.heard(part.number, frame.ceiling)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import fcntl
-import os
 import time
 from typing import TYPE_CHECKING
 
-from evercrawl.errors import ConfigError, StoreError
+from evercrawl.errors import ConfigError, NoRoomError, StoreError
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.keeper.copy import STATE_FILE, KeeperCopy
+from evercrawl.store.keeper.folder import alone, is_held
 from evercrawl.store.keeper.messages import KeeperAsk, KeeperDone, KeeperRefusal, KeeperStep
 from evercrawl.store.keeper.restoring import lacks_all, restore_copy
 
@@ -56,7 +55,9 @@ class FolderKeeper:
     def _answer(self, question: KeeperQuestion) -> KeeperAnswer:
         """Return the answer, in a thread."""
         try:
-            with self._alone():
+            self._directory.parent.mkdir(exist_ok=True)  # the folder above was there when the crawl began
+            self._directory.mkdir(exist_ok=True)
+            with alone(self._directory):
                 if self._copy is None or isinstance(question, KeeperAsk):  # it may be another folder by now
                     self.close()
                     self._disk = RealDisk(self._directory)
@@ -66,60 +67,67 @@ class FolderKeeper:
             self.close()
             return KeeperRefusal(str(error))
 
-    @contextlib.contextmanager
-    def _alone(self) -> Generator[None]:
-        """Let no other process write meanwhile: one that has lost its directory may still run."""
-        self._directory.parent.mkdir(exist_ok=True)  # the folder above was there when the crawl began
-        self._directory.mkdir(exist_ok=True)
-        fd = os.open(f"{self._directory}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(fd)
-
     def close(self) -> None:
         """Give back what is open."""
         if self._disk is not None:
             self._disk.close()
         self._copy = self._disk = None
 
-    def restore(self, directory: Path, life: int, whole: bool, tell: Callable[[str], None]) -> None:
+    def restore(self, directory: Path, life: int, since: int | None, tell: Callable[[str], None]) -> None:
         """Open the copy if a partition's directory is gone; do nothing where it is there, or there is no copy.
 
         Parameters
         ----------
         directory, life
             Of the partition, and the number of the life that begins.
-        whole
-            Whether the copy has all that counts.
+        since
+            The life that saw the copy whole; None where it has not all that counts.
         tell
             Told what was done.
 
         Raises
         ------
         ConfigError
-            What counted is in neither.
+            What counted is in neither, or it cannot be copied.
         """
         if not (self._directory / STATE_FILE).is_file():
             return
-        directory.mkdir(parents=True, exist_ok=True)
-        lock = Lock.take(directory, _PURPOSE, time.time())
+        with self._said(directory):
+            directory.mkdir(parents=True, exist_ok=True)
+        lock = Lock.take(directory, _PURPOSE, time.time())  # where an earlier process still has it, it is tried again
         try:
-            target = RealDisk(directory)
-            with contextlib.closing(target):
-                if not lacks_all(target):
-                    return
-                if not whole:
-                    raise ConfigError(
-                        f"{directory} has no partition, and its second copy in {self.place} lacks what counted since: "
-                        "the crawl ran without it; restore the directory from a copy"
-                    )
-                with self._alone(), contextlib.closing(RealDisk(self._directory)) as copy:
-                    copied = restore_copy(copy, target, life)
+            with self._said(directory):
+                copied = self._restored(directory, life, since)
         finally:
             lock.release()
-        tell(
-            f"{directory} was gone: it was restored from its second copy ({copied} bytes of journal); pages whose "
-            "bodies were only there are fetched again"
-        )
+        if copied is not None:
+            tell(
+                f"{directory} was gone: it was restored from its second copy ({copied} bytes of journal); pages whose "
+                "bodies were only there are fetched again"
+            )
+
+    @contextlib.contextmanager
+    def _said(self, directory: Path) -> Generator[None]:
+        """Say what is to be mended; no process can do it by trying again."""
+        try:
+            yield
+        except NoRoomError:
+            raise
+        except (OSError, StoreError) as error:
+            raise ConfigError(
+                f"{directory} cannot be restored from its second copy in {self.place}: {error}; mend that, and start "
+                "the crawl again"
+            ) from error
+
+    def _restored(self, directory: Path, life: int, since: int | None) -> int | None:
+        """Return how many bytes were copied; None where the directory is there."""
+        with contextlib.closing(RealDisk(directory)) as target:
+            if not lacks_all(target):
+                return None
+            if since is None or not is_held(self._directory, since):
+                raise ConfigError(
+                    f"{directory} has no partition, and its second copy in {self.place} lacks what counted since: the "
+                    "crawl ran without it, or something was forgotten; restore the directory from a backup"
+                )
+            with alone(self._directory), contextlib.closing(RealDisk(self._directory)) as copy:
+                return restore_copy(copy, target, life)

@@ -59,8 +59,9 @@ class PartPlan:
         Settings and seeds.
     kept
         Where its second copy is; None where it has none.
-    restores
-        Whether that may take the place of a directory that is gone: it has all that counts.
+    since
+        The life that saw it whole: it, or what later lives made of it, may take the place of a directory that is gone.
+        None where it has not all that counts.
     """
 
     directory: Path
@@ -70,7 +71,7 @@ class PartPlan:
     config: Config
     seeds: tuple[str, ...]
     kept: Path | None = None
-    restores: bool = False
+    since: int | None = None
 
 
 class HubCarrier:
@@ -199,7 +200,7 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
     beside = [asyncio.ensure_future(listen()), asyncio.ensure_future(ask())]
     try:
         if keeper is not None:
-            await loop.run_in_executor(None, keeper.restore, plan.directory, plan.incarnation, plan.restores, tell)
+            await loop.run_in_executor(None, keeper.restore, plan.directory, plan.incarnation, plan.since, tell)
         with copied_beside(plan.directory, plan.config.archive_to, tell):
             await crawl(
                 plan.directory,

@@ -6,10 +6,12 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evercrawl.cluster.birth import FILE, note_kept, part_directory
+from evercrawl.cluster.birth import FILE, WholeCopy, note_begun, note_copy, part_directory
 from evercrawl.config import FILE_NAME
-from evercrawl.errors import StoreError
+from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.keeper.folder import distrust, is_held
+from evercrawl.store.keeper.restoring import is_gone
 
 if TYPE_CHECKING:
     from evercrawl.cluster.birth import ClusterBirth
@@ -30,30 +32,82 @@ class SecondCopies:
 
     def __init__(self, directory: Path, birth: ClusterBirth) -> None:
         self._directory, self._id = directory, birth.id
-        self._kept = set(birth.kept)
+        self._whole, self._begun = dict(birth.copies), set(birth.begun)
+        self._writes = dict[int, WholeCopy]()  # what processes write now
         self._above: Path | None = None
 
-    def place(self, settings: Config, number: int) -> Path | None:
-        """Return where a partition that begins now has its second copy; None where its disk is enough."""
-        if settings.durable != "keeper":
-            if number in self._kept:
-                self._kept.discard(number)
-                note_kept(self._directory, number, False)
-                self._copy_birth()
-            return None
-        self._above = Path(settings.keeper_dir) / self._id
-        self._copy_birth()
-        return part_directory(self._above, number)
+    def place(self, settings: Config, number: int, life: int, part: Path | None) -> Path | None:
+        """Return where a partition that begins now has its second copy; None where its disk is enough.
 
-    def counts(self, number: int) -> bool:
-        """Whether a partition's second copy has all that counts."""
-        return number in self._kept
+        Parameters
+        ----------
+        settings, number, life
+            Of the partition, and which life of it begins.
+        part
+            Its directory; None where that is on another machine.
+
+        Raises
+        ------
+        ConfigError
+            The directory is gone, and this copy cannot take its place: nothing is begun anew that was there before.
+        """
+        whole, place = self._whole.get(number), None
+        if settings.durable == "keeper":
+            place = part_directory(Path(settings.keeper_dir).absolute() / self._id, number)
+        held = whole is not None and place is not None and is_held(place, whole.life)
+        if part is not None and not held and (number in self._begun or whole is not None) and is_gone(part):
+            raise ConfigError(self._lost(part, whole, place))
+        if whole is not None and not held:
+            self._distrust(number, whole)
+        self._writes.pop(number, None)
+        if place is not None:
+            self._writes[number], self._above = WholeCopy(str(place), life), place.parent
+            self._copy_birth()
+        return place
+
+    def _lost(self, part: Path, whole: WholeCopy | None, place: Path | None) -> str:
+        """Return what to do about a directory that is gone."""
+        gone = f"{part} has no partition, though it was crawled there; is its disk mounted?"
+        if whole is None:
+            return f"{gone} No second copy has all that counted: restore the directory from a backup"
+        if place is not None and str(place) == whole.place:
+            return (
+                f"{gone} Its second copy in {whole.place} is not there, is older, or has not caught up with what was "
+                "forgotten; is that disk mounted? Otherwise restore the directory from a backup"
+            )
+        return (
+            f"{gone} If it is lost, restore it from its second copy in {whole.place}: evercrawl crawl --dir "
+            f"{self._directory} --durable keeper --keeper-dir {Path(whole.place).parent.parent}"
+        )
+
+    def _distrust(self, number: int, whole: WholeCopy) -> None:
+        """See that a copy that will lack what counts is not opened, by this directory or by what is beside the copy."""
+        del self._whole[number]
+        note_copy(self._directory, number, None)
+        self._above = Path(whole.place).parent
+        if self._above.is_dir():
+            self._copy_birth()
+        with contextlib.suppress(OSError, StoreError):  # its disk may be gone: the life tells that it is old
+            distrust(Path(whole.place))
+
+    def since(self, number: int) -> int | None:
+        """Return the life that saw a partition's second copy whole; None where it has not all that counts."""
+        whole = self._whole.get(number)
+        return None if whole is None else whole.life
+
+    def begun(self, number: int) -> None:
+        """Take note that a partition has been crawled."""
+        if number not in self._begun:
+            self._begun.add(number)
+            note_begun(self._directory, number)
+            self._copy_birth()
 
     def caught_up(self, number: int) -> None:
         """Take note that a second copy has all that counts, and that nothing counts any more without it."""
-        if number not in self._kept:
-            self._kept.add(number)
-            note_kept(self._directory, number, True)
+        whole = self._writes[number]
+        if self._whole.get(number) != whole:
+            self._whole[number] = whole
+            note_copy(self._directory, number, whole)
             self._copy_birth()
 
     def _copy_birth(self) -> None:

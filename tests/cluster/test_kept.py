@@ -1,6 +1,7 @@
 """Second copies on another disk: real processes are killed, and directories removed."""
 
 import asyncio
+import contextlib
 import os
 import shutil
 import signal
@@ -10,13 +11,15 @@ from pathlib import Path
 import pytest
 
 from evercrawl.ask.verify.together import together
-from evercrawl.cluster.birth import ClusterBirth, part_directories, read_birth, write_birth
+from evercrawl.cluster.birth import ClusterBirth, WholeCopy, part_directories, part_directory, read_birth, write_birth
 from evercrawl.cluster.folder_keeper import FolderKeeper
 from evercrawl.cluster.second_copies import SecondCopies
 from evercrawl.config import Config
 from evercrawl.errors import ConfigError
 from evercrawl.model.stored.reader import opened
 from evercrawl.simulate.parted.reached import reached
+from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.keeper.copy import state_of
 from evercrawl.store.keeper.messages import CopyOwner, FileWrite, KeeperAsk, KeeperDone, KeeperRefusal, KeeperStep
 
 
@@ -45,7 +48,7 @@ def test_a_partition_and_then_all_of_them_are_lost_and_nothing_that_counted_is(s
     while len(asked) < 30 or [file.stat().st_size > 2000 for file in copies.glob(copied)] != [True]:
         assert crawl.poll() is None, crawl.communicate()
         time.sleep(0.05)
-    assert sorted(read_birth(served.directory).kept) == [0, 1]
+    assert sorted(read_birth(served.directory).copies) == [0, 1]
     for child in children(crawl.pid):
         os.kill(child, signal.SIGKILL)
     shutil.rmtree(served.directory / "part-1")
@@ -73,33 +76,126 @@ def test_a_partition_and_then_all_of_them_are_lost_and_nothing_that_counted_is(s
     served.run("verify", "--dir", str(served.directory))
 
 
-def test_a_copy_that_lacks_what_counted_since_is_not_opened(tmp_path):
-    """A crawl ran without its keeper meanwhile."""
-    birth = ClusterBirth(1, "crawl", 2, "00" * 16, 0)
-    write_birth(tmp_path, birth)
-    (tmp_path / "disk").mkdir()
-    kept = Config(durable="keeper", keeper_dir=str(tmp_path / "disk"))
-    copies = SecondCopies(tmp_path, birth)
-    place = copies.place(kept, 1)
-    assert place == tmp_path / "disk" / "crawl" / "part-1"
-    copies.caught_up(1)
-    assert read_birth(tmp_path).kept == [1]
-    assert read_birth(place.parent).kept == [1]
-    assert SecondCopies(tmp_path, read_birth(tmp_path)).counts(1)
-    keeper, owner = FolderKeeper(place), CopyOwner("crawl", 1, 0, 3)
-    session = asyncio.run(keeper.ask(KeeperAsk(owner))).session
-    asyncio.run(keeper.ask(KeeperStep(owner, session, 1, [FileWrite("crawl.json", -1, b"x")], whole=True)))
+@pytest.fixture
+def crawled(tmp_path):
+    """Return a crawl of two partitions, of which nothing was begun, and settings for disks A and B."""
+    directory = tmp_path / "wide"
+    directory.mkdir()
+    write_birth(directory, ClusterBirth(1, "crawl", 2, "00" * 16, 0))
+    kept = {}
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        kept[name] = Config(durable="keeper", keeper_dir=str(tmp_path / name))
+    return directory, kept
 
-    assert copies.place(Config(), 1) is None
-    assert read_birth(tmp_path).kept == read_birth(place.parent).kept == []
+
+def whole(place: Path, life: int) -> FolderKeeper:
+    """Let a life write a whole copy."""
+    keeper, owner = FolderKeeper(place), CopyOwner("crawl", 1, 0, life)
+    session = asyncio.run(keeper.ask(KeeperAsk(owner))).session
+    step = KeeperStep(owner, session, 1, [FileWrite("crawl.json", -1, b"x")], whole=True)
+    assert isinstance(asyncio.run(keeper.ask(step)), KeeperDone)
+    return keeper
+
+
+def anew(directory: Path) -> SecondCopies:
+    """Return what another process knows of the copies."""
+    return SecondCopies(directory, read_birth(directory))
+
+
+def here(directory: Path) -> Path:
+    """Return the directory of partition 1, which is there."""
+    part = part_directory(directory, 1)
+    part.mkdir(exist_ok=True)
+    (part / "crawl.json").write_bytes(b"x")
+    return part
+
+
+def test_a_copy_that_lacks_what_counted_since_is_not_opened(crawled):
+    """A crawl ran without its keeper meanwhile, in another process."""
+    directory, kept = crawled
+    copies, part = anew(directory), part_directory(directory, 1)
+    place = copies.place(kept["a"], 1, 3, part)
+    assert place == directory.parent / "a" / "crawl" / "part-1"
+    keeper = whole(place, 3)
+    copies.caught_up(1)
+    assert read_birth(directory).copies == read_birth(place.parent).copies == {1: WholeCopy(str(place), 3)}
+    assert anew(directory).since(1) == 3
+    assert anew(directory).place(Config(), 1, 4, here(directory)) is None
+    assert read_birth(directory).copies == read_birth(place.parent).copies == {}
+    with contextlib.closing(RealDisk(place, read_only=True)) as disk:
+        assert not state_of(disk).whole  # nor is it opened under another cluster.json
+    shutil.rmtree(part)
     said = []
-    with pytest.raises(ConfigError, match="the crawl ran without it"):
-        keeper.restore(tmp_path / "part-1", 4, copies.counts(1), said.append)
-    keeper.restore(tmp_path / "part-1", 4, True, said.append)
+    for since in (None, 3):
+        with pytest.raises(ConfigError, match="the crawl ran without it"):
+            keeper.restore(part, 5, since, said.append)
+    whole(place, 5)
+    with pytest.raises(ConfigError, match="the crawl ran without it"):  # an older copy
+        keeper.restore(part, 7, 6, said.append)
+    keeper.restore(part, 7, 5, said.append)
     assert "part-1 was gone" in said[0]
-    keeper.restore(tmp_path / "part-1", 5, True, said.append)  # it is there
-    FolderKeeper(tmp_path / "disk" / "none").restore(tmp_path / "part-0", 5, True, said.append)  # a new partition
+    keeper.restore(part, 8, 5, said.append)  # it is there
+    FolderKeeper(place.parent / "none").restore(directory / "part-0", 5, 1, said.append)  # a new partition
     assert len(said) == 1
+
+
+def test_a_copy_on_a_disk_of_before_is_not_opened(crawled):
+    directory, kept = crawled
+    part, places = here(directory), {}
+    for life, name in ((3, "a"), (4, "b")):
+        copies = anew(directory)
+        places[name] = copies.place(kept[name], 1, life, part)
+        whole(places[name], life)
+        copies.caught_up(1)
+    a_state = places["a"] / "keeper.json"
+    a_state.write_bytes(
+        a_state.read_bytes().replace(b'"whole":false', b'"whole":true')
+    )  # its disk was not mounted then
+    shutil.rmtree(part)
+    with pytest.raises(ConfigError, match=f"--keeper-dir {directory.parent / 'b'}"):
+        anew(directory).place(kept["a"], 1, 5, part)
+    assert anew(directory).since(1) == 4  # what B has is still known
+    assert anew(directory).place(kept["b"], 1, 5, part) == places["b"]
+    (directory.parent / "b").rename(directory.parent / "mounted elsewhere")
+    moved = Config(durable="keeper", keeper_dir=str(directory.parent / "mounted elsewhere"))
+    assert anew(directory).place(moved, 1, 6, part) is not None
+    assert anew(directory).since(1) == 4
+    assert anew(directory).place(kept["a"], 1, 7, here(directory)) == places["a"]
+    assert anew(directory).since(1) is None  # until it has caught up
+
+
+def test_a_partition_that_is_not_there_is_not_begun_anew(crawled):
+    directory, kept = crawled
+    part, copies = part_directory(directory, 1), anew(directory)
+    assert copies.place(Config(), 1, 3, part) is None  # a new one
+    copies.begun(1)
+    for settings in (Config(), kept["a"]):
+        with pytest.raises(ConfigError, match=r"is its disk mounted.*No second copy"):
+            anew(directory).place(settings, 1, 4, part)
+    assert anew(directory).place(Config(), 0, 4, part_directory(directory, 0)) is None
+    assert anew(directory).place(Config(), 1, 4, None) is None  # on another machine
+    here(directory)
+    copies = anew(directory)
+    place = copies.place(kept["a"], 1, 4, part)
+    whole(place, 4)
+    copies.caught_up(1)
+    shutil.rmtree(part)
+    with pytest.raises(ConfigError, match=f"restore it from its second copy.*--keeper-dir {directory.parent / 'a'}"):
+        anew(directory).place(Config(), 1, 5, part)
+    assert anew(directory).since(1) == 4
+    shutil.rmtree(place)
+    with pytest.raises(ConfigError, match="is that disk mounted"):
+        anew(directory).place(kept["a"], 1, 5, part)
+
+
+def test_a_restoration_that_fails_is_said_and_not_tried_for_ever(crawled):
+    directory, kept = crawled
+    place = anew(directory).place(kept["a"], 1, 3, part_directory(directory, 1))
+    keeper = whole(place, 3)
+    part_directory(directory, 1).write_bytes(b"no directory")
+    with pytest.raises(ConfigError, match="cannot be restored from its second copy"):
+        keeper.restore(part_directory(directory, 1), 4, 3, print)
 
 
 def test_a_folder_that_is_gone_is_said_and_written_again_when_it_is_back(tmp_path):

@@ -6,16 +6,20 @@ fetched again.
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from evercrawl.decoding import json_of
 from evercrawl.errors import ConfigError, StoreError
+from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.keeper.copy import JOURNAL, PIECE_BYTES, STATE_FILE, CopyState, state_of
 from evercrawl.store.partition import COPY, FILE
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from evercrawl.store.disk.disk import Disk
 
 LINE_FILE: Final = "line.json"
@@ -26,6 +30,14 @@ BEGUN: Final = "restoring"
 def lacks_all(disk: Disk) -> bool:
     """Whether a directory has nothing of a partition, or what an opening of a copy that was broken off left there."""
     return not (disk.names("journal-") or disk.size(FILE) or disk.size(COPY)) or disk.size(BEGUN) > 0
+
+
+def is_gone(directory: Path) -> bool:
+    """Whether a directory is not there, or has nothing of a partition."""
+    if not directory.is_dir():
+        return True
+    with contextlib.closing(RealDisk(directory, read_only=True)) as disk:
+        return lacks_all(disk)
 
 
 def line_of(disk: Disk) -> int:
