@@ -34,6 +34,7 @@ LAG_BYTES: Final = 1 << 20
 """So much may be left to be copied while the partition stands still."""
 ROUNDS: Final = 6
 LOOK_S: Final = 0.2
+_PURPOSE: Final = "evercrawl move"
 _FOLDERS: Final = ("search", "derived")
 _FILES: Final = ("cookies.json",)
 
@@ -110,6 +111,17 @@ def _copy(source: Path, goal: Path) -> int:
     for name in _FILES:
         if (source / name).is_file():
             shutil.copy2(source / name, goal / name)
+        else:
+            (goal / name).unlink(missing_ok=True)
+    return copied
+
+
+def _finish(directory: Path, move: PartMove) -> int:
+    """Copy the rest of a partition that stands still, and let it be there; return how many bytes were written."""
+    source = part_directories(directory)[move.number]
+    with Lock.take(source, _PURPOSE, time.time()):
+        copied = _copy(source, Path(move.goal))
+        _settle(directory, move)
     return copied
 
 
@@ -170,19 +182,10 @@ def move_part(directory: Path, number: int, goal: Path, tell: Callable[[str], No
         tell("the crawl is running, and moves it")
         _write(directory, move)
         return _awaited(directory, move)
-    with contextlib.closing(_Locked(lock_for_crawl(directory))):
+    with lock_for_crawl(directory):
         began = time.monotonic()
-        copied = _copy(part_directories(directory)[number], goal)
-        _settle(directory, move)
+        copied = _finish(directory, move)
     return msgspec.structs.replace(move, done=True, copied_bytes=copied, pause_s=time.monotonic() - began)
-
-
-class _Locked:
-    def __init__(self, lock: Lock) -> None:
-        self._lock = lock
-
-    def close(self) -> None:
-        self._lock.release()
 
 
 def _awaited(directory: Path, move: PartMove) -> PartMove:
@@ -257,8 +260,7 @@ class PartMoves:
         began = time.monotonic()
         await self._holds.rest(move.number)
         try:
-            copied += await loop.run_in_executor(None, _copy, source, goal)
-            _settle(self._directory, move)
+            copied += await loop.run_in_executor(None, _finish, self._directory, move)
         finally:
             await self._holds.resume(move.number)
         return msgspec.structs.replace(move, done=True, copied_bytes=copied, pause_s=time.monotonic() - began)

@@ -19,12 +19,13 @@ import msgspec
 
 from evercrawl.config import FILE_NAME
 from evercrawl.decoding import json_of
-from evercrawl.errors import ConfigError
+from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import FILE as LOCK
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.disk.plain import see_plain
 from evercrawl.store.disk.stamped import LEARNED, LESSONS, SNAPSHOT
+from evercrawl.store.forgetting import PLAN
 from evercrawl.store.forgotten import FILES as FORGOTTEN
 from evercrawl.store.journal.journal import Journal
 from evercrawl.store.live_line import NAME as SOCKET
@@ -41,6 +42,8 @@ _MANIFESTS: Final = (SNAPSHOT, LESSONS)
 _JOURNAL: Final = "journal-"
 _GROWING: Final = ("known.bin", "urls.log", "urls.idx", "usage.jsonl", "orders.jsonl")
 _LEFT_OUT: Final = ("search/", "derived/", LOCK, SOCKET, "questions.sock", BACKUP_FILE, "cookies.json")
+_LAST: Final = (*FORGOTTEN, PLAN)  # they say that the other files of the copy have nothing that was forgotten before
+_TIMES: Final = 5
 _PIECE: Final = 4 << 20
 _TAIL: Final = 64 << 10  # of what is there already, compared with the original: where a crash cut that, they differ
 
@@ -126,27 +129,28 @@ class _Copying:
 
     def __init__(self, source: Path, target: Path, watch: Watch) -> None:
         self._from, self._to = source, target
-        self._source, self._target = RealDisk(source, read_only=True), RealDisk(target)
+        self._source, self._target = self._disks = RealDisk(source, read_only=True), RealDisk(target)
         self._watch = watch
         self._files, self._copied = set[str](), 0
-        self._anew = any(self._differs(name) for name in FORGOTTEN)  # what was forgotten lies anywhere in the files
+        # What was forgotten lies anywhere in the files, so it is not enough to copy what is new.
+        self._anew = any(self._differs(name) for name in FORGOTTEN) or any(disk.size(PLAN) for disk in self._disks)
         self._total = sum(self._source.size(name) for name in self._source.names())
 
     def run(self, now: float) -> BackupReport:
         """Copy all that belongs to a backup."""
         try:
-            for name in (FILE, COPY, KEY):
-                self._replace(name)
-            self._grow_all(_ARCHIVE)
-            self._replace_all(lambda name: name.startswith(_MANIFESTS))
-            self._grow_all(_BLOCKS)
-            self._grow_all(_JOURNAL)
-            self._grow_all(_ARCHIVE)
-            for name in _GROWING:
-                self._grow(name)
-            self._replace_all(
-                lambda name: not name.startswith((*_MANIFESTS, *_BLOCKS, _JOURNAL)) and name not in _GROWING
-            )
+            for _ in range(_TIMES):
+                before = self._last()
+                self._copy()
+                if self._last() == before:
+                    break
+                self._anew, self._files = True, set[str]()
+            else:
+                raise StoreError(
+                    f"things are being forgotten in {self._from} all the time, and {self._to} may still have some of "
+                    "them; make the backup again when that is over"
+                )
+            self._end(before)
             self._forget()
             events = Journal.open(self._target, writable=False).sequence
             report = BackupReport(str(self._from), str(self._to), now, events, len(self._files), self._copied)
@@ -156,9 +160,42 @@ class _Copying:
             self._source.close()
             self._target.close()
 
+    def _copy(self) -> None:
+        """Copy everything but what is written last."""
+        for name in (FILE, COPY, KEY):
+            self._replace(name)
+        self._grow_all(_ARCHIVE)
+        self._replace_all(lambda name: name.startswith(_MANIFESTS))
+        self._grow_all(_BLOCKS)
+        self._grow_all(_JOURNAL)
+        self._grow_all(_ARCHIVE)
+        for name in _GROWING:
+            self._grow(name)
+        before = (*_MANIFESTS, *_BLOCKS, _JOURNAL, *_GROWING, *_LAST)
+        self._replace_all(lambda name: not name.startswith(before))
+
+    def _last(self) -> dict[str, tuple[int, bytes]]:
+        """Return what was forgotten, or is to be, and when that was written."""
+        there = [name for name in _LAST if self._source.size(name)]
+        found = dict[str, tuple[int, bytes]]()
+        for name in there:
+            with contextlib.suppress(FileNotFoundError):
+                found[name] = (self._from / name).stat().st_mtime_ns, self._whole(self._source, name)
+        return found
+
+    def _end(self, last: dict[str, tuple[int, bytes]]) -> None:
+        """Write down what was forgotten; until then a later backup copies everything anew."""
+        for name, (_, data) in last.items():
+            self._files.add(name)
+            self._target.replace(name, [data], private=True)
+            self._count(name, len(data))
+
+    @staticmethod
+    def _whole(disk: RealDisk, name: str) -> bytes:
+        return disk.read(name, 0, disk.size(name))
+
     def _differs(self, name: str) -> bool:
-        ours = self._source.read(name, 0, self._source.size(name))
-        return self._target.read(name, 0, self._target.size(name)) != ours
+        return self._whole(self._target, name) != self._whole(self._source, name)
 
     def _names(self) -> Iterator[str]:
         return (name for name in self._source.names() if not name.startswith(_LEFT_OUT))
@@ -205,7 +242,7 @@ class _Copying:
         if not size:
             return
         self._files.add(name)
-        if name.startswith(_MANIFESTS) and self._target.size(name) == size:
+        if not self._anew and name.startswith(_MANIFESTS) and self._target.size(name) == size:
             return  # its name says what is in it
         pieces = (self._source.read(name, at, _PIECE) for at in range(0, size, _PIECE))
         self._target.replace(name, pieces, private=name in (FILE, COPY, KEY, FILE_NAME))

@@ -18,12 +18,16 @@ from evercrawl.ask.verify.verify import verify
 from evercrawl.cli.main import main
 from evercrawl.config import Config
 from evercrawl.crawl import crawl
+from evercrawl.crawl.removing.forgetting import forget
 from evercrawl.errors import ConfigError, NoRoomError, StoreError
+from evercrawl.model.stored.reader import opened
 from evercrawl.progress import Limits
 from evercrawl.simulate.surroundings.loopback import NETWORK
 from evercrawl.store.backup import BACKUP_FILE, backup
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import Lock
+from evercrawl.store.forgetting import PLAN
+from evercrawl.store.forgotten import FILES
 from evercrawl.store.journal.journal import Journal
 
 
@@ -216,6 +220,59 @@ def test_no_room_for_a_backup_is_told_whichever_file_it_meets_and_the_next_one_e
     assert not verify(target).wrong
     assert stat.S_IMODE((target / "crawl.toml").stat().st_mode) == 0o600
     assert (target / "crawl.toml").read_bytes() == (Path(crawled) / "crawl.toml").read_bytes()
+
+
+def growing(directory: Path) -> dict[str, bytes]:
+    files = (*directory.glob("journal-*"), *directory.glob("archive/*.gz"), *directory.glob("forgotten*.bin"))
+    return {str(path.relative_to(directory)): path.read_bytes() for path in files}
+
+
+def page_of(directory: Path) -> str:
+    with contextlib.closing(opened(directory)) as partition:
+        return partition.state.urls.get_many([1])[0]
+
+
+def test_what_is_forgotten_while_a_backup_is_made_is_not_in_it(crawled, tmp_path):
+    source, target, forgot = Path(shutil.copytree(crawled, tmp_path / "source")), tmp_path / "copy", []
+    url = page_of(source)
+
+    def watch(name: str, done: int, total: int) -> None:
+        if name == "crawl.toml" and not forgot:  # journal and archive have been copied
+            forgot.append(forget(source, [url]))
+
+    backup(source, target, 1e9, watch)
+    assert forgot
+    assert growing(target) == growing(source)
+    assert not verify(target).wrong
+
+
+def test_what_is_forgotten_again_and_again_while_a_backup_is_made_leaves_it_to_the_next(crawled, tmp_path):
+    source, target = Path(shutil.copytree(crawled, tmp_path / "source")), tmp_path / "copy"
+    backup(source, target, 1e9)
+    times = []
+
+    def watch(name: str, done: int, total: int) -> None:
+        if name == "crawl.toml":
+            times.append(len(times) + 1)
+            for table in FILES:
+                os.utime(source / table, (times[-1], times[-1]))
+
+    forget(source, [page_of(source)])
+    with pytest.raises(StoreError, match="being forgotten"):
+        backup(source, target, 2e9, watch)
+    assert not (target / FILES[0]).exists()
+    backup(source, target, 3e9)
+    assert growing(target) == growing(source)
+
+
+def test_a_plan_to_forget_in_either_directory_has_everything_copied_anew(crawled, tmp_path):
+    source, target = Path(shutil.copytree(crawled, tmp_path / "source")), tmp_path / "copy"
+    backup(source, target, 1e9)
+    (target / PLAN).write_bytes(b"begun")
+    copied = set[str]()
+    backup(source, target, 2e9, lambda name, done, total: copied.add(name))
+    assert copied >= set(growing(source))
+    assert not (target / PLAN).exists()
 
 
 @pytest.mark.parametrize("folder", ["what?mode=memory", "a#b", "50%2e", "x&cache=shared", "ü"])

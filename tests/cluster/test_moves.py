@@ -1,6 +1,7 @@
 """A partition moves to another directory, while the crawl runs and while it does not."""
 
 import json
+import os
 import shutil
 import time
 from pathlib import Path
@@ -10,9 +11,11 @@ import pytest
 from evercrawl.ask.verify.together import together
 from evercrawl.cluster.birth import ClusterBirth, part_directories, read_birth, write_birth
 from evercrawl.cluster.moving import move_part
-from evercrawl.errors import ConfigError
+from evercrawl.errors import ConfigError, StoreError
 from evercrawl.model.stored.reader import opened
 from evercrawl.simulate.parted.reached import reached
+from evercrawl.store.disk.lock import Lock
+from evercrawl.store.partition import Partition
 
 
 def read(directory: Path):
@@ -79,3 +82,23 @@ def test_what_cannot_be_moved_is_refused_and_nothing_is_written(tmp_path):
     assert "Ray" in refused(1, tmp_path / "new")
     assert not (tmp_path / "new").exists()
     assert read_birth(directory).homes == {}
+
+
+@pytest.fixture
+def wide(tmp_path):
+    """A crawl of two partitions, of which one has been begun."""
+    directory = tmp_path / "wide"
+    (directory / "part-1").mkdir(parents=True)
+    write_birth(directory, ClusterBirth(1, "crawl", 2, "00" * 16, 0))
+    Partition(directory / "part-1", os.urandom, now=1e9).close()
+    return directory
+
+
+def test_a_partition_in_which_something_is_being_forgotten_is_not_moved_meanwhile(wide, tmp_path):
+    with Lock.take(wide / "part-1", "evercrawl forget", 1e9), pytest.raises(StoreError, match="evercrawl forget"):
+        move_part(wide, 1, tmp_path / "new", lambda said: None)
+    assert read_birth(wide).homes == {}
+    (wide / "part-1" / "cookies.json").write_text("{}")
+    move_part(wide, 1, tmp_path / "new", lambda said: None)
+    assert part_directories(wide)[1] == tmp_path / "new"
+    assert (tmp_path / "new" / "cookies.json").is_file()
