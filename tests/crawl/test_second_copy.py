@@ -12,7 +12,7 @@ from evercrawl.errors import ConfigError, StoreError
 from evercrawl.simulate.surroundings.disk import VirtualDisk
 from evercrawl.store.journal.events import Noted
 from evercrawl.store.keeper.copy import KeeperCopy, state_of
-from evercrawl.store.keeper.messages import KeeperStep
+from evercrawl.store.keeper.messages import KeeperRefusal, KeeperStep
 from evercrawl.store.orders import FILE as ORDERS
 from evercrawl.store.partition import Partition
 from evercrawl.store.post.ownership import Share
@@ -142,6 +142,67 @@ def test_a_directory_that_lacks_what_its_copy_has_is_not_crawled(partition, kept
     partition.disk.truncate(name, size)
     with pytest.raises(ConfigError, match="what counted is missing here"):
         held(partition, kept, 4)
+
+
+class Clock:
+    """Goes on only while somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.at, self.during = 100.0, list[tuple[float, object]]()
+
+    def now(self) -> float:
+        return self.at
+
+    async def sleep(self, seconds: float) -> None:
+        self.at += seconds
+        while self.during and self.during[0][0] <= self.at:
+            self.during.pop(0)[1]()
+
+
+class FullLine(Line):
+    """Leads to a keeper that has no room for steps."""
+
+    def __init__(self, disk, clock) -> None:
+        super().__init__(disk)
+        self.clock, self.full, self.asked_at = clock, True, list[float]()
+
+    async def ask(self, question) -> object:
+        if isinstance(question, KeeperStep):
+            self.asked_at.append(self.clock.at)
+            if self.full:
+                return KeeperRefusal("no room")
+        return await super().ask(question)
+
+
+def test_a_keeper_without_room_is_asked_ever_less_often_until_the_end(partition, kept):
+    write(partition)
+    clock = Clock()
+    line = FullLine(kept, clock)
+    second = SecondCopy(partition.disk, SHARE, 3, line, clock, offload)
+    said = list[str]()
+    clock.during = [(150.0, lambda: said.append(second.message)), (200.0, second.end)]
+    assert not asyncio.run(second.hold(partition.journal.durable))
+    assert [at - 100 for at in line.asked_at] == [0, 1, 3, 7, 15, 31, 61, 91]
+    assert "cannot be written (no room)" in said[0]
+    assert clock.at <= 204.0
+
+
+def test_a_copy_that_is_brought_up_to_date_is_not_said_to_fail(partition, kept, monkeypatch):
+    write(partition, 300)
+    monkeypatch.setattr("evercrawl.crawl.posting.second_copy.PIECE_BYTES", 500)
+    clock, said = Clock(), list[str]()
+
+    class Slow(Line):
+        async def ask(self, question) -> object:
+            await clock.sleep(0.5)
+            said.append(second.message)
+            return await super().ask(question)
+
+    second = SecondCopy(partition.disk, SHARE, 3, Slow(kept), clock, offload)
+    assert asyncio.run(second.hold(partition.journal.durable))
+    assert said[-1] == "the second copy at elsewhere is being brought up to date; the crawl waits for it"
+    assert not any("cannot be written" in each for each in said)
+    assert second.message == ""
 
 
 def test_a_process_that_came_before_is_told_so(partition, kept):

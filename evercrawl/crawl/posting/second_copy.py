@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from evercrawl.store.post.ownership import Share
 
 AGAIN_S: Final = 1.0
-"""After which a keeper that did not answer is asked again."""
+"""After which a keeper that did not answer is asked again; one that refused, after twice as long each time."""
+AGAIN_MOST_S: Final = 30.0
 AWAY_S: Final = 2.0
 """A keeper that is waited for so long is away: nothing is requested meanwhile."""
 LAST_S: Final = 3.0
@@ -81,6 +82,8 @@ class SecondCopy:
         self._pending: tuple[KeeperStep, dict[str, int], int] | None = None  # it may have been done, or not
         self._upto = -1
         self._waits_since: float | None = None
+        self._moved_at = float("-inf")  # when the keeper last took something
+        self._refused_s = AGAIN_S  # how long to wait after the next refusal
         self._until = float("inf")
         self.sent_bytes, self._trouble = 0, ""
 
@@ -94,6 +97,8 @@ class SecondCopy:
         """Return why nothing is requested; "" while the keeper answers."""
         if not self.away:
             return ""
+        if self._clock.now() - self._moved_at < AWAY_S:
+            return f"the second copy at {self._line.place} is being brought up to date; the crawl waits for it"
         why = f" ({self._trouble})" if self._trouble else ""
         return (
             f"the second copy at {self._line.place} cannot be written{why}; the crawl waits for it. To go on without: "
@@ -118,21 +123,26 @@ class SecondCopy:
             while self._upto < upto:
                 now = self._clock.now()
                 self._waits_since = now if self._waits_since is None else self._waits_since
-                if await self._forward(upto):
-                    continue
-                if self._clock.now() >= self._until:
+                wait_s = await self._forward(upto)
+                if self._upto < upto and not await self._waited(wait_s):
                     return False
-                await self._clock.sleep(AGAIN_S)
             self._waits_since, self._trouble = None, ""
             return True
 
-    async def _forward(self, upto: int) -> bool:
-        """Go one step on; return whether it was one."""
+    async def _waited(self, wait_s: float) -> bool:
+        """Return after a while whether there is time left: the end may be said meanwhile."""
+        again_at = self._clock.now() + wait_s
+        while (now := self._clock.now()) < min(again_at, self._until):
+            await self._clock.sleep(min(AGAIN_S, again_at - now, self._until - now))
+        return now < self._until
+
+    async def _forward(self, upto: int) -> float:
+        """Go one step on; return how long to wait before the next."""
         if not self._session:
             answer = await self._line.ask(KeeperAsk(self._owner))
             if isinstance(answer, KeeperHolds):
                 await self._offload(self._compare, answer)
-                return True
+                return 0.0
             return self._failed(answer)
         if self._pending is None:
             self._pending = (*await self._offload(self._step, upto), upto)
@@ -143,7 +153,7 @@ class SecondCopy:
         self._pending = None
         if answer.session != self._session or answer.upto != step.number:
             self._session = 0
-            return True
+            return AGAIN_S
         self._number = step.number
         self._held.update(held)
         self._small.update({each.name: xxhash.xxh3_64_intdigest(each.data) for each in step.writes if each.at < 0})
@@ -152,19 +162,21 @@ class SecondCopy:
             self._held.pop(name, None)
         self.sent_bytes += sum(len(each.data) for each in step.writes)
         self._upto = reached if step.whole else self._upto
-        return True
+        self._moved_at, self._refused_s = self._clock.now(), AGAIN_S
+        return 0.0
 
-    def _failed(self, answer: KeeperAnswer | None) -> bool:
-        """Take note that a question was not answered as hoped; return whether another may be answered at once."""
+    def _failed(self, answer: KeeperAnswer | None) -> float:
+        """Take note that a question was not answered as hoped; return how long to wait before the next."""
         if answer is None:
-            return False  # the same is asked again
-        was_open, self._session, self._pending = self._session > 0, 0, None
+            return AGAIN_S  # the same is asked again
+        self._session, self._pending = 0, None
         if isinstance(answer, KeeperRefusal):
             if answer.over:
                 trouble = ConfigError if answer.elsewhere else StoreError
                 raise trouble(f"the second copy at {self._line.place} refuses: {answer.why}")
             self._trouble = answer.why
-        return was_open
+        wait_s, self._refused_s = self._refused_s, min(2 * self._refused_s, AGAIN_MOST_S)
+        return wait_s
 
     def _compare(self, there: KeeperHolds) -> None:
         """Find what of the copy is as the journal is here."""
