@@ -96,7 +96,11 @@ def crawl(
         birth = born(directory, parts)
         if not (directory / FILE_NAME).is_file():
             save(config, directory)
-        for note in notes:
+        from evercrawl.cluster.second_copies import on_one_device
+
+        for note in (*notes, on_one_device(config, directory)):
+            if not note:
+                continue
             watch(Progress(at=time.time(), message=note))
         launcher = None
         if ray is not None:

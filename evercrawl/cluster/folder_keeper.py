@@ -11,7 +11,7 @@ from evercrawl.errors import ConfigError, NoRoomError, StoreError
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.keeper.copy import STATE_FILE, KeeperCopy
-from evercrawl.store.keeper.folder import alone, is_held
+from evercrawl.store.keeper.folder import alone, is_held, made
 from evercrawl.store.keeper.messages import KeeperAsk, KeeperDone, KeeperRefusal, KeeperStep
 from evercrawl.store.keeper.restoring import lacks_all, restore_copy
 
@@ -55,8 +55,8 @@ class FolderKeeper:
     def _answer(self, question: KeeperQuestion) -> KeeperAnswer:
         """Return the answer, in a thread."""
         try:
-            self._directory.parent.mkdir(exist_ok=True)  # the folder above was there when the crawl began
-            self._directory.mkdir(exist_ok=True)
+            made(self._directory.parent)  # the folder above was there when the crawl began
+            made(self._directory)
             with alone(self._directory):
                 if self._copy is None or isinstance(question, KeeperAsk):  # it may be another folder by now
                     self.close()

@@ -6,16 +6,30 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evercrawl.cluster.birth import FILE, WholeCopy, note_begun, note_copy, part_directory
+from evercrawl.cluster.birth import FILE, WholeCopy, note_begun, note_copy, part_directories, part_directory
 from evercrawl.config import FILE_NAME
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store.disk.disk import RealDisk
-from evercrawl.store.keeper.folder import distrust, is_held
+from evercrawl.store.keeper.folder import distrust, is_held, made
 from evercrawl.store.keeper.restoring import is_gone
 
 if TYPE_CHECKING:
     from evercrawl.cluster.birth import ClusterBirth
     from evercrawl.config import Config
+
+
+def on_one_device(settings: Config, directory: Path) -> str:
+    """Return a warning where second copies are on the device of what they are copies of; "" where they are not."""
+    if settings.durable != "keeper":
+        return ""
+    device = Path(settings.keeper_dir).stat().st_dev
+    one = [part for part in (directory, *part_directories(directory)) if part.is_dir() and part.stat().st_dev == device]
+    if not one:
+        return ""
+    return (
+        f"keeper_dir {settings.keeper_dir} is on the same device as {one[-1]}: if that is lost, its second copies are "
+        "lost too; name a folder on another disk"
+    )
 
 
 class SecondCopies:
@@ -115,7 +129,7 @@ class SecondCopies:
         if self._above is None:
             return
         with contextlib.suppress(OSError, StoreError):
-            self._above.mkdir(exist_ok=True)
+            made(self._above)
             with contextlib.closing(RealDisk(self._above)) as disk:
                 for name in (FILE, FILE_NAME):
                     file = self._directory / name

@@ -13,13 +13,14 @@ import pytest
 from evercrawl.ask.verify.together import together
 from evercrawl.cluster.birth import ClusterBirth, WholeCopy, part_directories, part_directory, read_birth, write_birth
 from evercrawl.cluster.folder_keeper import FolderKeeper
-from evercrawl.cluster.second_copies import SecondCopies
+from evercrawl.cluster.second_copies import SecondCopies, on_one_device
 from evercrawl.config import Config
 from evercrawl.errors import ConfigError
 from evercrawl.model.stored.reader import opened
 from evercrawl.simulate.parted.reached import reached
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.keeper.copy import state_of
+from evercrawl.store.keeper.folder import made
 from evercrawl.store.keeper.messages import CopyOwner, FileWrite, KeeperAsk, KeeperDone, KeeperRefusal, KeeperStep
 
 
@@ -187,6 +188,26 @@ def test_a_partition_that_is_not_there_is_not_begun_anew(crawled):
     shutil.rmtree(place)
     with pytest.raises(ConfigError, match="is that disk mounted"):
         anew(directory).place(kept["a"], 1, 5, part)
+
+
+def test_copies_on_the_device_of_the_crawl_are_warned_of(crawled):
+    directory, kept = crawled
+    assert on_one_device(Config(), directory) == ""
+    assert f"same device as {directory}" in on_one_device(kept["a"], directory)
+    here(directory)
+    assert "part-1: if that is lost" in on_one_device(kept["a"], directory)
+    elsewhere = Config(durable="keeper", keeper_dir="/proc")
+    assert on_one_device(elsewhere, directory) == ""
+
+
+def test_a_new_folder_of_copies_is_synced_in_the_one_above(tmp_path, monkeypatch):
+    synced = list[str]()
+    monkeypatch.setattr(os, "fsync", lambda fd: synced.append(str(Path(f"/proc/self/fd/{fd}").readlink())))
+    for _ in range(2):
+        made(tmp_path / "crawl")
+    assert synced == [str(tmp_path)]
+    with pytest.raises(FileNotFoundError):
+        made(tmp_path / "not mounted" / "crawl")
 
 
 def test_a_restoration_that_fails_is_said_and_not_tried_for_ever(crawled):

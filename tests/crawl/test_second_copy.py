@@ -1,6 +1,7 @@
 """A partition brings its second copy up to date, whatever that has, and refuses to go on where it has less itself."""
 
 import asyncio
+import contextlib
 import os
 import random
 
@@ -8,10 +9,14 @@ import pytest
 
 from evercrawl.clock import SystemClock
 from evercrawl.crawl.posting.second_copy import SecondCopy
+from evercrawl.crawl.removing.forgetting import forget
 from evercrawl.errors import ConfigError, StoreError
+from evercrawl.parse.sites import site_rules
 from evercrawl.simulate.surroundings.disk import VirtualDisk
+from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.journal.events import Noted
 from evercrawl.store.keeper.copy import KeeperCopy, state_of
+from evercrawl.store.keeper.folder import is_held
 from evercrawl.store.keeper.messages import KeeperRefusal, KeeperStep
 from evercrawl.store.orders import FILE as ORDERS
 from evercrawl.store.partition import Partition
@@ -55,8 +60,9 @@ def write(partition, count: int = 1) -> None:
     partition.journal.write(partition.journal.seal())
 
 
-def held(partition, disk, incarnation: int = 3) -> Line:
+def held(partition, disk, incarnation: int = 3, place: str = "elsewhere") -> Line:
     line = Line(disk)
+    line.place = place
     second = SecondCopy(partition.disk, SHARE, incarnation, line, SystemClock(), offload)
     assert asyncio.run(second.hold(partition.journal.durable))
     return line
@@ -142,6 +148,28 @@ def test_a_directory_that_lacks_what_its_copy_has_is_not_crawled(partition, kept
     partition.disk.truncate(name, size)
     with pytest.raises(ConfigError, match="what counted is missing here"):
         held(partition, kept, 4)
+
+
+def test_what_is_forgotten_does_not_come_back_from_the_copy(tmp_path):
+    """Forgotten while the crawl does not run: the copy is not opened before it has forgotten too."""
+    (tmp_path / "part").mkdir()
+    (tmp_path / "copy").mkdir()
+    share = Share(1, 2, "crawl", site_rules())
+    with contextlib.closing(Partition(tmp_path / "part", os.urandom, now=1.0, share=share)) as partition:
+        write(partition, 3)
+        with contextlib.closing(RealDisk(tmp_path / "copy")) as disk:
+            held(partition, disk, place=str(tmp_path / "copy"))
+    assert is_held(tmp_path / "copy", 3)
+    told = forget(tmp_path / "part", ["https://private.example/"]).beyond
+    assert f"the second copy in {tmp_path / 'copy'} holds it until the crawl has run again with it" in told[-1]
+    assert not is_held(tmp_path / "copy", 3)
+    partition, disk = Partition(tmp_path / "part", os.urandom, now=2.0), RealDisk(tmp_path / "copy")
+    with contextlib.closing(partition), contextlib.closing(disk):
+        held(partition, disk, 4, place=str(tmp_path / "copy"))
+        assert same(partition, disk)
+    assert is_held(tmp_path / "copy", 4)
+    (tmp_path / "copy").rename(tmp_path / "away")
+    assert "that is not there" in forget(tmp_path / "part", ["https://other.example/"]).beyond[-1]
 
 
 class Clock:

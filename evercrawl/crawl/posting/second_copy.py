@@ -17,6 +17,7 @@ from evercrawl.store.forgotten import FILES as FORGOTTEN
 from evercrawl.store.journal.segment import segments
 from evercrawl.store.journal.tail import find_end
 from evercrawl.store.keeper.copy import PIECE_BYTES, sums
+from evercrawl.store.keeper.folder import note_place
 from evercrawl.store.keeper.messages import (
     CopyOwner,
     FileWrite,
@@ -201,6 +202,7 @@ class SecondCopy:
             self._held[name] = same if same == held.size else -1 - same  # the rest is to be cut first: it was forgotten
         if any(same < 0 for same in self._held.values()):
             self._see_forgotten(there)
+        note_place(self._disk, self._line.place)
         self._session = there.session
 
     def _see_forgotten(self, there: KeeperHolds) -> None:

@@ -26,12 +26,14 @@ from evercrawl.search.index import FOLDER as SEARCH_FOLDER
 from evercrawl.store import forgetting
 from evercrawl.store.archive.warc import ID_BYTES
 from evercrawl.store.archive.warc_read import walk
+from evercrawl.store.disk.disk import Disk
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.forgetting import Blank, Patch
 from evercrawl.store.forgotten import Forgotten, ForgottenHost
 from evercrawl.store.journal.events import Discovery, Event, Found, Obeyed, RequisiteFetched, RequisitesNeeded, Visit
 from evercrawl.store.journal.frame import Press
 from evercrawl.store.journal.segment import HEADER_BYTES, frames, segments
+from evercrawl.store.keeper.folder import distrust, noted_place
 from evercrawl.store.objects.pushing import pushed_to
 from evercrawl.store.orders import FILE as ORDERS
 from evercrawl.store.orders import words_masked
@@ -189,7 +191,7 @@ def forget(
         plan = work.plan()
         result = Forgot(
             len(meant.slots), len(meant.hosts), len(plan.blanks), sum(each.size for each in plan.blanks),
-            tuple(_beyond(directory, work)),
+            (*_beyond(directory, work), *_second_copy(partition.disk)),
         )  # fmt: skip
         watch("overwriting", 0, 1)
         forgetting.write_plan(partition.disk, plan)
@@ -451,6 +453,22 @@ class _Part:
     def size(self, name: str) -> int:
         """Return the size in bytes."""
         return self._end - self._start
+
+
+def _second_copy(disk: Disk) -> Iterator[str]:
+    """Have a second copy that holds it opened by nobody until it has caught up; yield a sentence about it."""
+    place = noted_place(disk)
+    if place is None:
+        return
+    try:
+        distrust(place)
+    except (OSError, StoreError) as error:
+        yield f"the second copy in {place} holds it and cannot be marked ({error}): remove it, or crawl with it again"
+        return
+    if place.is_dir():
+        yield f"the second copy in {place} holds it until the crawl has run again with it; until then it is not opened"
+    else:
+        yield f"the second copy in {place} holds it, and that is not there: remove it, or crawl with it again"
 
 
 def _beyond(directory: Path, work: _Work) -> Iterator[str]:

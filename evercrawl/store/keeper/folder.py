@@ -5,17 +5,52 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from evercrawl.decoding import json_of
 from evercrawl.errors import StoreError
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.keeper.copy import STATE_FILE, state_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator
-    from pathlib import Path
+
+    from evercrawl.store.disk.disk import Disk
+
+
+NOTE: Final = "second-copy.json"
+"""File of a partition that says where its second copy is."""
+
+
+def note_place(disk: Disk, place: str) -> None:
+    """Write down in a partition's directory where its second copy is."""
+    data = msgspec.json.encode(place)
+    if disk.read(NOTE, 0, disk.size(NOTE)) != data:
+        disk.replace(NOTE, [data])
+
+
+def noted_place(disk: Disk) -> Path | None:
+    """Return the folder of a partition's second copy; None where it never had one."""
+    try:
+        return Path(json_of(disk.read(NOTE, 0, disk.size(NOTE)), str))
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+
+
+def made(directory: Path) -> None:
+    """Make a folder in one that is there, for good: a power cut does not take it away with what was synced in it."""
+    try:
+        directory.mkdir()
+    except FileExistsError:
+        return
+    fd = os.open(directory.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
 
 
 @contextlib.contextmanager
