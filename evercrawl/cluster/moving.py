@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
-from evercrawl.cluster.birth import part_directories, read_birth, write_birth
+from evercrawl.cluster.birth import part_directories, part_directory, read_birth, write_birth
+from evercrawl.cluster.shares import written
+from evercrawl.config import FILE_NAME
 from evercrawl.decoding import json_of
 from evercrawl.errors import ConfigError, EvercrawlError, StoreError
-from evercrawl.store.backup import BACKUP_FILE, backup
+from evercrawl.store.backup import BACKUP_FILE, MOVING, backup
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import Lock, holder, lock_for_crawl
 
@@ -99,8 +101,49 @@ def _check(directory: Path, number: int, goal: Path) -> None:
     if not (here.is_dir() and goal.parent.is_dir()):
         missing = goal.parent if here.is_dir() else here
         raise ConfigError(f"{missing} is not there; make it first")
-    if goal.resolve() in [part.resolve() for part in part_directories(directory)]:
+    _see_apart(directory, number, goal.resolve())
+    if goal.is_dir() and any(goal.iterdir()) and _marker(goal) != _mark(directory, number):
+        raise ConfigError(f"{goal} is not empty; name a new or an empty directory")
+
+
+def _see_apart(directory: Path, number: int, goal: Path) -> None:
+    """See that nothing of the crawl is where a partition is to go, or above, or below."""
+    parts = [part.resolve() for part in part_directories(directory)]
+    if goal in parts:
         raise ConfigError(f"{goal} has a partition of this crawl already")
+    settings, kept = written(directory), list[Path]()
+    if settings is None:
+        raise ConfigError(f"{directory / FILE_NAME} cannot be read; correct it first")
+    if settings.keeper_dir:
+        kept.append(Path(settings.keeper_dir).resolve())
+    home = part_directory(directory, number).resolve()
+    for place in (*parts, *kept, directory.resolve()):
+        within = place in (goal, *goal.parents) and not (goal == home and place == directory.resolve())
+        if within or goal in place.parents:
+            what = "the second copies" if place in kept else "the crawl" if place == directory.resolve() else "a part"
+            raise ConfigError(
+                f"{goal} is in or above {place}, where {what} of this crawl is; name a directory elsewhere"
+            )
+
+
+def _mark(directory: Path, number: int) -> list[str]:
+    """Return what a goal says while a partition is copied there: one that was broken off may be gone on with."""
+    return [read_birth(directory).id, str(number), str(part_directories(directory)[number].resolve())]
+
+
+def _marker(goal: Path) -> list[str] | None:
+    try:
+        return json_of((goal / MOVING).read_bytes(), list[str])
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+
+
+def _prepare(directory: Path, move: PartMove) -> None:
+    """Make the goal, and have it say what is copied there."""
+    goal = Path(move.goal)
+    goal.mkdir(exist_ok=True)
+    with contextlib.closing(RealDisk(goal)) as disk:
+        disk.replace(MOVING, [msgspec.json.encode(_mark(directory, move.number))])
 
 
 def _copy(source: Path, goal: Path) -> int:
@@ -151,6 +194,8 @@ def _settle(directory: Path, move: PartMove) -> None:
     birth = read_birth(directory)
     (Path(move.goal) / BACKUP_FILE).unlink(missing_ok=True)
     write_birth(directory, msgspec.structs.replace(birth, homes={**birth.homes, move.number: move.goal}))
+    with contextlib.suppress(OSError):
+        (Path(move.goal) / MOVING).unlink()
 
 
 def move_part(directory: Path, number: int, goal: Path, tell: Callable[[str], None]) -> PartMove:
@@ -184,6 +229,7 @@ def move_part(directory: Path, number: int, goal: Path, tell: Callable[[str], No
         return _awaited(directory, move)
     with lock_for_crawl(directory):
         began = time.monotonic()
+        _prepare(directory, move)
         copied = _finish(directory, move)
     return msgspec.structs.replace(move, done=True, copied_bytes=copied, pause_s=time.monotonic() - began)
 
@@ -250,6 +296,7 @@ class PartMoves:
         _check(self._directory, move.number, Path(move.goal))
         loop, copied = asyncio.get_running_loop(), 0
         source, goal = part_directories(self._directory)[move.number], Path(move.goal)
+        _prepare(self._directory, move)
         for _ in range(ROUNDS):
             written = await loop.run_in_executor(None, _copy, source, goal)
             copied += written

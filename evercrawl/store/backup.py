@@ -32,16 +32,18 @@ from evercrawl.store.live_line import NAME as SOCKET
 from evercrawl.store.partition import COPY, FILE, KEY, is_crawl
 from evercrawl.store.snapshots.head import KIND
 
-__all__ = ["BACKUP_FILE", "BackupReport", "backup"]
+__all__ = ["BACKUP_FILE", "MOVING", "BackupReport", "backup"]
 
 BACKUP_FILE: Final = "backup.json"
+MOVING: Final = "moving.json"
+"""What a directory has while a partition is moved to it."""
 _PURPOSE: Final = "evercrawl backup"
 _ARCHIVE: Final = "archive/"
 _BLOCKS: Final = (f"{KIND}-", f"{LEARNED}-")
 _MANIFESTS: Final = (SNAPSHOT, LESSONS)
 _JOURNAL: Final = "journal-"
 _GROWING: Final = ("known.bin", "urls.log", "urls.idx", "usage.jsonl", "orders.jsonl")
-_LEFT_OUT: Final = ("search/", "derived/", LOCK, SOCKET, "questions.sock", BACKUP_FILE, "cookies.json")
+_LEFT_OUT: Final = ("search/", "derived/", LOCK, SOCKET, "questions.sock", BACKUP_FILE, MOVING, "cookies.json")
 _LAST: Final = (*FORGOTTEN, PLAN)  # they say that the other files of the copy have nothing that was forgotten before
 _TIMES: Final = 5
 _PIECE: Final = 4 << 20
@@ -113,7 +115,7 @@ def _check(source: Path, target: Path) -> None:
     if is_crawl(target):
         if _id(source) != _id(target):
             raise ConfigError(f"{target} holds another crawl; name an empty directory, or this crawl's own backup")
-    elif target.exists() and {path.name for path in target.iterdir()} - {LOCK, "archive"}:
+    elif target.exists() and {path.name for path in target.iterdir()} - {LOCK, MOVING, "archive"}:
         raise ConfigError(f"{target} is not empty, and holds no backup; name an empty directory")
 
 

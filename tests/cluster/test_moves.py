@@ -6,14 +6,17 @@ import shutil
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from evercrawl.ask.verify.together import together
+from evercrawl.cluster import moving
 from evercrawl.cluster.birth import ClusterBirth, part_directories, read_birth, write_birth
 from evercrawl.cluster.moving import move_part
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.model.stored.reader import opened
 from evercrawl.simulate.parted.reached import reached
+from evercrawl.store.backup import MOVING, backup
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.partition import Partition
 
@@ -102,3 +105,49 @@ def test_a_partition_in_which_something_is_being_forgotten_is_not_moved_meanwhil
     move_part(wide, 1, tmp_path / "new", lambda said: None)
     assert part_directories(wide)[1] == tmp_path / "new"
     assert (tmp_path / "new" / "cookies.json").is_file()
+
+
+def test_a_partition_is_moved_to_no_place_that_has_something_already(wide, tmp_path):
+    keeper = tmp_path / "keeper"
+    (keeper / "crawl").mkdir(parents=True)
+    (wide / "crawl.toml").write_text(f'[store]\nkeeper_dir = "{keeper}"')
+    (tmp_path / "link").symlink_to(wide / "part-1")
+    earlier, empty = tmp_path / "earlier", tmp_path / "empty"
+    backup(wide / "part-1", earlier, 1e9)
+    empty.mkdir()
+    (tmp_path / "above").mkdir()
+    write_birth(wide, msgspec.structs.replace(read_birth(wide), homes={0: str(tmp_path / "above" / "part-0")}))
+    (tmp_path / "above" / "part-0").mkdir()
+    cases = {
+        wide / "part-1" / "new": "is in or above",
+        tmp_path / "link" / "new": "is in or above",
+        wide / "new": "is in or above",
+        wide / "part-0": "is in or above",
+        tmp_path / "above": "is in or above",
+        keeper / "crawl" / "part-1": "second copies",
+        earlier: "is not empty",
+    }
+    for goal, why in cases.items():
+        with pytest.raises(ConfigError, match=why):
+            move_part(wide, 1, goal, lambda said: None)
+    assert list(read_birth(wide).homes) == [0]
+    move_part(wide, 1, empty, lambda said: None)
+    assert not (empty / MOVING).exists()
+    shutil.rmtree(wide / "part-1")
+    move_part(wide, 1, wide / "part-1", lambda said: None)
+    assert part_directories(wide)[1] == wide / "part-1"
+
+
+def test_a_move_that_was_broken_off_is_gone_on_with_and_no_other(wide, tmp_path, monkeypatch):
+    def fail(*whatever: object) -> None:
+        raise StoreError("the disk is full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(moving, "write_birth", fail)
+        with pytest.raises(StoreError, match="full"):
+            move_part(wide, 1, tmp_path / "new", lambda said: None)
+    (wide / "part-0").mkdir()
+    with pytest.raises(ConfigError, match="not empty"):
+        move_part(wide, 0, tmp_path / "new", lambda said: None)
+    move_part(wide, 1, tmp_path / "new", lambda said: None)
+    assert part_directories(wide)[1] == tmp_path / "new"
