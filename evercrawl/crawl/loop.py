@@ -165,6 +165,7 @@ class Crawl:
         self._state.known.release()
         if only:
             self._random_probes.stop()
+            self._second_looks.stop()
         if self._learner.seed(seeds, begun_at):
             self._storing.changed()
         about_worth = unasked(self._config, self.policy) or (self._weight.message if self._weight is not None else "")

@@ -264,7 +264,7 @@ class Parts:
             scope=scope,
         )
         self.checks = Checks(partition, frontier, barred, memory.quarantine)
-        self.second_looks = SecondLooks(partition, budgets, frontier, barred)
+        self.second_looks = SecondLooks(partition, budgets, frontier, barred, memory.quarantine)
         self.pace = Pace(config.rate_per_s, config.rate_bytes_per_s)
         beside = config.render != "never" or config.tdmrep or memory.requisites is not None
         self.errands = _errands(config, self, memory, outside) if beside else None

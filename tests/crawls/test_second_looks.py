@@ -53,3 +53,15 @@ def test_nobody_waits_for_a_host_that_is_away(run, world):
     ran = run(world, [f"{SITE}/"], Limits(until_idle=True, seconds=3600), max_backlog_per_host=20, sitemaps=False)
     assert ran.summary.reason == "idle"
     assert ran.pages[f"{SITE}/"] < 4
+
+
+def test_after_a_restart_only_pages_that_found_no_room_are_read_again(run):
+    """All whose links were kept out by another budget were read again at once, at each start."""
+    world = run.World()
+    world.pages[f"{SITE}/"] = world.html(*LEAVES)
+    for number, url in enumerate(LEAVES):
+        world.pages[url] = world.html(*(f"http://9.9.9.9/{number}/{i}" for i in range(9)), text=url)
+    settings = {"max_backlog_per_host": 20, "max_pages_per_link": 5, "scope": "any", "sitemaps": False}
+    run(world, [f"{SITE}/"], Limits(until_idle=True), **settings)
+    again = run(world, [], Limits(until_idle=True), **settings)
+    assert not any(again.pages[url] for url in LEAVES)

@@ -29,6 +29,7 @@ from evercrawl.types import NO_SLOT
 
 TOGETHER: Final = 64  # pages given to the index at once: some 2 ms
 MOST_BYTES: Final = 48 << 20  # of text that waits for the index; beyond, the crawl waits
+MOST_WORDS: Final = 1 << 15  # of links, that wait for it; beyond, likewise
 MENDED_TOGETHER: Final = 16  # pages read from the archive at once
 TOLD_TOGETHER: Final = 5  # sentences about pages that cannot be read
 CROWDED: Final = 1.5  # times the words of links that should wait; beyond, likewise
@@ -88,7 +89,7 @@ class Indexing:
     @property
     def behind(self) -> bool:
         """Whether the crawl should wait for the index."""
-        return self._bytes > MOST_BYTES or self._index.crowding > CROWDED
+        return self._bytes > MOST_BYTES or self._index.crowding > CROWDED or len(self._words) > MOST_WORDS
 
     @property
     def missing(self) -> int:
@@ -121,13 +122,18 @@ class Indexing:
             self._take(page, words)
         self._changed()
 
+    @property
+    def _much_waits(self) -> bool:
+        words = len(self._words) > MOST_WORDS
+        return words or len(self._pages) >= TOGETHER or self._bytes > MOST_BYTES // 2
+
     def next_at(self) -> float:
         """Return when there is next something to do."""
         if self._task is not None:
             return float("inf")  # its end wakes the crawl
         if self.message:
             return self._tried_at + TRIED_S
-        if self._missing or len(self._pages) >= TOGETHER or self._index.crowding > 1.0:
+        if self._missing or self._much_waits or self._index.crowding > 1.0:
             return float("-inf")
         return self._dirty_at + self._every_s if self._dirty_at is not None else float("inf")
 
@@ -145,7 +151,7 @@ class Indexing:
             self._begin(self._commit())
         elif self._index.crowding > 1.0:
             self._put(now, self._index.write_waiting)
-        elif len(self._pages) >= TOGETHER or self._bytes > MOST_BYTES // 2:
+        elif self._much_waits:
             self._put(now, lambda: self._write(TOGETHER))
         elif self._missing:
             self._mend()

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from evercrawl.crawl.visit.recall import recall
-from evercrawl.model.stored.reading import partial
 from evercrawl.schedule.frontier.politeness import LOOK_S
-from evercrawl.types import Outcome
+from evercrawl.store.journal.events import CROWDED
+from evercrawl.types import Outcome, Slots
 
 if TYPE_CHECKING:
     from evercrawl.model.rules.barred import Barred
@@ -24,12 +24,14 @@ if TYPE_CHECKING:
     from evercrawl.schedule.frontier.frontier import Frontier
     from evercrawl.schedule.frontier.hosts import Host
     from evercrawl.store.partition import Partition
+    from evercrawl.store.quarantine import Quarantine
 
 MOST: Final = 1 << 16
 """Pages of a host that are kept for this; others are read again at their usual turn."""
 LOOKED_THROUGH: Final = 64
-"""Pages that were read before this run, of a host, that are looked through at a time: some ms."""
+"""Pages that were read before this run that are looked through at a time: a millisecond or so."""
 MOST_LOOK_S: Final = 10.0
+_HAVE_LINKS: Final = np.isin(np.arange(256), (Outcome.OK, Outcome.TRUNCATED, Outcome.REDIRECT))
 
 
 class SecondLooks:
@@ -40,40 +42,60 @@ class SecondLooks:
 
     Parameters
     ----------
-    partition, budgets, frontier, barred
-        What is known; what has room; where pages wait; and which are kept out.
+    partition, budgets, frontier, barred, quarantine
+        What is known; what has room; where pages wait; and which are not requested.
     """
 
-    def __init__(self, partition: Partition, budgets: Budgets, frontier: Frontier, barred: Barred) -> None:
-        self._partition, self._state = partition, partition.state
+    def __init__(
+        self, partition: Partition, budgets: Budgets, frontier: Frontier, barred: Barred, quarantine: Quarantine
+    ) -> None:
+        self._partition, self._state, self._quarantine = partition, partition.state, quarantine
         self._budgets, self._frontier, self._barred = budgets, frontier, barred
         self._waiting: dict[int, dict[int, None]] = {}  # by host
         self._asked = set[int]()  # slots whose visit is under way, or not yet remembered
         self._next_at = 0.0
         self._unseen = self._read_before() if budgets.backlog else {}
+        self._stopped = False
 
-    def _read_before(self) -> dict[int, list[int]]:
-        """Return the pages that were read before this run on hosts whose backlog may have been full."""
+    def stop(self) -> None:
+        """Have nothing read again in this run: certain pages are visited, and no others."""
+        self._stopped = True
+        self._waiting.clear()
+        self._unseen.clear()
+
+    def _read_before(self) -> dict[int, list[Slots]]:
+        """Return the pages that were read before this run on hosts whose backlog may have been full, in pieces."""
         state, count = self._state, self._state.records.count
-        known = state.known.pages_of_hosts(len(state.hosts))
-        large = np.flatnonzero(known >= self._budgets.backlog)
-        if not len(large) or not count:
+        large = state.known.pages_of_hosts(len(state.hosts)) >= self._budgets.backlog
+        if not large.any() or not count:
             return {}
         rows = state.records.rows[:count]
-        rows = rows[np.isin(rows["host"], large) & np.isin(rows["outcome"], (Outcome.OK, Outcome.REDIRECT))]
-        return {host: rows["slot"][rows["host"] == host].tolist() for host in np.unique(rows["host"]).tolist()}
+        found = np.flatnonzero(large[rows["host"]] & _HAVE_LINKS[rows["outcome"]])
+        hosts, slots = rows["host"][found], rows["slot"][found]
+        order = np.argsort(hosts, kind="stable")
+        hosts, slots = hosts[order], slots[order]
+        first = np.flatnonzero(np.append(True, hosts[1:] != hosts[:-1])) if len(hosts) else hosts
+        pieces = (
+            np.split(part, range(LOOKED_THROUGH, len(part), LOOKED_THROUGH)) for part in np.split(slots, first[1:])
+        )
+        return dict(zip(hosts[first].tolist(), pieces, strict=False))
 
-    def _look_through(self, host: int) -> None:
-        """Look through some pages that were read before this run."""
-        unseen = self._unseen[host]
-        for slot in unseen[-LOOKED_THROUGH:]:
-            if partial(recall(self._partition, slot)):
+    def _look_through(self) -> bool:
+        """Look through some pages that were read before this run; return whether there are more of hosts with room."""
+        host = next((host for host in self._unseen if self._budgets.half_empty(host)), None)
+        if host is None:
+            return False
+        for slot in self._unseen[host].pop().tolist():
+            held = recall(self._partition, slot).held
+            if held is not None and held.flags & CROWDED:
                 self._add(host, slot)
-        del unseen[-LOOKED_THROUGH:]
-        if not unseen:
+        if not self._unseen[host]:
             del self._unseen[host]
+        return True
 
     def _add(self, host: int, slot: int) -> None:
+        if self._stopped:
+            return
         waiting = self._waiting.setdefault(host, {})
         if len(waiting) < MOST:
             waiting[slot] = None
@@ -112,9 +134,8 @@ class SecondLooks:
         if not (self._waiting or self._unseen) or now < self._next_at:
             return
         self._next_at = now + MOST_LOOK_S
-        for number in [number for number in self._unseen if self._budgets.half_empty(number)]:
-            self._look_through(number)
-            self._next_at = now + LOOK_S
+        if self._look_through():
+            self._next_at = now
         for number in list(self._waiting):
             if not self._budgets.half_empty(number):
                 continue
@@ -128,8 +149,11 @@ class SecondLooks:
                 continue
             del waiting[slot]  # at the end of the line, should nothing come of it
             waiting[slot] = None
-            if self._barred.rule(slot, self._state.urls.get(slot)):
-                del waiting[slot]
+            url = self._state.urls.get(slot)
+            if self._barred.rule(slot, url) or self._quarantine.holds(url) or self._state.forgotten.has(slot):
+                del waiting[slot]  # it is visited no more
+                if not waiting:
+                    del self._waiting[number]
                 continue
             _, new = self._frontier.take_waiting(host, slot, self._state.known.count)
             yield host, slot, new

@@ -146,7 +146,7 @@ class VisitEvents:
             if original not in (NO_SLOT, reading.slot):
                 by_chance = self._near.by_chance(original, reading.host.number, reading.size_bytes)
         circle = bool(reading.redirect) and "set-cookie" in reading.exchange.headers and self._circle(reading, leads)
-        return Knowledge(original, by_chance, leads.most_hops, leads.partial, circle)
+        return Knowledge(original, by_chance, leads.most_hops, leads.partial, leads.crowded, circle)
 
     def _circle(self, reading: Reading, leads: Leads) -> bool:
         """Whether a page that redirects led here, by one redirect or several, and this one leads back to it."""

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from evercrawl.model.stored.reading import REDIRECTS, Reading
-from evercrawl.store.journal.events import CHANGED, HAS_LINKS, KEEP, NOINDEX, PARTIAL, TLS_BAD, UNCHANGED
+from evercrawl.store.journal.events import CHANGED, CROWDED, HAS_LINKS, KEEP, NOINDEX, PARTIAL, TLS_BAD, UNCHANGED
 from evercrawl.types import NO_SLOT, Outcome
 
 _GONE: Final = (404, 410)
@@ -32,6 +32,8 @@ class Knowledge(msgspec.Struct, frozen=True):
         How many redirects are followed in a row, where this one would be one more; None where it may be followed.
     partial
         Whether the budgets kept some of its links out.
+    crowded
+        Whether links to its own host were among them, because too many URLs wait there.
     circle
         Whether it redirects to a page that redirects here.
     """
@@ -40,6 +42,7 @@ class Knowledge(msgspec.Struct, frozen=True):
     by_chance: bool = False
     most_hops: int | None = None
     partial: bool = False
+    crowded: bool = False
     circle: bool = False
 
 
@@ -114,9 +117,14 @@ def _page(reading: Reading, knowledge: Knowledge, flags: int) -> Verdict:
     if reading.kept:
         flags |= KEEP
     else:
-        flags |= HAS_LINKS | (NOINDEX if reading.page.noindex else 0) | (PARTIAL if knowledge.partial else 0)
+        flags |= HAS_LINKS | (NOINDEX if reading.page.noindex else 0) | _kept_out(knowledge)
     otherwise = Outcome.TRUNCATED if exchange.truncated else Outcome.OK
     return Verdict(_original_or_copy(reading, knowledge, otherwise), flags, error)
+
+
+def _kept_out(knowledge: Knowledge) -> int:
+    """Return what flags say of links that were not let in."""
+    return (PARTIAL if knowledge.partial else 0) | (CROWDED if knowledge.crowded else 0)
 
 
 def _original_or_copy(reading: Reading, knowledge: Knowledge, otherwise: Outcome) -> Outcome:
@@ -138,4 +146,4 @@ def _redirect(reading: Reading, knowledge: Knowledge, flags: int) -> Verdict:
     if knowledge.most_hops is not None:
         return Verdict(Outcome.ERROR, flags, f"redirect: more than {knowledge.most_hops} in a row")
     # The content that was held, if any, is not this URL's any more.
-    return Verdict(Outcome.REDIRECT, flags | HAS_LINKS | (PARTIAL if knowledge.partial else 0))
+    return Verdict(Outcome.REDIRECT, flags | HAS_LINKS | _kept_out(knowledge))

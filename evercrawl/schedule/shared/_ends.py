@@ -35,7 +35,8 @@ DEEPEST: Final = 32
 """Links below the first page that was read of a site, beyond which its pages are held back, unless `COVERED` says that
 next to nothing is left: pages are as deep as the way by which they became known, which may be a long one."""
 COVERED: Final = 1 / 2
-"""Part of the links to a kind that were known already, with `A_LEVEL` pages read of it for each link down to a page."""
+"""Part of the links to a kind that were known already, with `A_LEVEL` pages read of it for each link down to a page. It
+is one link more for each doubling of the pages that were read, for something without end may look so too."""
 A_LEVEL: Final = 16
 FREE: Final = 6
 """Pages of a site that may be read to see whether a kind ends, once there were `SHOWN` of it, however few were read."""
@@ -128,14 +129,18 @@ def ended(of_site: Group, of_folder: Group, level: int) -> bool:
     """Return what `ends_at` does, of one page."""
     ends, read = of_folder.ends, of_folder.read
     links, met = links_of(of_folder.next)
-    if level > of_site.first + DEEPEST and not (
-        ends and met >= max(MET_LEAST, COVERED * links) and read >= A_LEVEL * (level - of_site.first)
+    below = level - of_site.first
+    if below > DEEPEST and not (
+        ends
+        and met >= max(MET_LEAST, COVERED * links)
+        and read >= A_LEVEL * below
+        and below <= DEEPEST + math.log2(read + 1.0)
     ):
         return False
     if ends and level <= ends + AHEAD:
         return True
     if met >= max(MET_LEAST, MET * links):
-        return level - of_site.first <= BROAD + math.log2(read + 1.0)
+        return below <= BROAD + math.log2(read + 1.0)
     untold = read < TOLD or of_folder.leaves >= FEW_LEAVES * read
     return untold and of_site.ends > 0 and level <= of_site.ends + AHEAD
 
@@ -145,9 +150,11 @@ def ends_at(of_site: Any, of_folder: Any, level: Any) -> Any:
     own = (of_folder["ends"] > 0) & (level <= of_folder["ends"] + np.int64(AHEAD))
     links, met = links_of(of_folder["next"])
     below = level - of_site["first"]
+    doublings = np.log2(of_folder["read"] + 1.0)
     covered = own & (met >= np.maximum(MET_LEAST, COVERED * links)) & (of_folder["read"] >= A_LEVEL * below)
+    covered &= below <= DEEPEST + doublings
     known = met >= np.maximum(MET_LEAST, MET * links)
-    broad = known & (below <= BROAD + np.log2(of_folder["read"] + 1.0))
+    broad = known & (below <= BROAD + doublings)
     untold = (of_folder["read"] < TOLD) | (of_folder["leaves"] >= FEW_LEAVES * of_folder["read"])
     like_site = untold & ~known & (of_site["ends"] > 0) & (level <= of_site["ends"] + np.int64(AHEAD))
     return (own | broad | like_site) & ((below <= np.int64(DEEPEST)) | covered)

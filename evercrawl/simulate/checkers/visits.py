@@ -10,7 +10,7 @@ from evercrawl.model.rules.waits import wait_s
 from evercrawl.simulate.checkers.base import Checker, Running
 from evercrawl.simulate.worlds.world import LifeEnd, World
 from evercrawl.store.journal.codec import decode_slots
-from evercrawl.store.journal.events import PARTIAL, Event, Lost, Visit
+from evercrawl.store.journal.events import CROWDED, Event, Lost, Visit
 from evercrawl.store.records.retired import retired
 from evercrawl.store.table.known import TICKS_PER_S
 from evercrawl.types import Exchange, Outcome, Request
@@ -59,7 +59,7 @@ class EachVisit(Checker):
             least_s = float(wait_s(last.misses, self._life.config.refresh_after_s)) - 2 / TICKS_PER_S
             gap_s = self._life.now() - last_at
             self.expect(
-                last.outcome not in SETTLED or gap_s >= least_s or bool(last.flags & PARTIAL),
+                last.outcome not in SETTLED or gap_s >= least_s or bool(last.flags & CROWDED),
                 f"{request.url} was asked for {gap_s:.1f} s after visit {last.visits}, which found it "
                 f"{Outcome(last.outcome).label}; it is left alone for {least_s:.1f} s",
             )

@@ -33,6 +33,7 @@ MISSED: Final = 65_536  # it had changed and nothing had been said of that, on a
 RENDER_GAINED: Final = 131_072  # it was read in a browser, which brought text or links
 RENDER_VAIN: Final = 262_144  # it was poor without a browser, and no better in it
 RENDER_FAILED: Final = 524_288  # it could not be read in a browser
+CROWDED: Final = 1_048_576  # links to its own host were not let in because too many URLs waited there
 KEEP: Final = 16  # the links of the last event that has them still hold (a 304, the same digest)
 
 

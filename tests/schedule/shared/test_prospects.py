@@ -94,6 +94,17 @@ def test_beyond_32_links_only_what_was_nearly_all_met_is_believed_to_end(links, 
     assert not of(few, 1, 34).ends[0]
 
 
+def test_levels_of_leaves_that_link_to_each_other_without_end_are_held_back():
+    """Each level has 17 leaves and the next level: nearly all links were met, whatever was read."""
+    prospects = Prospects()
+    for depth in range(1, 100):
+        prospects.read(0, 0, 1, depth, visits=0, own=True, found=18, links=18, met=0)
+        for _ in range(17):
+            prospects.read(0, 0, 1, depth + 1, visits=0, own=True, found=0, links=16, met=16)
+    assert of(prospects, 1, 30).ends[0]
+    assert not of(prospects, 1, 60).ends[0]
+
+
 def test_hosts_are_told_of_whose_pages_are_judged_otherwise():
     prospects = Prospects()
     read(prospects, 1, 1, 3, times=2)
