@@ -49,13 +49,14 @@ def test_a_partition_and_then_all_of_them_are_lost_and_nothing_that_counted_is(s
     while len(asked) < 30 or [file.stat().st_size > 2000 for file in copies.glob(copied)] != [True]:
         assert crawl.poll() is None, crawl.communicate()
         time.sleep(0.05)
-    assert sorted(read_birth(served.directory).copies) == [0, 1]
+    assert sorted(read_birth(served.directory).copies) == sorted(read_birth(served.directory).begun) == [0, 1]
     for child in children(crawl.pid):
         os.kill(child, signal.SIGKILL)
     shutil.rmtree(served.directory / "part-1")
     out, err = crawl.communicate(timeout=120)
     assert crawl.returncode == 0, out + err
     assert "part-1 was gone: it was restored from its second copy" in out + err
+    assert "is on the same device as" in out + err
     segments = [file.name for file in (served.directory / "part-1" / "archive").glob("*.warc.gz")]
     assert segments  # whoever has copies of those that were lost does not get others of the same names
     assert not [name for name in segments if "00000." in name]
