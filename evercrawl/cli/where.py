@@ -22,16 +22,18 @@ def directory(args: argparse.Namespace) -> Path:
     Raises
     ------
     ConfigError
-        When --dir is not a directory, or several crawls are below.
+        When --dir is not a directory or one whose partition was moved, or several crawls are below.
     StoreError
         When something in it leads elsewhere.
     """
+    from evercrawl.store.disk.moved import see_unmoved
     from evercrawl.store.disk.plain import see_plain
     from evercrawl.store.partition import is_crawl
 
     found = _found(args)
     if args.dir is not None or is_crawl(found):
         see_plain(found)
+        see_unmoved(found)
     return found
 
 

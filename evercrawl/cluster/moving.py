@@ -26,6 +26,7 @@ from evercrawl.errors import ConfigError, EvercrawlError, StoreError
 from evercrawl.store.backup import BACKUP_FILE, MOVING, backup
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import Lock, holder, lock_for_crawl
+from evercrawl.store.disk.moved import MOVED, moved_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -191,11 +192,18 @@ def _mirror(source: Path, goal: Path) -> int:
 
 def _settle(directory: Path, move: PartMove) -> None:
     """Write down that a partition is where it was moved to."""
-    birth = read_birth(directory)
+    birth, old = read_birth(directory), part_directories(directory)[move.number]
     (Path(move.goal) / BACKUP_FILE).unlink(missing_ok=True)
     write_birth(directory, msgspec.structs.replace(birth, homes={**birth.homes, move.number: move.goal}))
     with contextlib.suppress(OSError):
         (Path(move.goal) / MOVING).unlink()
+    with contextlib.suppress(StoreError), contextlib.closing(RealDisk(old)) as disk:
+        disk.replace(MOVED, [moved_to(Path(move.goal), birth.lives)])
+
+
+def _is_there(directory: Path, move: PartMove) -> bool:
+    """Whether a partition is where it was to be moved to, whatever else is said."""
+    return read_birth(directory).homes.get(move.number) == move.goal
 
 
 def move_part(directory: Path, number: int, goal: Path, tell: Callable[[str], None]) -> PartMove:
@@ -237,14 +245,17 @@ def move_part(directory: Path, number: int, goal: Path, tell: Callable[[str], No
 def _awaited(directory: Path, move: PartMove) -> PartMove:
     """Wait until a move is over that the running crawl carries out."""
     while True:
-        now = read_move(directory)
+        over, now = holder(directory) is None, read_move(directory)
+        ended = now is None or now.id != move.id or bool(now.error) or (over and not now.done)
+        if ended and _is_there(directory, move):
+            return msgspec.structs.replace(move, done=True)
         if now is None or now.id != move.id:
             raise StoreError(f"{directory / FILE} was changed by somebody else; see where the partition is")
         if now.done:
             if now.error:
                 raise StoreError(f"partition {move.number} was not moved: {now.error}")
             return now
-        if holder(directory) is None:
+        if over:
             (directory / FILE).unlink(missing_ok=True)
             raise StoreError(f"the crawl ended before partition {move.number} was moved; move it again")
         time.sleep(LOOK_S)
@@ -284,7 +295,8 @@ class PartMoves:
         try:
             moved = await self._moved(move)
         except (EvercrawlError, OSError) as error:
-            moved = msgspec.structs.replace(move, done=True, error=str(error))
+            error_text = "" if _is_there(self._directory, move) else str(error)
+            moved = msgspec.structs.replace(move, done=True, error=error_text)
         _write(self._directory, moved)
         said = (
             f"was not moved: {moved.error}" if moved.error else f"is in {moved.goal}; it paused {moved.pause_s:.1f} s"

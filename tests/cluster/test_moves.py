@@ -10,9 +10,10 @@ import msgspec
 import pytest
 
 from evercrawl.ask.verify.together import together
+from evercrawl.cli.main import main
 from evercrawl.cluster import moving
 from evercrawl.cluster.birth import ClusterBirth, part_directories, read_birth, write_birth
-from evercrawl.cluster.moving import move_part
+from evercrawl.cluster.moving import move_part, read_move
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.model.stored.reader import opened
 from evercrawl.simulate.parted.reached import reached
@@ -151,3 +152,35 @@ def test_a_move_that_was_broken_off_is_gone_on_with_and_no_other(wide, tmp_path,
         move_part(wide, 0, tmp_path / "new", lambda said: None)
     move_part(wide, 1, tmp_path / "new", lambda said: None)
     assert part_directories(wide)[1] == tmp_path / "new"
+
+
+def test_the_directory_from_which_a_partition_was_moved_opens_no_more_and_names_the_new_one(wide, tmp_path, capsys):
+    old, new, before = wide / "part-1", tmp_path / "new", read_birth(wide)
+    move_part(wide, 1, new, lambda said: None)
+    for verb in (["status"], ["forget", "http://a.example/"], ["pause"], ["crawl", "http://a.example/"]):
+        assert main([*verb, "--dir", str(old)]) != 0
+        assert f"was moved to {new}" in capsys.readouterr().err
+    write_birth(wide, before)  # as of an old copy of it
+    for opening in (lambda: opened(old), lambda: Partition(old, os.urandom, now=1e9), lambda: backup(old, new, 1e9)):
+        with pytest.raises(ConfigError, match=f"was moved to {new}"):
+            opening()
+    opened(new).close()
+
+
+@pytest.mark.parametrize("left", ["nothing", "what was asked", "an error"])
+def test_who_waits_for_a_move_looks_where_the_partition_is(wide, tmp_path, left):
+    goal = tmp_path / "new"
+
+    def looked(directory: Path) -> moving.PartMove | None:
+        move = read_move(directory)
+        if move is not None:
+            write_birth(directory, msgspec.structs.replace(read_birth(directory), homes={1: move.goal}))
+            lock.release()
+            move = msgspec.structs.replace(move, error="disk", done=True) if left == "an error" else move
+        return None if left == "nothing" else move
+
+    with pytest.MonkeyPatch.context() as patched, Lock.take(wide, "evercrawl crawl", 1e9) as lock:
+        patched.setattr(moving, "read_move", looked)
+        moved = move_part(wide, 1, goal, lambda said: None)
+    assert moved.done
+    assert not moved.error

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from evercrawl.errors import StoreError
+from evercrawl.store.disk.moved import see_unmoved
 from evercrawl.store.disk.plain import place_of, see_plain
 from evercrawl.store.disk.trouble import in_words
 
@@ -99,6 +100,8 @@ class RealDisk:
     ------
     StoreError
         There is a symbolic link in it, a pipe or a device.
+    ConfigError
+        It is that of a partition that was moved to another one.
     """
 
     def __init__(
@@ -113,6 +116,7 @@ class RealDisk:
         self._guard = threading.Lock()
         self._swept = False
         see_plain(self.directory)
+        see_unmoved(self.directory)
 
     def append(self, name: str, data: bytes) -> int:
         """Add `data` at the end and return the offset where it starts; all of it, or nothing and `NoRoomError`.

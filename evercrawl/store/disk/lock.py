@@ -16,6 +16,7 @@ import msgspec
 
 from evercrawl.decoding import json_of
 from evercrawl.errors import StoreError
+from evercrawl.store.disk.moved import see_unmoved
 from evercrawl.store.disk.plain import see_plain
 from evercrawl.store.disk.trouble import in_words
 
@@ -65,8 +66,11 @@ class Lock:
         ------
         StoreError
             Another process has it, or the directory cannot be written to, or holds what leads elsewhere.
+        ConfigError
+            The directory is that of a partition that was moved to another one.
         """
         see_plain(directory)
+        see_unmoved(directory)
         path = directory / FILE
         try:
             fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)

@@ -1,0 +1,39 @@
+"""What is left in a directory whose partition was moved: where that is now, so that nobody goes on with the old one."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from evercrawl.decoding import json_of
+from evercrawl.errors import ConfigError
+from evercrawl.store.disk.plain import read_piece
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MOVED: Final = "moved.json"
+_MOST: Final = 16 << 10
+
+
+def moved_to(goal: Path, life: int) -> bytes:
+    """Return what a directory has whose partition is in `goal` from now on, after so many lives."""
+    return msgspec.json.encode({"goal": str(goal), "life": life})
+
+
+def see_unmoved(directory: Path) -> None:
+    """See that the partition of a directory was not moved to another one.
+
+    Raises
+    ------
+    ConfigError
+        It was; the message says where it is.
+    """
+    with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError, KeyError):
+        goal = json_of(read_piece(directory / MOVED, 0, _MOST), dict[str, object])["goal"]
+        raise ConfigError(
+            f"the partition that was in {directory} was moved to {goal}; use --dir {goal}. What is in {directory} is "
+            "old and can be removed"
+        )
