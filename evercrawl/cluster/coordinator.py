@@ -421,7 +421,7 @@ class Coordinator:
     async def _end(self) -> None:
         """Have all processes end in order; those that do not are killed."""
         self._reason = self._reason or "stopped"
-        await self._moves.close()
+        self._moves.stop()
         for part in self._parts:
             self._say(part, StopAsked())
         if self._tasks:
@@ -431,6 +431,7 @@ class Coordinator:
                 part.process.kill()
         if self._tasks:
             await asyncio.wait(self._tasks)
+        await self._moves.close()
 
 
 def of_one_before(report: PartReport) -> PartReport:

@@ -147,11 +147,11 @@ def _prepare(directory: Path, move: PartMove) -> None:
         disk.replace(MOVING, [msgspec.json.encode(_mark(directory, move.number))])
 
 
-def _copy(source: Path, goal: Path) -> int:
-    """Bring the goal up to date; return how many bytes were written."""
-    copied = backup(source, goal, time.time()).copied_bytes
+def _copy(source: Path, goal: Path, see: Callable[[], None]) -> int:
+    """Bring the goal up to date; return how many bytes were written. `see` is called now and then, and may raise."""
+    copied = backup(source, goal, time.time(), lambda what, done, total: see()).copied_bytes
     for folder in _FOLDERS:
-        copied += _mirror(source / folder, goal / folder)
+        copied += _mirror(source / folder, goal / folder, see)
     for name in _FILES:
         if (source / name).is_file():
             shutil.copy2(source / name, goal / name)
@@ -160,20 +160,21 @@ def _copy(source: Path, goal: Path) -> int:
     return copied
 
 
-def _finish(directory: Path, move: PartMove) -> int:
+def _finish(directory: Path, move: PartMove, see: Callable[[], None]) -> int:
     """Copy the rest of a partition that stands still, and let it be there; return how many bytes were written."""
     source = part_directories(directory)[move.number]
     with Lock.take(source, _PURPOSE, time.time()):
-        copied = _copy(source, Path(move.goal))
+        copied = _copy(source, Path(move.goal), see)
         _settle(directory, move)
     return copied
 
 
-def _mirror(source: Path, goal: Path) -> int:
+def _mirror(source: Path, goal: Path, see: Callable[[], None]) -> int:
     """Copy what a folder has otherwise, and remove what it has no more; files may come and go meanwhile."""
     copied, there = 0, set[str]()
     for above, _, names in os.walk(source):
         for name in names:
+            see()
             one = Path(above) / name
             other = goal / one.relative_to(source)
             there.add(str(other))
@@ -238,7 +239,7 @@ def move_part(directory: Path, number: int, goal: Path, tell: Callable[[str], No
     with lock_for_crawl(directory):
         began = time.monotonic()
         _prepare(directory, move)
-        copied = _finish(directory, move)
+        copied = _finish(directory, move, lambda: None)
     return msgspec.structs.replace(move, done=True, copied_bytes=copied, pause_s=time.monotonic() - began)
 
 
@@ -282,12 +283,16 @@ class PartMoves:
 
     def turn(self) -> None:
         """Begin what is asked for."""
-        if self._task is None and (move := read_move(self._directory)) is not None and not move.done:
+        if not self._over and self._task is None and (move := read_move(self._directory)) is not None and not move.done:
             self._task = asyncio.ensure_future(self._carry_out(move))
 
-    async def close(self) -> None:
-        """Begin nothing more, and return once nothing is under way."""
+    def stop(self) -> None:
+        """Begin nothing more, and break off what is under way."""
         self._over = True
+
+    async def close(self) -> None:
+        """Do the same, and return once nothing is under way."""
+        self.stop()
         if self._task is not None:
             await self._task
 
@@ -297,12 +302,22 @@ class PartMoves:
         except (EvercrawlError, OSError) as error:
             error_text = "" if _is_there(self._directory, move) else str(error)
             moved = msgspec.structs.replace(move, done=True, error=error_text)
-        _write(self._directory, moved)
+        try:
+            _write(self._directory, moved)
+        except StoreError as error:  # such as a full disk: whoever waits hears that there is no order any more
+            self._tell(f"what became of the move of partition {move.number} cannot be written down: {error}")
+            with contextlib.suppress(OSError):
+                (self._directory / FILE).unlink(missing_ok=True)
+            self._over = self._over or (self._directory / FILE).exists()
         said = (
             f"was not moved: {moved.error}" if moved.error else f"is in {moved.goal}; it paused {moved.pause_s:.1f} s"
         )
         self._tell(f"partition {move.number} {said}")
         self._task = None
+
+    def _see(self) -> None:
+        if self._over:
+            raise StoreError("the crawl ended")
 
     async def _moved(self, move: PartMove) -> PartMove:
         _check(self._directory, move.number, Path(move.goal))
@@ -310,16 +325,15 @@ class PartMoves:
         source, goal = part_directories(self._directory)[move.number], Path(move.goal)
         _prepare(self._directory, move)
         for _ in range(ROUNDS):
-            written = await loop.run_in_executor(None, _copy, source, goal)
+            written = await loop.run_in_executor(None, _copy, source, goal, self._see)
             copied += written
-            if self._over:
-                raise StoreError("the crawl ended")
+            self._see()
             if written < LAG_BYTES:
                 break
         began = time.monotonic()
         await self._holds.rest(move.number)
         try:
-            copied += await loop.run_in_executor(None, _finish, self._directory, move)
+            copied += await loop.run_in_executor(None, _finish, self._directory, move, self._see)
         finally:
             await self._holds.resume(move.number)
         return msgspec.structs.replace(move, done=True, copied_bytes=copied, pause_s=time.monotonic() - began)

@@ -1,9 +1,11 @@
 """A partition moves to another directory, while the crawl runs and while it does not."""
 
+import asyncio
 import json
 import os
 import shutil
 import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import msgspec
@@ -14,10 +16,11 @@ from evercrawl.cli.main import main
 from evercrawl.cluster import moving
 from evercrawl.cluster.birth import ClusterBirth, part_directories, read_birth, write_birth
 from evercrawl.cluster.moving import move_part, read_move
-from evercrawl.errors import ConfigError, StoreError
+from evercrawl.errors import ConfigError, NoRoomError, StoreError
 from evercrawl.model.stored.reader import opened
 from evercrawl.simulate.parted.reached import reached
 from evercrawl.store.backup import MOVING, backup
+from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.partition import Partition
 
@@ -184,3 +187,69 @@ def test_who_waits_for_a_move_looks_where_the_partition_is(wide, tmp_path, left)
         moved = move_part(wide, 1, goal, lambda said: None)
     assert moved.done
     assert not moved.error
+
+
+class Nobody:
+    """Holds no processes."""
+
+    async def rest(self, number: int) -> None:
+        pass
+
+    async def resume(self, number: int) -> None:
+        pass
+
+
+def ask(wide: Path, goal: Path) -> None:
+    (wide / moving.FILE).write_bytes(msgspec.json.encode(moving.PartMove("a", 1, str(goal))))
+
+
+def test_who_stops_the_crawl_breaks_a_move_off_within_a_round(wide, tmp_path, monkeypatch):
+    said, copied, whole = list[str](), list[str](), moving.backup
+
+    def watched(source: Path, goal: Path, now: float, watch: Callable[[str, int, int], None]) -> object:
+        def seen(name: str, done: int, total: int) -> None:
+            copied.append(name)
+            watch(name, done, total)
+
+        return whole(source, goal, now, seen)
+
+    async def go() -> None:
+        moves = moving.PartMoves(wide, Nobody(), said.append)
+        ask(wide, tmp_path / "new")
+        moves.turn()
+        await moves.close()
+
+    monkeypatch.setattr(moving, "backup", watched)
+    asyncio.run(go())
+    assert len(copied) == 1
+    assert said == ["partition 1 was not moved: the crawl ended"]
+    assert read_birth(wide).homes == {}
+
+
+def test_no_room_for_what_became_of_a_move_ends_the_move_and_not_the_crawl(wide, tmp_path, monkeypatch):
+    said, replace = list[str](), RealDisk.replace
+
+    def full(disk: RealDisk, name: str, chunks: Iterable[bytes], *, private: bool = False) -> None:
+        if name == moving.FILE:
+            raise NoRoomError("the disk is full")
+        replace(disk, name, chunks, private=private)
+
+    async def go() -> None:
+        over = asyncio.Event()
+
+        def tell(sentence: str) -> None:
+            said.append(sentence)
+            if len(said) == 2:
+                over.set()
+
+        moves = moving.PartMoves(wide, Nobody(), tell)
+        ask(wide, tmp_path / "new")
+        moves.turn()
+        await over.wait()
+        await moves.close()
+
+    monkeypatch.setattr(RealDisk, "replace", full)
+    asyncio.run(go())
+    assert "cannot be written down: the disk is full" in said[0]
+    assert f"is in {tmp_path / 'new'}" in said[1]
+    assert not (wide / moving.FILE).exists()
