@@ -169,6 +169,9 @@ class Access:
             self._frontier.shut(key, self.leases.shut_until(key, now))
             self.turns.count_put_off(now)
             return WAIT
+        if self._families.on and (wait_s := self._frontier.wait_s(host, now)) > 0.0:
+            host.ready_at = max(host.ready_at, now + wait_s)  # another host took its address as a second one meanwhile
+            return WAIT
         if not host.answers and self._silences.crowded(len(self._frontier.unproven), now):
             host.ready_at, host.reason = max(host.ready_at, now + CROWDED_S), SILENT
             self.turns.count_put_off(now)

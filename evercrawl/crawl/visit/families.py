@@ -35,7 +35,7 @@ class BothFamilies:
     """
 
     def __init__(self, frontier: Frontier, *, on: bool) -> None:
-        self._frontier, self._on = frontier, on
+        self._frontier, self.on = frontier, on
         self._pairs: dict[str, _Pair] = {}  # by the name of the host whose exchange is under way
 
     def begun(self, host: Host, addresses: tuple[str, ...], now: float, may: Callable[[int], bool]) -> str:
@@ -44,7 +44,7 @@ class BothFamilies:
         A host that has answered stays where it is. An address that is busy, or rests, or that others have leased by
         what `may` says of its key, is not tried.
         """
-        if not self._on or len(addresses) < 2 or host.answers or host.in_flight or host.name in self._pairs:
+        if not self.on or len(addresses) < 2 or host.answers or host.in_flight or host.name in self._pairs:
             return ""
         beside = next((one for one in addresses if _is_6(one) != _is_6(addresses[0])), "")
         key = self._frontier.began_beside(host, beside, now, may) if beside else 0

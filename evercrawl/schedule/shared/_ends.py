@@ -36,7 +36,7 @@ DEEPEST: Final = 32
 next to nothing is left: pages are as deep as the way by which they became known, which may be a long one."""
 COVERED: Final = 1 / 2
 """Part of the links to a kind that were known already, with `A_LEVEL` pages read of it for each link down to a page. It
-is one link more for each doubling of the pages that were read, for something without end may look so too."""
+is two links more for each doubling of the pages that were read, for something without end may look so too."""
 A_LEVEL: Final = 16
 FREE: Final = 6
 """Pages of a site that may be read to see whether a kind ends, once there were `SHOWN` of it, however few were read."""
@@ -134,7 +134,7 @@ def ended(of_site: Group, of_folder: Group, level: int) -> bool:
         ends
         and met >= max(MET_LEAST, COVERED * links)
         and read >= A_LEVEL * below
-        and below <= DEEPEST + math.log2(read + 1.0)
+        and below <= DEEPEST + 2.0 * math.log2(read + 1.0)
     ):
         return False
     if ends and level <= ends + AHEAD:
@@ -152,7 +152,7 @@ def ends_at(of_site: Any, of_folder: Any, level: Any) -> Any:
     below = level - of_site["first"]
     doublings = np.log2(of_folder["read"] + 1.0)
     covered = own & (met >= np.maximum(MET_LEAST, COVERED * links)) & (of_folder["read"] >= A_LEVEL * below)
-    covered &= below <= DEEPEST + doublings
+    covered &= below <= DEEPEST + 2.0 * doublings
     known = met >= np.maximum(MET_LEAST, MET * links)
     broad = known & (below <= BROAD + doublings)
     untold = (of_folder["read"] < TOLD) | (of_folder["leaves"] >= FEW_LEAVES * of_folder["read"])
