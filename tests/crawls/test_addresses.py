@@ -1,6 +1,7 @@
 """Hosts with several addresses: the one that is counted is the one that is connected to."""
 
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 
@@ -70,6 +71,18 @@ def test_an_address_that_is_busy_is_not_tried_beside(run):
     pairs = {(asked.url.split("/")[2], asked.address) for asked in ran.network.log}
     assert pairs == {("a.example", "8.8.0.1"), ("b.example", "8.8.0.9")}
     assert [asked.beside for asked in ran.network.log if asked.url.endswith("/robots.txt")] == ["2600::1", ""]
+
+
+def test_an_address_taken_beside_rests_for_a_host_that_was_chosen_together(run):
+    """Both were asked at the same address in the same instant."""
+    world = small(run)
+    other = "http://b.example"
+    world.pages |= {f"{other}/": world.html()}
+    names = {"a.example": ["8.8.0.1", "2600::1"], "b.example": ["2600::1"]}
+    ran = run(world, [PAGES[0], f"{other}/"], names=names, delay_s=2.0, connections_per_ip=2)
+    begun = sorted(asked.at for asked in ran.network.log if "2600::1" in (asked.address, asked.beside))
+    assert len(begun) >= 3
+    assert min(after - before for before, after in pairwise(begun)) >= 2.0 / 2 - 1e-6
 
 
 @pytest.mark.parametrize("settings", [{"happy_eyeballs_s": 0}, {"proxy": "socks5://127.0.0.1:9"}])

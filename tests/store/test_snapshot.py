@@ -15,7 +15,8 @@ from evercrawl.store.disk.stamped import END, packed
 from evercrawl.store.journal.events import CHANGED, HAS_LINKS, Discovery, Found, Passed, Switched, Visit
 from evercrawl.store.partition import Partition
 from evercrawl.store.scheme import Scheme
-from evercrawl.store.snapshots import snapshot
+from evercrawl.store.snapshots import blocklog, snapshot
+from evercrawl.store.snapshots.frames import file_name
 from evercrawl.store.snapshots.head import MAGIC
 from evercrawl.types import Outcome
 from tests.helpers.small_blocks import small_blocks
@@ -183,6 +184,33 @@ def test_two_are_kept_the_newest_first(partition):
         visit(partition, slot)
         written.append(write(partition))
     assert snapshot.names(partition.disk) == written[:-3:-1]
+
+
+def test_blocks_of_a_deleted_snapshot_stay_until_the_next_is_written(small, monkeypatch):
+    """A power cut may bring a file back whose deletion was not synced: a snapshot came back without blocks."""
+    disk, needed = small.disk, dict[str, set[int]]()  # snapshots that may come back, and the files they name
+    remove, replace, gone = disk.remove, disk.replace, list[str]()
+
+    def removed(name) -> None:
+        number = next((each for each in needed.values() if name in {file_name("blocks", one) for one in each}), None)
+        assert number is None, f"{name} is needed by a snapshot that may come back"
+        gone.append(name)
+        remove(name)
+
+    def replaced(name, chunks, *, private=False) -> None:
+        replace(name, chunks, private=private)
+        for old in set(needed) - set(snapshot.names(disk)):
+            del needed[old]  # the folder was synced
+
+    monkeypatch.setattr(blocklog, "FEW_SEGMENTS", 0)  # the oldest is always cleaned
+    monkeypatch.setattr(disk, "remove", removed)
+    monkeypatch.setattr(disk, "replace", replaced)
+    for round_ in range(30):
+        for slot in range(40):
+            visit(small, slot, 2 + round_)
+        name = write(small)
+        needed[name] = {segment.number for segment in snapshot.newest_head(disk).segments}
+    assert sum(name.startswith("blocks") for name in gone) > 3
 
 
 def test_it_stands_only_for_what_was_acknowledged(partition):
