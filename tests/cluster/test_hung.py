@@ -95,6 +95,8 @@ class PlayedLauncher:
         return "box"
 
     def launch(self, plan: PartPlan) -> Played:
+        plan.directory.mkdir(exist_ok=True)
+        (plan.directory / "crawl.json").write_text("{}")  # as far as anybody looks, it has a crawl
         self.processes.append(Played(plan))
         self._prepare(self.processes[-1])
         return self.processes[-1]
