@@ -1,6 +1,7 @@
 """A crawl in several partitions on this machine: real processes, a server of many names on loopback."""
 
 import asyncio
+import contextlib
 import os
 import subprocess
 import sys
@@ -10,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from evercrawl.ask.verify.together import Together, together
+from evercrawl.cluster.birth import part_directories
+from evercrawl.model.stored.reader import opened
 from evercrawl.simulate.surroundings.named_loopback import NETWORK, NamedLoopback
 
 
@@ -53,6 +57,25 @@ class ServedNames:
         return subprocess.Popen(
             self.crawling(*args, seed=seed), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
         )
+
+    def read(self) -> Together:
+        """Return what all partitions have, read together."""
+        partitions = [opened(part) for part in part_directories(self.directory)]
+        try:
+            return together(partitions)
+        finally:
+            for partition in partitions:
+                partition.close()
+
+    @staticmethod
+    def processes(crawl: subprocess.Popen[str]) -> list[int]:
+        """Return the processes of the partitions of a crawl that runs."""
+        found = list[int]()
+        for task in Path(f"/proc/{crawl.pid}/task").iterdir():
+            for child in (task / "children").read_text().split():
+                with contextlib.suppress(OSError):  # it has ended
+                    found += [int(child)] if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes() else []
+        return sorted(found)
 
     def run(self, *args: str, code: int = 0) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(self.command(*args), capture_output=True, text=True, check=False, timeout=120)

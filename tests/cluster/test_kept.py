@@ -10,34 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.ask.verify.together import together
-from evercrawl.cluster.birth import ClusterBirth, WholeCopy, part_directories, part_directory, read_birth, write_birth
+from evercrawl.cluster.birth import ClusterBirth, WholeCopy, part_directory, read_birth, write_birth
 from evercrawl.cluster.folder_keeper import FolderKeeper
 from evercrawl.cluster.second_copies import SecondCopies, on_one_device
 from evercrawl.config import Config
 from evercrawl.errors import ConfigError
-from evercrawl.model.stored.reader import opened
 from evercrawl.simulate.parted.reached import reached
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.keeper.copy import state_of
 from evercrawl.store.keeper.folder import made
 from evercrawl.store.keeper.messages import CopyOwner, FileWrite, KeeperAsk, KeeperDone, KeeperRefusal, KeeperStep
-
-
-def read(directory: Path):
-    partitions = [opened(part) for part in part_directories(directory)]
-    try:
-        return together(partitions)
-    finally:
-        for partition in partitions:
-            partition.close()
-
-
-def children(pid: int) -> list[int]:
-    found = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        found += [int(child) for child in (task / "children").read_text().split()]
-    return [child for child in found if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
 
 
 def test_a_partition_and_then_all_of_them_are_lost_and_nothing_that_counted_is(served):
@@ -50,7 +32,7 @@ def test_a_partition_and_then_all_of_them_are_lost_and_nothing_that_counted_is(s
         assert crawl.poll() is None, crawl.communicate()
         time.sleep(0.05)
     assert sorted(read_birth(served.directory).copies) == sorted(read_birth(served.directory).begun) == [0, 1]
-    for child in children(crawl.pid):
+    for child in served.processes(crawl):
         os.kill(child, signal.SIGKILL)
     shutil.rmtree(served.directory / "part-1")
     out, err = crawl.communicate(timeout=120)
@@ -60,7 +42,7 @@ def test_a_partition_and_then_all_of_them_are_lost_and_nothing_that_counted_is(s
     segments = [file.name for file in (served.directory / "part-1" / "archive").glob("*.warc.gz")]
     assert segments  # whoever has copies of those that were lost does not get others of the same names
     assert not [name for name in segments if "00000." in name]
-    found = read(served.directory)
+    found = served.read()
     assert found.wrong == []
     assert found.under_way == 0.0
     assert reached(served.server.web, served.server.seed) == set(found.visited)
@@ -72,7 +54,7 @@ def test_a_partition_and_then_all_of_them_are_lost_and_nothing_that_counted_is(s
     crawl = served.start("--pages", "10", *keeping, seed=False)
     out, err = crawl.communicate(timeout=120)
     assert crawl.returncode == 0, out + err
-    again = read(served.directory)
+    again = served.read()
     assert again.wrong == []
     assert set(again.visited) == set(found.visited)
     served.run("verify", "--dir", str(served.directory))

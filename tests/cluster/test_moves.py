@@ -11,7 +11,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from evercrawl.ask.verify.together import together
 from evercrawl.cli.main import main
 from evercrawl.cluster import moving
 from evercrawl.cluster.birth import ClusterBirth, part_directories, read_birth, write_birth
@@ -23,15 +22,6 @@ from evercrawl.store.backup import MOVING, backup
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.partition import Partition
-
-
-def read(directory: Path):
-    partitions = [opened(part) for part in part_directories(directory)]
-    try:
-        return together(partitions)
-    finally:
-        for partition in partitions:
-            partition.close()
 
 
 def test_a_partition_moves_while_it_crawls_and_again_when_it_does_not(served):
@@ -62,7 +52,7 @@ def test_a_partition_moves_while_it_crawls_and_again_when_it_does_not(served):
     again = served.start("--pages", "10", "--quiet", seed=False)
     out, err = again.communicate(timeout=120)
     assert again.returncode == 0, out + err
-    found = read(served.directory)
+    found = served.read()
     assert found.wrong == []
     assert set(found.visited) <= reached(served.server.web, served.server.seed)
     assert {number for parts in found.visited.values() for number in parts} == {0, 1}

@@ -14,7 +14,6 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from evercrawl.ask.orders.give import listens
-from evercrawl.ask.verify.together import together
 from evercrawl.cli.main import main
 from evercrawl.cluster.birth import ClusterBirth, part_directories, read_birth, write_birth
 from evercrawl.config import load
@@ -23,40 +22,18 @@ from evercrawl.simulate.parted.reached import reached
 from evercrawl.simulate.worlds.made_web import Answer, MadeWeb
 
 
-def read(directory: Path):
-    partitions = [opened(part) for part in part_directories(directory)]
-    try:
-        return together(partitions)
-    finally:
-        for partition in partitions:
-            partition.close()
-
-
-def children(pid: int) -> list[int]:
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            name, _, rest = stat.read_text().rpartition(")")
-            line = (stat.parent / "cmdline").read_bytes()
-        except OSError:
-            continue
-        if int(rest.split()[1]) == pid and b"spawn_main" in line:
-            found.append(int(name.split()[0]))
-    return sorted(found)
-
-
 def test_a_crawl_is_divided_and_nothing_is_lost_when_processes_are_killed(served):
     crawl = served.start("--partitions", "4", "--until-idle", "--quiet")
     draw, killed = random.Random(1), 0
     for _ in range(3):
         time.sleep(1.5)
-        if crawl.poll() is None and (there := children(crawl.pid)):
+        if crawl.poll() is None and (there := served.processes(crawl)):
             os.kill(draw.choice(there), signal.SIGKILL)
             killed += 1
     out, err = crawl.communicate(timeout=120)
     assert crawl.returncode == 0, out + err
     assert killed, "the crawl was over before anything was killed"
-    found = read(served.directory)
+    found = served.read()
     assert found.wrong == []
     assert found.under_way == 0.0
     assert reached(served.server.web, served.server.seed) == set(found.visited)
@@ -81,7 +58,7 @@ def test_a_crawl_is_divided_and_nothing_is_lost_when_processes_are_killed(served
 
 def test_a_killed_coordinator_leaves_nothing_behind_and_the_crawl_resumes(served):
     crawl = served.start("--partitions", "2", "--quiet")
-    while not (there := children(crawl.pid)) or len(served.server.asked) < 30:
+    while not (there := served.processes(crawl)) or len(served.server.asked) < 30:
         assert crawl.poll() is None, crawl.communicate()
         time.sleep(0.05)
     crawl.kill()
@@ -90,11 +67,11 @@ def test_a_killed_coordinator_leaves_nothing_behind_and_the_crawl_resumes(served
     while any(Path(f"/proc/{pid}").exists() and b"spawn" in Path(f"/proc/{pid}/cmdline").read_bytes() for pid in there):
         assert time.monotonic() < until, "the processes of partitions end with their coordinator"
         time.sleep(0.1)
-    assert read(served.directory).wrong == []
+    assert served.read().wrong == []
     again = served.start("--until-idle", "--quiet", seed=False)
     out, err = again.communicate(timeout=120)
     assert again.returncode == 0, out + err
-    assert read(served.directory).wrong == []
+    assert served.read().wrong == []
     assert read_birth(served.directory).lives >= 4
 
 
@@ -104,7 +81,7 @@ def test_no_more_pages_are_visited_than_were_asked_for(served):
     )
     out, err = crawl.communicate(timeout=120)
     assert crawl.returncode == 0, out + err
-    found = read(served.directory)
+    found = served.read()
     assert found.wrong == []
     assert 15 <= len(found.visited) <= 25
     for number, part in enumerate(part_directories(served.directory)):  # each has a prefix, for names are alike
@@ -170,7 +147,7 @@ def test_the_verbs_answer_for_all_partitions(served, capsys):
     crawl = served.start("--partitions", "2", "--until-idle", "--quiet", "--requisites")
     out, err = crawl.communicate(timeout=120)
     assert crawl.returncode == 0, out + err
-    found = read(served.directory)
+    found = served.read()
 
     def verb(*given: str, code: int = 0) -> tuple[str, str]:
         capsys.readouterr()
@@ -270,7 +247,7 @@ def test_orders_change_all_partitions_and_what_bounds_the_crawl_is_shared_out(se
     assert [row["event"] for row in rows].count("end") == 2
     site = page.split("/")[2].removeprefix("www.").partition(":")[0]
     assert site in verb("plan", "--site", site, "--json")
-    assert page not in read(served.directory).visited
+    assert page not in served.read().visited
 
 
 @pytest.mark.parametrize("verb", ["plan", "select", "backup", "copies", "import", "upgrade"])

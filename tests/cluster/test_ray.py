@@ -10,9 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.ask.verify.together import together
-from evercrawl.cluster.birth import part_directories, read_birth
-from evercrawl.model.stored.reader import opened
+from evercrawl.cluster.birth import read_birth
 from evercrawl.simulate.parted.reached import reached
 
 needs_ray = pytest.mark.skipif(
@@ -32,15 +30,6 @@ def of_session(sid: int, name: str) -> list[int]:
         if session == sid and name in line:
             found.append(int(stat.parent.name))
     return found
-
-
-def settled(directory: Path):
-    partitions = [opened(part) for part in part_directories(directory)]
-    try:
-        return together(partitions)
-    finally:
-        for partition in partitions:
-            partition.close()
 
 
 @needs_ray
@@ -74,7 +63,7 @@ def test_a_killed_actor_is_begun_again_and_nothing_is_lost(served, monkeypatch):
                 os.kill(pid, signal.SIGKILL)
             time.sleep(0.05)
     monkeypatch.setenv("EVERCRAWL_PARTS_DIR", str(served.folder / "disk"))
-    found, birth = settled(served.directory), read_birth(served.directory)
+    found, birth = served.read(), read_birth(served.directory)
     assert found.wrong == []
     assert found.under_way == 0.0
     assert reached(served.server.web, served.server.seed) == set(found.visited)

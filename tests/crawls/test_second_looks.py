@@ -2,7 +2,9 @@
 
 import pytest
 
+from evercrawl.crawl.loop import Crawl
 from evercrawl.progress import Limits
+from evercrawl.store.quarantine import Quarantine
 
 SITE = "http://8.8.8.8"
 LEAVES = [f"{SITE}/{i}" for i in range(60)]
@@ -65,3 +67,24 @@ def test_after_a_restart_only_pages_that_found_no_room_are_read_again(run):
     run(world, [f"{SITE}/"], Limits(until_idle=True), **settings)
     again = run(world, [], Limits(until_idle=True), **settings)
     assert not any(again.pages[url] for url in LEAVES)
+
+
+def test_a_run_for_certain_pages_reads_no_others_again(run, world, monkeypatch):
+    crawled = Crawl.run
+
+    def only(self, seeds, limits):  # noqa: ANN202 - as the runner calls it
+        return crawled(self, seeds, limits, only=[LEAVES[0]])
+
+    run(world, [f"{SITE}/"], Limits(pages=15), max_backlog_per_host=20, sitemaps=False)
+    monkeypatch.setattr(Crawl, "run", only)
+    again = run(world, [], Limits(until_idle=True), max_backlog_per_host=20, sitemaps=False)
+    assert set(again.pages) == {LEAVES[0]}
+
+
+def test_a_page_that_is_set_aside_keeps_no_crawl_from_being_idle(run, world, monkeypatch):
+    run(world, [f"{SITE}/"], Limits(pages=15), max_backlog_per_host=20, sitemaps=False)
+    holds = Quarantine.holds
+    monkeypatch.setattr(Quarantine, "holds", lambda self, url: url == f"{SITE}/" or holds(self, url))
+    again = run(world, [], Limits(until_idle=True, seconds=3600), max_backlog_per_host=20, sitemaps=False)
+    assert again.summary.reason == "idle"
+    assert not again.pages[f"{SITE}/"]
