@@ -47,8 +47,8 @@ def asked(args: argparse.Namespace, directory: Path, config: Config, seeded: boo
     if args.cluster is not None:
         if config.durable == "keeper":
             raise ConfigError(
-                "durable = keeper keeps second copies on one machine only; with --cluster leave it out, and give "
-                "--archive-to"
+                "durable = keeper keeps second copies on one machine only; with --cluster give --durable disk, "
+                "and --archive-to"
             )
         from evercrawl.cluster.on_ray import check_ray
 

@@ -8,7 +8,9 @@ The verb `VERB` runs the command line on the partition. Any other question is on
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -33,7 +35,11 @@ LONGEST_S: Final = 590.0
 LONGEST_BYTES: Final = 16 << 20
 """Of an answer."""
 _AT_ONCE: Final = 2
+"""Of verbs and of checks, which may take minutes; and as many of other questions."""
+_LONG: Final = frozenset({VERB, "verify"})
 _NICE: Final = 5
+_PR_SET_PDEATHSIG: Final = 1
+_LIBC: Final = ctypes.CDLL(None)
 
 
 class PartAnswering:
@@ -46,12 +52,14 @@ class PartAnswering:
     """
 
     def __init__(self, directory: Path) -> None:
-        self._directory, self._turn = directory, asyncio.Semaphore(_AT_ONCE)
+        self._directory = directory
+        self._long, self._short = asyncio.Semaphore(_AT_ONCE), asyncio.Semaphore(_AT_ONCE)
 
     async def answer(self, question: PartQuestion) -> PartAnswered:
         """Return the answer, or why there is none."""
+        turn = self._long if question.name in _LONG else self._short
         try:
-            async with asyncio.timeout(min(question.patience_s, LONGEST_S)), self._turn:
+            async with asyncio.timeout(min(question.patience_s, LONGEST_S)), turn:
                 return await self._answered(question)
         except TimeoutError:
             return PartAnswered(question.id, b"", "it took too long to answer")
@@ -79,6 +87,7 @@ class PartAnswering:
         child = await asyncio.create_subprocess_exec(
             sys.executable, "-m", *words,
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+            preexec_fn=end_with_partition,
         )  # fmt: skip
         try:
             os.setpriority(os.PRIO_PROCESS, child.pid, _NICE)
@@ -90,6 +99,14 @@ class PartAnswering:
         if len(out) > LONGEST_BYTES:  # the line to the coordinator carries letters too
             return 1, b"", b"the answer is too long; ask for less, such as with --limit, or on that machine"
         return child.returncode or 0, out, err
+
+
+def end_with_partition() -> None:
+    """Have a child end with its partition, and by signals like any other process; the partition ignores those."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+    if sys.platform == "linux":
+        _LIBC.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL))
 
 
 def main(argv: list[str]) -> int:

@@ -63,7 +63,7 @@ class _Part:
     before: int = 0  # visits of its earlier processes in this run
     allowed: int = 0  # visits in all, where they are limited
     lowered: int | None = None  # the same, where it was asked to do with less, and has not said that it does
-    moved_at: float = 0.0  # when it last made a visit
+    visited_at: float = 0.0  # when it last made a visit
     begun_at: float = 0.0
     lives: int = 0  # processes of it that this run began
     again_s: float = AGAIN_S
@@ -116,7 +116,7 @@ class Coordinator:
         self._config, self._seeds, self._limits, self._watch = config, tuple(seeds), limits, watch
         self._written = written(directory)
         self._parts = [_Part(number) for number in range(birth.parts)]
-        self._begun_at, self._reason, self._error = time.time(), "", ""
+        self._begun_at, self._reason, self._error = time.monotonic(), "", ""
         self._rests, self._last = 0, (-1, -1)
         self._left, self._measured_at = limits.pages, float("-inf")
         self._tasks = set[asyncio.Task[None]]()
@@ -171,7 +171,7 @@ class Coordinator:
             outcomes.update(part.report.outcomes)
         return Progress(
             at=time.time(),
-            elapsed_s=max(time.time() - self._begun_at, 1e-9),
+            elapsed_s=max(time.monotonic() - self._begun_at, 1e-9),
             known=sum(report.known - report.elsewhere for report in reports),
             fetched=sum(report.fetched for report in reports),
             visits=sum(part.visits for part in self._parts),
@@ -211,7 +211,7 @@ class Coordinator:
             self._reason = "failed"
         elif stop is not None and stop.is_set():
             self._reason = "stopped"
-        elif self._limits.seconds is not None and time.time() - self._begun_at >= self._limits.seconds:
+        elif self._limits.seconds is not None and time.monotonic() - self._begun_at >= self._limits.seconds:
             self._reason = "seconds"
         elif self._limits.pages is not None and visits >= self._limits.pages:
             self._reason = "pages"
@@ -242,7 +242,7 @@ class Coordinator:
                 self._say(part, PagesAllowed(part.allowed - part.before))
         for part in self._parts if wanting and not self._left else ():
             used = part.visits + part.report.in_flight
-            spare = part.lowered is None and part.allowed > used and time.time() > part.moved_at + SPARE_S
+            spare = part.lowered is None and part.allowed > used and time.monotonic() > part.visited_at + SPARE_S
             if spare and part.writer is not None:  # one that is yet to join hears then what it may make
                 part.lowered = used
                 self._say(part, PagesAllowed(used - part.before))
@@ -276,7 +276,7 @@ class Coordinator:
             return
         rest = max(part.lowered, part.visits + part.report.in_flight)
         self._left += max(part.allowed - rest, 0)
-        part.allowed, part.lowered, part.moved_at = rest, None, time.time()
+        part.allowed, part.lowered, part.visited_at = rest, None, time.monotonic()
 
     def _settings(self) -> Config:
         """Return the settings of the start, with what was set since: who is begun again gets no old order."""
@@ -301,7 +301,7 @@ class Coordinator:
             self._copies.since(part.number),
         )  # fmt: skip
         part.process = self._launcher.launch(plan)
-        part.begun_at, part.ended = time.time(), False
+        part.begun_at, part.ended = time.monotonic(), False
         part.lives += 1
         part.reported.clear()
         task = part.attending = asyncio.ensure_future(self._attend(part, part.process))
@@ -318,7 +318,7 @@ class Coordinator:
             process.kill()
         if line is not None:
             reader, part.writer = line
-            part.patience, part.told_hung, part.moved_at = Patience(time.monotonic()), False, time.time()
+            part.patience, part.told_hung, part.visited_at = Patience(time.monotonic()), False, time.monotonic()
             self._say(part, PagesAllowed(-1 if self._left is None else part.allowed - part.before))
             self._say(part, CeilingShared(self._ceiling.told[part.number]))
             listening = asyncio.ensure_future(self._listen(part, reader))
@@ -335,17 +335,17 @@ class Coordinator:
         self._asked.gone(part.number)
         if process.gone:  # no exchange of it can be begun any more
             part.leave_until = float("-inf")
-        lasted = time.time() - part.begun_at >= LASTS_S
+        lasted = time.monotonic() - part.begun_at >= LASTS_S
         part.again_s = AGAIN_S if lasted else min(2 * part.again_s, AGAIN_MOST_S)
-        part.again_at = time.time() + part.again_s
+        part.again_at = time.monotonic() + part.again_s
         if not part.ended and not self._reason:
             self._tell(f"partition {part.number} was killed ({how}); it is begun again")
 
     async def _listen(self, part: _Part, reader: asyncio.StreamReader) -> None:
         while (frame := await read_frame(reader)) is not None:
-            if part.patience is not None:
-                part.patience.heard(time.monotonic())
             self._hear(part, frame)
+            if part.patience is not None:
+                part.patience.heard(time.monotonic(), opening=not part.reported.is_set())
 
     def _hear(self, part: _Part, frame: Frame) -> None:
         if isinstance(frame, Mailed):
@@ -359,7 +359,7 @@ class Coordinator:
             if frame.message:
                 self._tell(f"partition {part.number}: {frame.message}")
             if frame.known or frame.visits or not frame.message:
-                part.moved_at = time.time() if frame.visits != part.report.visits else part.moved_at
+                part.visited_at = time.monotonic() if frame.visits != part.report.visits else part.visited_at
                 part.report = frame
                 part.reported.set()
                 self._copies.begun(part.number)
@@ -379,7 +379,7 @@ class Coordinator:
     def _revive(self) -> None:
         """Begin processes anew that have ended before their time."""
         for part in self._parts:
-            if part.running or part.rests or time.time() < part.again_at:
+            if part.running or part.rests or time.monotonic() < part.again_at:
                 continue
             missing = self._launcher.missing(part.number)
             if missing and missing != part.waits:

@@ -99,9 +99,10 @@ def _check(directory: Path, number: int, goal: Path) -> None:
     if not 0 <= number < birth.parts:
         raise ConfigError(f"there is no partition {number}; the last is {birth.parts - 1}")
     here = part_directories(directory)[number]
-    if not (here.is_dir() and goal.parent.is_dir()):
-        missing = goal.parent if here.is_dir() else here
-        raise ConfigError(f"{missing} is not there; make it first")
+    if not here.is_dir():
+        raise ConfigError(f"{here} is not there; is its disk mounted? A partition can be moved once it was crawled")
+    if not goal.parent.is_dir():
+        raise ConfigError(f"{goal.parent} is not there; make it first")
     _see_apart(directory, number, goal.resolve())
     if goal.is_dir() and any(goal.iterdir()) and _marker(goal) != _mark(directory, number):
         raise ConfigError(f"{goal} is not empty; name a new or an empty directory")
@@ -121,7 +122,9 @@ def _see_apart(directory: Path, number: int, goal: Path) -> None:
     for place in (*parts, *kept, directory.resolve()):
         within = place in (goal, *goal.parents) and not (goal == home and place == directory.resolve())
         if within or goal in place.parents:
-            what = "the second copies" if place in kept else "the crawl" if place == directory.resolve() else "a part"
+            what = (
+                "the second copies" if place in kept else "the crawl" if place == directory.resolve() else "a partition"
+            )
             raise ConfigError(
                 f"{goal} is in or above {place}, where {what} of this crawl is; name a directory elsewhere"
             )
@@ -160,13 +163,12 @@ def _copy(source: Path, goal: Path, see: Callable[[], None]) -> int:
     return copied
 
 
-def _finish(directory: Path, move: PartMove, see: Callable[[], None]) -> int:
-    """Copy the rest of a partition that stands still, and let it be there; return how many bytes were written."""
+def _finish(directory: Path, move: PartMove, see: Callable[[], None]) -> tuple[int, str]:
+    """Copy the rest of a partition that stands still, and let it be there; return bytes copied, and any trouble."""
     source = part_directories(directory)[move.number]
     with Lock.take(source, _PURPOSE, time.time()):
         copied = _copy(source, Path(move.goal), see)
-        _settle(directory, move)
-    return copied
+        return copied, _settle(directory, move)
 
 
 def _mirror(source: Path, goal: Path, see: Callable[[], None]) -> int:
@@ -191,15 +193,19 @@ def _mirror(source: Path, goal: Path, see: Callable[[], None]) -> int:
     return copied
 
 
-def _settle(directory: Path, move: PartMove) -> None:
-    """Write down that a partition is where it was moved to."""
+def _settle(directory: Path, move: PartMove) -> str:
+    """Write down that a partition is where it was moved to; return what is to be told of that, or ""."""
     birth, old = read_birth(directory), part_directories(directory)[move.number]
     (Path(move.goal) / BACKUP_FILE).unlink(missing_ok=True)
     write_birth(directory, msgspec.structs.replace(birth, homes={**birth.homes, move.number: move.goal}))
     with contextlib.suppress(OSError):
         (Path(move.goal) / MOVING).unlink()
-    with contextlib.suppress(StoreError), contextlib.closing(RealDisk(old)) as disk:
-        disk.replace(MOVED, [moved_to(Path(move.goal), birth.lives)])
+    try:
+        with contextlib.closing(RealDisk(old)) as disk:
+            disk.replace(MOVED, [moved_to(Path(move.goal), birth.lives)])
+    except StoreError as error:
+        return f"the old directory {old} could not be marked ({error}); remove it, so that nobody crawls it"
+    return ""
 
 
 def _is_there(directory: Path, move: PartMove) -> bool:
@@ -239,7 +245,9 @@ def move_part(directory: Path, number: int, goal: Path, tell: Callable[[str], No
     with lock_for_crawl(directory):
         began = time.monotonic()
         _prepare(directory, move)
-        copied = _finish(directory, move, lambda: None)
+        copied, trouble = _finish(directory, move, lambda: None)
+    if trouble:
+        tell(trouble)
     return msgspec.structs.replace(move, done=True, copied_bytes=copied, pause_s=time.monotonic() - began)
 
 
@@ -333,7 +341,10 @@ class PartMoves:
         began = time.monotonic()
         await self._holds.rest(move.number)
         try:
-            copied += await loop.run_in_executor(None, _finish, self._directory, move, self._see)
+            rest, trouble = await loop.run_in_executor(None, _finish, self._directory, move, self._see)
         finally:
             await self._holds.resume(move.number)
+        copied += rest
+        if trouble:
+            self._tell(trouble)
         return msgspec.structs.replace(move, done=True, copied_bytes=copied, pause_s=time.monotonic() - began)

@@ -197,10 +197,11 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
             write(LeaveAsked(time.monotonic()))
             await asyncio.sleep(RENEWED_S)
 
-    beside = [asyncio.ensure_future(listen()), asyncio.ensure_future(ask())]
+    beside = [asyncio.ensure_future(listen())]
     try:
         if keeper is not None:
             await loop.run_in_executor(None, keeper.restore, plan.directory, plan.incarnation, plan.since, tell)
+        beside.append(asyncio.ensure_future(ask()))  # nobody needs leave before, nor is anything heard while it opens
         with copied_beside(plan.directory, plan.config.archive_to, tell):
             await crawl(
                 plan.directory,

@@ -18,7 +18,7 @@ class Patience:
     Attributes
     ----------
     opening
-        Whether it has said nothing yet: it may be reading a large directory.
+        Whether it may still be reading a large directory, or restoring it: it has not reported yet.
 
     Examples
     --------
@@ -33,9 +33,9 @@ class Patience:
     def __init__(self, now: float) -> None:
         self._heard_at, self.opening = now, True
 
-    def heard(self, now: float) -> None:
+    def heard(self, now: float, *, opening: bool = False) -> None:
         """Take note that it said something."""
-        self._heard_at, self.opening = now, False
+        self._heard_at, self.opening = now, opening
 
     def missed(self, seconds: float, now: float) -> None:
         """Do not count seconds in which nobody listened."""

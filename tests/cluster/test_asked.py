@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import threading
 import time
 from pathlib import Path
@@ -15,7 +16,16 @@ import pytest
 
 from evercrawl import __version__
 from evercrawl.ask import parts_line
-from evercrawl.ask.parts_line import PARTS_SOCKET, PartsAnswer, PartsAsked, PartState, VerbAsked, ask_part, part_states
+from evercrawl.ask.parts_line import (
+    PARTS_SOCKET,
+    VERB,
+    PartsAnswer,
+    PartsAsked,
+    PartState,
+    VerbAsked,
+    ask_part,
+    part_states,
+)
 from evercrawl.ask.remote import message
 from evercrawl.cli.main import main
 from evercrawl.cluster import answering, asking, questions
@@ -218,6 +228,38 @@ def test_a_question_that_waits_longer_than_its_asker_is_not_begun(tmp_path, monk
 
     assert asyncio.run(run()) == ["", "", "it took too long to answer", "it took too long to answer"]
     assert begun == ["q0", "q1"]
+
+
+def test_verbs_that_take_minutes_keep_no_question_waiting(tmp_path, monkeypatch):
+    ends = asyncio.Event()
+
+    async def run(self: PartAnswering, words: list[str], given: bytes) -> tuple[int, bytes, bytes]:
+        if words[0] == "evercrawl":
+            await ends.wait()
+        return 0, b"", b""
+
+    monkeypatch.setattr(PartAnswering, "_run", run)
+
+    async def asked() -> tuple[str, list[str]]:
+        one, verb = PartAnswering(tmp_path), msgspec.msgpack.encode(VerbAsked(("check", "--wait"), b""))
+        long = [asyncio.ensure_future(one.answer(PartQuestion(number, VERB, verb, 60.0))) for number in range(3)]
+        await asyncio.sleep(0)
+        top = await one.answer(PartQuestion(9, "top", msgspec.msgpack.encode({}), 0.5))
+        ends.set()
+        return top.trouble, [answer.trouble for answer in await asyncio.gather(*long)]
+
+    assert asyncio.run(asked()) == ("", ["", "", ""])
+
+
+def test_a_child_that_answers_ends_by_signals_though_the_partition_ignores_them():
+    """Ignored signals are inherited, and a child outlived a partition that was killed."""
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        child = subprocess.Popen(["/bin/sleep", "60"], preexec_fn=answering.end_with_partition)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    child.terminate()
+    assert child.wait(10) == -signal.SIGTERM
 
 
 def test_another_version_is_told_so(tmp_path, monkeypatch):

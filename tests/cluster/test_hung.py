@@ -141,12 +141,7 @@ def test_a_hung_process_is_named_its_share_is_used_by_others_and_it_is_ended_in_
         )
         first = next(frame for frame in hung.heard[last:] if isinstance(frame, CeilingShared))
         assert first.part == pytest.approx(0.1)
-        await seen(
-            lambda: (
-                hung.heard[-1]
-                and [f.part for f in hung.heard if isinstance(f, CeilingShared)][-1] == pytest.approx(1.0)
-            )
-        )
+        await seen(lambda: [f.part for f in hung.heard if isinstance(f, CeilingShared)][-1] == pytest.approx(1.0))
         hung.hangs = True
         await seen(lambda: len(launcher.processes) == 3)
         assert hung.killed.is_set()
@@ -184,12 +179,17 @@ def test_what_the_coordinator_slept_through_counts_for_nobody():
     one.missed(98.0, 100.0)
     assert one.silent_s(100.0) == 0.0
     now = time.monotonic()
-    assert listening.paused_s(now) == 0.0
-    assert listening.paused_s(now + 30.0) == 30.0
+    listening.paused_s(now)
+    assert listening.paused_s(now + 1.0) == 0.0
+    assert listening.paused_s(now + 31.0) == 30.0
 
 
 def test_a_process_that_opens_a_large_directory_is_left_to_it():
     one = Patience(0.0)
     assert one.silent_s(5000.0) == 5000.0
     assert not one.is_over(5000.0)
+    one.heard(6000.0, opening=True)  # as it restores its directory it says so, and reports nothing yet
+    assert not one.is_over(9000.0)
+    one.heard(9000.0)
+    assert one.is_over(9900.0)
     assert not PartState(0, up=True, silent_s=5000.0, opening=True).at_rest

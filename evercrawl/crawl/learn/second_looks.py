@@ -1,4 +1,4 @@
-"""Pages with links to their own host that found no room, read again once there is room, so that large sites get whole.
+"""Pages with links to their own host that found no room, read again once there is: large sites are read completely.
 
 What `max_backlog_per_host` keeps out is not remembered, so only these pages can make it known. At their usual turn they
 would do so late, or never where pages are not refreshed: of a site of 20,000 pages some 44 stayed unknown.
