@@ -233,12 +233,22 @@ def test_a_question_that_waits_longer_than_its_asker_is_not_begun(tmp_path, monk
 def test_verbs_that_take_minutes_keep_no_question_waiting(tmp_path, monkeypatch):
     ends = asyncio.Event()
 
-    async def run(self: PartAnswering, words: list[str], given: bytes) -> tuple[int, bytes, bytes]:
-        if words[0] == "evercrawl":
-            await ends.wait()
-        return 0, b"", b""
+    class Child:
+        pid, returncode = 0, 0
 
-    monkeypatch.setattr(PartAnswering, "_run", run)
+        def __init__(self, words: tuple[str, ...]) -> None:
+            self.takes_long = "evercrawl" in words
+
+        async def communicate(self, given: bytes) -> tuple[bytes, bytes]:
+            if self.takes_long:
+                await ends.wait()
+            return b"", b""
+
+    async def begin(*words: str, **pipes: int) -> Child:
+        return Child(words)
+
+    monkeypatch.setattr(answering.asyncio, "create_subprocess_exec", begin)
+    monkeypatch.setattr(answering.os, "setpriority", lambda *_: None)
 
     async def asked() -> tuple[str, list[str]]:
         one, verb = PartAnswering(tmp_path), msgspec.msgpack.encode(VerbAsked(("check", "--wait"), b""))
