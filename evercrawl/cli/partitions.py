@@ -96,7 +96,7 @@ def crawl(
         birth = born(directory, parts)
         if not (directory / FILE_NAME).is_file():
             save(config, directory)
-        from evercrawl.cluster.second_copies import on_one_device
+        from evercrawl.cluster.copy_register import on_one_device
 
         for note in (*notes, on_one_device(config, directory)):
             if not note:

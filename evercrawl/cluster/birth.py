@@ -57,6 +57,8 @@ class ClusterBirth(msgspec.Struct, frozen=True):
         The disk that each partition is on, on machines of a Ray cluster; empty where all are in the directory.
     homes
         The directory of each partition that was moved, by its number.
+    left
+        Directories that partitions were moved from, and that have yet to say so: path -> number.
     copies
         The second copies that have all that counts, by the numbers of their partitions.
     begun
@@ -71,6 +73,7 @@ class ClusterBirth(msgspec.Struct, frozen=True):
     lives: int = 0
     places: list[str] = []
     homes: dict[int, str] = {}
+    left: dict[str, int] = {}
     copies: dict[int, WholeCopy] = {}
     begun: list[int] = []
 

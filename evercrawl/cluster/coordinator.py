@@ -15,12 +15,12 @@ from evercrawl.ask.parts_line import PartState, hung
 from evercrawl.cluster.asking import AskedParts, PartsLine
 from evercrawl.cluster.birth import ClusterBirth, next_life
 from evercrawl.cluster.ceilings import SharedCeiling
+from evercrawl.cluster.copy_register import CopyRegister
 from evercrawl.cluster.launching import Launcher, LocalLauncher, PartProcess
 from evercrawl.cluster.metrics import EVERY_S, write_figures
 from evercrawl.cluster.moving import PartMoves
 from evercrawl.cluster.part import LEAVE_S, PartPlan
 from evercrawl.cluster.patience import Listening, Patience
-from evercrawl.cluster.second_copies import SecondCopies
 from evercrawl.cluster.shares import part_config, with_changes, written
 from evercrawl.cluster.wire import (
     CeilingShared,
@@ -72,6 +72,8 @@ class _Part:
     attending: asyncio.Task[None] | None = None  # carries what its process says, until that ends
     reported: asyncio.Event = field(default_factory=asyncio.Event)  # once its process has said how it is
     rests: bool = False  # whether it is to have no process, for it is being moved
+    reported_at: float = float("-inf")  # when its process last said how it is
+    asks: LeaveAsked | None = None  # the last question for leave that was not granted
     leave_until: float = float("-inf")  # of its process, by the monotonic clock of this one
     using_until: float = float("-inf")  # the same of all its processes so far: until then one may use its ceiling
     patience: Patience | None = None  # with its process, while that is connected
@@ -125,7 +127,7 @@ class Coordinator:
             lambda number, frame: self._say(self._parts[number], frame),
             lambda number: hung(self._state(self._parts[number])),
         )
-        self._copies = SecondCopies(directory, birth)
+        self._copies = CopyRegister(directory, birth)
         self._moves = PartMoves(directory, self, self._tell)
         self._line = PartsLine(directory, self.states, self._asked.ask)
 
@@ -141,6 +143,7 @@ class Coordinator:
         try:
             while not self._over(stop):
                 self._mind()
+                self._copies.write_owed()
                 self._revive()
                 self._allow()
                 self._share()
@@ -206,7 +209,11 @@ class Coordinator:
     # When it ends
 
     def _over(self, stop: asyncio.Event | None) -> bool:
-        visits = sum(part.visits for part in self._parts)
+        hanging = self._limits.pages is not None and {part.number for part in self._parts if hung(self._state(part))}
+        visits = sum(  # nobody waits for the visits that one may make which hangs: it may have made them
+            max(part.allowed, part.visits) if hanging and part.number in hanging else part.visits
+            for part in self._parts
+        )
         if self._error:
             self._reason = "failed"
         elif stop is not None and stop.is_set():
@@ -291,6 +298,7 @@ class Coordinator:
             part.allowed = max(part.allowed, part.visits)
         part.before = part.visits if self._left is None else part.allowed
         part.report, part.lowered = of_one_before(part.report), None
+        part.asks, part.reported_at = None, float("-inf")
         part.shut_until = part.leave_until
         settings, life = self._settings(), next_life(self._directory)
         directory = self._launcher.directory(part.number)
@@ -352,16 +360,16 @@ class Coordinator:
             if frame.to < len(self._parts):
                 self._say(self._parts[frame.to], frame)
         elif isinstance(frame, LeaveAsked):
-            if time.monotonic() >= part.shut_until:
-                part.leave_until = part.using_until = time.monotonic() + LEAVE_S
-                self._say(part, LeaveGiven(frame.at))
+            part.asks = frame
+            self._give_leave(part)
         elif isinstance(frame, PartReport):
             if frame.message:
                 self._tell(f"partition {part.number}: {frame.message}")
             if frame.known or frame.visits or not frame.message:
                 part.visited_at = time.monotonic() if frame.visits != part.report.visits else part.visited_at
-                part.report = frame
+                part.report, part.reported_at = frame, time.monotonic()
                 part.reported.set()
+                self._give_leave(part)
                 self._copies.begun(part.number)
                 if frame.kept:
                     self._copies.caught_up(part.number)
@@ -375,6 +383,17 @@ class Coordinator:
                 self._tell(f"partition {part.number}: {frame.error}; it is begun again")
             elif frame.error:
                 self._error = f"partition {part.number}: {frame.error}"
+
+    def _give_leave(self, part: _Part) -> None:
+        """Let a process request pages for a while that has asked, and says how it is.
+
+        One that asks and does not report would hold up everything that waits for its report, such as the ceilings.
+        """
+        now = time.monotonic()
+        if part.asks is not None and part.shut_until <= now < part.reported_at + LEAVE_S:
+            part.leave_until = part.using_until = now + LEAVE_S
+            self._say(part, LeaveGiven(part.asks.at))
+            part.asks = None
 
     def _revive(self) -> None:
         """Begin processes anew that have ended before their time."""

@@ -1,32 +1,27 @@
-"""Moves partitions to other directories: most of the bytes while they run, the rest while they stand still.
+"""Orders to move partitions to other directories: most of the bytes while they run, the rest while they stand still.
 
 Whoever wants one moved writes an order into the crawl's directory. The process that runs the crawl carries it out, or
-the one that gives it where none does. A partition is in its new place once `cluster.json` says so; a move that is
-broken off before that has changed nothing.
+the one that gives it where none does.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import secrets
-import shutil
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
-from evercrawl.cluster.birth import part_directories, part_directory, read_birth, write_birth
-from evercrawl.cluster.shares import written
-from evercrawl.config import FILE_NAME
+from evercrawl.ask.parts_line import part_states
+from evercrawl.cluster.birth import part_directories
+from evercrawl.cluster.transfer import check_goal, copy_part, finish, is_there, mark_left, prepare
 from evercrawl.decoding import json_of
-from evercrawl.errors import ConfigError, EvercrawlError, StoreError
-from evercrawl.store.backup import BACKUP_FILE, MOVING, backup
+from evercrawl.errors import EvercrawlError, StoreError
 from evercrawl.store.disk.disk import RealDisk
-from evercrawl.store.disk.lock import Lock, holder, lock_for_crawl
-from evercrawl.store.disk.moved import MOVED, moved_to
+from evercrawl.store.disk.lock import holder, lock_for_crawl
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,9 +32,10 @@ LAG_BYTES: Final = 1 << 20
 """So much may be left to be copied while the partition stands still."""
 ROUNDS: Final = 6
 LOOK_S: Final = 0.2
-_PURPOSE: Final = "evercrawl move"
-_FOLDERS: Final = ("search", "derived")
-_FILES: Final = ("cookies.json",)
+ASKED_S: Final = 5.0
+"""Between two looks at whether the process that runs the crawl answers."""
+HUNG_S: Final = 30.0
+"""One that has not answered for so long is not waited for."""
 
 
 class PartHolder(Protocol):
@@ -91,128 +87,6 @@ def _write(directory: Path, move: PartMove) -> None:
         disk.replace(FILE, [msgspec.json.encode(move)])
 
 
-def _check(directory: Path, number: int, goal: Path) -> None:
-    """See that a partition may be moved there, before anything is written."""
-    birth = read_birth(directory)
-    if birth.places:
-        raise ConfigError("the partitions of this crawl are on machines of a Ray cluster, and stay on their disks")
-    if not 0 <= number < birth.parts:
-        raise ConfigError(f"there is no partition {number}; the last is {birth.parts - 1}")
-    here = part_directories(directory)[number]
-    if not here.is_dir():
-        raise ConfigError(f"{here} is not there; is its disk mounted? A partition can be moved once it was crawled")
-    if not goal.parent.is_dir():
-        raise ConfigError(f"{goal.parent} is not there; make it first")
-    _see_apart(directory, number, goal.resolve())
-    if goal.is_dir() and any(goal.iterdir()) and _marker(goal) != _mark(directory, number):
-        raise ConfigError(f"{goal} is not empty; name a new or an empty directory")
-
-
-def _see_apart(directory: Path, number: int, goal: Path) -> None:
-    """See that nothing of the crawl is where a partition is to go, or above, or below."""
-    parts = [part.resolve() for part in part_directories(directory)]
-    if goal in parts:
-        raise ConfigError(f"{goal} has a partition of this crawl already")
-    settings, kept = written(directory), list[Path]()
-    if settings is None:
-        raise ConfigError(f"{directory / FILE_NAME} cannot be read; correct it first")
-    if settings.keeper_dir:
-        kept.append(Path(settings.keeper_dir).resolve())
-    home = part_directory(directory, number).resolve()
-    for place in (*parts, *kept, directory.resolve()):
-        within = place in (goal, *goal.parents) and not (goal == home and place == directory.resolve())
-        if within or goal in place.parents:
-            what = (
-                "the second copies" if place in kept else "the crawl" if place == directory.resolve() else "a partition"
-            )
-            raise ConfigError(
-                f"{goal} is in or above {place}, where {what} of this crawl is; name a directory elsewhere"
-            )
-
-
-def _mark(directory: Path, number: int) -> list[str]:
-    """Return what a goal says while a partition is copied there: one that was broken off may be gone on with."""
-    return [read_birth(directory).id, str(number), str(part_directories(directory)[number].resolve())]
-
-
-def _marker(goal: Path) -> list[str] | None:
-    try:
-        return json_of((goal / MOVING).read_bytes(), list[str])
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
-        return None
-
-
-def _prepare(directory: Path, move: PartMove) -> None:
-    """Make the goal, and have it say what is copied there."""
-    goal = Path(move.goal)
-    goal.mkdir(exist_ok=True)
-    with contextlib.closing(RealDisk(goal)) as disk:
-        disk.replace(MOVING, [msgspec.json.encode(_mark(directory, move.number))])
-
-
-def _copy(source: Path, goal: Path, see: Callable[[], None]) -> int:
-    """Bring the goal up to date; return how many bytes were written. `see` is called now and then, and may raise."""
-    copied = backup(source, goal, time.time(), lambda what, done, total: see()).copied_bytes
-    for folder in _FOLDERS:
-        copied += _mirror(source / folder, goal / folder, see)
-    for name in _FILES:
-        if (source / name).is_file():
-            shutil.copy2(source / name, goal / name)
-        else:
-            (goal / name).unlink(missing_ok=True)
-    return copied
-
-
-def _finish(directory: Path, move: PartMove, see: Callable[[], None]) -> tuple[int, str]:
-    """Copy the rest of a partition that stands still, and let it be there; return bytes copied, and any trouble."""
-    source = part_directories(directory)[move.number]
-    with Lock.take(source, _PURPOSE, time.time()):
-        copied = _copy(source, Path(move.goal), see)
-        return copied, _settle(directory, move)
-
-
-def _mirror(source: Path, goal: Path, see: Callable[[], None]) -> int:
-    """Copy what a folder has otherwise, and remove what it has no more; files may come and go meanwhile."""
-    copied, there = 0, set[str]()
-    for above, _, names in os.walk(source):
-        for name in names:
-            see()
-            one = Path(above) / name
-            other = goal / one.relative_to(source)
-            there.add(str(other))
-            with contextlib.suppress(FileNotFoundError):
-                about, size = one.stat(), other.stat().st_size if other.exists() else -1
-                if size != about.st_size or other.stat().st_mtime_ns != about.st_mtime_ns:
-                    other.parent.mkdir(parents=True, exist_ok=True)
-                    shutil.copy2(one, other)
-                    copied += about.st_size
-    for above, _, names in os.walk(goal):
-        for name in names:
-            if str(Path(above) / name) not in there:
-                (Path(above) / name).unlink()
-    return copied
-
-
-def _settle(directory: Path, move: PartMove) -> str:
-    """Write down that a partition is where it was moved to; return what is to be told of that, or ""."""
-    birth, old = read_birth(directory), part_directories(directory)[move.number]
-    (Path(move.goal) / BACKUP_FILE).unlink(missing_ok=True)
-    write_birth(directory, msgspec.structs.replace(birth, homes={**birth.homes, move.number: move.goal}))
-    with contextlib.suppress(OSError):
-        (Path(move.goal) / MOVING).unlink()
-    try:
-        with contextlib.closing(RealDisk(old)) as disk:
-            disk.replace(MOVED, [moved_to(Path(move.goal), birth.lives)])
-    except StoreError as error:
-        return f"the old directory {old} could not be marked ({error}); remove it, so that nobody crawls it"
-    return ""
-
-
-def _is_there(directory: Path, move: PartMove) -> bool:
-    """Whether a partition is where it was to be moved to, whatever else is said."""
-    return read_birth(directory).homes.get(move.number) == move.goal
-
-
 def move_part(directory: Path, number: int, goal: Path, tell: Callable[[str], None]) -> PartMove:
     """Move a partition, and return what became of it; the crawl may be running.
 
@@ -233,7 +107,7 @@ def move_part(directory: Path, number: int, goal: Path, tell: Callable[[str], No
         It was not moved; the message says why.
     """
     goal = goal.absolute()
-    _check(directory, number, goal)
+    check_goal(directory, number, goal)
     move = PartMove(secrets.token_hex(8), number, str(goal))
     if holder(directory) is not None:
         before = read_move(directory)
@@ -243,9 +117,11 @@ def move_part(directory: Path, number: int, goal: Path, tell: Callable[[str], No
         _write(directory, move)
         return _awaited(directory, move)
     with lock_for_crawl(directory):
+        if trouble := mark_left(directory):
+            tell(trouble)
         began = time.monotonic()
-        _prepare(directory, move)
-        copied, trouble = _finish(directory, move, lambda: None)
+        prepare(directory, number, goal)
+        copied, trouble = finish(directory, number, goal, lambda: None)
     if trouble:
         tell(trouble)
     return msgspec.structs.replace(move, done=True, copied_bytes=copied, pause_s=time.monotonic() - began)
@@ -253,10 +129,11 @@ def move_part(directory: Path, number: int, goal: Path, tell: Callable[[str], No
 
 def _awaited(directory: Path, move: PartMove) -> PartMove:
     """Wait until a move is over that the running crawl carries out."""
+    line = _Answering(directory)
     while True:
         over, now = holder(directory) is None, read_move(directory)
         ended = now is None or now.id != move.id or bool(now.error) or (over and not now.done)
-        if ended and _is_there(directory, move):
+        if ended and is_there(directory, move.number, Path(move.goal)):
             return msgspec.structs.replace(move, done=True)
         if now is None or now.id != move.id:
             raise StoreError(f"{directory / FILE} was changed by somebody else; see where the partition is")
@@ -267,7 +144,30 @@ def _awaited(directory: Path, move: PartMove) -> PartMove:
         if over:
             (directory / FILE).unlink(missing_ok=True)
             raise StoreError(f"the crawl ended before partition {move.number} was moved; move it again")
+        if trouble := line.trouble():
+            raise StoreError(f"{trouble}. If it continues, it moves partition {move.number} too; if not, move it again")
         time.sleep(LOOK_S)
+
+
+class _Answering:
+    """Tells whether the process that runs a crawl has answered lately."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory, self._heard_at, self._asked_at = directory, time.monotonic(), time.monotonic()
+
+    def trouble(self) -> str:
+        """Return that it hangs, and what to do; "" where it does not, or nobody listens for questions."""
+        if time.monotonic() < self._asked_at + ASKED_S:
+            return ""
+        try:
+            part_states(self._directory)
+            self._heard_at = time.monotonic()
+        except StoreError as error:
+            if time.monotonic() >= self._heard_at + HUNG_S:
+                return str(error)
+        finally:
+            self._asked_at = time.monotonic()
+        return ""
 
 
 class PartMoves:
@@ -288,6 +188,8 @@ class PartMoves:
         self._task: asyncio.Task[None] | None = None
         self._over = False
         (directory / FILE).unlink(missing_ok=True)  # of a run before
+        if trouble := mark_left(directory):
+            tell(trouble)
 
     def turn(self) -> None:
         """Begin what is asked for."""
@@ -306,34 +208,43 @@ class PartMoves:
 
     async def _carry_out(self, move: PartMove) -> None:
         try:
-            moved = await self._moved(move)
-        except (EvercrawlError, OSError) as error:
-            error_text = "" if _is_there(self._directory, move) else str(error)
-            moved = msgspec.structs.replace(move, done=True, error=error_text)
+            try:
+                moved = await self._moved(move)
+            except Exception as error:  # one that nobody foresaw too: whoever waits is told, and the crawl goes on
+                known = isinstance(error, (EvercrawlError, OSError))
+                why = str(error) if known else f"{type(error).__name__}: {error}"
+                there = is_there(self._directory, move.number, Path(move.goal))
+                moved = msgspec.structs.replace(move, done=True, error="" if there else why)
+            self._write_down(moved)
+            said = (
+                f"was not moved: {moved.error}"
+                if moved.error
+                else f"is in {moved.goal}; it paused {moved.pause_s:.1f} s"
+            )
+            self._tell(f"partition {move.number} {said}")
+        finally:
+            self._task = None
+
+    def _write_down(self, moved: PartMove) -> None:
         try:
             _write(self._directory, moved)
         except StoreError as error:  # such as a full disk: whoever waits hears that there is no order any more
-            self._tell(f"what became of the move of partition {move.number} cannot be written down: {error}")
+            self._tell(f"what became of the move of partition {moved.number} cannot be written down: {error}")
             with contextlib.suppress(OSError):
                 (self._directory / FILE).unlink(missing_ok=True)
             self._over = self._over or (self._directory / FILE).exists()
-        said = (
-            f"was not moved: {moved.error}" if moved.error else f"is in {moved.goal}; it paused {moved.pause_s:.1f} s"
-        )
-        self._tell(f"partition {move.number} {said}")
-        self._task = None
 
     def _see(self) -> None:
         if self._over:
             raise StoreError("the crawl ended")
 
     async def _moved(self, move: PartMove) -> PartMove:
-        _check(self._directory, move.number, Path(move.goal))
+        check_goal(self._directory, move.number, Path(move.goal))
         loop, copied = asyncio.get_running_loop(), 0
         source, goal = part_directories(self._directory)[move.number], Path(move.goal)
-        _prepare(self._directory, move)
+        prepare(self._directory, move.number, goal)
         for _ in range(ROUNDS):
-            written = await loop.run_in_executor(None, _copy, source, goal, self._see)
+            written = await loop.run_in_executor(None, copy_part, source, goal, self._see)
             copied += written
             self._see()
             if written < LAG_BYTES:
@@ -341,7 +252,7 @@ class PartMoves:
         began = time.monotonic()
         await self._holds.rest(move.number)
         try:
-            rest, trouble = await loop.run_in_executor(None, _finish, self._directory, move, self._see)
+            rest, trouble = await loop.run_in_executor(None, finish, self._directory, move.number, goal, self._see)
         finally:
             await self._holds.resume(move.number)
         copied += rest

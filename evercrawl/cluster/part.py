@@ -17,6 +17,7 @@ import msgspec
 
 from evercrawl.cluster.answering import PartAnswering
 from evercrawl.cluster.folder_keeper import FolderKeeper
+from evercrawl.cluster.lost_part import restore_lost
 from evercrawl.cluster.wire import (
     CeilingShared,
     Frame,
@@ -199,8 +200,10 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
 
     beside = [asyncio.ensure_future(listen())]
     try:
-        if keeper is not None:
-            await loop.run_in_executor(None, keeper.restore, plan.directory, plan.incarnation, plan.since, tell)
+        if plan.kept is not None:
+            await loop.run_in_executor(
+                None, restore_lost, plan.kept, plan.directory, plan.incarnation, plan.since, tell
+            )
         beside.append(asyncio.ensure_future(ask()))  # nobody needs leave before, nor is anything heard while it opens
         with copied_beside(plan.directory, plan.config.archive_to, tell):
             await crawl(

@@ -96,7 +96,7 @@ class Crawl:
         self._visiting, self._parsers, self._learner = parts.visiting, parts.parsers, parts.learner
         self._enforcing, self.scope, self.tuning = parts.enforcing, parts.scope, parts.tuning
         self.obeying, self._checks, self._hearing = parts.obeying, parts.checks, parts.hearing
-        self._second_looks = parts.second_looks
+        self._crowded_pages = parts.crowded_pages
         self._storing, self._settling, self._quarantine = parts.storing, parts.settling, memory.quarantine
         self._pace, self._leisure, self._telling = parts.pace, parts.leisure, parts.telling
         self._room, self._short_at = outside.room, math.inf
@@ -165,7 +165,7 @@ class Crawl:
         self._state.known.release()
         if only:
             self._random_probes.stop()
-            self._second_looks.stop()
+            self._crowded_pages.stop()
         if self._learner.seed(seeds, begun_at):
             self._storing.changed()
         about_worth = unasked(self._config, self.policy) or (self._weight.message if self._weight is not None else "")
@@ -217,7 +217,7 @@ class Crawl:
             self._visiting.begin(host, slot, now, new=new, named=True)
             if self._free(now) <= 0:
                 break
-        for host, slot, new in self._second_looks.due(now) if self._free(now) > 0 else ():
+        for host, slot, new in self._crowded_pages.due(now) if self._free(now) > 0 else ():
             self._visiting.begin(host, slot, now, new=new)
             if self._free(now) <= 0:
                 break
@@ -472,7 +472,7 @@ class Crawl:
 
     def _idle(self, now: float) -> bool:
         busy = self._network.in_flight or self._access.busy or self._visiting.unlearned or not self._probes.idle(now)
-        busy = busy or not self._shown(now) or not self._second_looks.idle(now)
+        busy = busy or not self._shown(now) or not self._crowded_pages.idle(now)
         return not busy and self.frontier.idle(now) and (not self.tuning.config.sitemaps or self._sitemaps.idle(now))
 
     def _patience(self, now: float) -> float:
@@ -495,7 +495,7 @@ class Crawl:
                 soonest = now + WAITING_S if self._leisure.busy and self._network.in_flight else now
                 until = min(until, max(self.frontier.next_at(), soonest), self._probes.next_at())
                 until = min(until, self._random_probes.next_at(), self._checks.next_at())
-                until = min(until, self._second_looks.next_at())
+                until = min(until, self._crowded_pages.next_at())
             elif not self._pace.free(now):
                 until = min(until, self._pace.next_at)
         return max(until - now, 0.0)

@@ -10,9 +10,9 @@ from evercrawl.crawl.enforcing import Enforcing
 from evercrawl.crawl.hearing import Hearing
 from evercrawl.crawl.learn.cash import Cashier
 from evercrawl.crawl.learn.changes import Changes
+from evercrawl.crawl.learn.crowded_pages import CrowdedPages
 from evercrawl.crawl.learn.indexing import Indexing
 from evercrawl.crawl.learn.learning import learner_of
-from evercrawl.crawl.learn.second_looks import SecondLooks
 from evercrawl.crawl.learn.settling import Settling
 from evercrawl.crawl.learn.virtual_turns import VirtualTurns
 from evercrawl.crawl.orders.checks import Checks
@@ -264,7 +264,7 @@ class Parts:
             scope=scope,
         )
         self.checks = Checks(partition, frontier, barred, memory.quarantine)
-        self.second_looks = SecondLooks(partition, budgets, frontier, barred, memory.quarantine)
+        self.crowded_pages = CrowdedPages(partition, budgets, frontier, barred, memory.quarantine)
         self.pace = Pace(config.rate_per_s, config.rate_bytes_per_s)
         beside = config.render != "never" or config.tdmrep or memory.requisites is not None
         self.errands = _errands(config, self, memory, outside) if beside else None
@@ -285,7 +285,7 @@ class Parts:
             random_probes=choosing.random_probes,
             heard=outside.heard,
             checks=self.checks,
-            second_looks=self.second_looks,
+            crowded_pages=self.crowded_pages,
             weighing=choosing.weight.listener if choosing.weight is not None else None,
             requisites=self.requisites,
             virtual_turns=self.virtual_turns,
@@ -336,7 +336,7 @@ class Parts:
             quarantine=memory.quarantine,
             enforcing=self.enforcing,
             checks=self.checks,
-            second_looks=self.second_looks,
+            crowded_pages=self.crowded_pages,
             rendering=self.rendering,
             tdm=self.tdm,
         )

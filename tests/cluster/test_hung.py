@@ -1,10 +1,7 @@
 """Processes of partitions that hang: what people are told, what becomes of their share, and when they are ended."""
 
 import asyncio
-import socket
 import time
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -12,94 +9,11 @@ from evercrawl.ask.parts_line import PartState
 from evercrawl.cluster import coordinator, patience
 from evercrawl.cluster.birth import born
 from evercrawl.cluster.coordinator import Coordinator
-from evercrawl.cluster.part import PartPlan
 from evercrawl.cluster.patience import Patience
-from evercrawl.cluster.wire import (
-    CeilingShared,
-    Frame,
-    LeaveAsked,
-    LeaveGiven,
-    PagesAllowed,
-    PartReport,
-    packed,
-    read_frame,
-)
+from evercrawl.cluster.wire import CeilingShared, LeaveGiven
 from evercrawl.config import Config
 from evercrawl.progress import Limits, Progress
-
-
-class Played:
-    """A process of a partition that says what it is to, and keeps what it hears."""
-
-    gone = True
-
-    def __init__(self, plan: PartPlan) -> None:
-        self.number, self.ours = plan.share.number, socket.socketpair()
-        self.heard, self.killed = list[Frame](), asyncio.Event()
-        self.hangs, self.used = False, 1.0
-        self.joins_after_s, self.wants = 0.0, 5  # pages
-        self._talking = asyncio.ensure_future(self._talk())
-
-    async def connected(self):
-        await asyncio.sleep(self.joins_after_s)
-        return await asyncio.open_connection(sock=self.ours[0])
-
-    async def ended(self) -> str:
-        await self.killed.wait()
-        self._talking.cancel()
-        return "killed"
-
-    def kill(self) -> None:
-        self.killed.set()
-
-    async def _talk(self) -> None:
-        reader, writer = await asyncio.open_connection(sock=self.ours[1])
-        listening, ceiling = asyncio.ensure_future(self._listen(reader)), 1.0
-        try:
-            while True:
-                if self.heard and not self.hangs:
-                    shares = [frame.part for frame in self.heard if isinstance(frame, CeilingShared)]
-                    ceiling = shares[-1] if shares else ceiling
-                    pages = [frame.visits for frame in self.heard if isinstance(frame, PagesAllowed)] or [0]
-                    visits = self.wants if pages[-1] < 0 else min(self.wants, pages[-1])
-                    writer.write(packed(LeaveAsked(time.monotonic())))
-                    report = PartReport(
-                        7, 0, 1, 3, visits, allowed=pages[-1], at_rest=visits == self.wants,
-                        used=self.used * ceiling, ceiling=ceiling, pid=70 + self.number,
-                    )  # fmt: skip
-                    writer.write(packed(report))
-                await asyncio.sleep(0.02)
-        finally:
-            listening.cancel()
-            writer.close()
-
-    async def _listen(self, reader: asyncio.StreamReader) -> None:
-        while (frame := await read_frame(reader)) is not None:
-            await seen(lambda: not self.hangs)
-            self.heard.append(frame)
-
-
-class PlayedLauncher:
-    """Begins played processes; `prepare` is told of each."""
-
-    def __init__(self, directory: Path, prepare: Callable[[Played], None] = lambda _: None) -> None:
-        self.directory_of_all, self.processes, self._prepare = directory, list[Played](), prepare
-
-    def missing(self, number: int) -> str:
-        return ""
-
-    def directory(self, number: int) -> Path:
-        return self.directory_of_all / f"part-{number}"
-
-    def where(self, number: int) -> str:
-        return "box"
-
-    def launch(self, plan: PartPlan) -> Played:
-        plan.directory.mkdir(exist_ok=True)
-        (plan.directory / "crawl.json").write_text("{}")  # as far as anybody looks, it has a crawl
-        self.processes.append(Played(plan))
-        self._prepare(self.processes[-1])
-        return self.processes[-1]
+from tests.cluster.played import Played, PlayedLauncher, seen
 
 
 @pytest.fixture
@@ -113,12 +27,6 @@ def quick(monkeypatch):
     monkeypatch.setattr(coordinator, "END_S", 0.1)
     monkeypatch.setattr(coordinator, "LAST_WORDS_S", 0.05)
     monkeypatch.setattr("evercrawl.cluster.ceilings.EVERY_S", 0.1)
-
-
-async def seen(what: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
-        while not what():  # noqa: ASYNC110 - it is the process beside that changes
-            await asyncio.sleep(0.01)
 
 
 def test_a_hung_process_is_named_its_share_is_used_by_others_and_it_is_ended_in_the_end(tmp_path, quick):
@@ -155,6 +63,48 @@ def test_a_hung_process_is_named_its_share_is_used_by_others_and_it_is_ended_in_
     assert "kill -9 70" in said[0]
     assert said[1] == "partition 0: its process continues"
     assert sum("said nothing" in sentence for sentence in said) == 2
+
+
+def test_who_asks_for_leave_and_does_not_report_gets_none_and_its_share_is_used_by_others(tmp_path, quick):
+    async def run() -> None:
+        launcher, stop = PlayedLauncher(tmp_path), asyncio.Event()
+        one = Coordinator(tmp_path, born(tmp_path, 2), Config(rate_per_s=10.0), (), Limits(), lambda _: None, launcher)
+        running = asyncio.ensure_future(one.run(stop))
+        await seen(lambda: len(launcher.processes) == 2 and all(len(each.heard) > 4 for each in launcher.processes))
+        mute, other = launcher.processes
+        mute.reports = False
+        await seen(lambda: CeilingShared(1.9) in other.heard)
+        last = len(mute.heard)
+        await asyncio.sleep(0.06)
+        assert not any(isinstance(frame, LeaveGiven) for frame in mute.heard[last:])
+        mute.reports = True
+        await seen(lambda: any(isinstance(frame, LeaveGiven) for frame in mute.heard[last:]))
+        stop.set()
+        await running
+
+    asyncio.run(run())
+
+
+def test_a_run_of_so_many_pages_does_not_wait_for_a_process_that_hangs(tmp_path, quick, monkeypatch):
+    monkeypatch.setattr(patience, "ENDED_S", 600.0)
+    processes = list[Played]()
+
+    def prepare(process: Played) -> None:
+        processes.append(process)
+        process.wants = 1 if process.number == 0 else 100
+
+    async def run() -> object:
+        launcher = PlayedLauncher(tmp_path, prepare)
+        one = Coordinator(tmp_path, born(tmp_path, 2), Config(), (), Limits(pages=40), lambda _: None, launcher)
+        running = asyncio.ensure_future(one.run())
+        await seen(lambda: one.states()[0].visits > 0)
+        processes[0].hangs = True  # it may make some more
+        return await asyncio.wait_for(running, 5)
+
+    summary = asyncio.run(run())
+    assert summary.reason == "pages"
+    assert 20 < summary.visits < 40
+    assert len(processes) == 2
 
 
 def test_pages_that_were_meant_for_who_needs_none_come_to_who_does_even_if_that_was_decided_before_they_joined(

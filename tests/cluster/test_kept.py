@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from evercrawl.cluster.birth import ClusterBirth, WholeCopy, part_directory, read_birth, write_birth
+from evercrawl.cluster.copy_register import CopyRegister, on_one_device
 from evercrawl.cluster.folder_keeper import FolderKeeper
-from evercrawl.cluster.second_copies import SecondCopies, on_one_device
+from evercrawl.cluster.lost_part import restore_lost
 from evercrawl.config import Config
 from evercrawl.errors import ConfigError
 from evercrawl.simulate.parted.reached import reached
@@ -82,9 +83,9 @@ def whole(place: Path, life: int) -> FolderKeeper:
     return keeper
 
 
-def anew(directory: Path) -> SecondCopies:
+def anew(directory: Path) -> CopyRegister:
     """Return what another process knows of the copies."""
-    return SecondCopies(directory, read_birth(directory))
+    return CopyRegister(directory, read_birth(directory))
 
 
 def here(directory: Path) -> Path:
@@ -101,7 +102,7 @@ def test_a_copy_that_lacks_what_counted_since_is_not_opened(crawled):
     copies, part = anew(directory), part_directory(directory, 1)
     place = copies.place(kept["a"], 1, 3, part)
     assert place == directory.parent / "a" / "crawl" / "part-1"
-    keeper = whole(place, 3)
+    whole(place, 3)
     copies.caught_up(1)
     assert read_birth(directory).copies == read_birth(place.parent).copies == {1: WholeCopy(str(place), 3)}
     assert anew(directory).since(1) == 3
@@ -113,14 +114,14 @@ def test_a_copy_that_lacks_what_counted_since_is_not_opened(crawled):
     said = []
     for since in (None, 3):
         with pytest.raises(ConfigError, match="the crawl ran without it"):
-            keeper.restore(part, 5, since, said.append)
+            restore_lost(place, part, 5, since, said.append)
     whole(place, 5)
     with pytest.raises(ConfigError, match="the crawl ran without it"):  # an older copy
-        keeper.restore(part, 7, 6, said.append)
-    keeper.restore(part, 7, 5, said.append)
+        restore_lost(place, part, 7, 6, said.append)
+    restore_lost(place, part, 7, 5, said.append)
     assert "part-1 was gone" in said[0]
-    keeper.restore(part, 8, 5, said.append)  # it is there
-    FolderKeeper(place.parent / "none").restore(directory / "part-0", 5, 1, said.append)  # a new partition
+    restore_lost(place, part, 8, 5, said.append)  # it is there
+    restore_lost(place.parent / "none", directory / "part-0", 5, 1, said.append)  # a new partition
     assert len(said) == 1
 
 
@@ -173,6 +174,23 @@ def test_a_partition_that_is_not_there_is_not_begun_anew(crawled):
         anew(directory).place(kept["a"], 1, 5, part)
 
 
+def test_what_could_not_be_written_beside_the_copies_is_written_once_it_can_be(crawled):
+    """So that a crawl can go on from there whose disk is lost."""
+    directory, kept = crawled
+    disk, away = directory.parent / "a", directory.parent / "not mounted"
+    disk.rename(away)
+    copies = anew(directory)
+    place = copies.place(kept["a"], 1, 3, here(directory))
+    copies.write_owed()
+    assert not disk.exists()
+    away.rename(disk)
+    copies.write_owed()
+    assert read_birth(place.parent) == read_birth(directory)
+    (place.parent / "cluster.json").unlink()
+    copies.write_owed()
+    assert not (place.parent / "cluster.json").exists()  # for it was written
+
+
 def test_copies_on_the_device_of_the_crawl_are_warned_of(crawled):
     directory, kept = crawled
     assert on_one_device(Config(), directory) == ""
@@ -196,10 +214,10 @@ def test_a_new_folder_of_copies_is_synced_in_the_one_above(tmp_path, monkeypatch
 def test_a_restoration_that_fails_is_said_and_not_tried_for_ever(crawled):
     directory, kept = crawled
     place = anew(directory).place(kept["a"], 1, 3, part_directory(directory, 1))
-    keeper = whole(place, 3)
+    whole(place, 3)
     part_directory(directory, 1).write_bytes(b"no directory")
     with pytest.raises(ConfigError, match="cannot be restored from its second copy"):
-        keeper.restore(part_directory(directory, 1), 4, 3, print)
+        restore_lost(place, part_directory(directory, 1), 4, 3, print)
 
 
 def test_a_folder_that_is_gone_is_said_and_written_again_when_it_is_back(tmp_path):

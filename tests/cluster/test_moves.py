@@ -12,17 +12,21 @@ import msgspec
 import pytest
 
 from evercrawl.cli.main import main
-from evercrawl.cluster import moving
+from evercrawl.cluster import coordinator, moving, transfer
 from evercrawl.cluster.birth import ClusterBirth, part_directories, read_birth, write_birth
+from evercrawl.cluster.coordinator import Coordinator
 from evercrawl.cluster.moving import move_part, read_move
+from evercrawl.config import Config
 from evercrawl.errors import ConfigError, NoRoomError, StoreError
 from evercrawl.model.stored.reader import opened
+from evercrawl.progress import Limits
 from evercrawl.simulate.parted.reached import reached
 from evercrawl.store.backup import MOVING, backup
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.disk.moved import MOVED
 from evercrawl.store.partition import Partition
+from tests.cluster.played import Played, PlayedLauncher, seen
 
 
 def test_a_partition_moves_while_it_crawls_and_again_when_it_does_not(served):
@@ -138,7 +142,7 @@ def test_a_move_that_was_broken_off_is_gone_on_with_and_no_other(wide, tmp_path,
         raise StoreError("the disk is full")
 
     with monkeypatch.context() as patched:
-        patched.setattr(moving, "write_birth", fail)
+        patched.setattr(transfer, "write_birth", fail)
         with pytest.raises(StoreError, match="full"):
             move_part(wide, 1, tmp_path / "new", lambda said: None)
     (wide / "part-0").mkdir()
@@ -193,6 +197,120 @@ def test_who_waits_for_a_move_looks_where_the_partition_is(wide, tmp_path, left)
     assert not moved.error
 
 
+def test_who_is_killed_before_the_old_directory_is_marked_has_it_marked_by_whoever_comes_next(
+    wide, tmp_path, monkeypatch
+):
+    old, new, said = wide / "part-1", tmp_path / "new", list[str]()
+
+    def killed(directory: Path) -> str:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(transfer, "mark_left", killed)
+        with pytest.raises(KeyboardInterrupt):
+            move_part(wide, 1, new, said.append)
+    assert part_directories(wide)[1] == new
+    assert not (old / MOVED).exists()
+    moving.PartMoves(wide, Nobody(), said.append)
+    with pytest.raises(ConfigError, match=f"was moved to {new}"):
+        opened(old)
+    assert read_birth(wide).left == {}
+    opened(new).close()
+    write_birth(wide, msgspec.structs.replace(read_birth(wide), left={str(old): 1, str(tmp_path / "removed"): 1}))
+    moving.PartMoves(wide, Nobody(), said.append)  # it says so already
+    assert read_birth(wide).left == {str(tmp_path / "removed"): 1}
+    assert said == []
+
+
+def test_nothing_is_marked_that_is_of_another_crawl(wide, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    Partition(other, os.urandom, now=1e9).close()
+    write_birth(wide, msgspec.structs.replace(read_birth(wide), left={str(other): 1}))
+    moving.PartMoves(wide, Nobody(), print)
+    opened(other).close()
+
+
+def test_who_waits_for_a_move_does_not_wait_for_a_process_that_hangs(wide, tmp_path, monkeypatch):
+    def silent(directory: Path) -> None:
+        raise StoreError("the process that runs the crawl (7) has not answered for 7 s")
+
+    monkeypatch.setattr(moving, "part_states", silent)
+    monkeypatch.setattr(moving, "ASKED_S", 0.02)
+    monkeypatch.setattr(moving, "HUNG_S", 0.05)
+    monkeypatch.setattr(moving, "LOOK_S", 0.01)
+    with Lock.take(wide, "evercrawl crawl", 1e9), pytest.raises(StoreError, match=r"has not answered.*move it again"):
+        move_part(wide, 1, tmp_path / "new", lambda said: None)
+
+
+def test_an_error_that_nobody_foresaw_ends_the_move_and_another_can_be_made(wide, tmp_path, monkeypatch):
+    said = list[str]()
+
+    async def go() -> None:
+        moves = moving.PartMoves(wide, Nobody(), said.append)
+        for patch in (True, False):
+            with pytest.MonkeyPatch.context() as patched:
+                if patch:
+                    patched.setattr(moving, "prepare", lambda *_: 1 / 0)
+                ask(wide, tmp_path / "new")
+                moves.turn()
+                async with asyncio.timeout(5):
+                    while not read_move(wide).done:  # noqa: ASYNC110 - it is the task beside that changes it
+                        await asyncio.sleep(0.01)
+                await asyncio.sleep(0)
+        await moves.close()
+
+    asyncio.run(go())
+    assert said[0] == "partition 1 was not moved: ZeroDivisionError: division by zero"
+    assert f"is in {tmp_path / 'new'}" in said[1]
+
+
+def test_while_the_rest_is_copied_no_process_is_there_and_the_next_begins_in_the_new_place(wide, tmp_path, monkeypatch):
+    """The order at the end of a move: the process ends, the rest is copied, that is written down, another begins."""
+    new, order = tmp_path / "new", list[str]()
+    launcher = PlayedLauncher(wide)
+    whole, write = transfer.copy_part, transfer.write_birth
+
+    def processes() -> int:
+        return sum(each.number == 1 and not each.killed.is_set() for each in launcher.processes)
+
+    def copied(source: Path, goal: Path, see: Callable[[], None]) -> int:
+        order.append(f"copied beside {processes()}")
+        return whole(source, goal, see)
+
+    def written(directory: Path, birth: ClusterBirth) -> None:
+        if birth.homes and "written" not in order:
+            assert processes() == 0
+            order.append("written")
+        write(directory, birth)
+
+    def began(process: Played) -> None:
+        if process.number == 1:
+            order.append(f"began in {part_directories(wide)[1].name}")
+
+    async def run() -> None:
+        stop = asyncio.Event()
+        one = Coordinator(wide, read_birth(wide), Config(), (), Limits(), lambda _: None, launcher)
+        running = asyncio.ensure_future(one.run(stop))
+        await seen(lambda: len(launcher.processes) == 2 and all(each.heard for each in launcher.processes))
+        ask(wide, new)
+        await seen(lambda: len(launcher.processes) == 3 and read_move(wide).done)
+        assert not launcher.processes[0].killed.is_set()  # the other goes on
+        assert launcher.lives == [1, 2, 3]
+        stop.set()
+        await running
+
+    launcher.prepare = began
+    monkeypatch.setattr(coordinator, "TURN_S", 0.02)
+    monkeypatch.setattr(coordinator, "END_S", 0.1)
+    monkeypatch.setattr(coordinator, "LAST_WORDS_S", 0.05)
+    monkeypatch.setattr(transfer, "copy_part", copied)
+    monkeypatch.setattr(moving, "copy_part", copied)
+    monkeypatch.setattr(transfer, "write_birth", written)
+    asyncio.run(run())
+    assert order == ["began in part-1", "copied beside 1", "copied beside 0", "written", "began in new"]
+
+
 class Nobody:
     """Holds no processes."""
 
@@ -208,7 +326,7 @@ def ask(wide: Path, goal: Path) -> None:
 
 
 def test_who_stops_the_crawl_breaks_a_move_off_within_a_round(wide, tmp_path, monkeypatch):
-    said, copied, whole = list[str](), list[str](), moving.backup
+    said, copied, whole = list[str](), list[str](), transfer.backup
 
     def watched(source: Path, goal: Path, now: float, watch: Callable[[str, int, int], None]) -> object:
         def seen(name: str, done: int, total: int) -> None:
@@ -223,7 +341,7 @@ def test_who_stops_the_crawl_breaks_a_move_off_within_a_round(wide, tmp_path, mo
         moves.turn()
         await moves.close()
 
-    monkeypatch.setattr(moving, "backup", watched)
+    monkeypatch.setattr(transfer, "backup", watched)
     asyncio.run(go())
     assert len(copied) == 1
     assert said == ["partition 1 was not moved: the crawl ended"]

@@ -232,7 +232,7 @@ def learner_of(
     random_probes: RandomProbes | None = None,
     heard: VisitListener | None = None,
     checks: VisitListener | None = None,
-    second_looks: VisitListener | None = None,
+    crowded_pages: VisitListener | None = None,
     weighing: VisitListener | None = None,
     requisites: VisitListener | None = None,
     virtual_turns: VirtualTurns | None = None,
@@ -254,7 +254,7 @@ def learner_of(
         What a visit does to the cash, and what it teaches about change.
     budgets
         How many URLs of a host and of a site are taken in; the usual where none are given.
-    known, expecting, mirrors, lessons, probes, indexing, random_probes, checks, second_looks
+    known, expecting, mirrors, lessons, probes, indexing, random_probes, checks, crowded_pages
         Listeners of which a crawl may have none: what policies ask of links; what unread pages are expected to be;
         hosts that are compared; what policies learn; hosts suspected of soft 404s; the search index; copies that were
         drawn; pages that orders have requested; pages with links that found no room.
@@ -279,7 +279,7 @@ def learner_of(
     queueing = Queueing(frontier, retirees, refresh_after_s, state.post)
     listeners = (
         near, budgets, mirrors, known, weighing, lessons, expecting, probes, indexing, queueing, random_probes, checks,
-        second_looks, tally, heard, requisites,
+        crowded_pages, tally, heard, requisites,
     )  # fmt: skip
 
     def release(_: int) -> None:

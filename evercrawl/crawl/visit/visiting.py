@@ -17,7 +17,7 @@ from evercrawl.types import SILENT, Exchange, Outcome, Request
 if TYPE_CHECKING:
     from evercrawl.config import Config
     from evercrawl.crawl.enforcing import Enforcing
-    from evercrawl.crawl.learn.second_looks import SecondLooks
+    from evercrawl.crawl.learn.crowded_pages import CrowdedPages
     from evercrawl.crawl.orders.checks import Checks
     from evercrawl.crawl.pace import Pace
     from evercrawl.crawl.probes.random_probes import RandomProbes
@@ -76,7 +76,7 @@ class Visiting:
         Which pages our own code failed on; these are not asked for any more.
     enforcing, checks
         Which pages the scope keeps out now, whatever it was when they became known; and told of what begins.
-    second_looks
+    crowded_pages
         Told of what begins, and comes to nothing.
     rendering
         Which pages are read in a browser; None where none is.
@@ -110,11 +110,11 @@ class Visiting:
         quarantine: Quarantine,
         enforcing: Enforcing,
         checks: Checks,
-        second_looks: SecondLooks,
+        crowded_pages: CrowdedPages,
         rendering: Rendering | None = None,
         tdm: TdmPolicies | None = None,
     ) -> None:
-        self._enforcing, self._checks, self._second_looks = enforcing, checks, second_looks
+        self._enforcing, self._checks, self._crowded_pages = enforcing, checks, crowded_pages
         self._partition, self._config = partition, config
         self._frontier, self._access = frontier, access
         self._planning, self._random_probes, self._mirrors = planning, random_probes, mirrors
@@ -208,7 +208,7 @@ class Visiting:
             self._storing.changed()
         self._access.start(request, host, now)
         self._checks.began(slot)
-        self._second_looks.began(slot)
+        self._crowded_pages.began(slot)
         self.underway += 1
         self._pace.started(now)
         if self._random_probes.began(slot, now):
@@ -264,7 +264,7 @@ class Visiting:
         self._pace.received(now, len(exchange.head))
         self._access.ended(tag.host, exchange, now)
         self._checks.put_back(tag.slot)
-        self._second_looks.put_back(tag.slot)
+        self._crowded_pages.put_back(tag.slot)
         self._frontier.put_first(tag.host, tag.slot, new=new)
 
     def gather(self, now: float) -> None:

@@ -11,7 +11,7 @@ Three budgets, judged after scope and before a URL becomes known:
 
 What is refused is not remembered, but that something was: a page whose links did not all get in is read anew at its
 next visit, though it may not have changed, and what it links to may come in then; results of a search are not worth it.
-If its own host had no room, that visit comes as soon as there is some (`crawl.learn.second_looks`).
+If its own host had no room, that visit comes as soon as there is some (`crawl.learn.crowded_pages`).
 
 References
 ----------

@@ -34,7 +34,7 @@ MOST_LOOK_S: Final = 10.0
 _HAVE_LINKS: Final = np.isin(np.arange(256), (Outcome.OK, Outcome.TRUNCATED, Outcome.REDIRECT))
 
 
-class SecondLooks:
+class CrowdedPages:
     """Keeps the pages whose links found no room on their own host, and says when which is to be visited.
 
     Nothing of it is in the journal: after a restart it is looked for, a few pages at a time, on hosts whose backlog may

@@ -32,7 +32,7 @@ def on_one_device(settings: Config, directory: Path) -> str:
     )
 
 
-class SecondCopies:
+class CopyRegister:
     """The second copies of one crawl.
 
     Beside them is what the directory of all partitions says of itself, and the settings: with these and the copies
@@ -49,6 +49,7 @@ class SecondCopies:
         self._whole, self._begun = dict(birth.copies), set(birth.begun)
         self._writes = dict[int, WholeCopy]()  # what processes write now
         self._above: Path | None = None
+        self._owed = set[Path]()  # folders of copies that have yet to hear how things are
 
     def place(self, settings: Config, number: int, life: int, part: Path | None) -> Path | None:
         """Return where a partition that begins now has its second copy; None where its disk is enough.
@@ -98,9 +99,8 @@ class SecondCopies:
         """See that a copy that will lack what counts is not opened, by this directory or by what is beside the copy."""
         del self._whole[number]
         note_copy(self._directory, number, None)
-        self._above = Path(whole.place).parent
-        if self._above.is_dir():
-            self._copy_birth()
+        self._owed.add(Path(whole.place).parent)
+        self.write_owed()
         with contextlib.suppress(OSError, StoreError):  # its disk may be gone: the life tells that it is old
             distrust(Path(whole.place))
 
@@ -125,13 +125,20 @@ class SecondCopies:
             self._copy_birth()
 
     def _copy_birth(self) -> None:
-        """Write what is needed beside the copies; where that fails they fail too, and say so."""
-        if self._above is None:
-            return
-        with contextlib.suppress(OSError, StoreError):
-            made(self._above)
-            with contextlib.closing(RealDisk(self._above)) as disk:
-                for name in (FILE, FILE_NAME):
-                    file = self._directory / name
-                    if file.is_file():
-                        disk.replace(name, [file.read_bytes()], private=True)
+        """Write what is needed beside the copies."""
+        if self._above is not None:
+            self._owed.add(self._above)
+            self.write_owed()
+
+    def write_owed(self) -> None:
+        """Write it where it could not be written; while that fails the copies fail too, and say so."""
+        for above in list(self._owed):
+            with contextlib.suppress(OSError, StoreError):
+                if above == self._above:
+                    made(above)
+                with contextlib.closing(RealDisk(above)) as disk:
+                    for name in (FILE, FILE_NAME):
+                        file = self._directory / name
+                        if file.is_file():
+                            disk.replace(name, [file.read_bytes()], private=True)
+                self._owed.discard(above)

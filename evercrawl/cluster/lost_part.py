@@ -1,0 +1,84 @@
+"""Opens the second copy of a partition whose directory is gone, in its place."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.errors import ConfigError, NoRoomError, StoreError
+from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.disk.lock import Lock
+from evercrawl.store.keeper.copy import STATE_FILE
+from evercrawl.store.keeper.folder import alone, is_held
+from evercrawl.store.keeper.restoring import lacks_all, restore_copy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+    from pathlib import Path
+
+_PURPOSE: Final = "opening a second copy"
+
+
+def restore_lost(place: Path, directory: Path, life: int, since: int | None, tell: Callable[[str], None]) -> None:
+    """Open the copy in a folder if a partition's directory is gone; do nothing where it is there, or there is no copy.
+
+    Parameters
+    ----------
+    place
+        Where the copy is.
+    directory, life
+        Of the partition, and the number of the life that begins.
+    since
+        The life that saw the copy whole; None where it has not all that counts.
+    tell
+        Told what was done.
+
+    Raises
+    ------
+    ConfigError
+        What counted is in neither, or it cannot be copied.
+    """
+    if not (place / STATE_FILE).is_file():
+        return
+    with _said(place, directory):
+        directory.mkdir(parents=True, exist_ok=True)
+    lock = Lock.take(directory, _PURPOSE, time.time())  # where an earlier process still has it, it is tried again
+    try:
+        with _said(place, directory):
+            copied = _restored(place, directory, life, since)
+    finally:
+        lock.release()
+    if copied is not None:
+        tell(
+            f"{directory} was gone: it was restored from its second copy ({copied} bytes of journal); pages whose "
+            "bodies were only there are fetched again"
+        )
+
+
+@contextlib.contextmanager
+def _said(place: Path, directory: Path) -> Generator[None]:
+    """Say what is to be mended; no process can do it by trying again."""
+    try:
+        yield
+    except NoRoomError:
+        raise
+    except (OSError, StoreError) as error:
+        raise ConfigError(
+            f"{directory} cannot be restored from its second copy in {place}: {error}; mend that, and start the crawl "
+            "again"
+        ) from error
+
+
+def _restored(place: Path, directory: Path, life: int, since: int | None) -> int | None:
+    """Return how many bytes were copied; None where the directory is there."""
+    with contextlib.closing(RealDisk(directory)) as target:
+        if not lacks_all(target):
+            return None
+        if since is None or not is_held(place, since):
+            raise ConfigError(
+                f"{directory} has no partition, and its second copy in {place} lacks what counted since: the crawl ran "
+                "without it, or something was forgotten; restore the directory from a backup"
+            )
+        with alone(place), contextlib.closing(RealDisk(place)) as copy:
+            return restore_copy(copy, target, life)
