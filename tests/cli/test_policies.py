@@ -21,7 +21,7 @@ def test_all_are_listed_with_what_they_do(capsys):
 def test_one_is_told_with_its_parameters_and_the_columns_of_its_tables(capsys):
     assert main(["policies", "tianwang"]) == 0
     told = capsys.readouterr().out
-    assert "\n  capacity=0\n    N_C, visits per cycle; 0 for" in told
+    assert "\n  capacity=0\n    N_C, the number of visits per cycle; 0: as many" in told
     assert "\npolicy.RemainedURLs: " in told
     assert "\n  due_at (instant)\n" in told
 

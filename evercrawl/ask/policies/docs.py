@@ -72,7 +72,7 @@ def options(kind: type[Policy]) -> list[Option]:
 
     >>> from evercrawl.schedule.policies.xyleme import Xyleme
     >>> options(Xyleme)
-    [Option(name='cycle', default=0.2, meaning='Share of the visits that follow the cycle, from 0.001 to 1.')]
+    [Option(name='cycle', default=0.2, meaning='Share of the visits that follow the cycle.')]
     """
     told = _told(kind, "Parameters", "")
     return [Option(name, default, _flat(told.get(name, ""))) for name, default in parameters(kind).items()]

@@ -96,8 +96,8 @@ class NutchAdaptive(Adaptive):
     longest
         Maximum interval.
     stretch
-        1 for intervals no shorter than the time since the last change, as the original's code has it; 0 for intervals
-        that only what visits find makes longer, which keeps pages fresher that change seldom.
+        1: an interval is at least the time since the last change, as in the original's code. 0: only the results of
+        visits lengthen intervals, which keeps rarely changing pages fresher.
     work_conserving
         1 to continue, if nothing is due, with the page with the smallest fraction of its interval left.
 

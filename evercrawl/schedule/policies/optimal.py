@@ -28,8 +28,8 @@ class Optimal(PlannedRates):
     Parameters
     ----------
     objective
-        What is made best: freshness; harmonic, the cost of missed changes; age; or bytes: freshness where a page that
-        changed costs more than one that did not, as the crawl's budget counts.
+        What is optimised: freshness; harmonic, the cost of missed changes; age; or bytes, freshness if the budget is in
+        bytes, so that a visit to a changed page costs more.
     new_share, estimator, replan
         See `PlannedRates`.
 

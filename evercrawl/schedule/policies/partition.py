@@ -50,17 +50,17 @@ class Partitioned(PlannedRates):
     Parameters
     ----------
     grouping
-        By what pages are sorted into groups: p, importance; lam, rate of change; p_over_lam, their quotient; or pf,
-        importance x freshness at one rate of visits that is the same for all.
+        Key by which pages are sorted into groups: p, importance; lam, rate of change; p_over_lam, their quotient; or
+        pf, importance x freshness if all pages were visited at the same rate.
     groups
         Maximum number of groups.
     steps
-        How often, at most, pages move to the group whose centre is nearest, before the groups are solved; 0 leaves them
-        as they were sorted.
+        Maximum number of times that pages move to the group with the nearest centre before the groups are solved; 0
+        leaves them as they were sorted.
     distance
-        How near a page is to a centre: plain, the Euclidean distance on (p, lambda), as published, each in parts of its
-        mean over all pages, for their units are not told; or roots, the same on their square roots over the spreads of
-        these, by which not only the few pages count that matter or change most.
+        Distance of a page from a centre: plain, the Euclidean distance on (p, lambda), as published, each divided by
+        its mean over all pages, because the paper gives no units; or roots, the distance on their square roots divided
+        by the standard deviations of these, so that the few pages with the highest importance or rate do not dominate.
     new_share, estimator, replan
         See `PlannedRates`.
 
@@ -115,15 +115,15 @@ class Partitioned(PlannedRates):
             The groups of the last plan, if there was one.
 
             group : number
-                Which it is, from 0, in ascending order of what pages are sorted by, before any moved.
+                Number of the group, from 0, in ascending order of the sorting key before pages moved.
             pages : pages
-                Number of its pages.
+                Number of pages.
             importance : shares of importance, up to one factor
-                Of its representative: the mean over its pages.
+                Importance of its representative: the mean over its pages.
             changes_per_day : changes a day
-                Likewise.
+                Rate of change of its representative: the mean over its pages.
             visits_per_day : visits a day
-                Of each of its pages.
+                Visits of each of its pages.
         """
         found = self._planned
         if found is None:

@@ -47,12 +47,14 @@ class Sampling(PlannedRates):
     Parameters
     ----------
     part
-        r, visits of a period, as a part of all pages.
+        r, the number of visits in a period, as a fraction of all pages.
     size
-        How many pages of a site are probed: exact, what finds the most changes; best, its first order, which spends all
-        on probes where a site has few visits; or printed, as in the survey.
+        Number of pages of a site that are probed: exact, the number that finds the most changes; best, its first-order
+        approximation, which spends all visits of a site with few visits on probes; or printed, the formula as printed
+        in the survey.
     split
-        greedy: the site with the largest share first; or proportional to the changed pages that are expected.
+        How the other visits are split: greedy, the site with the largest share of changes first; or proportional to the
+        expected number of changed pages.
     new_share
         See `PlannedRates`.
 
@@ -206,11 +208,11 @@ class Sampling(PlannedRates):
             Results of recent visits for each site, probes and others.
 
             site : site
-                The page.
+                The site.
             told : visits
                 Visits that showed whether the page had changed; older ones count less.
             changed : share of these
-                That found it had.
+                Share of these visits that found the page changed.
         """
         number, told, changed = self._sites.all()
         return {"sites": {"site": number, "told": told, "changed": changed / told}}

@@ -57,7 +57,8 @@ class StormcrawlerAdaptive(Follows, Adaptive):
     increase
         Growth of an interval after a visit that finds no change, as a fraction of it.
     decrease
-        How far it goes down towards the shortest by one that finds a change, as a part of what lies between.
+        Reduction of an interval after a visit that finds a change, as a fraction of its distance to the shortest
+        interval.
     shortest
         Minimum interval, in whole minutes.
     longest
@@ -67,8 +68,8 @@ class StormcrawlerAdaptive(Follows, Adaptive):
     gone
         Time after which a page that was gone is tried again.
     new_share
-        Part of the visits that goes to new pages, while there are any. The original serves all in the order of their
-        dates, where a new page's date is that of its discovery.
+        Share of the visits for new pages, while there are any. The original visits all pages in the order of their
+        dates; the date of a new page is that of its discovery.
     work_conserving
         1 to continue, if nothing is due, with the page with the smallest fraction of its interval left.
 

@@ -35,7 +35,7 @@ class Xyleme(Follows, Resumes, Policy):
     Parameters
     ----------
     cycle
-        Share of the visits that follow the cycle, from 0.001 to 1.
+        Share of the visits that follow the cycle.
 
     Raises
     ------

@@ -91,9 +91,9 @@ class Adaptive(Learns, Tabulates, Policy):
             slot : page
                 The page.
             interval_s : seconds
-                Interval from its last visit to the next.
+                Interval from the page's last visit to its next.
             due_at : instant
-                When it falls due.
+                When the page is due.
         """
         slot = np.flatnonzero(~np.isnan(self._kept.upto(0)["modified_at"])).astype(np.uint32)
         rows = self._kept.take(slot)

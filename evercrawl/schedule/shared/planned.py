@@ -43,7 +43,7 @@ class PlannedRates(Learns, Allocates, Tunable, Follows, Resumes, Tabulates, Poli
     Parameters
     ----------
     new_share
-        Share of the visits for new pages while there are any, from 0 to 1.
+        Share of the visits for new pages, while there are any.
     estimator
         Estimate of a page's rate of change. From its posterior: typical, e to the mean of the logarithm, or gamma, the
         mean. From the results of its visits: log_corrected, Cho's estimator for random checks, or naive, changes
@@ -51,7 +51,7 @@ class PlannedRates(Learns, Allocates, Tunable, Follows, Resumes, Tabulates, Poli
         `evercrawl.change`, replaced by the posterior mean while it gives 0 or infinity: classes, irregular,
         last_modified, log, log_exact, online_counts, online_momentum, online_steps, posterior.
     replan
-        Time between two plans, as a multiple of the time in which every page could be visited once; from 0.001 to 100.
+        Time between two plans, as a multiple of the time in which every page could be visited once.
     """
 
     invalidated_by: ClassVar[InvalidatedBy] = "plans"
@@ -216,7 +216,7 @@ class PlannedRates(Learns, Allocates, Tunable, Follows, Resumes, Tabulates, Poli
             slot : page
                 The page.
             visits_per_day : visits a day
-                Visits that the plan gives it.
+                Visits that the plan gives the page.
         """
         per_s = self._rates.upto(0)["per_s"]
         slots = np.flatnonzero(~np.isnan(per_s)).astype(np.uint32)

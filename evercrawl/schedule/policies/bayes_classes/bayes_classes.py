@@ -38,7 +38,8 @@ class BayesClasses(Learns, Tabulates, ByPrice):
     forget
         Fraction by which earlier visits count less with each later one; 0 if rates of change stay constant.
     harmonic
-        theta: a larger value gives more visits to pages that change too often to follow.
+        theta, the weight of the harmonic index: a larger value gives more visits to pages that change too often to
+        follow.
 
     Examples
     --------
@@ -139,9 +140,9 @@ class BayesClasses(Learns, Tabulates, ByPrice):
             slot : page
                 The page.
             visits : visits
-                Visits that showed whether it had changed.
+                Visits that showed whether the page had changed.
             every_N_days : probability
-                Probability that it changes once in N days on average; they sum to 1.
+                Probability that the page changes once in N days on average; a row sums to 1.
         """
         slots, visits = self._beliefs.all()
         likely = self._beliefs.probabilities(slots)

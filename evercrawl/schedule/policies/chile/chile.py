@@ -39,32 +39,34 @@ class Chile(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Places, Policy)
     Parameters
     ----------
     a
-        Exponent of a page's worth q, from 0 to 10.
+        Exponent of a page's worth q.
     b
-        Exponent of r, the stored part of a page; above 0.
+        Exponent of r, the stored part of a page.
     c
-        Exponent of p, the freshness of that part; above 0.
+        Exponent of p, the freshness of that part.
     links
-        Weight in q of importance, in units of its mean; 0 or more.
+        Weight in q of importance, in units of its mean.
     queries
-        Weight in q of the page's similarity to what people search for, from 0 to 1.
+        Weight in q of the page's similarity to what people search for; the similarity is from 0 to 1.
     visits
         Weight in q of use by people, in units of its mean.
     url
-        Weight in q of the form of the URL, from 0 to 1.
+        Weight in q of the form of the URL; the form counts from 0 to 1.
     batch_pages
-        Maximum visits in a batch. By default a batch has as many as are made in 10 s, but at least a thousandth of all
-        pages that wait, and no more than a hundredth. A page is visited once a batch, so that longer ones would keep
-        those waiting which it pays to visit most often.
+        Maximum number of visits in a batch. A batch has as many visits as are made in 10 s, but at least a thousandth
+        and at most a hundredth of all waiting pages. A page is visited once per batch, so longer batches would delay
+        the pages that deserve the most visits.
     site_pages
-        Maximum pages of one site, with all names of its domain, in a batch. (In the paper a site is one host name.)
+        Maximum number of pages of one site, with all host names of its domain, in a batch. (In the paper a site is one
+        host name.)
     host_order
-        Order of a batch's hosts: "largest" begins with those that have most pages left in it, "queued" with those that
-        have most unread pages, "round_robin" with those that were requested least often.
+        Order of a batch's hosts: "largest" begins with the hosts with most pages left in the batch, "queued" with those
+        with most unread pages, "round_robin" with those with fewest requests.
     soonest
         Minimum time between two visits of a page while others wait.
     rates
-        lambda: "counts", from counts of changes, as in the paper's crawler; or "posterior", the posterior mean.
+        Estimate of lambda, the rate of change: "counts", from counts of changes, as in the paper's crawler; or
+        "posterior", the posterior mean.
 
     Examples
     --------
@@ -197,18 +199,18 @@ class Chile(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Places, Policy)
             slot : page
                 The page.
             visits : visits
-                Visits that showed whether it had changed: all but the first and failed ones.
+                Visits that showed whether the page had changed: all but the first and failed ones.
             changes : visits
-                That found it had.
+                Visits that found the page changed.
             undated : visits
-                Visits that found it changed, without a trusted date of the change.
+                Visits that found the page changed, without a trusted date of the change.
             span_s : seconds
-                From the first of its visits to the last.
+                Time from the page's first visit to its last.
             unchanged_s : seconds
-                For which it is known to have stayed as it was before a visit: up to the date of the change, where one
-                is believed, or else the whole interval.
+                Total time in which the page is known to have stayed unchanged: for each visit, the time to the trusted
+                date of a change, or else the whole interval.
         batch
-            What is still to be visited of a batch: a crawl that goes on picks one anew, and so does whoever exports it.
+            The pages of a batch that are still to be visited. A resumed crawl and each export pick a new batch.
 
             slot : page
                 The page.

@@ -32,22 +32,23 @@ class MarkedPoint(PlannedRates):
     Parameters
     ----------
     each
-        Mean visits of a page in a horizon: with one, 1 to 6 % of the optimum is lost, with ten nothing that shows.
+        Mean number of visits of a page in a horizon: with 1 visit, 1 to 6 % of the optimum is lost; with 10, no
+        measurable part.
     regular
         1 to use regular times of change, 0 to assume that all pages change at random.
     split
-        How the visits are split, always for the same total: "price", by two prices between which the best split lies;
-        "greedy", one by one to whichever page gains most; "dynamic", by the dynamic programme, O(n visits^2). The
-        second is for 20,000 visits in a horizon at most, the third for n visits^2 of 1e8 (100 pages, with ten visits
-        each); of more they are split by price, for no crawl would wait.
+        How the visits are split, with equal results up to ties. "price" uses two prices around the best split;
+        "greedy" gives one visit at a time to the page that gains most; "dynamic" is the dynamic programme, O(n
+        visits^2). "greedy" is used up to 20,000 visits in a horizon, "dynamic" up to n visits^2 = 1e8 (100 pages with
+        ten visits each); above that, "price" is used, because the others would take too long.
     new_share, estimator, replan
         See `PlannedRates`.
     changes
-        The law of the time between two changes of a page: exponential, for changes at any moment; constant, gamma,
-        weibull or lognormal. With another than exponential, visits are split by a price that is searched for.
+        Distribution of the time between two changes of a page: exponential (changes at random moments), constant,
+        gamma, weibull or lognormal. For all but exponential, visits are split by a price found by search.
     changes_spread
-        Standard deviation of that time, in units of its mean, where the law leaves it open: below 1 for pages that
-        change more regularly than at random, above 1 for bursts.
+        Standard deviation of that time, in units of its mean, if the distribution leaves it open: below 1 for pages
+        that change more regularly than at random, above 1 for bursts.
 
     Examples
     --------
@@ -160,9 +161,9 @@ class MarkedPoint(PlannedRates):
             slot : page
                 The page.
             visits_per_week : visits a week
-                How often it is visited, once a day at most, on the days on which it changes.
+                Visits on the days on which the page changes, at most one a day.
             hour : hours since the day began, UTC
-                After which it is visited on such a day; more than 24 where that is in the night after it.
+                Hour after which the page is visited on such a day; above 24, it is in the following night.
         """
         rows = self._placed.upto(0)
         slots = np.flatnonzero(rows["days"]).astype(np.uint32)

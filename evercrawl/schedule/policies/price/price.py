@@ -41,18 +41,18 @@ class Price(SavesRows, Sizes, ByPrice):
     Parameters
     ----------
     harmonic
-        theta, the part of the harmonic index: a larger value gives more visits to pages that change too often to
+        theta, the weight of the harmonic index: a larger value gives more visits to pages that change too often to
         follow. Unless it is 0, it is at least 0.05 for new pages, so that none is left unread.
     close
         Precision of a due time: the last step of the search, as a fraction of the age.
     without
-        Parts that are left out, to measure their effect, such as `burst,cohorts`: `exposure`, everything that is told
-        but by time; `clock`, the clocks of sites and folders; `burst`, the page's own; `cohorts`, pages that changed
-        with it; `siblings`, those of its name; `mates`, that one page stands for its folder; and `age`, that age alone
-        is worth something.
+        Parts to leave out, to measure their effect, such as `burst,cohorts`: `exposure`, all evidence other than time;
+        `clock`, the clocks of sites and folders; `burst`, the page's own recent change; `cohorts`, pages that changed
+        together with it; `siblings`, pages with the same name; `mates`, one page that represents its folder; and `age`,
+        the worth of age alone.
     flicker
-        Whether a page that comes back to one of its last four versions has not changed (12 bytes a page): then what
-        counts is what lasts of it, for pages that go to and fro.
+        1: a return to one of the last four versions of a page is not a change, so only lasting changes count; for pages
+        that alternate between versions. Takes 12 bytes per page.
 
     Raises
     ------

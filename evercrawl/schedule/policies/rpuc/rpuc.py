@@ -43,31 +43,31 @@ class Rpuc(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
     Parameters
     ----------
     types
-        How many, from 1 to 64; with a `matrix` as many as it has rows, and else as many as there are `periods`, if they
-        are given.
+        Number of types. With a `matrix`, it is the number of its rows; otherwise, if `periods` are given, their number.
     matrix
-        W: a row for each type, semicolons between rows, as in "0,.75,.25,0; 0,.5,.5,0" of two types. Each row has four
-        numbers, with commas between them: how much R (how often a page comes up in answers a cycle), P (its
-        importance), U (how often it changes) and C (how often it is followed, of how often it is shown) count. Empty:
-        fitted.
+        W: one row per type, separated by semicolons, such as "0,.75,.25,0; 0,.5,.5,0" for two types. A row has four
+        weights, separated by commas: of R (how often a page appears in answers per cycle), P (its importance), U (its
+        rate of change) and C (the share of its appearances in which it is opened). Empty: fitted.
     thresholds
-        Of each type, from which sum of a row times a page's components on the page belongs to it, with commas between
-        them, as in "0.8, 0.4"; they go with a `matrix`. Empty: fitted, or, with a given matrix, such that as many pages
-        pass that of the shortest period (of the first type, where none are given) as there are pages for each type,
-        twice as many that of the next longer one, and so on.
+        One threshold per type, separated by commas, such as "0.8, 0.4": a page belongs to a type if the sum of the
+        row's weights times the page's components reaches it. They need a `matrix`. Empty: fitted; with a given matrix
+        of n types, 1/n of the pages pass the threshold of the type with the shortest period (of the first type, if no
+        periods are given), 2/n that of the next, and so on.
     periods
-        Of each type, as in "1d, 4d, 16d"; where the matrix is fitted, in any order. Empty: fitted.
+        One period per type, separated by commas, such as "1d, 4d, 16d"; in any order if the matrix is fitted. Empty:
+        fitted.
     scale
-        What components are compared on before they are added up: log, the logarithm of how many times the usual each
-        is, or rank, the share of pages that have less.
+        Scale on which components are added up: log, the logarithm of the component divided by its usual value; or rank,
+        the share of pages that have less.
     validity
-        How the crawl finds out whether its copy is still good: get, by a request that brings the page if it is not; or
-        head, by asking for the head first.
+        Request that checks whether a copy is current: get, a conditional request that returns the page if it changed;
+        or head, a HEAD request first.
     demand
         Share of a page's worth that comes from how often it is shown in answers and opened, once there is such data;
         the rest is importance.
     drop_after
-        A page that was gone so many visits in a row is removed; 6 at most, for then the crawl itself gives it up.
+        Consecutive visits that find a page gone after which it is removed; at most 6, because then the crawl itself
+        gives it up.
     new_share
         Share of the visits for unvisited pages, while there are any.
 
@@ -169,42 +169,42 @@ class Rpuc(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
             slot : page
                 The page.
             changed_at : instant
-                Of the visit that found it changed.
+                Time of the visit that found the page changed.
         removed
-            The pages that are given up, as they were gone `drop_after` times in a row.
+            The pages that are given up because `drop_after` consecutive visits found them gone.
 
             slot : page
                 The page.
             at : instant
-                When it was last requested.
+                When the page was last requested.
             times : visits
-                Consecutive visits that found it gone.
+                Consecutive visits that found the page gone.
         queues
-            Every page that had been read when types were fitted last.
+            The pages that had been read when types were last fitted.
 
             slot : page
                 The page.
             type : number
-                Whose queue it is in, as in `types`.
+                Type whose queue the page is in, as in `types`.
         types
             The types of pages, once they are given or fitted.
 
             type : number
-                Which it is, from 0.
+                Number of the type, from 0.
             pages : pages
-                In its queue.
+                Pages in its queue.
             period_s : seconds
-                Time between two visits of its pages.
+                Time between two visits of a page of this type.
             threshold : of the sum
-                From which on a page belongs to it: of the four weights, each times its component on the `scale`.
+                Minimum sum of a page of this type: the four weights, each times the page's component on the `scale`.
             retrieval : weight
-                How much R counts, how often a page comes up in answers a cycle.
+                Weight of R, how often a page appears in answers per cycle.
             pagerank : weight
-                How much P counts, a page's importance.
+                Weight of P, a page's importance.
             update : weight
-                How much U counts, how often it changes.
+                Weight of U, a page's rate of change.
             click : weight
-                How much C counts, how often it is followed, of how often it is shown.
+                Weight of C, the share of a page's appearances in which it is opened.
         """
         slots, rows = self._checked.all()
         targets, gone = rows["recent"] & 1 > 0, rows["misses"] >= self._options.drop_after

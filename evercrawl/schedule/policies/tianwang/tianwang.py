@@ -44,24 +44,23 @@ class Tianwang(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
     Parameters
     ----------
     new_percent
-        I: for new URLs, in percent of the capacity, from 0 to 100.
+        I, the percentage of the capacity for new URLs.
     capacity
-        N_C, visits per cycle; 0 for as many as the crawl makes in that time.
+        N_C, the number of visits per cycle; 0: as many as the crawl makes in that time.
     cycle
-        How long a cycle is, such as 1d; empty for as long as the capacity takes, or, where that is not given either, a
-        fifth of all pages that were read.
+        Length of a cycle, such as 1d. Empty: the time that `capacity` visits take, or, without a capacity, as many
+        visits as a fifth of the read pages.
     work_conserving
         1 to visit other pages, those due soonest first, if a cycle has nothing left to do; 0 as published.
     direct_after
-        A page that was found changed in this many consecutive checks is visited before all others, once it is due; 8 at
-        most, 0 for none. "Fetched directly" could mean in every cycle, due or not: that would do worse.
+        A page found changed in this many consecutive checks is visited before all others once it is due; 0: no page is.
+        The paper's "fetched directly" could also mean in every cycle, due or not, which does worse.
     retire_after
-        DisappearTimes at which a page that is gone is given up; at most 6, because then the crawl itself does so.
+        DisappearTimes at which a page that is gone is given up; at most 6, because then the crawl itself gives it up.
     longest
-        Maximum number of rounds between two visits of a page, 1 or more; a round is the time it takes to visit all
-        pages.
+        Maximum number of rounds between two visits of a page; a round is the time it takes to visit all pages.
     locality
-        Minimum rate of change of a page, as a fraction of its site's rate, up to 1; 0 for none, as published.
+        Minimum rate of change of a page, as a fraction of its site's rate; 0: no minimum, as published.
     index_links
         A page with at least this many links, little text per link, and changed links is index-like.
     index_bytes
@@ -188,46 +187,45 @@ class Tianwang(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
             slot : page
                 The page.
             checks : visits
-                Visits that showed whether it had changed.
+                Visits that showed whether the page had changed.
             changes : visits
-                That found it had.
+                Visits that found the page changed.
             watched_s : seconds
                 Sum of the intervals before these checks.
             at : instant
-                When it was last requested.
+                When the page was last requested.
             changed_at : instant
-                Of the last visit that found it changed.
+                Time of the last visit that found the page changed.
             changes_per_day : changes a day
-                The rate of change estimated from these.
+                Rate of change estimated from these counts.
             next_at : instant
-                NextCrawlTime: a period after its last visit; none for pages that are left over or given up.
+                NextCrawlTime, one period after the last visit; null for pages that are left over or given up.
             period_s : seconds
-                ChangePeriod: from its last visit to the next.
+                ChangePeriod, from the page's last visit to its next.
             disappear_times : visits
-                In a row, up to the last one, that found it gone.
+                Consecutive visits, up to the last one, that found the page gone.
             retired : true or false
-                Whether it is given up, as `retire_after` says.
+                Whether the page is given up, as `retire_after` says.
         RemainedURLs
-            The pages that are left over: their instant came before the cycle under way began, and it had no room for
-            them.
+            The pages that are left over: they became due before the current cycle began, and found no room.
 
             slot : page
                 The page.
             due_at : instant
-                Since when it has been due.
+                Time since which the page has been due.
         IndexPages
             The pages with links; this table is not in the paper.
 
             slot : page
                 The page.
             links : pages
-                To which it links.
+                Number of pages that the page links to.
             new_pages : pages
-                That became known by its visits, the first one apart.
+                Pages that became known by its visits, except the first.
             new_pages_per_visit : pages a visit
-                Likewise, on the mean.
+                The same, on average per visit.
             index_like : true or false
-                Whether it is index-like, as `index_links` and `index_bytes` say.
+                Whether the page is index-like, as `index_links` and `index_bytes` say.
         """
         slots, rows = self._checked.all()
         next_at, given_up = rows["at"] + self._periods_s(rows), self._given_up(rows)

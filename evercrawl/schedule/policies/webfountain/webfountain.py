@@ -43,17 +43,17 @@ class Webfountain(Learns, Plans, Follows, Tabulates, Policy):
     count
         Maximum number of buckets.
     periods
-        Number of periods that the programme looks ahead, at least 8.
+        Number of periods that the programme looks ahead.
     cycle_periods
         Number of periods in the time in which all pages could be visited once.
     weights
-        How much obsolete pages count in each period ahead: `rising`, most in the last and less the sooner a period is,
-        as the survey tells it; `flat`, or in the `last` as much as in all others together. What is obsolete at the end
-        of the plan will be so for a while.
+        Weight of obsolete pages in each period ahead: `rising` towards the last period, as the survey describes;
+        `flat`, the same in all; or `last`, in the last period as much as in all others together, because pages that are
+        obsolete at the end of the plan remain so for a while.
     new_weight
-        Weight of an unvisited page, relative to an obsolete page of mean importance.
+        Weight of an unvisited page, relative to an obsolete page of average importance.
     shortest
-        No period is shorter, nor has fewer than 16 visits, so that solving is a small part of it.
+        Minimum length of a period. A period also has at least 16 visits, so that solving takes a small part of it.
 
     Raises
     ------
@@ -196,28 +196,28 @@ class Webfountain(Learns, Plans, Follows, Tabulates, Policy):
             A row for each bucket of the last plan, if there was one.
 
             pages : pages
-                Number of its pages.
+                Number of pages.
             rate_per_s : changes a second
-                Of each page, as visits found it.
+                Rate of change of each page, as visits found it.
             obsolete : pages
-                That have changed since their last visit, by that rate.
+                Pages that have changed since their last visit, by that rate.
             weight : shares of importance, up to one factor
-                Of each page, on the mean.
+                Mean weight of a page.
             shares : share of new pages
-                That turn out to belong to it.
+                Share of new pages that turn out to belong to the bucket.
             cost : units of the budget
-                Of a visit, on the mean: fetches, or bytes.
+                Mean cost of a visit: fetches, or bytes.
             cost_changed : units of the budget
-                Of a visit that finds a change, in addition.
+                Additional cost of a visit that finds a change.
             visits_N : visits
-                That its pages get in each period ahead, the next one being 0.
+                Visits to its pages in each period ahead; the next period is 0.
         periods
             A row for each period ahead, if there was a plan.
 
             period : number
-                The next one is 0.
+                Number of the period; the next one is 0.
             new : visits
-                That pages get in it which were never visited.
+                Visits to pages that were never visited.
         """
         if self._measured is None or self._plan is None:
             return {}
