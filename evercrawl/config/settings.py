@@ -151,12 +151,12 @@ class Config:
     importance: str = _strategy("push", network.strategy(), "strategy that computes the importance of pages")
     weight: str = _strategy("access",
         values.choice("importance", "access", "embarrassment", "query_match", "learned", "quality", "site"),
-        "what a page is worth to the policy: importance, from links; access, how often it is opened, and importance as "
-        "far as that is not known; embarrassment, how often it is expected to be opened from search results; "
-        "query_match, importance and what people search for; learned, openings predicted by a regression; quality, "
-        "importance and its growth; site, first the importance of the site, by the links between sites, and in it that "
-        "of the page. All but importance, quality and site use what people searched and opened, as evercrawl serve "
-        "and evercrawl usage record it")
+        "what makes a page worth a visit: importance = the links to it; access = how often it is opened, or importance "
+        "as far as that is unknown; embarrassment = how often it is expected to be opened from search results; "
+        "query_match = importance, and what people search for; learned = openings predicted by a regression; quality = "
+        "importance and its growth; site = the importance of its site by the links between sites, then its own within "
+        "the site. All but importance, quality and site use what people searched and opened, as evercrawl serve and "
+        "evercrawl usage record it")
     lasting: bool = _strategy(False, values.switch(),
         "lower the worth of pages whose changes permanently replace less than a quarter of their text, such as "
         "pages where only advertisements change")
@@ -164,22 +164,23 @@ class Config:
         "priority of unread pages over pages already read: 0.5 = by worth, 0 = only when nothing else is due, "
         "1 = before all others")
     window: str = _strategy(values.AUTO, network.window(),
-        "part of a page's history that counts, for importance with windows (aopic), with a size or none: variable:8 "
-        "measures, interpolation:4 in G, fixed:8v visits a page, exponential:90d; auto = unchanged, or the default")
+        "part of a page's history that counts (aopic): a window, with a size or without: variable:8 (measures), "
+        "interpolation:4 (G), fixed:8v (visits per page), exponential:90d (time); auto = unchanged, or the default")
     newcomers: str = _strategy("pooled", values.choice("pooled", "paper", "floor", "alone"),
-        "importance for the part of its window before its discovery (aopic): what unread pages earn (pooled), "
-        "the mean of recent pages (paper), what the virtual page gives (floor), or its own history only (alone)")
+        "importance assumed for the part of a page's window before its discovery (aopic): what unread pages earn "
+        "(pooled), the mean of recent pages (paper), what the virtual page gives (floor), or its own history only "
+        "(alone)")
     internal: str = _strategy(values.AUTO, values.part(),
         "weight of a link within a site; links between sites have 1; auto = unchanged, or 0.1, or 1 for a single site")
     tax: str = _strategy(values.AUTO, values.part(),
         "part of a page's importance that goes to the virtual page, not along its links; auto = unchanged, or 0.15")
     convention: str = _strategy(values.AUTO, values.choice(values.AUTO, "tax", "link"),
-        "how pages lead to the virtual page: tax = each gives it the tax; link = it is one more link of each; auto = "
+        "how pages give to the virtual page: tax = each gives it the tax; link = each has one more link, to it; auto = "
         "unchanged, or tax")
     virtual_page: str = _strategy(values.AUTO, values.choice(values.AUTO, "sites", "pages", "focused"),
-        "what the virtual page gives its cash to (aopic): sites, in equal parts, and inside to their pages; pages, "
-        "those with content of their own, in equal parts; or focused, all known pages, read or not, by discovery and "
-        "[[focus]], which then move cash instead of multiplying priorities; auto = unchanged, or sites")
+        "what the virtual page gives its cash to (aopic): sites = sites in equal parts, and within them their pages; "
+        "pages = pages with content of their own, in equal parts; focused = all known pages, read or not, by "
+        "discovery and [[focus]], which then move cash instead of multiplying priorities; auto = unchanged, or sites")
     virtual_spends: str = _strategy(values.AUTO, values.choice(values.AUTO, "at-once", "in-turn"),
         "when the virtual page gives its cash away (aopic): at-once, or in-turn, like other pages; auto = unchanged, "
         "or at-once")
@@ -190,14 +191,14 @@ class Config:
         "importance only from the links of other sites")
 
     allow_net: tuple[str, ...] = _network((), network.networks(),
-        "private networks, and addresses of this machine, that may be crawled; other public addresses always may")
+        "private networks, and addresses of this machine, that may be crawled; all other public addresses are allowed")
     refuse_net: tuple[str, ...] = _network((), network.networks(), "networks that must not be crawled")
     dns: str = _network("", network.name_servers(),
         "DNS servers, separated by commas; if one does not answer, the next is asked; empty = the system's")
     lookups: int = _network(64, values.whole(1), "maximum concurrent look-ups of host names")
     resolve: str = _network("", network.file(), "file of lines `name address`, used before DNS")
     happy_eyeballs_s: float = _network(0.25, values.duration(),
-        "time after which a host's address of the other IP version is tried beside one that has not answered "
+        "time after which a host's address of the other IP version is tried too if the first has not answered "
         "(RFC 8305); 0 = one after another")
     proxy: str = _network("", network.proxy(),
         "proxy for every exchange, or several, separated by commas; env:NAME or file:PATH if one has a password")
@@ -209,7 +210,7 @@ class Config:
         "ask each site for /.well-known/tdmrep.json before its first page, once a day, and record what it reserves")
 
     render: str = _render("never", values.choice("never", "auto", "always"),
-        "read pages in a browser: never; auto = where the text without scripts is poor, as long as it pays; always")
+        "read pages in a browser: never; auto = pages with little text before scripts run, if that pays; always")
     render_pages: int = _render(2, values.whole(1), "maximum pages in the browser at a time")
     render_time_s: float = _render(15.0, values.duration(0.1),
         "time after which a page is read as it is, if its scripts run on without requests; at most four times as long")

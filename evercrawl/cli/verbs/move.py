@@ -14,7 +14,7 @@ from evercrawl.config import values
 from evercrawl.errors import ConfigError
 
 _MORE = (
-    "Most is copied while the partition runs; it stands still for the rest, and goes on in its new directory. The old "
+    "Most is copied while the partition runs; it pauses for the rest, and continues in its new directory. The old "
     "directory stays, and can be removed afterwards. "
     "Examples: `evercrawl move 2 /disk3/part-2 --dir wide`, `evercrawl move 0 /disk4/part-0 --dir wide --json`."
 )
