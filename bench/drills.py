@@ -7,6 +7,7 @@ held against what the server was asked. With --resume, what was made and held is
 --rounds each, go on until there are --each of every kind.
 
 python bench/drills.py --rounds 8
+python bench/drills.py --rounds 5 --kept
 python bench/drills.py --rounds 8 --each 50 --resume drills.jsonl
 """
 
@@ -37,6 +38,9 @@ from evercrawl.simulate.parted.reached import reached
 from evercrawl.simulate.surroundings.named_loopback import NETWORK, NamedLoopback
 
 KINDS = "actor", "raylet", "coordinator", "head"
+KEPT_KINDS = ("disk",)
+"""With --kept besides: a machine is killed and its folder removed, and another machine comes instead of it."""
+LOST_AFTER_S = 10
 PARTS = 4
 MADE_S = 180.0
 
@@ -128,8 +132,9 @@ class Served:
 class Drill:
     """One crawl, on which rounds are made."""
 
-    def __init__(self, folder: Path, sites: int, pages: int) -> None:
-        self.folder, self.directory = folder, folder / "crawl"
+    def __init__(self, folder: Path, sites: int, pages: int, *, kept: bool = False) -> None:
+        self.folder, self.directory, self.last = folder, folder / "crawl", 1
+        self.keeping = ("--durable", "keeper", "--lost-after", f"{LOST_AFTER_S}s") if kept else ()
         self.web, self.machines = Served(folder, sites, pages), Machines(folder)
         self.crawl: subprocess.Popen[str] | None = None
 
@@ -139,7 +144,7 @@ class Drill:
             [sys.executable, "-m", "evercrawl", "crawl", self.web.server.seed, "--dir", str(self.directory),
              "--partitions", str(PARTS), "--cluster", self.machines.address, "--scope", "any", "--allow-net", NETWORK,
              "--delay", delay, "--resolve", str(self.web.names), "--no-index", "--workers", "0", "--quiet",
-             "--contact", "me@example.org", *more],
+             "--contact", "me@example.org", *self.keeping, *more],
             env=self.machines.env, stdout=subprocess.DEVNULL, stderr=(self.folder / "crawl.log").open("a"), text=True,
         )  # fmt: skip
 
@@ -160,9 +165,18 @@ class Drill:
         if kind == "actor":
             killed = machines.kill("ray::PartActor", most=1)
         elif kind == "raylet":
-            killed = machines.kill("raylet/raylet", number=1)
+            killed = machines.kill("raylet/raylet", number=self.last)
             time.sleep(2)
-            machines.start(1)
+            machines.start(self.last)
+        elif kind == "disk":
+            self.caught_up()
+            killed = machines.kill("raylet/raylet", number=self.last)
+            while machines.processes(number=self.last):
+                machines.kill(number=self.last)
+                time.sleep(0.2)
+            shutil.rmtree(self.folder / f"disk-{self.last}")
+            self.last += 1
+            machines.start(self.last)
         elif kind == "coordinator":
             crawl.kill()
             crawl.wait()
@@ -174,9 +188,20 @@ class Drill:
             crawl.wait()
             machines.kill()
             machines.start(0)
-            machines.start(1)
+            machines.start(self.last)
             self.begin(delay="0.3")
         return {"kind": kind, "killed": killed, "again_s": self.made(sum(self.web.server.asked.values()))}
+
+    def caught_up(self) -> None:
+        """Wait until every partition has a whole second copy on another disk."""
+        until = time.monotonic() + MADE_S
+        while time.monotonic() < until:
+            birth = read_birth(self.directory)
+            whole = [birth.copies.get(number) for number in range(PARTS)]
+            if all(copy is not None and copy.place != birth.places[n] for n, copy in enumerate(whole)):
+                return
+            time.sleep(0.1)
+        raise RuntimeError("a second copy does not catch up: " + (self.folder / "crawl.log").read_text()[-2000:])
 
     def finish(self) -> dict[str, object]:
         """Crawl until idle, and read everything together."""
@@ -186,11 +211,8 @@ class Drill:
         self.begin("--until-idle", delay="0.02")
         code = self.crawl.wait(900)
         birth = read_birth(self.directory)
-        there = {
-            number: path
-            for number in range(birth.parts)
-            for path in self.folder.glob(f"disk-*/{birth.id}/part-{number}")
-        }
+        disks = {file.read_text(): file.parent for file in self.folder.glob(f"disk-*/{birth.id}/disk-id")}
+        there = {number: disks[birth.places[number]] / f"part-{number}" for number in range(birth.parts)}
         partitions = [opened(there[number]) for number in sorted(there)]
         try:
             found = together(partitions)
@@ -222,17 +244,18 @@ def main() -> int:
     """Make rounds, and print a JSON object for each."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=8)
-    parser.add_argument("--kinds", default=",".join(KINDS))
+    parser.add_argument("--kinds", default="", help=f"of {', '.join(KINDS)}, with --kept also disk")
+    parser.add_argument("--kept", action="store_true", help="have second copies on the other machine, and lose disks")
     parser.add_argument("--sites", type=int, default=24)
     parser.add_argument("--pages", type=int, default=40)
     parser.add_argument("--each", type=int, help="rounds of each kind in all sittings; with --resume")
     parser.add_argument("--resume", type=Path, metavar="FILE", help="file of the rounds that were made and held")
     args = parser.parse_args()
-    kinds = args.kinds.split(",")
+    kinds = args.kinds.split(",") if args.kinds else [*(KEPT_KINDS if args.kept else ()), *KINDS]
     rounds = left(kinds, args.each or args.rounds, args.resume)[: args.rounds]
     made = list[dict[str, object]]()
     folder = Path(tempfile.mkdtemp(prefix="evercrawl-drills-"))
-    drill = Drill(folder, args.sites, args.pages)
+    drill = Drill(folder, args.sites, args.pages, kept=args.kept)
     good = False
     try:
         drill.machines.start(0)

@@ -43,13 +43,10 @@ def asked(args: argparse.Namespace, directory: Path, config: Config, seeded: boo
     parts = None
     if args.partitions is not None:
         parts = cast("int", arguments.value(values.whole(1), args.partitions, "--partitions"))
-    check_settings(config, directory, parts)
+    check_settings(config, directory, parts, machines=args.cluster is not None)
     if args.cluster is not None:
-        if config.durable == "keeper":
-            raise ConfigError(
-                "durable = keeper keeps second copies on one machine only; with --cluster give --durable disk, "
-                "and --archive-to"
-            )
+        if config.durable == "keeper" and config.keeper_dir:
+            raise ConfigError("with --cluster each second copy is on the disk of another machine; leave keeper_dir out")
         from evercrawl.cluster.on_ray import check_ray
 
         check_ray()
@@ -98,19 +95,21 @@ def crawl(
             save(config, directory)
         from evercrawl.cluster.copy_register import on_one_device
 
-        for note in (*notes, on_one_device(config, directory)):
+        for note in (*notes, on_one_device(config, directory) if cluster is None else ""):
             if not note:
                 continue
             watch(Progress(at=time.time(), message=note))
-        launcher = None
+        launcher = copies = None
         if ray is not None:
+            from evercrawl.cluster.node_copies import NodeCopies
             from evercrawl.cluster.on_ray import RayLauncher
 
             launcher = RayLauncher(ray, directory, birth)
             birth = launcher.settle()
+            copies = NodeCopies(directory, birth, launcher, lambda said: watch(Progress(at=time.time(), message=said)))
 
         def work(stop: asyncio.Event) -> Awaitable[Summary]:
-            return crawl_parted(directory, birth, config, urls, limits, watch, stop, launcher)
+            return crawl_parted(directory, birth, config, urls, limits, watch, stop, launcher, copies)
 
         summary = running.until_stopped(work)
     watch.finish(summary)

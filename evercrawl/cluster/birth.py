@@ -60,7 +60,11 @@ class ClusterBirth(msgspec.Struct, frozen=True):
     left
         Directories that partitions were moved from, and that have yet to say so: path -> number.
     copies
-        The second copies that have all that counts, by the numbers of their partitions.
+        The second copies that have all that counts, by the numbers of their partitions; where these are on machines,
+        the place of a copy is the id of a disk.
+    keepers, lines
+        Where partitions are on machines: the disk that each has its second copy on; the life from which each that went
+        on from its copy is another one than any older directory.
     begun
         The partitions that have been crawled: their directories, or their copies, must be there.
     """
@@ -75,6 +79,8 @@ class ClusterBirth(msgspec.Struct, frozen=True):
     homes: dict[int, str] = {}
     left: dict[str, int] = {}
     copies: dict[int, WholeCopy] = {}
+    keepers: dict[int, str] = {}
+    lines: dict[int, int] = {}
     begun: list[int] = []
 
     def __repr__(self) -> str:
@@ -161,7 +167,7 @@ def note_begun(directory: Path, number: int) -> None:
         write_birth(directory, msgspec.structs.replace(birth, begun=[*birth.begun, number]))
 
 
-def check_settings(config: Config, directory: Path, parts: int | None) -> None:
+def check_settings(config: Config, directory: Path, parts: int | None, *, machines: bool = False) -> None:
     """See that a crawl may be in so many partitions with these settings, before anything is written.
 
     Parameters
@@ -170,6 +176,8 @@ def check_settings(config: Config, directory: Path, parts: int | None) -> None:
         The settings; where the crawl is, or is to be.
     parts
         How many partitions are asked for; None for as many as there are.
+    machines
+        Whether they are on machines of a cluster.
 
     Raises
     ------
@@ -190,6 +198,7 @@ def check_settings(config: Config, directory: Path, parts: int | None) -> None:
         )
     if is_cluster(directory):
         there = read_birth(directory)
+        machines = machines or bool(there.places)
         if parts is not None and parts != there.parts:
             raise ConfigError(
                 f"the crawl in {directory} has {there.parts} partitions, which cannot be changed; leave "
@@ -201,7 +210,7 @@ def check_settings(config: Config, directory: Path, parts: int | None) -> None:
             "webhook_url and feeds deliver the changes of one partition; unset them, and follow the partitions: "
             f"evercrawl changes --dir {directory}"
         )
-    if config.durable == "keeper" and not (config.keeper_dir and Path(config.keeper_dir).is_dir()):
+    if config.durable == "keeper" and not machines and not (config.keeper_dir and Path(config.keeper_dir).is_dir()):
         what = f"{config.keeper_dir} is no folder" if config.keeper_dir else "keeper_dir is not set"
         raise ConfigError(f"durable = keeper needs a folder on another disk, and {what}; give --keeper-dir FOLDER")
     policy = policy_of(config.policy, config.policy_options)

@@ -19,11 +19,14 @@ from evercrawl.cluster.copy_register import CopyRegister
 from evercrawl.cluster.launching import Launcher, LocalLauncher, PartProcess
 from evercrawl.cluster.metrics import EVERY_S, write_figures
 from evercrawl.cluster.moving import PartMoves
-from evercrawl.cluster.part import LEAVE_S, PartPlan
+from evercrawl.cluster.part import LEAVE_S
+from evercrawl.cluster.part_copies import PartCopies
 from evercrawl.cluster.patience import Listening, Patience
+from evercrawl.cluster.plan import PartPlan
 from evercrawl.cluster.shares import part_config, with_changes, written
 from evercrawl.cluster.wire import (
     CeilingShared,
+    CopyAsked,
     Frame,
     LeaveAsked,
     LeaveGiven,
@@ -100,8 +103,8 @@ class Coordinator:
         Where it is, and what it is.
     config, seeds, limits, watch
         As of `evercrawl.crawl.session.crawl`.
-    launcher
-        Where the processes run.
+    launcher, copies
+        Where the processes run; what is known of second copies, None where they are on this machine.
     """
 
     def __init__(
@@ -113,6 +116,7 @@ class Coordinator:
         limits: Limits,
         watch: Callable[[Progress], None],
         launcher: Launcher,
+        copies: PartCopies | None = None,
     ) -> None:
         self._directory, self._birth, self._launcher = directory, birth, launcher
         self._config, self._seeds, self._limits, self._watch = config, tuple(seeds), limits, watch
@@ -127,7 +131,8 @@ class Coordinator:
             lambda number, frame: self._say(self._parts[number], frame),
             lambda number: hung(self._state(self._parts[number])),
         )
-        self._copies = CopyRegister(directory, birth)
+        self._copies: PartCopies = CopyRegister(directory, birth) if copies is None else copies
+        self._copies.say = lambda number, frame: self._say(self._parts[number], frame)
         self._moves = PartMoves(directory, self, self._tell)
         self._line = PartsLine(directory, self.states, self._asked.ask)
 
@@ -143,7 +148,7 @@ class Coordinator:
         try:
             while not self._over(stop):
                 self._mind()
-                self._copies.write_owed()
+                self._keep()
                 self._revive()
                 self._allow()
                 self._share()
@@ -277,6 +282,13 @@ class Coordinator:
             if part.patience.is_over(now):
                 part.process.kill()
 
+    def _keep(self) -> None:
+        """See to the second copies; partitions whose keepers are lost are begun anew, with others."""
+        for number in self._copies.turn(self._settings()):
+            process = self._parts[number].process
+            if process is not None:
+                process.kill()
+
     def _take_back(self, part: _Part) -> None:
         """Let others have the visits that a partition may make no more, once it has said that it has heard."""
         if part.lowered is None or self._left is None or part.report.allowed != part.lowered - part.before:
@@ -302,13 +314,11 @@ class Coordinator:
         part.shut_until = part.leave_until
         settings, life = self._settings(), next_life(self._directory)
         directory = self._launcher.directory(part.number)
-        copy = self._copies.place(settings, part.number, life, None if self._birth.places else directory)
         plan = PartPlan(
             directory, self._birth.share(part.number), bytes.fromhex(self._birth.secret),
-            life, part_config(settings, part.number, len(self._parts)), self._seeds, copy,
-            self._copies.since(part.number),
+            life, part_config(settings, part.number, len(self._parts)), self._seeds,
         )  # fmt: skip
-        part.process = self._launcher.launch(plan)
+        part.process = self._launcher.launch(self._copies.planned(plan, settings))
         part.begun_at, part.ended = time.monotonic(), False
         part.lives += 1
         part.reported.clear()
@@ -375,11 +385,13 @@ class Coordinator:
                     self._copies.caught_up(part.number)
                 self._ceiling.heard(part.number, frame.ceiling)
                 self._take_back(part)
+        elif isinstance(frame, CopyAsked):
+            self._copies.ask(part.number, frame)
         elif isinstance(frame, PartAnswered):
             self._asked.heard(frame)
         elif isinstance(frame, PartEnded):
             part.ended = True
-            if frame.error and frame.again:
+            if frame.error and (frame.again or (frame.lost and self._copies.lost(part.number))):
                 self._tell(f"partition {part.number}: {frame.error}; it is begun again")
             elif frame.error:
                 self._error = f"partition {part.number}: {frame.error}"
@@ -397,10 +409,11 @@ class Coordinator:
 
     def _revive(self) -> None:
         """Begin processes anew that have ended before their time."""
+        settings = self._settings()
         for part in self._parts:
             if part.running or part.rests or time.monotonic() < part.again_at:
                 continue
-            missing = self._launcher.missing(part.number)
+            missing = self._copies.missing(part.number, self._launcher.missing(part.number), settings)
             if missing and missing != part.waits:
                 self._tell(missing)
             part.waits = missing
@@ -451,6 +464,7 @@ class Coordinator:
         if self._tasks:
             await asyncio.wait(self._tasks)
         await self._moves.close()
+        await self._copies.close()
 
 
 def of_one_before(report: PartReport) -> PartReport:
@@ -467,6 +481,7 @@ async def crawl_parted(
     watch: Callable[[Progress], None] = lambda _: None,
     stop: asyncio.Event | None = None,
     launcher: Launcher | None = None,
+    copies: PartCopies | None = None,
 ) -> Summary:
     """Crawl in several partitions until a limit is reached or `stop` is set.
 
@@ -476,8 +491,8 @@ async def crawl_parted(
         The directory, which the caller has locked, and what it is.
     config, seeds, limits, watch, stop
         As of `evercrawl.crawl.session.crawl`.
-    launcher
-        Where the processes run; None for this machine.
+    launcher, copies
+        Where the processes run, and what is known of second copies; None for this machine.
 
     Raises
     ------
@@ -485,4 +500,4 @@ async def crawl_parted(
         A partition cannot be crawled.
     """
     launcher = LocalLauncher(directory) if launcher is None else launcher
-    return await Coordinator(directory, birth, config, seeds, limits, watch, launcher).run(stop)
+    return await Coordinator(directory, birth, config, seeds, limits, watch, launcher, copies).run(stop)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,11 @@ from evercrawl.store.keeper.folder import distrust, is_held, made
 from evercrawl.store.keeper.restoring import is_gone
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evercrawl.cluster.birth import ClusterBirth
+    from evercrawl.cluster.plan import PartPlan
+    from evercrawl.cluster.wire import CopyAnswered, CopyAsked
     from evercrawl.config import Config
 
 
@@ -49,9 +54,34 @@ class CopyRegister:
         self._whole, self._begun = dict(birth.copies), set(birth.begun)
         self._writes = dict[int, WholeCopy]()  # what processes write now
         self._above: Path | None = None
+        self.say: Callable[[int, CopyAnswered], object] = lambda number, frame: None
         self._owed = set[Path]()  # folders of copies that have yet to hear how things are
 
-    def place(self, settings: Config, number: int, life: int, part: Path | None) -> Path | None:
+    def planned(self, plan: PartPlan, settings: Config) -> PartPlan:
+        """Return a plan with what a process has to know of copies; see `place`."""
+        kept = self.place(settings, plan.share.number, plan.incarnation, plan.directory)
+        return replace(plan, kept=kept, since=self.since(plan.share.number))
+
+    def missing(self, number: int, said: str, settings: Config) -> str:
+        """Return why a partition cannot be begun now, of which that is said."""
+        return said
+
+    def turn(self, settings: Config) -> list[int]:
+        """Write what is owed; return that no partition is to be begun anew for that."""
+        self.write_owed()
+        return []
+
+    def lost(self, number: int) -> bool:
+        """Return that a partition which is not in its directory cannot go on elsewhere by itself."""
+        return False
+
+    def ask(self, number: int, frame: CopyAsked) -> None:
+        """Pass no question on: each process writes its copy."""
+
+    async def close(self) -> None:
+        """End nothing."""
+
+    def place(self, settings: Config, number: int, life: int, part: Path) -> Path | None:
         """Return where a partition that begins now has its second copy; None where its disk is enough.
 
         Parameters
@@ -59,7 +89,7 @@ class CopyRegister:
         settings, number, life
             Of the partition, and which life of it begins.
         part
-            Its directory; None where that is on another machine.
+            Its directory.
 
         Raises
         ------
@@ -70,7 +100,7 @@ class CopyRegister:
         if settings.durable == "keeper":
             place = part_directory(Path(settings.keeper_dir).absolute() / self._id, number)
         held = whole is not None and place is not None and is_held(place, whole.life)
-        if part is not None and not held and (number in self._begun or whole is not None) and is_gone(part):
+        if not held and (number in self._begun or whole is not None) and is_gone(part):
             raise ConfigError(self._lost(part, whole, place))
         if whole is not None and not held:
             self._distrust(number, whole)

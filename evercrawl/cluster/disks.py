@@ -38,6 +38,10 @@ class PartDisk:
         """Return the crawl directory of a partition here."""
         return part_directory(self.root, number)
 
+    def copy(self, number: int) -> Path:
+        """Return the folder of the second copy of a partition that is on another machine."""
+        return part_directory(self.root / "copies", number)
+
 
 def disk_here(directory: Path, crawl: str, cpus: float = 1.0) -> PartDisk:
     """Return the disk of this machine for a crawl; a folder that never had an id gets one.

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from evercrawl.cluster.birth import part_directories
-from evercrawl.cluster.part import PartPlan, run_part
+from evercrawl.cluster.part import run_part
+from evercrawl.cluster.plan import PartPlan
 
 if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess

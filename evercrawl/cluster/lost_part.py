@@ -11,11 +11,49 @@ from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.keeper.copy import STATE_FILE
 from evercrawl.store.keeper.folder import alone, is_held
-from evercrawl.store.keeper.restoring import lacks_all, restore_copy
+from evercrawl.store.keeper.restoring import is_gone, lacks_all, line_of, restore_copy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from pathlib import Path
+
+    from evercrawl.cluster.plan import PartPlan
+
+
+class PartGoneError(ConfigError):
+    """A partition that was crawled is not where it is to be, nor is a copy of it."""
+
+
+def settle_lost(plan: PartPlan, tell: Callable[[str], None]) -> None:
+    """See that the directory of a plan has its partition: open its second copy there if it is gone.
+
+    Raises
+    ------
+    ConfigError
+        What counted is in neither, or it cannot be copied.
+    """
+    if plan.line:
+        _set_aside(plan.directory, plan.line, plan.incarnation, tell)
+    if plan.kept is not None:
+        restore_lost(plan.kept, plan.directory, plan.incarnation, plan.since, tell)
+    if plan.begun and is_gone(plan.directory):
+        raise PartGoneError(
+            f"{plan.directory} has no partition, though it was crawled there; is its disk mounted? Restore it from a "
+            "backup"
+        )
+
+
+def _set_aside(directory: Path, line: int, life: int, tell: Callable[[str], None]) -> None:
+    """Move a directory away that is older than the copy from which its partition went on elsewhere."""
+    if is_gone(directory):
+        return
+    with Lock.take(directory, _PURPOSE, time.time()), contextlib.closing(RealDisk(directory, read_only=True)) as disk:
+        if line_of(disk) >= line:
+            return
+        aside = directory.with_name(f"{directory.name}-before-{life}")
+        directory.rename(aside)
+    tell(f"{directory} is older than the second copy from which its partition went on; it is in {aside} now")
+
 
 _PURPOSE: Final = "opening a second copy"
 

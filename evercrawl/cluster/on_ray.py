@@ -24,7 +24,9 @@ from evercrawl.cluster.birth import ClusterBirth, part_directory, write_birth
 from evercrawl.cluster.disks import PartDisk, disk_here, disk_or_why, shared_out
 from evercrawl.cluster.hub import Hub
 from evercrawl.cluster.launching import Line, PartProcess
-from evercrawl.cluster.part import PartPlan, attend
+from evercrawl.cluster.node_keeper import keep_copies
+from evercrawl.cluster.part import attend
+from evercrawl.cluster.plan import PartPlan
 from evercrawl.cluster.wire import Joined, packed
 from evercrawl.errors import ConfigError
 from evercrawl.extras import require
@@ -62,10 +64,24 @@ class PartActor:
         threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         plan.directory.parent.mkdir(parents=True, exist_ok=True)
-        line = socket.create_connection(address, timeout=_JOIN_S)
-        line.sendall(packed(Joined(token, plan.incarnation, __version__)))
-        line.setblocking(False)
-        asyncio.run(attend(plan, line))
+        asyncio.run(attend(plan, _joined(plan.incarnation, address, token)))
+
+
+class KeeperActor:
+    """A process of Ray that holds second copies on a machine's disk."""
+
+    def keep(self, copies: Path, life: int, address: tuple[str, int], token: str) -> None:
+        """Join the coordinator, and write what is asked until it says stop, or is gone."""
+        threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+        copies.parent.mkdir(parents=True, exist_ok=True)
+        asyncio.run(keep_copies(copies, _joined(life, address, token)))
+
+
+def _joined(life: int, address: tuple[str, int], token: str) -> socket.socket:
+    line = socket.create_connection(address, timeout=_JOIN_S)
+    line.sendall(packed(Joined(token, life, __version__)))
+    line.setblocking(False)
+    return line
 
 
 def _end_with(parent: int) -> None:
@@ -141,7 +157,18 @@ class RayLauncher:
         """Begin a process on the machine of a partition."""
         node = self._node_of(plan.share.number)
         assert node is not None, "it is asked first whether its machine is there"
-        return _RayProcess(self._ray, self._hub, plan, node)
+        return _RayProcess(self._ray, self._hub, node, plan.incarnation, PartActor, plan)
+
+    def disks(self) -> dict[str, PartDisk]:
+        """Return the disks that are there, by their ids."""
+        self._look()
+        return {self._disks[node].id: self._disks[node] for node in sorted(self._alive) if node in self._disks}
+
+    def keep(self, disk: str, life: int) -> PartProcess:
+        """Begin a process that holds second copies on a disk that is there."""
+        node = next(node for node in sorted(self._alive) if node in self._disks and self._disks[node].id == disk)
+        copies = self._disks[node].copy(0).parent
+        return _RayProcess(self._ray, self._hub, node, life, KeeperActor, copies, life)
 
     def where(self, number: int) -> str:
         """Return the address of the machine that a partition is on; "" where it is not there."""
@@ -182,23 +209,26 @@ class RayLauncher:
 
 
 class _RayProcess:
-    """An actor that crawls a partition."""
+    """An actor that crawls a partition, or holds copies."""
 
-    gone = True  # whoever follows it is on the same disk, where the directory's lock was the old one's to its end
+    # Whoever follows it on the same disk waits for the directory's lock; on another one it is begun `lost_after_s`
+    # later, when the leave of the old one is over.
+    gone = True
 
-    def __init__(self, ray: Any, hub: Hub, plan: PartPlan, node: str) -> None:
-        self._ray, self._hub, self._plan = ray, hub, plan
+    def __init__(self, ray: Any, hub: Hub, node: str, life: int, actor: type, *given: Any) -> None:
+        self._ray, self._hub, self._given = ray, hub, given
         self._actor = (
-            ray.remote(num_cpus=0, max_restarts=0, max_task_retries=0)(PartActor)
+            ray.remote(num_cpus=0, max_restarts=0, max_task_retries=0)(actor)
             .options(scheduling_strategy=_on(node))
             .remote()
         )
-        self._line = hub.expect(plan.incarnation)
-        self._over = asyncio.ensure_future(self._crawl())
+        self._work = self._actor.keep if actor is KeeperActor else self._actor.crawl
+        self._line = hub.expect(life)
+        self._over = asyncio.ensure_future(self._run())
 
-    async def _crawl(self) -> str:
+    async def _run(self) -> str:
         try:
-            await self._actor.crawl.remote(self._plan, await self._hub.address(), self._hub.token)
+            await self._work.remote(*self._given, await self._hub.address(), self._hub.token)
         except self._ray.exceptions.RayError as error:
             return _first_line(error)
         finally:

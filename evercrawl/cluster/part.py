@@ -9,17 +9,18 @@ import signal
 import socket
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from evercrawl.cluster.answering import PartAnswering
 from evercrawl.cluster.folder_keeper import FolderKeeper
-from evercrawl.cluster.lost_part import restore_lost
+from evercrawl.cluster.lost_part import PartGoneError, settle_lost
+from evercrawl.cluster.node_keeper import NodeKeeper
+from evercrawl.cluster.plan import PartPlan
 from evercrawl.cluster.wire import (
     CeilingShared,
+    CopyAnswered,
     Frame,
     LeaveAsked,
     LeaveGiven,
@@ -33,7 +34,6 @@ from evercrawl.cluster.wire import (
     packed,
     read_frame,
 )
-from evercrawl.config import Config
 from evercrawl.crawl.posting.carrier import PostStanding
 from evercrawl.crawl.posting.membership import Membership
 from evercrawl.crawl.session import crawl
@@ -41,38 +41,10 @@ from evercrawl.errors import ConfigError, EvercrawlError, NoRoomError
 from evercrawl.progress import Limits, Progress
 from evercrawl.store.objects.copying import copied_beside
 from evercrawl.store.post.messages import Message
-from evercrawl.store.post.ownership import Share
 
 LEAVE_S: Final = 10.0
 """For so long after it asked a process may request pages."""
 RENEWED_S: Final = 2.0
-
-
-@dataclass(frozen=True)
-class PartPlan:
-    """What the process of a partition is given.
-
-    Attributes
-    ----------
-    directory, share, secret, incarnation
-        Its crawl directory, which part it is, the crawl's secret, and the number of this life.
-    config, seeds
-        Settings and seeds.
-    kept
-        Where its second copy is; None where it has none.
-    since
-        The life that saw it whole: it, or what later lives made of it, may take the place of a directory that is gone.
-        None where it has not all that counts.
-    """
-
-    directory: Path
-    share: Share
-    secret: bytes
-    incarnation: int
-    config: Config
-    seeds: tuple[str, ...]
-    kept: Path | None = None
-    since: int | None = None
 
 
 class HubCarrier:
@@ -173,7 +145,11 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
         loop.call_soon_threadsafe(write, PartReport(message=sentence))
 
     loop = asyncio.get_running_loop()
-    keeper = FolderKeeper(plan.kept) if plan.kept is not None else None
+    keeper: FolderKeeper | NodeKeeper | None = None
+    if plan.keeper:
+        keeper = NodeKeeper(plan.share.number, plan.keeper, write)
+    elif plan.kept is not None:
+        keeper = FolderKeeper(plan.kept)
 
     async def listen() -> None:
         while (frame := await read_frame(reader)) is not None:
@@ -183,6 +159,8 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
                 answer(frame)
             if isinstance(frame, PartQuestionDropped) and frame.id in answers:
                 answers[frame.id].cancel()
+            if isinstance(frame, CopyAnswered) and isinstance(keeper, NodeKeeper):
+                keeper.hear(frame)
             carrier.hear(frame)
         stop.set()  # the coordinator is gone: whoever follows it begins this partition anew
 
@@ -200,10 +178,7 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
 
     beside = [asyncio.ensure_future(listen())]
     try:
-        if plan.kept is not None:
-            await loop.run_in_executor(
-                None, restore_lost, plan.kept, plan.directory, plan.incarnation, plan.since, tell
-            )
+        await loop.run_in_executor(None, settle_lost, plan, tell)
         beside.append(asyncio.ensure_future(ask()))  # nobody needs leave before, nor is anything heard while it opens
         with copied_beside(plan.directory, plan.config.archive_to, tell):
             await crawl(
@@ -217,7 +192,8 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
             )
         write(PartEnded())
     except EvercrawlError as error:
-        write(PartEnded(str(error), again=not isinstance(error, (ConfigError, NoRoomError))))
+        again, lost = not isinstance(error, (ConfigError, NoRoomError)), isinstance(error, PartGoneError)
+        write(PartEnded(str(error), again, lost))
     finally:
         left = list(answers.values())
         for task in (*beside, *left):

@@ -118,6 +118,22 @@ class PartAnswered(msgspec.Struct, array_like=True, frozen=True, tag="answer"):
     trouble: str = ""
 
 
+class CopyAsked(msgspec.Struct, array_like=True, frozen=True, tag="copy?"):
+    """A question of a partition to the keeper of its second copy on another machine, as it was encoded."""
+
+    number: int
+    id: int
+    data: bytes
+
+
+class CopyAnswered(msgspec.Struct, array_like=True, frozen=True, tag="copy"):
+    """What the keeper answers to that question."""
+
+    number: int
+    id: int
+    data: bytes
+
+
 class Joined(msgspec.Struct, array_like=True, frozen=True, tag="joined"):
     """The first thing that a process says which was begun on another machine.
 
@@ -137,10 +153,19 @@ class Joined(msgspec.Struct, array_like=True, frozen=True, tag="joined"):
 
 
 class PartEnded(msgspec.Struct, array_like=True, frozen=True, tag="ended"):
-    """The process has ended in order (`error` is ""), or why it has not; whether to begin it anew."""
+    """The process has ended in order (`error` is ""), or why it has not.
+
+    Attributes
+    ----------
+    error
+        Why.
+    again, lost
+        Whether to begin it anew; whether the partition is not where it is to be.
+    """
 
     error: str = ""
     again: bool = False
+    lost: bool = False
 
 
 Frame: TypeAlias = (
@@ -154,6 +179,8 @@ Frame: TypeAlias = (
     | PartQuestion
     | PartQuestionDropped
     | PartAnswered
+    | CopyAsked
+    | CopyAnswered
     | Joined
     | PartEnded
 )

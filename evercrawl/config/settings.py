@@ -253,9 +253,12 @@ class Config:
 
     durable: str = _store("disk", values.choice("disk", "keeper"),
         "where the work of a partition is written before it counts: disk = its own disk; keeper = also a second copy "
-        "in keeper_dir", "--durable")
+        "in keeper_dir, or on another machine of the cluster", "--durable")
     keeper_dir: str = _store("", network.folder(),
         "folder on another disk for second copies of the journals of partitions", "--keeper-dir")
+    lost_after_s: float = _store(300.0, values.duration(10),
+        "time after which a machine of a cluster that is missing is lost: partitions go on from their second copies",
+        "--lost-after")
 
     archive_to: str = _store("", network.objects(),
         "where a running crawl copies archive files once they are closed, such as s3://bucket/prefix; empty = nowhere",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from evercrawl.cluster.birth import part_directories
-from evercrawl.cluster.part import PartPlan
+from evercrawl.cluster.plan import PartPlan
 from evercrawl.cluster.wire import CeilingShared, Frame, LeaveAsked, PagesAllowed, PartReport, packed, read_frame
 
 
@@ -19,7 +19,7 @@ class Played:
     def __init__(self, plan: PartPlan) -> None:
         self.number, self.ours = plan.share.number, socket.socketpair()
         self.heard, self.killed = list[Frame](), asyncio.Event()
-        self.hangs, self.used, self.reports = False, 1.0, True
+        self.hangs, self.used, self.reports, self.kept = False, 1.0, True, False
         self.joins_after_s, self.wants = 0.0, 5  # pages
         self._talking = asyncio.ensure_future(self._talk())
 
@@ -48,7 +48,7 @@ class Played:
                     writer.write(packed(LeaveAsked(time.monotonic())))
                     report = PartReport(
                         7, 0, 1, 3, visits, allowed=pages[-1], at_rest=visits == self.wants,
-                        used=self.used * ceiling, ceiling=ceiling, pid=70 + self.number,
+                        used=self.used * ceiling, ceiling=ceiling, pid=70 + self.number, kept=self.kept,
                     )  # fmt: skip
                     if self.reports:
                         writer.write(packed(report))

@@ -97,7 +97,7 @@ def test_no_more_pages_are_visited_than_were_asked_for(served):
         (["--partitions", "2", "--importance", "aopic"], "one partition"),
         (["--partitions", "2", "--policy", "webfountain"], "plans over all pages"),
         (["--partitions", "2", "--durable", "keeper"], "keeper_dir is not set"),
-        (["--partitions", "2", "--cluster", "auto", "--durable", "keeper", "--keeper-dir", "/"], "on one machine only"),
+        (["--partitions", "2", "--cluster", "auto", "--durable", "keeper", "--keeper-dir", "/"], "keeper_dir out"),
         (["--durable", "keeper"], "needs a crawl in partitions"),
     ],
 )

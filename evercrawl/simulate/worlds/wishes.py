@@ -48,6 +48,7 @@ NOT_DRAWN: Final = {
     "keep_versions": "as `keep_days`",
     "durable": "a crawl of one partition has no keeper; worlds of several have",
     "keeper_dir": "as `durable`",
+    "lost_after_s": "as `durable`; there are no machines",
     "archive_to": "a process beside the crawl copies its archive",
     "webhook_url": "a process beside the crawl delivers changes",
     "webhook_secret": "as `webhook_url`",

@@ -1,0 +1,249 @@
+"""Which machine holds the second copy of which partition, and where a partition goes on whose machine is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import time
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, Protocol
+
+import msgspec
+
+from evercrawl.cluster.birth import WholeCopy, next_life, note_begun, note_copy, read_birth, write_birth
+from evercrawl.cluster.launching import Launcher
+from evercrawl.cluster.wire import CopyAnswered, CopyAsked, StopAsked, packed, read_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from evercrawl.cluster.birth import ClusterBirth
+    from evercrawl.cluster.disks import PartDisk
+    from evercrawl.cluster.launching import PartProcess
+    from evercrawl.cluster.plan import PartPlan
+    from evercrawl.config import Config
+
+AGAIN_S: Final = 1.0
+_END_S: Final = 5.0
+
+
+class DiskLauncher(Launcher, Protocol):
+    """Begins processes on machines, each of which has a disk."""
+
+    def disks(self) -> Mapping[str, PartDisk]:
+        """Return the disks that are there, by their ids."""
+        ...
+
+    def keep(self, disk: str, life: int) -> PartProcess:
+        """Begin a process that holds second copies on a disk that is there."""
+        ...
+
+
+class NodeCopies:
+    """The second copies of a crawl whose partitions are on several machines: each is on another machine's disk.
+
+    A partition whose disk has been missing for `lost_after_s`, or has it no more, goes on where its second copy is.
+
+    Parameters
+    ----------
+    directory, birth
+        Of the crawl, and what it is; `places` of it is changed where a partition goes on elsewhere.
+    launcher
+        Where the machines are.
+    tell
+        Told what was done.
+    clock
+        Tells the time (s), by a clock that is not set.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        birth: ClusterBirth,
+        launcher: DiskLauncher,
+        tell: Callable[[str], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._clock = clock
+        self._directory, self._birth, self._launcher, self._tell = directory, birth, launcher, tell
+        self._whole, self._begun = dict(birth.copies), set(birth.begun)
+        self._keepers, self._lines = dict(birth.keepers), dict(birth.lines)
+        self._writes = dict[int, WholeCopy]()  # what processes write now
+        self._away = dict[str, float]()  # disks that are wanted and not there, since when
+        self._lost = set[int]()  # partitions that are on their disks no more
+        self._lines_to = dict[str, _KeeperLine]()
+        self.say: Callable[[int, CopyAnswered], object] = lambda number, frame: None
+
+    def planned(self, plan: PartPlan, settings: Config) -> PartPlan:
+        """Return a plan with what a process has to know of copies."""
+        number, place = plan.share.number, self._birth.places[plan.share.number]
+        whole, disk = self._whole.get(number), self._launcher.disks()[place]
+        plan = replace(plan, begun=number in self._begun, line=self._lines.get(number, 0))
+        self._writes.pop(number, None)
+        if whole is not None and whole.place == place:
+            plan = replace(plan, kept=disk.copy(number), since=whole.life)
+        if settings.durable != "keeper":
+            if whole is not None:  # it will lack what counts
+                del self._whole[number]
+                note_copy(self._directory, number, None)
+            return plan
+        keeper = self._keepers[number]
+        self._lines_to.setdefault(keeper, _KeeperLine(self._directory, keeper, self._launcher, self._hear))
+        self._writes[number] = WholeCopy(keeper, plan.incarnation)
+        return replace(plan, keeper=f"{self._launcher.disks()[keeper].copy(number)} of the disk {keeper}")
+
+    def missing(self, number: int, said: str, settings: Config) -> str:
+        """Return why a partition cannot be begun now; one that is lost goes on elsewhere, if that is possible.
+
+        Parameters
+        ----------
+        number, settings
+            Which one, and the settings.
+        said
+            What is said of its machine: "" where that is there.
+        """
+        disks = self._launcher.disks()
+        gone = self._is_gone(self._birth.places[number], settings) if said else number in self._lost
+        if gone:
+            whole = self._whole.get(number)
+            if whole is not None and whole.place in disks:
+                self._go_on(number, whole.place)
+                said = ""
+            elif not said:
+                said = f"partition {number} is on its disk no more, and the disk of its second copy is not there"
+        if said or settings.durable != "keeper":
+            return said
+        return self._keeper_missing(number, settings)
+
+    def _is_gone(self, disk: str, settings: Config) -> bool:
+        """Whether a disk has been missing for so long that it is lost."""
+        now = self._clock()
+        if disk in self._launcher.disks():
+            self._away.pop(disk, None)
+            return False
+        return now >= self._away.setdefault(disk, now) + settings.lost_after_s
+
+    def _go_on(self, number: int, place: str) -> None:
+        """Let a partition go on where its second copy is."""
+        birth, before = read_birth(self._directory), self._birth.places[number]
+        self._birth.places[number] = place
+        self._lines[number] = birth.lives + 1  # an older directory there is not the partition any more
+        self._lost.discard(number)
+        write_birth(
+            self._directory, msgspec.structs.replace(birth, places=list(self._birth.places), lines=dict(self._lines))
+        )
+        self._tell(f"partition {number} is lost with the disk {before}; it goes on from its second copy on {place}")
+
+    def _keeper_missing(self, number: int, settings: Config) -> str:
+        """Return why a partition has nobody who holds its second copy; find another where one is lost."""
+        disks, place, keeper = self._launcher.disks(), self._birth.places[number], self._keepers.get(number)
+        if keeper is not None and keeper != place:
+            if keeper in disks:
+                return ""
+            if not self._is_gone(keeper, settings):
+                return f"partition {number} waits for the machine with its second copy ({keeper})"
+        count = Counter(self._keepers.values())
+        others = sorted(
+            (disk for disk in disks if disk != place),
+            key=lambda disk: (count[disk], hashlib.sha256(f"{disk} {number}".encode()).digest()),
+        )
+        if not others:
+            return f"partition {number} waits for another machine, which is to hold its second copy"
+        self._keepers[number] = others[0]
+        birth = read_birth(self._directory)
+        write_birth(self._directory, msgspec.structs.replace(birth, keepers=dict(self._keepers)))
+        return ""
+
+    def lost(self, number: int) -> bool:
+        """Take note that a partition is on its disk no more; return whether it can go on elsewhere."""
+        self._lost.add(number)
+        return number in self._whole
+
+    def begun(self, number: int) -> None:
+        """Take note that a partition has been crawled."""
+        if number not in self._begun:
+            self._begun.add(number)
+            note_begun(self._directory, number)
+
+    def caught_up(self, number: int) -> None:
+        """Take note that a second copy has all that counts."""
+        whole = self._writes[number]
+        if self._whole.get(number) != whole:
+            self._whole[number] = whole
+            note_copy(self._directory, number, whole)
+
+    def turn(self, settings: Config) -> list[int]:
+        """Begin what keepers need; return the partitions whose keepers are lost: each is to be begun anew."""
+        if settings.durable != "keeper":
+            return []
+        for line in self._lines_to.values():
+            line.turn()
+        return [number for number, keeper in self._keepers.items() if self._is_gone(keeper, settings)]
+
+    def ask(self, number: int, frame: CopyAsked) -> None:
+        """Pass a question on to a partition's keeper; without a process there it is lost."""
+        line = self._lines_to.get(self._keepers.get(number, ""))
+        if line is not None and frame.number == number:
+            line.write(frame)
+
+    def _hear(self, frame: CopyAnswered) -> None:
+        self.say(frame.number, frame)
+
+    async def close(self) -> None:
+        """End the processes of keepers."""
+        await asyncio.gather(*(line.close() for line in self._lines_to.values()))
+
+
+class _KeeperLine:
+    """The process that holds copies on one disk, as long as that is there; another one is begun after it."""
+
+    def __init__(
+        self, directory: Path, disk: str, launcher: DiskLauncher, hear: Callable[[CopyAnswered], None]
+    ) -> None:
+        self._directory, self._disk, self._launcher, self._hear = directory, disk, launcher, hear
+        self._writer: asyncio.StreamWriter | None = None
+        self._process: PartProcess | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._begin_at = 0.0
+
+    def turn(self) -> None:
+        """Begin a process where there is none."""
+        if self._task is None and time.monotonic() >= self._begin_at and self._disk in self._launcher.disks():
+            self._process = self._launcher.keep(self._disk, next_life(self._directory))
+            self._task = asyncio.ensure_future(self._attend(self._process))
+
+    async def _attend(self, process: PartProcess) -> None:
+        try:
+            line = await process.connected()
+            if line is not None:
+                reader, self._writer = line
+                while (frame := await read_frame(reader)) is not None:
+                    if isinstance(frame, CopyAnswered):
+                        self._hear(frame)
+        finally:
+            if self._writer is not None:
+                self._writer.close()
+            process.kill()
+            self._writer = self._task = self._process = None
+            self._begin_at = time.monotonic() + AGAIN_S
+
+    def write(self, frame: CopyAsked) -> None:
+        """Pass a question on."""
+        if self._writer is not None and not self._writer.is_closing():
+            self._writer.write(packed(frame))
+
+    async def close(self) -> None:
+        """End it."""
+        task = self._task
+        self._begin_at = float("inf")
+        if task is None:
+            return
+        if self._writer is not None:
+            self._writer.write(packed(StopAsked()))
+            await asyncio.wait([task], timeout=_END_S)
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
