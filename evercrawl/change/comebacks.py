@@ -28,6 +28,11 @@ class Comebacks:
     watched_s
         Time that counts from each visit that found a page gone to the next that told whether it was, over all pages.
 
+    Attributes
+    ----------
+    elsewhere
+        The same two of pages that others watch.
+
     Examples
     --------
     A thousand pages, gone since yesterday; today a hundred are back:
@@ -40,6 +45,7 @@ class Comebacks:
 
     def __init__(self, back: float = 0, watched_s: float = 0.0) -> None:
         self.back, self.watched_s = back, watched_s
+        self.elsewhere = 0.0, 0.0
 
     def learn(self, gone_s: ArrayLike, interval_s: ArrayLike, *, back: int) -> None:
         """Take note of pages, gone for `gone_s` at the visit before, an interval ago, of which `back` are there again.
@@ -53,7 +59,8 @@ class Comebacks:
     @property
     def per_s(self) -> float:
         """Part of the pages just found gone that come back in a second, a / b; above 0."""
-        return (self.back + 1.0) / (self.watched_s + _EXPECTED_S)
+        back, watched_s = self.elsewhere
+        return (self.back + back + 1.0) / (self.watched_s + watched_s + _EXPECTED_S)
 
     @property
     def scale_s(self) -> float:

@@ -20,6 +20,11 @@ class Deaths:
     watched_s
         Time from each visit that found a page there to the next visit that told whether it still was, over all pages.
 
+    Attributes
+    ----------
+    elsewhere
+        The same two of pages that others watch.
+
     Examples
     --------
     A thousand pages, of which five were gone after 73 days:
@@ -38,6 +43,7 @@ class Deaths:
 
     def __init__(self, gone: float = 0, watched_s: float = 0.0) -> None:
         self.gone, self.watched_s = gone, watched_s
+        self.elsewhere = 0.0, 0.0
 
     def learn(self, interval_s: float, *, gone: int) -> None:
         """Take note of a page that was there an interval ago; or of many, by the sum of their intervals."""
@@ -47,4 +53,5 @@ class Deaths:
     @property
     def per_s(self) -> float:
         """Part of the pages that are there that vanish in a second; above 0."""
-        return (self.gone + 1.0) / (self.watched_s + _EXPECTED_S)
+        gone, watched_s = self.elsewhere
+        return (self.gone + gone + 1.0) / (self.watched_s + watched_s + _EXPECTED_S)

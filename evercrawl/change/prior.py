@@ -51,6 +51,11 @@ class SitePriors:
     count
         Sites there are.
 
+    Attributes
+    ----------
+    elsewhere
+        The `sums` of sites that others have read, which count for the crawl's level as these do.
+
     Examples
     --------
     A page of site 0 was not found changed in 40 days; site 1 has shown nothing, but the crawl has:
@@ -63,6 +68,7 @@ class SitePriors:
 
     def __init__(self, count: int = 0) -> None:
         self._level = digamma(SHAPE)  # of ln lambda, where b is 1 s
+        self.elsewhere = 0.0, 0.0
         self._clear(count)
 
     def _clear(self, count: int) -> None:
@@ -192,16 +198,34 @@ class SitePriors:
 
     def scale_s(self, site: int) -> float:
         """Return the scale of one site's prior."""
-        crawl = self._told / (self._heard + CRAWL_SITES)
+        crawl = self._crawl_level
         sums, weights = float(self._sums.whole()[site]), float(self._weights.whole()[site])
         level = (sums + SITE_PAGES * crawl) / (weights + SITE_PAGES)
         return min(max(DEFAULT_SCALE_S * math.exp(-level), LEAST_SCALE_S), MOST_SCALE_S)
 
     @property
+    def sums(self) -> tuple[float, float]:
+        """What these sites add to the crawl's level: how much was heard of them, and that times what it told.
+
+        Two crawls that tell each other theirs believe the same of a site that has shown nothing:
+
+        >>> one, other = SitePriors(1), SitePriors(1)
+        >>> one.learn(0, None, (0.0, 40 * 86_400.0))
+        >>> other.elsewhere = one.sums
+        >>> one.crawl_scale_s == other.crawl_scale_s
+        True
+        """
+        return self._heard, self._told
+
+    @property
+    def _crawl_level(self) -> float:
+        heard, told = self.elsewhere
+        return (self._told + told) / (self._heard + heard + CRAWL_SITES)
+
+    @property
     def crawl_scale_s(self) -> float:
         """The scale of the prior of a page whose site has shown nothing."""
-        level = self._told / (self._heard + CRAWL_SITES)
-        return min(max(DEFAULT_SCALE_S * math.exp(-level), LEAST_SCALE_S), MOST_SCALE_S)
+        return min(max(DEFAULT_SCALE_S * math.exp(-self._crawl_level), LEAST_SCALE_S), MOST_SCALE_S)
 
     def prior(self, site: int) -> tuple[float, float]:
         """Return one site's prior, (shape, scale_s)."""
@@ -217,7 +241,7 @@ class SitePriors:
         return self._scales_s(self._weights.all()[sites], self._sums.all()[sites])
 
     def _scales_s(self, weights: Floats, sums: Floats) -> Floats:
-        crawl = self._told / (self._heard + CRAWL_SITES)
+        crawl = self._crawl_level
         levels = (sums + SITE_PAGES * crawl) / (weights + SITE_PAGES)
         return np.clip(DEFAULT_SCALE_S * np.exp(-levels), LEAST_SCALE_S, MOST_SCALE_S)
 

@@ -306,7 +306,7 @@ class Parts:
             stored_until=state.last_at(),
             scope=scope,
         )
-        self.posting = _posting(config, partition, self.learner, self.storing, outside, frontier)
+        self.posting = _posting(config, partition, self.learner, self.storing, outside, frontier, choosing.changes)
         self.access.leases = self.posting.leases if self.posting is not None else None
         if outside.post is not None:
             self.access.may_fetch = outside.post.may_fetch
@@ -411,14 +411,22 @@ def _second(partition: Partition, outside: Outside) -> SecondCopy | None:
 
 
 def _posting(
-    config: Config, partition: Partition, learner: Learner, storing: Storing, outside: Outside, frontier: Frontier
+    config: Config,
+    partition: Partition,
+    learner: Learner,
+    storing: Storing,
+    outside: Outside,
+    frontier: Frontier,
+    changes: Changes,
 ) -> PostRoom | None:
     """Return what has messages of other partitions answered; None where there are no others."""
     if outside.post is None:
         return None
     from evercrawl.crawl.posting.room import PostRoom
 
-    return PostRoom(partition, learner, storing, outside.post, config, frontier.under_way, frontier.open_address)
+    return PostRoom(
+        partition, learner, storing, outside.post, config, frontier.under_way, frontier.open_address, changes
+    )
 
 
 def _rendering(config: Config, parts: Parts, memory: Memory, outside: Outside) -> Rendering:

@@ -19,6 +19,9 @@ AT_ONCE: Final = 1 << 14
 AT_A_VISIT: Final = 1 << 11
 """The same where there are more: with each visit, until all were gone through, as often as it takes."""
 
+ELSEWHERE: Final = "elsewhere_"
+"""How the notes begin of sums that other partitions have."""
+
 Evidence = tuple[float, float] | None
 """What `SitePriors.learn` takes."""
 
@@ -61,6 +64,7 @@ class Refitting:
 
     def _begin_round(self, basis: SitePriors) -> None:
         self._basis, self._next = basis, SitePriors.unread(len(self._state.sites))
+        self._next.elsewhere = self._priors.elsewhere
         self._at, self._moved = 0, 0.0
 
     def _go_on(self) -> None:
@@ -86,18 +90,28 @@ class Refitting:
 def priors_of(state: State) -> SitePriors:
     """Return the priors that the evidence of all records makes."""
     priors = SitePriors(len(state.sites))
+    priors.elsewhere = _elsewhere(state, "heard"), _elsewhere(state, "told")
     fit(priors, state)
     return priors
 
 
 def deaths_of(state: State) -> Deaths:
     """Return how fast pages vanish, by what an earlier run noted."""
-    return Deaths(state.notes.get("gone_pages", 0), state.notes.get("watched_s", 0.0))
+    deaths = Deaths(state.notes.get("gone_pages", 0), state.notes.get("watched_s", 0.0))
+    deaths.elsewhere = _elsewhere(state, "gone_pages"), _elsewhere(state, "watched_s")
+    return deaths
 
 
 def comebacks_of(state: State) -> Comebacks:
     """Return how fast pages come back, by what an earlier run noted."""
-    return Comebacks(state.notes.get("back_pages", 0), state.notes.get("gone_watched_s", 0.0))
+    comebacks = Comebacks(state.notes.get("back_pages", 0), state.notes.get("gone_watched_s", 0.0))
+    comebacks.elsewhere = _elsewhere(state, "back_pages"), _elsewhere(state, "gone_watched_s")
+    return comebacks
+
+
+def _elsewhere(state: State, name: str) -> float:
+    """Return a sum of the other partitions, as it was noted."""
+    return state.notes.get(f"{ELSEWHERE}{name}", 0.0)
 
 
 def fit(priors: SitePriors, state: State) -> None:

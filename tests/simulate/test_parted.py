@@ -69,3 +69,16 @@ def test_a_letter_that_is_applied_twice_is_seen(monkeypatch):
     monkeypatch.setattr(PostBook, "received", doubled)
     world = PartedWorld(5, 2, sites=5, pages=4, addresses=2, roads=FOUL, lasts_s=20.0)
     assert "of what links bring" in simulate_parted(world).wrong[0]
+
+
+def test_what_partitions_believe_of_unknown_pages_comes_together():
+    """Each has other sites, and would believe something else by itself; messages are lost, and one is killed."""
+    world = PartedWorld(
+        12, 2, sites=4, pages=7, addresses=4, roads=FOUL, lasts_s=90.0, refresh_after_s=15.0, delay_s=0.5,
+        blows=(Blow(50.0, "kill", 1, 5.0),), changing=2,
+    )  # fmt: skip
+    result = simulate_parted(world)
+    assert result.wrong == []
+    believed, alone = (np.log([scales[place] for scales in result.scales_s.values()]) for place in (0, 1))
+    assert np.ptp(alone) > 0.3
+    assert np.ptp(believed) < 0.1 * np.ptp(alone)

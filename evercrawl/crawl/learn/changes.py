@@ -1,12 +1,13 @@
 """What each visit teaches about how often its page changes, and about whose dates are to be trusted."""
 
 import math
+from collections import defaultdict
 from typing import Final, NamedTuple
 
 from evercrawl.change import dates, evidence, extent
 from evercrawl.change.evidence import Interval, Refits
 from evercrawl.model.notices import AnnouncedDates
-from evercrawl.model.rates import NO_COPY, Refitting, comebacks_of, deaths_of, priors_of
+from evercrawl.model.rates import ELSEWHERE, NO_COPY, Refitting, comebacks_of, deaths_of, priors_of
 from evercrawl.model.stored.reading import Before, Reading
 from evercrawl.store.journal.events import (
     CHANGED,
@@ -83,6 +84,7 @@ class Changes:
         self._refitting = Refitting(self.priors, state)
         self._refits = Refits(_RESUMED_INTERVALS if "cycle_s" in state.notes else 0)
         self.deaths, self.comebacks = deaths_of(state), comebacks_of(state)
+        self._elsewhere = dict[str, float]()  # as it was heard in this run
 
     def notes(self) -> dict[str, float]:
         """Return numbers for whoever looks at the crawl from outside, and for its next run."""
@@ -91,7 +93,23 @@ class Changes:
             found |= {"gone_pages": self.deaths.gone, "watched_s": self.deaths.watched_s}
         if self.comebacks.watched_s:
             found |= {"back_pages": self.comebacks.back, "gone_watched_s": self.comebacks.watched_s}
-        return found
+        return found | {f"{ELSEWHERE}{name}": value for name, value in self._elsewhere.items()}
+
+    def sums(self) -> dict[str, float]:
+        """Return what was learned here of which all partitions of a crawl believe the same; see `take`."""
+        heard, told = self.priors.sums
+        return {
+            "heard": heard, "told": told, "gone_pages": self.deaths.gone, "watched_s": self.deaths.watched_s,
+            "back_pages": self.comebacks.back, "gone_watched_s": self.comebacks.watched_s,
+        }  # fmt: skip
+
+    def take(self, elsewhere: dict[str, float]) -> None:
+        """Have the `sums` of other partitions count as those here do."""
+        self._elsewhere = elsewhere
+        told = defaultdict(float, elsewhere)
+        self.priors.elsewhere = told["heard"], told["told"]
+        self.deaths.elsewhere = told["gone_pages"], told["watched_s"]
+        self.comebacks.elsewhere = told["back_pages"], told["gone_watched_s"]
 
     def learn(self, reading: Reading, outcome: Outcome, flags: int) -> Lesson:
         """Return what a visit teaches; `outcome` and `flags` are its event's, as far as these are known."""

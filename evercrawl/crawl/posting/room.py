@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evercrawl.crawl.posting.carrier import PostStanding
+from evercrawl.crawl.posting.commons import Commons
 from evercrawl.crawl.posting.leases import IpLeases
 from evercrawl.crawl.posting.posting import Posting
-from evercrawl.store.post.messages import Letter, LetterApplied
+from evercrawl.store.post.messages import CommonSums, Letter, LetterApplied
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evercrawl.config import Config
+    from evercrawl.crawl.learn.changes import Changes
     from evercrawl.crawl.learn.learning import Learner
     from evercrawl.crawl.posting.carrier import Carrier
     from evercrawl.crawl.storing import Storing
@@ -32,6 +34,8 @@ class PostRoom:
         Key of an address -> exchanges under way there.
     granted
         Told which address may be requested, and from when.
+    changes
+        What is learned of change, in common with the others; None for nothing.
 
     Attributes
     ----------
@@ -48,6 +52,7 @@ class PostRoom:
         config: Config,
         under_way: Callable[[int], int],
         granted: Callable[[int, float], None] = lambda key, since: None,
+        changes: Changes | None = None,
     ) -> None:
         self._post = post
         self.posting = Posting(partition, learner, storing, post)
@@ -60,20 +65,28 @@ class PostRoom:
             exchange_s=config.exchange_deadline_s, rest_s=config.delay_s, granted=granted,
         )  # fmt: skip
 
+        self._commons = None if changes is None else Commons(share, post, changes.sums, changes.take)
+
     def turn(self, now: float) -> bool:
         """Answer what has come, and send what is due; return whether there are new events."""
         letters = list[Letter | LetterApplied]()
         for message in self._post.take():
             if isinstance(message, (Letter, LetterApplied)):
                 letters.append(message)
+            elif isinstance(message, CommonSums):
+                if self._commons is not None and message.cluster == self._cluster and message.to == self._number:
+                    self._commons.hear(message)
             elif message.cluster == self._cluster and message.to == self._number:
                 self.leases.hear(message, now)
         self.leases.turn(now)
+        if self._commons is not None:
+            self._commons.turn(now)
         return self.posting.turn(now, letters)
 
     def next_at(self) -> float:
         """Return when there is next something to do, beside what comes."""
-        return min(self.posting.next_at(), self.leases.next_at())
+        commons_at = float("inf") if self._commons is None else self._commons.next_at()
+        return min(self.posting.next_at(), self.leases.next_at(), commons_at)
 
     def report(self, *, at_rest: bool, used: float) -> None:
         """Have the carrier know how this partition is."""

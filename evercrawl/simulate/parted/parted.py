@@ -22,6 +22,7 @@ from evercrawl.errors import ConfigError
 from evercrawl.fetch.guard import Guard
 from evercrawl.fetch.names import StaticResolver
 from evercrawl.model.policy.schemes import wanted
+from evercrawl.model.rates import priors_of
 from evercrawl.parse.sites import found_site, site_rules
 from evercrawl.parse.urls import hostname
 from evercrawl.progress import Limits
@@ -61,6 +62,9 @@ class PartedResult:
         How many second copies were opened.
     blows
         How often each kind of blow fell.
+    scales_s
+        By partition, the scale at the end of what it believes of a page of which nothing is known, and what its own
+        sites alone would make it believe.
     found
         The partitions together, at the end.
     """
@@ -74,6 +78,7 @@ class PartedResult:
     lives: int = 0
     opened: int = 0
     blows: Counter[str] = field(default_factory=Counter[str])
+    scales_s: dict[int, tuple[float, float]] = field(default_factory=dict[int, tuple[float, float]])
     found: Together | None = None
 
 
@@ -100,7 +105,7 @@ class PartedSimulation:
     def __init__(self, world: PartedWorld) -> None:
         self._world, self._draw = world, random.Random(f"parted {world.seed}")
         origins = tuple(f"http://s{number}.example{number % 3}.site{number}.org" for number in range(world.sites))
-        self.web = MadeWeb(world.seed, origins, pages=world.pages, changing=0)
+        self.web = MadeWeb(world.seed, origins, pages=world.pages, changing=world.changing)
         self._config = Config(
             scope="any", delay_s=world.delay_s, refresh_after_s=world.refresh_after_s, sitemaps=False, index=False,
             snapshot_every_s=world.snapshot_every_s, connections_per_ip=1, probe_share=0.0, internal="1",
@@ -385,6 +390,9 @@ class PartedSimulation:
             with closing(partition):
                 inspect(partition, found, interrupted=True)
                 result.visits += partition.state.visits
+                priors = priors_of(partition.state)
+                believed_s, priors.elsewhere = priors.crawl_scale_s, (0.0, 0.0)
+                result.scales_s[number] = believed_s, priors.crawl_scale_s
                 post = partition.state.post
                 assert post is not None
                 result.letters += sum(peer.sent for peer in post.peers)

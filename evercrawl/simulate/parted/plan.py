@@ -46,6 +46,8 @@ class PartedWorld:
         Settings.
     kept
         Whether each partition has a keeper, without which nothing counts.
+    changing
+        One page in so many changes; 0 for none.
     """
 
     seed: int
@@ -60,6 +62,7 @@ class PartedWorld:
     refresh_after_s: float = 300.0
     delay_s: float = 1.0
     kept: bool = False
+    changing: int = 0
 
 
 def drawn_kept(seed: int) -> PartedWorld:

@@ -122,5 +122,16 @@ class LeasesHeld(msgspec.Struct, array_like=True, frozen=True, tag="held"):
     held: dict[int, int]
 
 
+class CommonSums(msgspec.Struct, array_like=True, frozen=True, tag="sums"):
+    """What a partition has learned of which all believe the same: the sender's sums, and the how many-th it says."""
+
+    cluster: str
+    sender: int
+    incarnation: int
+    to: int
+    number: int
+    sums: dict[str, float]
+
+
 LeaseMessage: TypeAlias = LeaseAsk | LeaseGrant | LeaseBack | LeaseCensus | LeasesHeld
-Message: TypeAlias = Letter | LetterApplied | LeaseMessage
+Message: TypeAlias = Letter | LetterApplied | CommonSums | LeaseMessage
