@@ -21,7 +21,7 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name at its first use."""
+    """Return a public name; its module is imported at the first use."""
     if name not in _PLACES:
         raise AttributeError(f"module 'evercrawl' has no attribute {name!r}; docs/guide/LIBRARY.md lists what it has")
     module, member = _PLACES[name]

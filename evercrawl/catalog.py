@@ -1,7 +1,7 @@
-"""Find the strategy that a name stands for: its file's or folder's name, or `package.module:Class` from elsewhere.
+"""Look up strategies by name: the name of a file or folder, or `package.module:Class` for code outside evercrawl.
 
-Code from elsewhere is loaded only if the person at the command line named it, or the program called `trust`: a crawl
-directory may come from a stranger, and to look into it must not run what its files name.
+Code from outside is loaded only if the user named it on the command line or the program called `trust`: a crawl
+directory may come from a stranger, and opening it must not run code that its files name.
 """
 
 import importlib
@@ -20,11 +20,11 @@ T = TypeVar("T")
 BROWSER: Final = "EVERCRAWL_BROWSER"
 """The environment variable of the setting `browser`."""
 TRUSTED: Final = "EVERCRAWL_TRUSTED"
-"""The environment variable that tells processes begun here which classes are trusted; names with spaces between."""
+"""The environment variable that passes the trusted classes to child processes; names separated by spaces."""
 
 
 def trust(names: Iterable[str]) -> None:
-    """Let classes from outside evercrawl, written `package.module:Class`, be loaded here and in processes begun here.
+    """Allow this process and its children to load classes from outside evercrawl, written `package.module:Class`.
 
     Examples
     --------
@@ -37,13 +37,13 @@ def trust(names: Iterable[str]) -> None:
 
 
 def trusts(name: str) -> bool:
-    """Whether the class of that name may be loaded: it is evercrawl's own, or somebody trusted it."""
+    """Return whether the class of that name may be loaded: it is evercrawl's own, or it was trusted."""
     own, _, _ = __name__.partition(".")
     return name.partition(":")[0].split(".")[0] == own or name in os.environ.get(TRUSTED, "").split()
 
 
 def trust_program(path: str) -> None:
-    """Let a program be run here and by processes begun here, though the settings of a directory name it.
+    """Allow this process and its children to run a program that the settings of a crawl directory name.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def trust_program(path: str) -> None:
 
 
 def trusts_program(path: str) -> bool:
-    """Whether a program may be run: a flag of this call, the environment, or the program that began it has named it."""
+    """Return whether a program may be run: `EVERCRAWL_BROWSER` names it, or it was trusted."""
     named = os.environ.get(BROWSER, "")
     if named and Path(named).absolute() == Path(path).absolute():
         return True
@@ -63,12 +63,12 @@ def trusts_program(path: str) -> bool:
 
 
 def names(package: ModuleType) -> list[str]:
-    """Return the file stems of `package` that can hold a strategy, sorted; nothing is imported."""
+    """Return the sorted names of the modules in `package` that can hold a strategy, without importing them."""
     return sorted(i.name for i in pkgutil.iter_modules(package.__path__) if i.name != "base" and i.name[0] != "_")
 
 
 def find(package: ModuleType, base: type[T]) -> dict[str, type[T]]:
-    """Return the concrete subclass of `base` in each file of `package`, by file name.
+    """Return the concrete subclass of `base` in each file of `package`, keyed by file name.
 
     Examples
     --------
@@ -81,19 +81,19 @@ def find(package: ModuleType, base: type[T]) -> dict[str, type[T]]:
 
 
 def pick(package: ModuleType, base: type[T], name: str, offered: Callable[[type[T]], bool] = lambda _: True) -> type[T]:
-    """Return the one strategy called `name`; `-` and `_` are equal.
+    """Return the strategy called `name`; `-` and `_` are equivalent.
 
     Parameters
     ----------
     package, base, name
-        Where to look, for what kind, called how.
+        Package to search, base class of the strategy, and its name.
     offered
-        Says of a strategy whether the message lists it, where there is none of that name.
+        Whether the error message lists a strategy as an alternative.
 
     Raises
     ------
     ConfigError
-        When no file of that name holds one; the message lists those that do.
+        No file of that name holds such a strategy; the message lists the alternatives.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Time, as the rest of the program is allowed to see it."""
+"""Clocks: the only source of time for the rest of the program."""
 
 import time
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """A source of seconds since the epoch that can also be waited on."""
+    """A source of the current time in seconds since the epoch that can also sleep."""
 
     def now(self) -> float:
         """Return the current time in seconds since the epoch; it never goes back."""
@@ -18,18 +18,18 @@ class Clock(Protocol):
 
 
 class SteadyClock:
-    """The time of day, read once from a clock on the wall and then carried by one that nobody sets.
+    """The time of day, read once from the wall clock and then advanced by a monotonic clock.
 
-    There are two promises. While it runs, as much time goes by as really does: a wall clock that jumps moves nothing
-    here, so that no host sees a burst and no page stalls. And a crawl's time never goes back, from run to run either:
-    see `go_on_from`.
+    It guarantees two things. While it runs, it advances at the true rate: it does not follow jumps of the wall clock,
+    so no host receives a burst and no page stalls. And a crawl's time never goes back, not even between runs: see
+    `go_on_from`.
 
     Parameters
     ----------
     wall
-        Seconds since the epoch; may jump, either way.
+        Seconds since the epoch; may jump forwards or back.
     steady
-        Seconds since whenever; never jumps, and goes on while the machine is suspended.
+        Seconds since an arbitrary instant; never jumps, and keeps running while the machine is suspended.
 
     Examples
     --------
@@ -52,10 +52,10 @@ class SteadyClock:
         return self._offset_s + self._steady()
 
     def go_on_from(self, at: float) -> float:
-        """Show `at` where the time is earlier, and return how much earlier it was (s); else 0, and nothing changes.
+        """Advance to `at` if the time is earlier, and return the difference in seconds; otherwise return 0.
 
-        A crawl does so with its last event. If the wall was set back since, what the crawl remembers would lie in the
-        future: its pages and the hosts that asked to be left alone would wait for as long as the wall was set back.
+        A crawl calls this with the instant of its last event. If the wall clock was set back since then, the recorded
+        instants would lie in the future: pages and resting hosts would wait for as long as the clock was set back.
         """
         behind_s = max(at - self.now(), 0.0)
         if behind_s:
@@ -64,20 +64,20 @@ class SteadyClock:
 
     async def sleep(self, duration_s: float) -> None:
         """Return after `duration_s` seconds."""
-        import asyncio  # here, for questions about a crawl never wait, and it takes as long as numpy to load
+        import asyncio  # here, because queries never sleep, and asyncio takes as long to load as numpy
 
         await asyncio.sleep(duration_s)
 
 
 class SystemClock(SteadyClock):
-    """The machine's time, held steady."""
+    """A steady clock that starts from the machine's time."""
 
     def __init__(self) -> None:
         super().__init__(time.time, since_boot)
 
 
 def since_boot() -> float:
-    """Return seconds since the machine was started, those that it slept through among them, where it can tell."""
+    """Return seconds since the machine was started, including suspended time where the platform counts it."""
     return time.clock_gettime(_BOOT)
 
 

@@ -4,9 +4,10 @@
   + ConfigError    a setting, flag or input is wrong; the user can correct it
   + StoreError     the store is damaged, or in use by another process
     - NoRoomError  the disk is full
-  + NoMemoryError  memory is used up
-  + NotHeldError   no content of a page is held
-* ApplyError       a bug: memory is no longer what the journal says
+  + NoMemoryError  memory is exhausted
+  + NotReadyError  the result is still being computed
+  + NotHeldError   the crawl holds no content for a URL
+* ApplyError       a bug: the state in memory no longer matches the journal
 
 A fault of the web is an `Outcome` on a `Visit`. A fault of the user or the disk is one of these, and its message says
 what to do next. A bug is an `assert`.
@@ -14,7 +15,7 @@ what to do next. A bug is an `assert`.
 
 
 class EvercrawlError(Exception):
-    """Base class of all; `exit_code` is the exit code of the command line."""
+    """Base class of evercrawl's exceptions; `exit_code` is the exit code of the command line."""
 
     exit_code = 1
 
@@ -38,18 +39,18 @@ class NoRoomError(StoreError):
 
 
 class NoMemoryError(EvercrawlError):
-    """Memory is used up; a restart with more resumes the crawl without losing acknowledged pages."""
+    """Memory is exhausted; a restart with more memory resumes the crawl without losing acknowledged pages."""
 
     exit_code = 6
 
 
 class ApplyError(Exception):
-    """Our own code failed while memory was changed, so that it is to be made again from the journal.
+    """A bug while events were applied to the state in memory, which must be replayed from the journal.
 
     Attributes
     ----------
     visits
-        Of the run that ended by it, learned before.
+        Number of visits that the run had learned before the error ended it.
     """
 
     def __init__(self, why: str, visits: int = 0) -> None:
@@ -58,7 +59,7 @@ class ApplyError(Exception):
 
 
 class NotReadyError(EvercrawlError):
-    """What was asked for is being made; asking again later helps."""
+    """The result is still being computed; ask again later."""
 
 
 class NotHeldError(EvercrawlError):
@@ -67,7 +68,7 @@ class NotHeldError(EvercrawlError):
     Attributes
     ----------
     page
-        The page of the crawl whose content it would be, if it were fetched; "" where there is none.
+        The page of the crawl that would hold this content if it were fetched; "" if there is none.
     """
 
     def __init__(self, message: str, page: str = "") -> None:

@@ -1,4 +1,4 @@
-"""Packages that not every installation has: each comes with an extra of evercrawl, named where it is missed."""
+"""Checks for optional packages; the error message names the extra of evercrawl that installs the missing one."""
 
 from importlib.util import find_spec
 
@@ -6,12 +6,12 @@ from evercrawl.errors import ConfigError
 
 
 def require(package: str, extra: str, what: str) -> None:
-    """See that an optional package is installed, before work begins that needs it.
+    """Check that an optional package is installed, before work that needs it begins.
 
     Raises
     ------
     ConfigError
-        It is not.
+        The package is not installed.
 
     Examples
     --------
@@ -24,11 +24,11 @@ def require(package: str, extra: str, what: str) -> None:
 
 
 def require_parquet() -> None:
-    """See that Parquet files can be read and written.
+    """Check that Parquet files can be read and written.
 
     Raises
     ------
     ConfigError
-        They cannot.
+        pyarrow is not installed.
     """
     require("pyarrow", "parquet", "Parquet files")

@@ -1,20 +1,20 @@
-"""What a running crawl tells whoever watches it, what bounds it, and what it says when it ends."""
+"""Limits of a run, the progress that a running crawl reports, and the summary at its end."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What ends a run; each None or False is no bound.
+    """Limits that end a run; None or False means no limit.
 
     Attributes
     ----------
     pages
-        Visits of this run; redirects, failures and refusals included.
+        Visits of this run, including redirects, failures and refusals.
     seconds
         Duration of this run.
     until_idle
-        End once nothing is left that was never fetched.
+        Whether the run ends once no known URL is left that was never fetched.
     """
 
     pages: int | None = None
@@ -24,49 +24,49 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A crawl at one instant.
+    """The state of a crawl at one instant.
 
     Attributes
     ----------
     at, elapsed_s
         Seconds since the epoch, and since this run began.
     known, fetched, queue
-        URLs ever seen; pages whose content is held; known URLs never asked for.
+        URLs ever seen; pages whose content is held; known URLs never requested.
     visits, changed, duplicates
-        Of this run: visits remembered (redirects, failures and refusals too), those that brought new content to a
-        known page, exact copies of another page.
+        Counts of this run: recorded visits (including redirects, failures and refusals), visits that brought new
+        content of a known page, exact copies of another page.
     in_flight
-        Exchanges under way.
+        Exchanges in progress.
     rate_per_s
-        Visits a second, over about the last 10 s.
+        Visits per second, over about the last 10 s.
     bytes_in
-        Bytes of bodies received in this run, as on the wire.
+        Body bytes received in this run, as on the wire.
     outcomes
-        Of this run's visits: outcome label -> count.
+        Visits of this run: outcome label -> count.
     errors
-        Of this run's visits: class of failure -> count; and `robots_unreachable`: robots.txt that could not be had;
-        `silent`: exchanges that were ended since too many far ends said nothing, and are tried again later.
+        Visits of this run: class of failure -> count; also `robots_unreachable`, the robots.txt files that could not
+        be fetched, and `silent`, the exchanges ended because too many servers were silent and to be tried again later.
     waiting
-        Why hosts cannot be asked now (robots, resting, back-off, dns) -> number of hosts.
+        Reason why hosts cannot be requested now (robots, resting, back-off, dns) -> number of hosts.
     robots_trouble
         The last robots.txt that could not be fetched, and why; "" for none.
     names_trouble
-        Why no name can be looked up now, for which the crawl waits; "" while a name server answers.
+        Why no name can be resolved now, while the crawl waits; "" while a name server answers.
     next_at, next_url
-        While nothing is due and nothing under way: when the next page falls due, as far as is known, and which; None
-        and "" else.
+        When the next page falls due, as far as is known, and its URL, while nothing is due or in flight; otherwise
+        None and "".
     disk_full
-        Fetching has stopped until there is room.
+        Whether fetching has stopped until there is disk space.
     memory_short
-        Nothing new is requested until there is memory again.
+        Whether new requests have stopped until there is memory.
     fresh
-        Share of the copies last drawn at random that were found unchanged; None where too few were.
+        Share of the most recent random sample of copies that was found unchanged; None if the sample is too small.
     message
-        A sentence worth showing once; "" for none.
+        A sentence to show once; "" for none.
     alert
-        What kind of alert the message is, of `evercrawl.cli.watching.alerts.KINDS`; "" for none.
+        Kind of alert of the message, one of `evercrawl.cli.watching.alerts.KINDS`; "" for none.
     rendering
-        Pages that are in the browser, or wait for it.
+        Pages in the browser or waiting for it.
     """
 
     at: float
@@ -97,16 +97,16 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What one run came to.
+    """The result of one run.
 
     Attributes
     ----------
     visits, elapsed_s
-        Of this run.
+        Visits and duration of this run.
     fetched, known
-        Of the whole crawl: pages whose content is held, URLs ever seen.
+        Totals of the whole crawl: pages whose content is held; URLs ever seen.
     reason
-        Why it ended: pages, seconds, idle or stopped.
+        Why the run ended: pages, seconds, idle or stopped.
     """
 
     visits: int

@@ -1,4 +1,4 @@
-"""The nouns that every package shares."""
+"""Types that every package shares: requests, exchanges, links, documents and outcomes."""
 
 import enum
 from dataclasses import dataclass, field
@@ -17,14 +17,14 @@ Spans: TypeAlias = NDArray[np.int32]
 
 NO_SLOT = 0xFFFFFFFF
 RETIRED: Final = 6
-"""Visits in a row that find a page gone, after which a crawl asks for it no more, unless it was there of late."""
+"""Consecutive visits that find a page gone before a crawl retires it, unless it was there recently (`RETIRED_S`)."""
 RETIRED_S: Final = 30 * 86_400.0
-"""How long a page must not have been there for that, if it was ever: an outage may answer "not found" for days."""
+"""Time since a page was last there before it is retired, if it ever was: an outage may answer "not found" for days."""
 _NO_SPANS: Spans = np.empty((0, 3), np.int32)
 
 
 class OptOut(enum.IntFlag):
-    """What a page, or its site, asks of those who train or feed models; recorded, and exported for whoever does.
+    """Opt-outs from model training and input that a page or its site declares; recorded and exported, not enforced.
 
     Attributes
     ----------
@@ -33,9 +33,9 @@ class OptOut(enum.IntFlag):
     TDM
         `tdm-reservation: 1` of the header or a meta element (TDM Reservation Protocol).
     TRAIN, INPUT, SEARCH
-        `ai-train=no`, `ai-input=no` and `search=no` of Content-Signal, and what Content-Usage calls these.
+        `ai-train=no`, `ai-input=no` and `search=no` of Content-Signal, and their equivalents in Content-Usage.
     AGENTS
-        robots.txt keeps crawlers that gather texts for models off the whole site.
+        robots.txt excludes crawlers that collect text for models from the whole site.
 
     Examples
     --------
@@ -53,48 +53,48 @@ class OptOut(enum.IntFlag):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The names of those that are set, in lower case."""
+        """The names of the flags that are set, in lower case."""
         return tuple(str(one.name).lower() for one in OptOut if one in self)
 
 
 class Outcome(enum.IntEnum):
-    """What became of one visit; the name in lower case is the `class` that people read."""
+    """The outcome of one visit; tables and reports print the name in lower case, as `class`."""
 
-    OK = 1  # the content was read whole (or a 304 said that it is unchanged)
-    TRUNCATED = 2  # some of the content was read: a cap or the far end cut it
-    ERROR = 3  # no content: network, protocol, 4xx and 5xx other than gone
-    REFUSED = 4  # we did not ask: robots.txt, an address inside, a scheme or port we do not speak
-    REDIRECT = 5  # the answer names another URL
-    DUPLICATE = 6  # the content of a page already known: an alias of it
+    OK = 1  # the content was read completely (or a 304 confirmed that it is unchanged)
+    TRUNCATED = 2  # part of the content was read: a size cap or the server cut it off
+    ERROR = 3  # no content: network or protocol error, or a 4xx or 5xx status other than 404 and 410
+    REFUSED = 4  # no request was made: robots.txt, an internal address, an unsupported scheme or port
+    REDIRECT = 5  # the response redirects to another URL
+    DUPLICATE = 6  # the content of a page already known: this URL is an alias of it
     GONE = 7  # 404 or 410
 
     @property
     def label(self) -> str:
-        """Return the name as people read it."""
+        """Return the name in lower case."""
         return self.name.lower()
 
 
 class Request(msgspec.Struct, frozen=True):
-    """One exchange to be made.
+    """One HTTP request to make.
 
     Attributes
     ----------
     url
         Normalised absolute http or https URL, without fragment.
     tag
-        Whatever the asker wants back with the answer.
+        Any object; the caller gets it back with the response.
     headers
         Extra request headers, such as validators; name and value.
     max_wire_bytes, max_body_bytes
-        Caps on the body as received, and after content decoding.
+        Caps on the size of the body as received, and after content decoding.
     deadline_s
-        Bound on the whole exchange, from name look-up to the last byte.
+        Time limit of the whole exchange, from name look-up to the last byte.
     packed
-        Whether the asker undoes the codings of a body that came whole, where and when it likes.
+        Whether the caller decodes a body that was received completely, where and when it likes.
     head
-        Whether the head of the answer is all that is asked for (HEAD, in place of GET).
+        Whether only the head of the response is requested (HEAD instead of GET).
     post
-        What is posted (POST, in place of GET); None where nothing is.
+        The body to post (POST instead of GET); None for other requests.
     """
 
     url: str
@@ -109,21 +109,22 @@ class Request(msgspec.Struct, frozen=True):
 
     @property
     def method(self) -> str:
-        """The method as HTTP names it."""
+        """The HTTP method."""
         return "POST" if self.post is not None else "HEAD" if self.head else "GET"
 
 
 class Rendered(msgspec.Struct):
-    """What a browser made of a page.
+    """A page as a browser rendered it.
 
     Attributes
     ----------
     dom
-        The document, serialised, in UTF-8.
+        The serialised DOM, in UTF-8.
     requisites
-        The exchanges that the browser asked for on the way.
+        The exchanges that the browser made to load the page.
     places
-        Where the page's answer is in the archive, and then each of those that has one: segment, offset and length.
+        Positions in the archive of the page's response, then of each requisite that was archived: segment, offset and
+        length.
     """
 
     dom: bytes
@@ -132,38 +133,38 @@ class Rendered(msgspec.Struct):
 
 
 class Exchange(msgspec.Struct):
-    """What came of a `Request`: bytes as sent and as received, and nothing judged.
+    """The result of a `Request`: the bytes as sent and as received, without interpretation.
 
     Attributes
     ----------
     request
-        What was asked.
+        The request.
     at, elapsed_s
-        Start in seconds since the epoch, and duration.
+        Start in seconds since the epoch, and duration in seconds.
     status
-        HTTP status, 0 when no answer came.
+        HTTP status; 0 if there was no response.
     sent, head, wire
         The request as sent, the final response's status line and header lines, and the body, each exactly as on the
-        wire (the body still chunked and content-encoded when the server made it so).
+        wire (the body still chunked and content-encoded if the server sent it so).
     body
-        The body with transfer and content codings undone, at most `max_body_bytes`.
+        The body after transfer and content decoding, at most `max_body_bytes` long.
     headers
-        Lower-case name -> value; of repeated fields the values joined by ", ".
+        Lower-case name -> value; the values of repeated fields are joined by ", ".
     ip
-        Peer address as text, "" when no connection was made.
+        Peer address as text; "" if no connection was made.
     error
         "" or a short class of failure: dns, refused_address, connect, tls, timeout, reset, protocol, too_large ...;
-        internal where our own code failed, `SILENT` where we hung up.
+        `internal` if evercrawl's own code failed, `SILENT` if evercrawl closed the connection.
     detail
         A sentence about the failure.
     truncated
-        The body ended early: a cap, the deadline or the far end cut it.
+        Whether the body ended early: a cap, the deadline or the server cut it off.
     tls_ok
-        False where a certificate did not verify; None where TLS was not used.
+        False if a certificate did not verify; None if TLS was not used.
     packed
-        The codings of `wire` have yet to be undone, and `body` to be set, by `fetch.answer.unwrap`.
+        Whether `wire` is still encoded and `body` not yet set; `fetch.answer.unwrap` does both.
     rendered
-        What a browser made of it, where one did: that is what is read, and the bytes are what is archived too.
+        The page as a browser rendered it, if one did: the DOM is parsed, and the received bytes are archived too.
     """
 
     request: Request
@@ -186,18 +187,18 @@ class Exchange(msgspec.Struct):
 
 
 SILENT: Final = "silent"
-"""Error of an exchange that we ended because too many far ends said nothing; its page is asked for again later."""
+"""Error of an exchange that evercrawl ended because too many servers were silent; its page is requested again later."""
 
 
 class Silence(NamedTuple):
-    """An exchange under way of which next to nothing came for a while.
+    """An exchange in flight that has received almost nothing for a while.
 
     Attributes
     ----------
     request, ip
-        What was asked for, and of which address; "" where that is not known.
+        The request, and the address of the server; "" if that is not known.
     since
-        The last instant at which enough came, in seconds since the epoch.
+        The last instant at which enough data had been received, in seconds since the epoch.
     """
 
     request: Request
@@ -207,7 +208,7 @@ class Silence(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One link of a page: where it goes and how the page speaks of it."""
+    """One link of a page: its target, its `rel` attribute and its anchor text."""
 
     target: str
     rel: str
@@ -216,33 +217,33 @@ class Link:
 
 @dataclass(slots=True)
 class Document:
-    """What parsing one body taught us.
+    """The result of parsing one body.
 
     Attributes
     ----------
     title, language
-        Title (white space folded), BCP 47 tag or "".
+        Title with white space collapsed; BCP 47 tag or "".
     utf8
         Visible text in UTF-8; `text` is the same, decoded.
     targets
-        Distinct normalised http(s) URLs that the page links to and lets be followed, in order of first appearance.
+        Distinct normalised http(s) URLs of the links that may be followed, in order of first appearance.
     unpaid, withheld
-        Those of `targets` that the page does not vouch for (ugc, sponsored); how many more it does not let be followed.
+        The `targets` of links marked ugc or sponsored; the number of further links that may not be followed.
     cut
-        How many further URLs it links to that are not among `targets`, as these are too many.
+        Number of further linked URLs that were left out of `targets` because there are too many.
     canonical, refresh
-        Target of rel=canonical, of a meta refresh; "" where there is none.
+        Target of rel=canonical; target of a meta refresh; "" if there is none.
     feeds, forms
-        Where the page says that its feeds are, normalised; its search forms (`parse.forms.search_forms`), where it
-        links to what could be results of one.
+        Normalised URLs of the feeds that the page declares; its search forms (`parse.forms.search_forms`), if it
+        links to pages that could be results of one.
     anchors
-        Which words link to which target: where they start and end in `utf8`, and an index into `targets`; shape (k, 3).
-        Of links to other pages only, and of those the page vouches for.
+        Anchor texts: start and end in `utf8`, and an index into `targets`; shape (k, 3). Only links to other pages
+        that are not marked ugc or sponsored.
     simhash, words, text_bytes
-        64-bit similarity hash of the text, 0 for an empty one; 32 bits of the text's digest; its bytes in UTF-8, also
-        where `utf8` was not wanted.
+        64-bit similarity hash of the text, 0 for an empty text; 32 bits of the text's digest; length of the text in
+        UTF-8, set even if `utf8` was not requested.
     noindex, nofollow
-        What a meta robots element asks for.
+        Directives of meta robots elements.
     optouts
         Bits of `OptOut` that its meta elements set.
     encoding
@@ -271,5 +272,5 @@ class Document:
 
     @property
     def text(self) -> str:
-        """Return the visible text; it is decoded each time, for most pages never."""
+        """Return the visible text, decoded at each call; for most pages it is never needed."""
         return self.utf8.decode("utf-8", "replace")

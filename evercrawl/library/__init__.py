@@ -1,3 +1,3 @@
-"""What `import evercrawl` offers: the questions of `evercrawl.ask` about a crawl directory, as methods."""
+"""The Python interface of `import evercrawl`: live crawls, and the queries of `evercrawl.ask` as methods."""
 
 __all__: list[str] = []

@@ -1,4 +1,4 @@
-"""A table of a crawl, read when it is iterated: rows for Python, record batches for whoever reads Arrow."""
+"""A table of a crawl, read lazily: rows for Python, record batches for Arrow consumers."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 class CrawlTable:
     """One table of a crawl: pages, links or visits.
 
-    Nothing is read before it is iterated, and one piece at a time then. Each iteration reads the crawl as it stands.
-    Polars, DuckDB, pandas and pyarrow take it by the Arrow stream protocol (`__arrow_c_stream__`).
+    The table is read in batches during iteration, and each iteration reads the current state of the crawl. Polars,
+    DuckDB, pandas and pyarrow accept it through the Arrow stream protocol (`__arrow_c_stream__`).
 
     Parameters
     ----------
     directory
-        Of the crawl.
+        The crawl directory.
     name
         One of `evercrawl.ask.export.tables.TABLES`.
 
     Attributes
     ----------
     columns
-        Name of each column -> string, int, float, bool or instant.
+        Column name -> string, int, float, bool or instant.
 
     Raises
     ------
@@ -49,7 +49,7 @@ class CrawlTable:
         self.columns: Final = TABLES[name]
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Yield each row: name of the column -> value; instants as `datetime` in UTC."""
+        """Yield each row as a dict of column name -> value; instants are `datetime` objects in UTC."""
         instants = [name for name, kind in self.columns.items() if kind == "instant"]
         for piece in self._pieces():
             for name in instants:
@@ -64,22 +64,22 @@ class CrawlTable:
             yield from files.arrow_table(piece, self.columns).to_batches()
 
     def arrow(self) -> pa.Table:
-        """Return all of the table in memory; needs the extra `parquet`."""
+        """Return the whole table in memory; needs the extra `parquet`."""
         return self._reader().read_all()
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Return the table as an Arrow stream, a piece at a time."""
+        """Return the table as an Arrow stream of record batches."""
         return self._reader().__arrow_c_stream__(requested_schema)
 
     def write(self, path: Path | str) -> int:
-        """Write the table to a file that ends in .parquet or .jsonl, and return the number of rows.
+        """Write the table to a .parquet or .jsonl file, and return the number of rows.
 
-        The file appears under its name once it is whole.
+        The file gets its name only once it is complete.
 
         Raises
         ------
         ConfigError
-            The name ends otherwise.
+            The name has another suffix.
         StoreError
             The file cannot be written.
         """
@@ -91,7 +91,7 @@ class CrawlTable:
 
     def _reader(self) -> pa.RecordBatchReader:
         require_parquet()
-        import pyarrow as pa  # late: it takes a tenth of a second to load
+        import pyarrow as pa  # here, because it takes a tenth of a second to load
 
         return pa.RecordBatchReader.from_batches(files.arrow_schema(self.columns), self.batches())
 

@@ -1,4 +1,4 @@
-"""A visit as a program gets it that runs the crawl itself."""
+"""Visits as a live crawl yields them to the program that runs it."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ class PageVisit:
     Attributes
     ----------
     url, at
-        Of the page; when it was asked for, in UTC.
+        URL of the page; instant of the request, in UTC.
     outcome
         ok, truncated, error, refused, redirect, duplicate or gone.
     status, error
-        HTTP status, 0 where no answer came; and a class of failure, "" where there is none.
+        HTTP status, 0 if there was no response; class of failure, "" if there was none.
     version, new
-        Number of the page's content, from 0 on; and whether this visit found it, so that it has just begun.
+        Version number of the page's content, counted from 0; whether this visit found that version.
     mime, title, language
-        Of the content, as far as it was read anew.
+        Properties of the content, if this visit parsed it.
     links
-        URLs that the page links to, as far as it was read anew.
+        URLs that the page links to, if this visit parsed it.
     """
 
     url: str
@@ -48,7 +48,7 @@ class PageVisit:
 
     @cached_property
     def body(self) -> bytes:
-        """The content, with the codings of the way undone; b"" where none came."""
+        """The content after transfer and content decoding; b"" if none was received."""
         held = self._exchange
         if held.body or not held.wire:
             return held.body
@@ -71,7 +71,7 @@ class PageVisit:
 
 
 def page_visit(visit: Remembered) -> PageVisit:
-    """Return a visit that the crawl has just remembered, as a program gets it."""
+    """Return the `PageVisit` of a visit that the crawl has just recorded."""
     event, reading = visit.event, visit.reading
     read = reading.content is not None and event.outcome in (Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE)
     first = reading.before.digest == 0

@@ -1,4 +1,4 @@
-"""What hooks make of pages: records in an SQLite file of the crawl directory, once for each version of a page."""
+"""Records that hooks make of pages, kept per version of a page in an SQLite file of the crawl directory."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ _OWN: Final = ("url", "at", "version")
 
 
 class RecordBook:
-    """Takes records in; what was written is on the disk after `commit`.
+    """Writer of records; they are durable after `commit`.
 
     Parameters
     ----------
     directory
-        Of the crawl.
+        The crawl directory.
 
     Raises
     ------
     StoreError
-        The file is damaged, or of a newer version.
+        The file is damaged, or was written by a newer version.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -51,12 +51,12 @@ class RecordBook:
         )
 
     def keep(self, hook: str, url: str, version: int, at: float, records: Sequence[Mapping[str, Any]]) -> None:
-        """Keep what a hook made of a version of a page, in place of what it made of that version before.
+        """Store the records that a hook made of a version of a page, and replace earlier ones of the same version.
 
         Raises
         ------
         TypeError
-            A record holds what is no value of JSON and no date.
+            A record holds a value that is neither a JSON value nor a `datetime`.
         """
         rows = [
             (hook, url, version, number, at, files.json_text(dict(record), _written))
@@ -68,32 +68,32 @@ class RecordBook:
         self._file.executemany("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?)", rows)
 
     def commit(self) -> None:
-        """Put on the disk what was written; any thread may call it."""
+        """Commit written records to disk; any thread may call this."""
         if self._file.in_transaction:
             self._file.execute("COMMIT")
 
     def close(self) -> None:
-        """Commit, and let go of the file."""
+        """Commit, and close the file."""
         self.commit()
         self._file.close()
 
 
 class RecordTable:
-    """The records of one hook: of each its page, when that was read, which version it was, and what the hook returned.
+    """The records of one hook, each with the page's URL, the instant of the visit and the version.
 
     Parameters
     ----------
     directory
-        Of the crawl.
+        The crawl directory.
     hook
-        Its name.
+        Name of the hook.
     """
 
     def __init__(self, directory: Path, hook: str) -> None:
         self.directory, self.hook = directory, hook
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Yield each record, by page and version: its own fields behind `url`, `at` (UTC) and `version`."""
+        """Yield each record, sorted by page and version: `url`, `at` (UTC) and `version`, then its own fields."""
         with _opened(self.directory) as file:
             for url, at, version, record in file.execute(_ROWS, (self.hook,)) if file is not None else ():
                 yield {"url": url, "at": datetime.fromtimestamp(at, UTC), "version": version} | {
@@ -101,16 +101,16 @@ class RecordTable:
                 }
 
     def arrow(self) -> pa.Table:
-        """Return all of them in memory; needs the extra `parquet`. A field of values of several kinds becomes JSON."""
+        """Return all records in memory; needs the extra `parquet`. A field with values of mixed types becomes JSON."""
         return _arrow(list(self))
 
     def write(self, path: Path | str) -> int:
-        """Write them to a file that ends in .parquet or .jsonl, and return how many there are.
+        """Write the records to a .parquet or .jsonl file, and return their number.
 
         Raises
         ------
         ConfigError
-            The name ends otherwise.
+            The name has another suffix.
         """
         files.check_name(str(path))
         target = Path(path)
@@ -145,17 +145,17 @@ def record_table(directory: Path, hook: str) -> RecordTable:
     Raises
     ------
     ConfigError
-        There are none of that name, but of others.
+        The hook has no records, but other hooks do.
     """
     names = hooks_of(directory)
     if names and hook not in names:
-        raise ConfigError(f"there are no records of a hook {hook!r}; there are of {', '.join(names)}")
+        raise ConfigError(f"the hook {hook!r} has no records; these hooks have: {', '.join(names)}")
     return RecordTable(directory, hook)
 
 
 @contextlib.contextmanager
 def _opened(directory: Path) -> Generator[sqlite3.Connection | None]:
-    """Open the records to be read; None where there are none as yet.
+    """Open the records for reading; yield None if there are none yet.
 
     Raises
     ------
@@ -177,7 +177,7 @@ def _opened(directory: Path) -> Generator[sqlite3.Connection | None]:
 
 def _arrow(rows: Sequence[dict[str, Any]]) -> pa.Table:
     require_parquet()
-    import pyarrow as pa  # late: it takes a tenth of a second to load
+    import pyarrow as pa  # here, because it takes a tenth of a second to load
 
     names = list(dict.fromkeys([*_OWN, *(name for row in rows for name in row)]))
     columns = {name: [row.get(name) for row in rows] for name in names}
@@ -194,4 +194,4 @@ def _column(pa: Any, values: list[Any]) -> Any:
 def _written(value: object) -> str:
     if isinstance(value, datetime):
         return value.isoformat()
-    raise TypeError(f"a record holds {value!r}, which is no value of JSON and no date")
+    raise TypeError(f"a record holds {value!r}, which is neither a JSON value nor a datetime")

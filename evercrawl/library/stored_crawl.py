@@ -1,4 +1,4 @@
-"""A crawl directory as an object: each question of the command line is a method."""
+"""A crawl directory as an object: each query of the command line is a method."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from evercrawl.parse.urls import normalise
 
 
 class StoredCrawl:
-    """A crawl directory, open to be asked; public as `evercrawl.Crawl`.
+    """A crawl directory, opened for queries; public as `evercrawl.Crawl`.
 
-    Nothing of the crawl is changed, and a crawl may run in the directory: each question is answered by what its
-    journal holds at that moment. An object serves one thread at a time.
+    Queries change nothing, and a crawl may run in the directory meanwhile: each query is answered from the journal as
+    it is at that moment. An object may be used by one thread at a time.
 
     Attributes
     ----------
     directory
-        Of the crawl.
+        The crawl directory.
 
     Examples
     --------
@@ -55,14 +55,14 @@ class StoredCrawl:
         Raises
         ------
         ConfigError
-            There is none.
+            There is no crawl in the directory.
         StoreError
-            It is damaged.
+            The crawl is damaged.
         """
         return cls(Path(directory))
 
     def close(self) -> None:
-        """Let the directory go."""
+        """Close the files of the directory."""
         self._follower.close()
         if self._search is not None:
             self._search.close()
@@ -77,7 +77,7 @@ class StoredCrawl:
         self.close()
 
     def pages(self) -> CrawlTable:
-        """Return the known URLs with what is believed of them, one row each, in order of discovery."""
+        """Return the table of known URLs with their estimates, one row each, in order of discovery."""
         return CrawlTable(self.directory, "pages")
 
     def export(self, table: str, path: Path | str) -> int:
@@ -86,7 +86,7 @@ class StoredCrawl:
         Raises
         ------
         ConfigError
-            There is no such table, or the name of the file ends otherwise.
+            There is no such table, or the file name has another suffix.
         StoreError
             The crawl is damaged, or the file cannot be written.
         """
@@ -98,19 +98,19 @@ class StoredCrawl:
         Raises
         ------
         ConfigError
-            There are none of that name, but of others.
+            The hook has no records, but other hooks do.
         """
         return record_table(self.directory, hook)
 
     def page(self, url: str) -> StoredPage:
-        """Return the newest stored content of a page, codings undone.
+        """Return the newest stored content of a page, decoded.
 
         Raises
         ------
         ConfigError
             `url` is no URL.
         NotHeldError
-            There is no content; the message says why.
+            The crawl holds no content for the URL; the message says why.
         StoreError
             The archive or the journal is damaged.
         """
@@ -126,7 +126,7 @@ class StoredCrawl:
         limit: int | None = 50,
         noise: bool = False,
     ) -> ChangeList:
-        """Return which pages appeared, changed, vanished, returned or moved, the most important first.
+        """Return the pages that appeared, changed, vanished, returned or moved, the most important first.
 
         Parameters
         ----------
@@ -135,9 +135,9 @@ class StoredCrawl:
         site, pattern
             Only pages of this registrable domain or host; only URLs in which this regular expression is found.
         limit
-            How many at most; None for all.
+            Maximum number of pages; None for all.
         noise
-            Whether changes of times, counters and tokens alone are listed too.
+            Whether to list also pages in which only times, counters or tokens changed.
 
         Raises
         ------
@@ -152,14 +152,14 @@ class StoredCrawl:
         return asked(self._follower.partition, lambda derived: changes(view, derived.runs, question, derived.events))
 
     def search(self, words: str, *, limit: int = 10, skip: int = 0, site: str = "", language: str = "") -> SearchAnswer:
-        """Return the pages that answer a query best: words, "phrases", -without.
+        """Return the pages that match a query best.
 
         Parameters
         ----------
         words
-            The query.
+            The query: words, "phrases", -without.
         limit, skip
-            How many hits, and how many before them are left out.
+            Maximum number of hits; number of hits to skip before them.
         site, language
             Only pages of this host or registrable domain; only pages in this language.
 
@@ -177,7 +177,7 @@ class StoredCrawl:
         return top_pages(self._view(), most)
 
     def why(self, url: str) -> Why:
-        """Return when a page is visited, and why.
+        """Return when a page will be visited, and why.
 
         Raises
         ------
@@ -187,7 +187,7 @@ class StoredCrawl:
         return why(self._view(), _normal(url))
 
     def _view(self) -> View:
-        """Return what the crawl believes by all that its journal holds."""
+        """Replay the rest of the journal, and return a view of the crawl."""
         while self._follower.turn():
             pass
         return View(self._follower.partition, settings(self.directory)[0], time.time())
