@@ -1,8 +1,9 @@
-"""How much a page matters, learned from the links of the pages that are fetched.
+"""Page importance, learned visit by visit from the links of fetched pages.
 
-A `Ledger` holds pages and cash, and a scheme says what a visit moves: `AOPIC` with its windows, or `Push`. A `Matrix`
-says which link gets what, an `Order` who is next, `shares` what follows, `certificate` and `error_bound` how far off
-that can be, and `repair` puts right what was damaged. `offline` works importance out from all links at once.
+A scheme decides what a visit moves: `AOPIC` with its windows, or `Push`. A `Ledger` holds pages and cash in memory. A
+`Matrix` divides a page's cash among its links, an `Order` chooses the next page, and `shares` returns the importance.
+`certificate` and `error_bound` bound its error, and `repair` recomputes damaged residuals. `offline` computes
+importance from all links at once.
 """
 
 from evercrawl.importance.aopic import AOPIC

@@ -1,4 +1,4 @@
-"""The solver's inner loops, compiled; tests/helpers/known_graph/slowly.py has the same in plain Python, to be read."""
+"""The solver's compiled inner loops; tests/helpers/known_graph/slowly.py is the readable reference in plain Python."""
 
 from typing import Any, Final
 
@@ -10,14 +10,14 @@ from evercrawl.kernels.prefetch import prefetch
 _PLACES: Final = pointer(np.int64)
 _SLOTS: Final = pointer(np.uint32)
 _FLOATS: Final = pointer(np.float64)
-_AHEAD: Final = 256  # links; the farther memory is (10 million pages, a busy machine), the more it takes
+_AHEAD: Final = 256  # links; slower memory (10 million pages, a busy machine) needs a longer distance
 
 
 @entry(i64, _PLACES, _PLACES, _SLOTS, i64, f64, _FLOATS, f64, _FLOATS, _FLOATS)
 def push(
     start: Any, leaving: Any, target: Any, pages: int, internal: float, each: Any, least: float, x: Any, r: Any
 ) -> int:  # fmt: skip
-    """Push every residual of more than `least` once, in the pages' order; return along how many links."""
+    """Push every residual larger than `least` once, in page order; return the number of links followed."""
     begin, leaves = view(start, pages + 1), view(leaving, pages)
     links, pushed = begin[pages], 0
     to, share = view(target, links), view(each, pages)
@@ -40,9 +40,9 @@ def push(
 
 @entry(f64, _FLOATS, _FLOATS, i64, f64)
 def withdraw(r: Any, source: Any, pages: int, part: float) -> float:
-    """Take `part` of the source from the residuals; return the sum of their sizes then."""
+    """Subtract `part` of the source from the residuals; return the sum of their absolute values."""
     residual, own = view(r, pages), view(source, pages)
-    even = odd = third = fourth = 0.0  # four sums, for each addition waits for the one before
+    even = odd = third = fourth = 0.0  # four sums, because each addition waits for the one before
     whole = pages // 4 * 4
     for page in range(0, whole, 4):
         for k in range(4):

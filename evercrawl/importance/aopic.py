@@ -1,4 +1,4 @@
-"""AOPIC: cash moved along the links of the visit, from a virtual page that spends at once; a window of the history."""
+"""AOPIC: each visit moves a page's cash along its links, the virtual page spends at once, and history is windowed."""
 
 from typing import ClassVar, Literal
 
@@ -11,25 +11,25 @@ from evercrawl.types import Floats
 
 
 class AOPIC(Importance):
-    """Adaptive on-line page importance computation: how much cash a page moves per unit of G-time.
+    """Adaptive on-line page importance computation: importance is the cash that a page moves per unit of G-time.
 
-    Nothing is ever taken back, so the links held before are not needed; what a page gave along links that it no longer
-    has is forgotten with the window. It settles like 1/G, where push settles geometrically.
+    Nothing is ever taken back, so earlier links are not needed; cash given along links that no longer exist leaves the
+    window in time. The error falls like 1/G, whereas that of push falls geometrically.
 
-    A page that turns out to lead to another only hands its cash on, and what its window holds too: `unite`. In a crawl
-    a window waits for that until its new page has been read, and as long as it waits it does not count.
+    A page that turns out to be an alias passes its cash and its window on to its target: `unite`. In a crawl the window
+    is passed on once the target has been read; until then it does not count.
 
     Parameters
     ----------
     tax, internal, convention
         As in every scheme.
     window
-        What of the history counts; by default two windows, of about one and eight visits a page, since nobody knows
+        The window of the history; by default two windows, of about one and eight visits per page, because nobody knows
         beforehand how fast links change.
 
     Examples
     --------
-    A page visited at G = 2 and, with cash 0.5, at G = 4 (itself included), when half of the window has passed:
+    A page visited at G = 2 and, with cash 0.5, at G = 4 (this visit included), when half of the window has passed:
 
     >>> from evercrawl.importance.windows.interpolation import Interpolation
     >>> aopic = AOPIC(tax=0.15, internal=0.1, window=Interpolation(4.0))
@@ -56,21 +56,21 @@ class AOPIC(Importance):
 
     @property
     def width(self) -> int:
-        """How many numbers the window keeps beside history and mark."""
+        """How many numbers the window keeps for a page beside history and mark."""
         return self.window.width
 
     def visit(self, page: Account, held: Links | None, links: Links, total: float, *, same: bool) -> Transfer:
-        """Move all the cash; the history counts what was moved."""
+        """Move all the cash, and add it to the history."""
         past = self.window.add(page, total + page.cash)
         return Transfer(page.cash, past.history, past.mark, *self.each(page.cash, links), kept=past.kept)
 
     def remove(self, page: Account, held: Links | None, total: float) -> Transfer:
-        """Give the cash to the virtual page; forget the history, so that the page would begin anew if it came back."""
+        """Give the cash to the virtual page, and clear the history: a page that returns starts anew."""
         begun = self.window.begun(total)
         return Transfer(page.cash, begun.history, begun.mark, kept=begun.kept)
 
     def unite(self, page: Account, target: Account, total: float) -> tuple[Past, Past]:
-        """Let the target's window have what the page's holds; the page's begins anew at its last visit.
+        """Add the alias's window to the target's; the alias's window begins anew at its last visit.
 
         Examples
         --------
@@ -95,7 +95,7 @@ class AOPIC(Importance):
         born: Floats | None = None,
         guess: float | None = None,
     ) -> Floats:
-        """Return what the window makes of the history and of the cash that waits."""
+        """Return the window's estimate from the histories and the cash of the pages."""
         return np.maximum(self.window.now(_pasts(history, mark, kept, born, self.width), cash, total, guess), 0.0)
 
     def shares(
@@ -108,7 +108,7 @@ class AOPIC(Importance):
         born: Floats | None = None,
         guess: float | None = None,
     ) -> Floats:
-        """Return what the window makes of the histories and of the cash of all pages."""
+        """Return the window's estimate from the histories and the cash of all pages, as shares of 1."""
         return np.maximum(self.window.shares(_pasts(history, mark, kept, born, self.width), cash, total, guess), 0.0)
 
 

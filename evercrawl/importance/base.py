@@ -1,10 +1,10 @@
-"""What every importance scheme promises: how one visit moves cash, and what importance follows from cash and history.
+"""The interface of importance schemes: how one visit moves cash, and the importance that follows from cash and history.
 
-A scheme is judgement only. It is told what a page has and where it links, and answers with amounts; whoever asks moves
-them. The virtual page gets whatever is not paid to a link, so the amounts of a `Transfer` say all there is to say.
+A scheme only computes. It gets a page's account and links and returns amounts, and the caller moves the cash. The
+virtual page gets everything that is not paid to a link, so a `Transfer` describes a visit completely.
 
-Amounts are floats in a crawl. `visit` and `remove` work with any number, so with fractions the laws can be checked
-exactly; that is why a plain 0 stands where 0.0 would turn a fraction into a float.
+Amounts are floats in a crawl. `visit` and `remove` work with any number type, so tests check the laws exactly with
+fractions; that is why the code uses 0 where 0.0 would turn a fraction into a float.
 """
 
 import sys
@@ -15,7 +15,7 @@ from evercrawl.types import Floats
 
 
 class Past(NamedTuple):
-    """What a window keeps of a page.
+    """The state that a window keeps for a page.
 
     Attributes
     ----------
@@ -24,7 +24,7 @@ class Past(NamedTuple):
     mark
         The clock G at the last visit.
     kept
-        Whatever else, as many numbers as the window's `width`.
+        Further numbers, as many as the window's `width`.
     """
 
     history: float
@@ -33,23 +33,24 @@ class Past(NamedTuple):
 
 
 class Account(NamedTuple):
-    """What one page has.
+    """The account of one page: cash, history and the clock at its last visit.
 
     Attributes
     ----------
     cash
-        What a visit would move now: C of OPIC, the residual r of push; its share of the virtual page's cash included.
+        The cash that a visit would move now, including the page's share of the virtual page's cash: C of OPIC, the
+        residual r of push.
     history
-        H of OPIC (of the time window, where there is one), the value x of push.
+        H of OPIC (of the time window, if there is one), the value x of push.
     mark
         The clock G at the page's last visit; 0 before the first.
     kept
-        Whatever else the scheme keeps of a page, as many numbers as its `width`; () or zeros before the first visit.
+        Further numbers that the scheme keeps for a page, as many as its `width`; () or zeros before the first visit.
     born
-        The clock G when the page became known; 0 where nobody noted it.
+        The clock G when the page became known; 0 if that was not recorded.
     put_in
-        What of the cash was put in from outside at the start, C0, rather than given by links and virtual page; it is
-        moved like all cash, but says nothing of the page.
+        The part of the cash that was put in initially, C0, rather than given by links and the virtual page; it is
+        moved like all cash, but is no evidence of importance.
     """
 
     cash: float
@@ -61,7 +62,7 @@ class Account(NamedTuple):
 
 
 class Links(NamedTuple):
-    """Where one page links, as importance sees it.
+    """Numbers of links of one page, as a scheme counts them.
 
     Attributes
     ----------
@@ -70,8 +71,8 @@ class Links(NamedTuple):
     out
         All distinct links to other pages, followed or not, known or not: the divisor; at least `internal + external`.
     through
-        The page only passes on what it gets (a redirect, a copy): its one link, counted as external, gets all of it,
-        untaxed.
+        Whether the page only passes its cash on (a redirect, a copy): its one link, counted as external, gets all of
+        it, untaxed.
     """
 
     internal: int = 0
@@ -81,20 +82,20 @@ class Links(NamedTuple):
 
 
 class Transfer(NamedTuple):
-    """What one visit moves.
+    """The amounts that one visit moves.
 
     Attributes
     ----------
     moved
-        Taken from the page's cash; may be negative.
+        Amount taken from the page's cash; may be negative.
     history, mark
-        The page's, after the visit.
+        History and mark of the page after the visit.
     internal, external
         Paid to *each* link of that kind that the page has now.
     back_internal, back_external
         Taken back from *each* link of that kind that the page had before.
     kept
-        What else is kept of the page, after the visit.
+        Further numbers kept for the page after the visit.
     """
 
     moved: float
@@ -108,29 +109,29 @@ class Transfer(NamedTuple):
 
 
 class Importance(ABC):
-    """A way to tell, visit by visit, how much each page matters.
+    """A scheme that estimates the importance of each page, visit by visit.
 
     Parameters
     ----------
     tax
         tau: the part of a page's cash that goes to the virtual page rather than along its links.
     internal
-        Weight of a link within a site; a link to another site has weight 1. What a weight below 1 holds back goes to
-        the virtual page, and is not given to the other links instead.
+        Weight of a link within a site; a link to another site has weight 1. The rest of an internal link's cash goes
+        to the virtual page, not to the other links.
     convention
         `tax`, or `link`: each page has the virtual page as one more link, and nothing is taxed.
     """
 
     handout: ClassVar[bool] = False
-    """Whether the virtual page spends what it gets: equally on all sites, and within a site on all pages read and its
-    root. Otherwise it keeps it, and each site has a constant source of 1, spread in the same way."""
+    """Whether the virtual page spends its cash: equally on all sites, and within a site on its root and all pages read.
+    Otherwise it keeps its cash, and each site has a constant source of 1, distributed in the same way."""
 
     settles: ClassVar[bool] = False
-    """Whether a page may pass its cash on without being visited, and importance is the truer for it."""
+    """Whether a page may pass its cash on without a visit, which makes the estimates more accurate."""
 
     @property
     def width(self) -> int:
-        """How many numbers it keeps of a page beside history and mark."""
+        """How many numbers the scheme keeps for a page beside history and mark."""
         return 0
 
     def __init__(self, tax: float = 0.15, internal: float = 1.0, convention: Literal["tax", "link"] = "tax") -> None:
@@ -140,33 +141,33 @@ class Importance(ABC):
 
     @abstractmethod
     def visit(self, page: Account, held: Links | None, links: Links, total: float, *, same: bool) -> Transfer:
-        """Return what a visit moves.
+        """Return the amounts that a visit moves.
 
         Parameters
         ----------
         page
-            Before the visit.
+            The page's account before the visit.
         held
-            Its links as they were known before; None where it was never read.
+            Its links as known before the visit; None if it was never read.
         links
             Its links now.
         total
             The clock G before the visit: all cash moved so far, in units of all the cash there is.
         same
-            Whether the links are the very ones held, so that nothing has to be taken back.
+            Whether the links are identical to those held, so that nothing has to be taken back.
         """
 
     @abstractmethod
     def remove(self, page: Account, held: Links | None, total: float) -> Transfer:
-        """Return what the end of a page moves: its cash goes to the virtual page, what it had given is taken back."""
+        """Return the transfer that ends a page: its cash goes to the virtual page, and what it gave is taken back."""
 
     def unite(self, page: Account, target: Account, total: float) -> tuple[Past, Past]:
-        """Return what is kept of a page, and of the one that it turns out to lead to, before the visit that tells so.
+        """Return the pasts of an alias and of its target, just before the visit that finds the alias.
 
         Parameters
         ----------
         page, target
-            With the cash that waits; that of the page goes to the target with the visit.
+            Accounts of the alias and of its target, with their cash; the visit moves the alias's cash to the target.
         total
             The clock G before the visit.
         """
@@ -188,16 +189,16 @@ class Importance(ABC):
         Parameters
         ----------
         cash, history, mark
-            Of each page, shape (n,), as in `Account`; pages never read have neither history nor mark.
+            Columns of `Account`, shape (n,); unread pages have neither history nor mark.
         total
             The clock G.
         kept
-            What else is kept of each page, shape (n, width); None where that is nothing.
+            Further numbers kept for each page, shape (n, width); None if there are none.
         born
-            The clock G when each page became known, shape (n,); 0, or None for all, where nobody noted it.
+            The clock G when each page became known, shape (n,); 0, or None for all, if that was not recorded.
         guess
-            What newcomers are thought to be worth (`evercrawl.importance.newcomers`), for schemes that have to be told;
-            None: each page is judged by itself.
+            The prior importance of new pages (`evercrawl.importance.newcomers`), for schemes that use one; with None
+            each page is estimated from its own cash only.
         """
 
     def shares(
@@ -210,16 +211,16 @@ class Importance(ABC):
         born: Floats | None = None,
         guess: float | None = None,
     ) -> Floats:
-        """Return the importance of all pages that there are as shares of 1, shape (n,); arguments as of `importance`.
+        """Return the importance of all pages as shares of 1, shape (n,); arguments as in `importance`.
 
-        Where a scheme has more than one opinion this may be nearer to the truth than `importance` divided by its sum.
+        A scheme that combines several estimates may do this better than by dividing `importance` by its sum.
         """
         found = self.importance(cash, history, mark, total, kept, born, guess)
         shares: Floats = found / max(float(found.sum()), sys.float_info.min)
         return shares
 
     def each(self, value: float, links: Links) -> tuple[float, float]:
-        """Return what of `value` goes to each internal and to each external link; the virtual page gets the rest."""
+        """Return the part of `value` for each internal and each external link; the virtual page gets the rest."""
         if links.through:
             return 0 * value, value
         if not links.out:

@@ -1,17 +1,16 @@
-"""What newcomers are thought to be worth before they have shown it: the part of a young page's window that is missing.
+"""Prior importance of new pages, for the part of their window in which they were not yet known.
 
-A page that became known while its window was already open has been there for w of T only. Judged by h/w, it is worth
-what a few instants brought it, which may be anything; judged by h/T, what it was not there for counts against it. With
-a guess p at what pages like it are worth, its importance is (h + (T - w) p) / T, and p matters the less the longer the
-page is known. A page that was never read is the same with all of its cash waiting: it too is worth what came, spread
-over its time, and p for the rest.
+A page that became known after its window began was known for only w of T. The estimate h/w rests on a short time and is
+noisy; the estimate h/T counts the missing time as if nothing had come. With a prior p, the importance of pages like it,
+the estimate is (h + (T - w) p) / T, and p matters less the longer the page is known. An unread page is treated alike,
+with all of its cash still waiting: its cash, spread over its time, and p for the rest.
 
-Each way to make the guess is a plain function; `Rule` names it, as the setting does. The trap is survivorship: a page's
-cash at its first visit says what a page earned that was *chosen* for a visit, for its cash. The mean over first visits
-is 5 to 16 times too high, while the pages that were not chosen, most of them, are not in it. So nothing here asks what
-newcomers had when they were visited: `pooled` asks those that were never visited, all of them.
+Each way to estimate the prior is a plain function; `Rule` names it, as the setting does. The trap is survivorship bias:
+pages are *chosen* for their first visit because of their cash, so the mean cash at first visits is 5 to 16 times too
+high, and most pages, which were not chosen, are not in it. So no function uses the cash of newcomers at their visit:
+`pooled` uses all pages that were never visited.
 
-Under push there is nothing to guess: a page that was never read has what its links bring.
+Under push there is no prior: an unread page has what its links bring.
 
 References
 ----------
@@ -29,18 +28,18 @@ RULES: Final[tuple[Rule, ...]] = get_args(Rule)
 
 
 class Newcomers(NamedTuple):
-    """What is known of pages that nobody has read, and of those introduced lately.
+    """Totals over unread pages, and the mean importance of pages introduced recently.
 
     Attributes
     ----------
     cash
-        Of all pages never read together, without what was put in, in units of all the cash there is.
+        Total cash of all unread pages, without initial cash, as a share of all cash.
     ages
-        The sum of the G-times since they became known.
+        The sum of their ages in G-time.
     introduced
-        The mean importance, as a share of all, of the pages that became known within the last window.
+        The mean importance, as a share of all importance, of the pages that became known within the last window.
     pages
-        How many pages there are, n.
+        Number of pages, n.
     """
 
     cash: float = 0.0
@@ -50,7 +49,7 @@ class Newcomers(NamedTuple):
 
 
 def guess(rule: Rule, known: Newcomers, tax: float = 0.15) -> float:
-    """Return p, what a newcomer is thought to be worth, as a share of all cash a unit of G.
+    """Return p, the prior importance of a new page, as a share of all cash per unit of G.
 
     Examples
     --------
@@ -68,9 +67,9 @@ def guess(rule: Rule, known: Newcomers, tax: float = 0.15) -> float:
 
 
 def pooled(cash: float, ages: float) -> float:
-    """Return the rate at which pages earn that were never read: their cash over their ages, both summed; 0 for none.
+    """Return the rate at which unread pages earn cash: total cash over total age; 0 if there are none.
 
-    The two sums are O(1) to keep up: `ages` is the number of such pages times G, less the sum of their births.
+    Both sums can be updated in O(1): `ages` is the number of such pages times G, less the sum of their births.
 
     >>> pooled(0.01, 200.0), pooled(0.0, 0.0)
     (5e-05, 0.0)
@@ -84,7 +83,7 @@ def introduced(importance: Floats, born: Floats, total: float, length: float) ->
     Parameters
     ----------
     importance, born
-        Of pages, and the clock when they became known, shape (n,).
+        Importance of the pages, and the clock G when each became known, shape (n,).
     total, length
         The clock G, and T.
 
@@ -98,9 +97,9 @@ def introduced(importance: Floats, born: Floats, total: float, length: float) ->
 
 
 def floor(tax: float, pages: int) -> float:
-    """Return tau/n: what a page gets from the virtual page alone, to which no links lead.
+    """Return tau/n: what a page without links to it gets from the virtual page.
 
-    Where important pages are found first, as in webs that grow by steep power laws, the truth is near to this.
+    Where important pages are found first, as in webs with steep power laws, new pages are worth about this.
 
     >>> floor(0.15, 1000)
     0.00015
@@ -109,9 +108,9 @@ def floor(tax: float, pages: int) -> float:
 
 
 def first_history(recent: Floats, length: float) -> float:
-    """Return the history that a new page is given in the paper: T times the mean importance of those before it.
+    """Return the initial history of a new page in the paper: T times the mean importance of the pages before it.
 
-    Its cash is 0; estimates are made to sum to 1 again afterwards.
+    Its cash is 0; estimates are normalised to sum to 1 afterwards.
 
     >>> first_history(np.array([0.01, 0.02, 0.03]), 4.0)
     0.08

@@ -1,4 +1,4 @@
-"""Push: residuals moved along known links, from a virtual page that never spends."""
+"""Push: each visit moves a page's residual along its known links; the virtual page never spends."""
 
 import numpy as np
 
@@ -29,14 +29,14 @@ class Push(Importance):
     settles = True
 
     def visit(self, page: Account, held: Links | None, links: Links, total: float, *, same: bool) -> Transfer:
-        """Add the residual to the value; give along the links what that changes."""
+        """Add the residual to the value, and pass the change on along the links."""
         value = page.history + page.cash
         if same or held is None:
             return Transfer(page.cash, value, total, *self.each(page.cash if same else value, links))
         return Transfer(page.cash, value, total, *self.each(value, links), *self.each(page.history, held))
 
     def remove(self, page: Account, held: Links | None, total: float) -> Transfer:
-        """Take the value back from the page and from those it was given to."""
+        """Take the value back from the page and from the pages that it was passed on to."""
         back = self.each(page.history, held) if held is not None else (0, 0)
         return Transfer(-page.history, 0, total, 0, 0, *back)
 

@@ -1,4 +1,4 @@
-"""Uniform: every page matters the same."""
+"""Uniform: every page has the same importance."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from evercrawl.types import Floats
 
 
 class Uniform(Importance):
-    """One share for each page, and no cash at all; the yardstick that every other scheme has to beat.
+    """Equal importance of all pages, without cash: the baseline for every other scheme.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""A small exact web to think with."""
+"""A small web in memory with exact cash, for tests, demonstrations and proofs."""

@@ -1,4 +1,4 @@
-"""What shards of a ledger send each other, and what they write down of it."""
+"""Messages between shards of a ledger, and the journal entries about them."""
 
 from collections.abc import Hashable
 from typing import NamedTuple, TypeAlias
@@ -12,15 +12,15 @@ class CashBatch(NamedTuple):
     Attributes
     ----------
     sender, to
-        The shards.
+        Numbers of the shards.
     epoch
-        Of the division of pages among shards; a batch of another is not applied.
+        Epoch of the division of pages among shards; a batch of another epoch is not applied.
     number
-        From 1 on, of this sender to this receiver.
+        Sequence number of this sender to this receiver, from 1.
     amounts
-        What pages get; None stands for the virtual page.
+        Amounts of the pages; None is the virtual page.
     moved, weight
-        The sender's: its own part of the clock, what its pages weigh with the virtual page.
+        The sender's own part of the clock, and the total weight of its pages with the virtual page.
     """
 
     sender: int
@@ -33,7 +33,7 @@ class CashBatch(NamedTuple):
 
 
 class Ack(NamedTuple):
-    """All batches up to `number`, of `to` to `sender`, have been applied."""
+    """Acknowledgement: all batches up to `number`, from `to` to `sender`, have been applied."""
 
     sender: int
     to: int
@@ -42,7 +42,7 @@ class Ack(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """Entry: these batches were debited; `spent` is what of the virtual page's cash went to pages of its own."""
+    """Entry: these batches were debited; `spent` is the virtual page's cash that went to the shard's own pages."""
 
     batches: tuple[CashBatch, ...]
     spent: float
@@ -55,7 +55,7 @@ class Applied(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """Entry: a shard has all batches up to a number, so that they need not be kept."""
+    """Entry: a shard has acknowledged all batches up to a number, which need no longer be kept."""
 
     shard: int
     number: int

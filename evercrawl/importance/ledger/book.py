@@ -1,4 +1,4 @@
-"""All that a ledger knows: who has what and links where, as a fold over what happened."""
+"""State of a ledger: accounts and links of its pages, as a fold over its events."""
 
 from collections.abc import Hashable, Iterable
 
@@ -8,22 +8,22 @@ from evercrawl.importance.ledger.network import Event, NetworkPage, gifts
 
 
 class Book:
-    """The state of a ledger: nothing changes it but `fold`.
+    """The state of a ledger: only `fold` changes it.
 
     Attributes
     ----------
     pages
-        By name, in the order in which they became known.
+        Pages by name, in the order in which they became known.
     cells
         Their cash, and that of the virtual page.
     virtual_history
         Cash that the virtual page moved when it was visited.
     gone_history
-        Cash that pages had moved which are no more: with it the histories sum to the clock.
+        Cash that pages which have ended had moved: with it the histories sum to the clock.
     total
         The clock G.
     journal
-        Every event so far; folding them into a new book makes this one again.
+        Every event so far; folding them into a new book reproduces this one.
     """
 
     def __init__(self, scheme: Importance, *, extra: int, at_once: bool, rebase: bool) -> None:
@@ -45,7 +45,7 @@ class Book:
         return self.cells.virtual
 
     def fold(self, event: Event) -> None:
-        """Let an event happen, now or again."""
+        """Apply an event, when it happens or in a replay."""
         if event.page is None:
             self.virtual_history += self.virtual
         else:
@@ -60,17 +60,17 @@ class Book:
             self.cells.rebase()
 
     def owed(self) -> float:
-        """Return the sum of all cash, the virtual page's included, less what it should be: 0, by the law of cash."""
+        """Return the error of the sum of all cash, the virtual page's included: 0, because cash is conserved."""
         pages = self.pages.values()
         there = sum(page.cash - page.put_in for page in pages) + self.virtual
         return there if self.scheme.handout else there - sum(page.weight for page in pages)
 
     def inflow(self) -> dict[Hashable, float]:
-        """Return what the known links bring to each page, xM, if x is the history of the pages."""
+        """Return the inflow of each page along the known links: xM, where x is the history of the pages."""
         return self.passed_on({name: page.history for name, page in self.pages.items()})
 
     def passed_on(self, value: dict[Hashable, float]) -> dict[Hashable, float]:
-        """Return what each page gets if each passes its value on along its known links."""
+        """Return the inflow of each page if every page passes its value on along its known links."""
         inflow: dict[Hashable, float] = dict.fromkeys(self.pages, 0)
         for name, page in self.pages.items():
             for target, amount in self.given(page, value[name]):
@@ -78,12 +78,12 @@ class Book:
         return inflow
 
     def given(self, page: NetworkPage, value: float) -> Iterable[tuple[Hashable, float]]:
-        """Return to whom a page gives what of a value, along its known links; the virtual page gets the rest."""
+        """Return the parts of a value that a page gives along its known links; the virtual page gets the rest."""
         links = self.links(page)
         return () if page.held is None or links is None else gifts(page.held, *self.scheme.each(value, links))
 
     def links(self, page: NetworkPage) -> Links | None:
-        """Return what a scheme is told of the known links of a page."""
+        """Return the counts of a page's known links for the scheme; None if it was never read."""
         return None if page.held is None else page.held.counted(self._extra)
 
     def _move(self, name: Hashable, event: Event) -> None:

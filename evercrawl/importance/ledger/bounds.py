@@ -1,13 +1,12 @@
-"""How far off importance can be, at most: what a ledger can say of its own error without knowing the truth.
+"""Bounds on the error of importance, from a ledger's own accounts, and repair of damaged residuals.
 
-Where each page gives at least the part tau of its cash to the virtual page, what is wrong loses that part whenever it
-is moved on. So a difference d between a vector and what one step makes of it means an error of at most |d| / tau, and d
-is in the books: the residuals of push, the cash of OPIC.
+If each page gives at least the part tau of its cash to the virtual page, an error loses that part whenever it is passed
+on. So a difference d between a vector and the result of one step from it means an error of at most |d| / tau, and d is
+in the accounts: it is the residuals of push, or the cash of OPIC.
 
-Residuals recomputed from stored links: push can be put right, whatever was lost.
-
-Any values x whatever lead to the same importance, if only the residuals are r = source + xM - x. So a damaged residual
-is worked out anew, and a damaged value is harmless once that has been done. Cash that OPIC has lost is lost.
+Under push, residuals can be recomputed from the stored links, whatever was lost: any values x lead to the same
+importance, provided that the residuals are r = source + xM - x. So a damaged residual is recomputed, and a damaged
+value is harmless afterwards. Cash that OPIC has lost cannot be restored.
 `residuals.residual` does the same for the columns of a graph.
 """
 
@@ -21,13 +20,13 @@ from evercrawl.types import Floats
 
 
 def repair(ledger: Ledger) -> dict[Hashable, float]:
-    """Work out all residuals of a ledger anew from its links, and what its virtual page keeps.
+    """Recompute all residuals of a ledger, and the cash of its virtual page, from its links.
 
-    The journal stays as it is: where that is whole, folding it is the other way to put a ledger right.
+    The journal does not change: if it is intact, folding it is the other way to repair a ledger.
 
     Returns
     -------
-    by how much each page's residual was too large, where it was
+    the error of each residual that was wrong: how much too large it was
 
     Examples
     --------
@@ -52,22 +51,23 @@ def repair(ledger: Ledger) -> dict[Hashable, float]:
 
 
 def certificate(ledger: Ledger, tax: float | None = None) -> float:
-    """Return a bound on the sum of |errors|, worked out from the accounts alone.
+    """Return a bound on the sum of |errors|, computed from the accounts alone.
 
-    Under push: of the values x, |x - x*| <= sum|r| / tau, in units of the sources; x + r is nearer by 1 - tau. Where
-    the virtual page spends: of the shares by `history`, |X - x| <= |C - C0| / (tau G), as long as no link has changed
-    and no page has ended; what the virtual page holds counts as handed out. Aliases are left out, being no pages.
+    Under push it bounds the values x: |x - x*| <= sum|r| / tau, in units of the sources; the error of x + r is smaller
+    by the factor 1 - tau. If the virtual page spends, it bounds the shares by `history`: |X - x| <= |C - C0| / (tau G),
+    as long as no link has changed and no page has ended; cash of the virtual page counts as handed out. Aliases are
+    left out.
 
     Parameters
     ----------
     ledger
-        What it says holds of the web of the links that it knows.
+        The bound holds for the web of the links that the ledger knows.
     tax
-        tau, where that of the pages not read yet is known too: what it says holds of the whole web then.
+        tau of all pages, including unread ones, if it is known: the bound then holds for the whole web.
 
     Examples
     --------
-    Two pages with links to each other have 1 each after many pushes; after one the bound is just what is missing:
+    Two pages that link to each other have 1 each after many pushes; after one, the bound equals the missing amount:
 
     >>> from evercrawl.importance import Ledger, Push
     >>> ledger = Ledger(Push(tax=0.5))
@@ -92,17 +92,17 @@ def certificate(ledger: Ledger, tax: float | None = None) -> float:
 
 
 def error_bound(ledger: Ledger, found: dict[Hashable, float]) -> float:
-    """Return a bound on the sum of |errors| of some shares of importance, worked out from the known links.
+    """Return a bound on the sum of |errors| of given shares of importance, computed from the known links.
 
-    It holds for any shares, wherever they come from and whatever has happened: |XP - X| / tau, P being the links last
-    read, and what they leave handed out by weight. It costs as much as there are links.
+    It holds for any shares, whatever their origin: |XP - X| / tau, where P is the matrix of the links last read, with
+    the rest handed out by weight. Its cost is proportional to the number of links.
 
     Parameters
     ----------
     ledger
-        Its links count, and its weights.
+        A ledger, of which only links and weights are used.
     found
-        A share of each page that is no alias, summing to 1.
+        Shares of all pages that are not aliases, summing to 1.
 
     Examples
     --------
@@ -130,13 +130,13 @@ def residual_bound(residual: Floats, tax: float) -> float:
 
 
 def least_tax(ledger: Ledger) -> float:
-    """Return tau: the least part of its cash that a page which was read gives to the virtual page; 1 if there is none.
+    """Return tau: the least part of its cash that any page read gives to the virtual page; 1 if no page was read.
 
-    Where the virtual page is one more link this is 1 / (out + 1) of the page with the most links, and bounds are wide.
+    If the virtual page is one more link, this is 1 / (out + 1) of the page with the most links, and bounds are wide.
     """
     read = (page for page in ledger.pages.values() if page.held is not None and not page.leads_on)
     least = min((1 - sum(amount for _, amount in ledger.given(page, 1)) for page in read), default=1)
-    return max(least, 0)  # sums of floats may come to a little more than they should
+    return max(least, 0)  # rounding may make a sum of floats slightly too large
 
 
 def _over(difference: float, divisor: float) -> float:
@@ -144,7 +144,7 @@ def _over(difference: float, divisor: float) -> float:
 
 
 def _stepped(ledger: Ledger, found: dict[Hashable, float]) -> dict[Hashable, float]:
-    """Return what one step makes of shares: along the links, through aliases, and back from the virtual page."""
+    """Return the shares after one step: along the links, through aliases, and back from the virtual page."""
     aliases = [name for name, page in ledger.pages.items() if page.leads_on]
     stepped: dict[Hashable, float] = dict.fromkeys(ledger.pages, 0)
     moving: dict[Hashable, float] = dict.fromkeys(ledger.pages, 0) | found

@@ -1,4 +1,4 @@
-"""The cash of pages beside a virtual page that hands out in no time, however many pages there are."""
+"""Cash of pages and of a virtual page that hands its cash out in constant time, however many pages there are."""
 
 from collections.abc import Callable, Hashable
 
@@ -6,13 +6,13 @@ from evercrawl.importance.ledger.network import Level, NetworkPage, PageLinks, g
 
 
 class Cells:
-    """Who has what, the virtual page included.
+    """The cash of every page, the virtual page included.
 
-    What the virtual page spends is not carried to each page. One level U rises by what a weight of 1 gets, and a page
-    keeps its key C - weight * U, which that leaves alone. Pages of one weight stand in the order of their keys, as they
-    do in that of their cash, so that a heap for each weight stays a heap.
+    What the virtual page spends is not added to each page. Instead one level U rises by what a weight of 1 gets, and a
+    page stores the key C - weight * U, which does not change. Pages of equal weight have the same order by key as by
+    cash, so a heap for each weight stays a heap.
 
-    Keys lose digits as the level rises; `rebase` puts it back to 0, and once in n events costs nothing.
+    Keys lose digits as the level rises; `rebase` resets it to 0, and is cheap if done once in n events.
 
     Examples
     --------
@@ -36,7 +36,7 @@ class Cells:
         self._weighted = 0
 
     def open(self, name: Hashable, total: float = 0) -> NetworkPage:
-        """Return a page; one not known yet is known from the clock `total` on, and has nothing: its key is -U."""
+        """Return a page; an unknown one becomes known at the clock `total`, without cash."""
         page = self.pages.get(name)
         if page is None:
             page = self.pages[name] = NetworkPage(born=total, level=self.level)
@@ -44,7 +44,7 @@ class Cells:
         return page
 
     def weigh(self, page: NetworkPage, weight: float) -> None:
-        """Let the virtual page have another weight for a page from now on; its cash stays as it is."""
+        """Set the virtual page's weight for a page; the page's cash stays the same."""
         if weight == page.weight:
             return
         page.key += (page.weight - weight) * self.level.height
@@ -52,10 +52,10 @@ class Cells:
         self._weighted += bool(weight) - bool(page.weight)
         page.weight = weight
         if not self._weighted:
-            self.weights = 0  # not the little that is left of sums of floats
+            self.weights = 0  # exactly, without the rounding error of the running sum
 
     def pay(self, held: PageLinks | None, internal: float, external: float) -> float:
-        """Give to each link of a page, and return how much in all; the pages are known."""
+        """Pay each link of a page, and return the total; the targets must be known."""
         paid: float = 0
         for target, amount in gifts(held or PageLinks(), internal, external):
             self.pages[target].key += amount
@@ -64,13 +64,13 @@ class Cells:
         return paid
 
     def spend(self) -> None:
-        """Hand out what the virtual page has, by weight; it waits while no page has any."""
+        """Hand out the virtual page's cash, by weight; it waits while no page has a weight."""
         if self.weights and self.virtual:
             self.level.height += self.virtual / self.weights
             self.virtual = 0
 
     def rebase(self) -> None:
-        """Put what was handed out into the keys."""
+        """Add the cash handed out to the keys, and reset the level to 0."""
         height, self.level.height = self.level.height, 0
         for page in self.pages.values():
             page.key += page.weight * height
@@ -78,6 +78,6 @@ class Cells:
         self.rebased += 1
 
     def tell(self, name: Hashable) -> None:
-        """Tell those who watch that a page's key is another."""
+        """Notify the watchers that a page's key has changed."""
         for watcher in self.watchers:
             watcher(name)

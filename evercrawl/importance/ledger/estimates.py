@@ -1,4 +1,4 @@
-"""What a ledger says about importance, by the estimators of the literature."""
+"""Importance of a ledger's pages, by the estimators of the literature."""
 
 from collections.abc import Hashable
 from typing import Literal, TypeAlias
@@ -19,19 +19,19 @@ def shares(
     estimate: Literal["history", "paper", "identity", "scheme"] = "scheme",
     newcomers: Rule | None = None,
 ) -> dict[Hashable, float]:
-    """Return the importance of each page as a share of 1; an alias is no page, and one that has ended weighs nothing.
+    """Return the importance of each page as a share of 1; aliases are left out, and pages that have ended get 0.
 
     Parameters
     ----------
     ledger
-        With some visits behind it.
+        A ledger after at least one visit.
     estimate
-        `history`: H. `paper`: H + C, still with the cash put in. `identity`: H + C - C0, which on links that stay is
-        one power step ahead of H, by the lemma H + C = C0 + sum M H. `scheme`: what the scheme makes of it, in floats.
-        The first three go by all the cash that a page ever moved, whatever the scheme's window.
+        `history`: H. `paper`: H + C, initial cash included. `identity`: H + C - C0, which for links that do not change
+        is one power step ahead of H, by the lemma H + C = C0 + sum M H. `scheme`: the scheme's own estimate, in floats.
+        The first three use all the cash that a page ever moved, whatever the scheme's window.
     newcomers
-        By which rule a scheme with windows guesses what young pages are worth for the part of the window in which they
-        were not known (see `newcomers`); None judges each by itself.
+        Rule by which a scheme with windows estimates the prior of new pages, for the part of the window in which they
+        were not known (see `newcomers`); None estimates each page from its own cash only.
 
     Examples
     --------

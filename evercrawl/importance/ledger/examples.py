@@ -1,4 +1,4 @@
-"""Small webs to watch cash move on: those of the demonstrations on the Web, and those that show one thing each."""
+"""Small example webs for watching cash move: those of published demonstrations, and some that show one effect each."""
 
 from typing import Final, NamedTuple
 
@@ -11,11 +11,11 @@ class ExampleWeb(NamedTuple):
     Attributes
     ----------
     about
-        A sentence.
+        A sentence that describes the web.
     pages
-        n.
+        Number of pages, n.
     links
-        Source and target of each.
+        Source and target of each link.
     """
 
     about: str
@@ -24,7 +24,7 @@ class ExampleWeb(NamedTuple):
 
 
 def _web(about: str, *rows: tuple[int, ...]) -> ExampleWeb:
-    """Return a web from the links of each page, where pages are counted from 1."""
+    """Return a web from the links of each page; pages are numbered from 1."""
     links = tuple((source, target - 1) for source, row in enumerate(rows) for target in row)
     return ExampleWeb(about, len(rows), links)
 

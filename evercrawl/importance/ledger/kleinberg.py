@@ -1,4 +1,4 @@
-"""Kleinberg's authorities and hubs, learned page by page: a push of two hops."""
+"""Kleinberg's authorities and hubs, learned page by page: push over two hops."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable
@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class HubAndAuthority:
-    """What a page has in both its roles.
+    """The values of a page as an authority and as a hub.
 
     Attributes
     ----------
     authority, hub
         Its values.
     as_authority, as_hub
-        What comes in: the hub values of the pages that link to it, the authority values of those it links to.
+        Inflow: the hub values of the pages that link to it; the authority values of the pages that it links to.
     children, parents
-        Where it links, and who links to it, each with the number of links.
+        The pages that it links to, and those that link to it, each with the number of links.
     """
 
     authority: float = 0
@@ -28,17 +28,17 @@ class HubAndAuthority:
 
 
 class Kleinberg:
-    """Authorities are linked to by hubs, and hubs link to authorities: x <- xL / |xL| with L = K'K.
+    """Hubs and authorities, updated page by page: x <- xL / |xL| with L = K'K.
 
-    A visit takes what has come in for a page's new values, and passes the changes on: that of the authority to the
-    pages that link to it, that of the hub to those it links to. Each link carries all of it, so values are not cash:
-    the rows of K have no common sum, and what comes in is divided by their common factor, which is learned on the way.
-    Where each page instead shares its cash among its links, in either direction, cash is conserved, and what is
-    computed is SALSA (Lempel and Moran 2001): on connected links no more than the number of links to a page.
+    A visit sets a page's values to its inflow, and passes the changes on: that of the authority to the pages that link
+    to it, that of the hub to those it links to. Each link carries the whole change, so values are not cash: the rows of
+    K have no common sum, and the inflow is divided by a common factor, which is learned on the way.
+    If each page shared its cash among its links instead, in either direction, cash would be conserved, and the result
+    would be SALSA (Lempel and Moran 2001): on a connected graph it is only the number of links to a page.
 
     Examples
     --------
-    Two hubs, one of which also links to "c"; authorities are as 1 to the golden ratio, and K'K has its square more:
+    Two hubs, one of which also links to "c"; the authorities have the golden ratio, and the eigenvalue is its square:
 
     >>> ranks = Kleinberg()
     >>> ranks.read("a", ["b", "c"]), ranks.read("d", ["b"])
@@ -60,7 +60,7 @@ class Kleinberg:
         self._incoming: float = 0
 
     def read(self, page: Hashable, targets: Iterable[Hashable]) -> None:
-        """Take note of a page's links now; a link counts as often as it stands there."""
+        """Set a page's links; a repeated link counts each time."""
         mine, children = self._open(page), Counter(targets)
         if children and not mine.hub:
             self._begin(mine)
@@ -74,7 +74,7 @@ class Kleinberg:
         mine.children = children
 
     def visit(self, page: Hashable) -> None:
-        """Take what has come in, first as authority and then as hub, and pass the change on."""
+        """Set the page's values to its inflow, first as authority and then as hub, and pass the changes on."""
         mine, factor = self.pages[page], self.factor
         if not factor:
             return
@@ -91,21 +91,21 @@ class Kleinberg:
         for page in list(self.pages):
             self.visit(page)
         both = self.pages.values()
-        self._values = sum(page.authority + page.hub for page in both)  # anew, for sums of floats wander off
+        self._values = sum(page.authority + page.hub for page in both)  # anew, as running sums of floats drift
         self._incoming = sum(page.as_authority + page.as_hub for page in both)
 
     @property
     def factor(self) -> float:
-        """By how much what comes in is more than the values: at the end the largest singular value of K."""
+        """The ratio of the inflow to the values: it converges to the largest singular value of K."""
         return self._incoming / self._values if self._values else 0
 
     @property
     def eigenvalue(self) -> float:
-        """The largest eigenvalue of K'K, as far as it is known."""
+        """The current estimate of the largest eigenvalue of K'K."""
         return self.factor**2
 
     def authorities(self) -> dict[Hashable, float]:
-        """Return each page's share as an authority, one step ahead of its value; there is a link."""
+        """Return each page's share as an authority, one step ahead of its value; there must be a link."""
         return _shares({name: page.as_authority for name, page in self.pages.items()})
 
     def hubs(self) -> dict[Hashable, float]:
@@ -113,14 +113,14 @@ class Kleinberg:
         return _shares({name: page.as_hub for name, page in self.pages.items()})
 
     def _open(self, name: Hashable) -> HubAndAuthority:
-        """Return a page; one not known yet begins as an authority and hub like any other."""
+        """Return a page; an unknown one is created, with the initial values of an authority and a hub."""
         if name not in self.pages:
             self.pages[name] = HubAndAuthority(authority=1, hub=1)
             self._values += 2
         return self.pages[name]
 
     def _begin(self, page: HubAndAuthority) -> None:
-        """Let a page be a hub that had no part in it: from 0 on both sides of a link nothing would ever come."""
+        """Give a page without values an initial hub value: two zeros at the ends of a link would stay zero for ever."""
         page.hub = 1
         self._values += 1
         for child, links in page.children.items():

@@ -1,7 +1,7 @@
 """A small network in memory: the pages and links of a crawl, and the cash that a scheme moves among them.
 
-Crawls keep cash in columns of the store. This keeps it in a plain dictionary, for people and for tests: it takes any
-number, so with fractions the laws hold exactly, and all of its state is a fold over `journal`, as that of a crawl is.
+Crawls keep cash in columns of the store. This keeps it in a plain dictionary, for study and for tests: it works with
+any number type, so with fractions the laws hold exactly, and its state is a fold over `journal`, like that of a crawl.
 """
 
 from collections.abc import Callable, Hashable, Iterable
@@ -14,32 +14,32 @@ from evercrawl.importance.ledger.network import Event, NetworkPage, PageLinks
 
 
 class Ledger(Book):
-    """Pages, links and cash under one scheme: what may happen to them, each of which ends in one event of its `Book`.
+    """Pages, links and cash under one scheme; each operation ends in one event of its `Book`.
 
-    A visit costs as much as the page has links, however many pages there are; what the virtual page hands out is kept
-    as one number (`Cells`).
+    The cost of a visit is proportional to the page's links, however many pages there are; the cash that the virtual
+    page hands out is kept as one number (`Cells`).
 
     Parameters
     ----------
     scheme
-        Decides what moves.
+        The scheme that decides what moves.
     convention
         `tax`: the virtual page gets the scheme's tax. `link`: it is one more link of each page; the scheme's tax is 0.
     at_once
-        Whether a virtual page that spends does so after every event, which the clock does not count; or when it is
-        visited.
+        Whether a virtual page that spends does so after every event, which the clock does not count, or only when it
+        is visited.
     site
-        The site of a page; by default each page is its own.
+        Function that returns the site of a page; by default each page is its own site.
     raw
-        Keep links of a page to itself, and count a link as often as it stands there.
+        Whether to keep links of a page to itself, and to count a repeated link each time.
     matrix
-        What the links get of each other's share; by default the same, but for the scheme's weight within a site.
+        How a page's cash is divided among its links; by default equally, except for the scheme's weight within a site.
     rebase
-        Whether keys are put right once in as many events as there are pages.
+        Whether keys are recomputed once in as many events as there are pages.
 
     Examples
     --------
-    Two pages that link to each other, until nearly nothing is left to push:
+    Two pages that link to each other, visited until almost nothing is left to push:
 
     >>> from evercrawl.importance import AOPIC, Ledger, Push, Unbounded, shares
     >>> ledger = Ledger(Push(tax=0.5))
@@ -50,9 +50,9 @@ class Ledger(Book):
     >>> round(ledger.pages["a"].history, 9), round(ledger.pages["b"].history, 9)
     (2.666666667, 3.333333333)
 
-    The paper's two pages, of which "b" has a link to itself besides. Half of its cash comes back to it at each visit,
-    for a page's cash is taken before its links are paid. In the pseudo-code as printed it is zeroed afterwards, and
-    what came back is lost: after one visit each, half of all cash, and the histories no longer sum to the clock.
+    The paper's two pages, of which "b" also links to itself. Half of its cash comes back to it at each visit, because
+    a page's cash is taken before its links are paid. In the pseudo-code as printed it is set to zero afterwards, and
+    the returned cash is lost: after one visit each, half of all cash is, and the histories no longer sum to the clock.
 
     >>> ledger = Ledger(AOPIC(tax=0, window=Unbounded()), raw=True)
     >>> links = {"a": ["b"], "b": ["a", "b"]}
@@ -96,18 +96,18 @@ class Ledger(Book):
         self._matrix = matrix
 
     def add(self, page: Hashable, weight: float = 1, cash: float = 0) -> None:
-        """Let the virtual page know a page, and put cash in."""
+        """Add a page with a weight for the virtual page, and put cash in."""
         known = self.pages.get(page, NetworkPage())
         self.fold(Event(page, self.total, weight, cash, known.held, _still(known)))
 
     def visit(self, page: Hashable, targets: Iterable[Hashable]) -> None:
-        """Visit a page that links to `targets` now; those not known yet become known."""
+        """Visit a page that now links to `targets`; unknown targets become known."""
         self._visit(page, self._account(page), self._held(page, targets))
 
     def alias(self, page: Hashable, target: Hashable) -> None:
-        """Visit a page that turns out to lead to another only: all it has and gets is the other's, untaxed.
+        """Visit a page that turns out to be an alias of another: its cash and inflow go to the target, untaxed.
 
-        The virtual page has nothing for it any more, and its history counts as the other's, in the window too.
+        The virtual page gives it nothing more, and its history counts as the target's, in the window too.
         """
         assert page != target, "a page that leads to itself leads nowhere"
         known, account, joined = self.pages[page], self._account(page, 0), None
@@ -117,7 +117,7 @@ class Ledger(Book):
         self._visit(page, account, PageLinks((), (target,), through=True), joined)
 
     def relink(self, page: Hashable, targets: Iterable[Hashable]) -> None:
-        """Take note of other links; what was given is given anew, but no cash of the page moves."""
+        """Change a page's links: what it gave is redistributed, but none of its cash moves."""
         known, held = self.pages[page], self._held(page, targets)
         account = self._account(page, known.weight)._replace(cash=0, put_in=0)
         transfer = self.scheme.visit(account, self.links(known), held.counted(self._extra), self.total, same=False)
@@ -127,13 +127,13 @@ class Ledger(Book):
         )
 
     def remove(self, page: Hashable) -> None:
-        """End a page; other pages may go on linking to it."""
+        """End a page; other pages may still link to it."""
         account = self._account(page, 0)
         transfer = self.scheme.remove(account, self.links(self.pages[page]), self.total)
         self.fold(Event(page, self.total, 0, 0, None, transfer, ends=True))
 
     def visit_virtual(self) -> None:
-        """Let the virtual page spend what it has, as a visit that the clock counts."""
+        """Let the virtual page spend its cash, as a visit that the clock counts."""
         self.fold(Event(None, self.total + self.virtual))
 
     def _visit(self, name: Hashable, account: Account, held: PageLinks, target: Past | None = None) -> None:
@@ -143,7 +143,7 @@ class Ledger(Book):
         self.fold(Event(name, self.total + transfer.moved, weight, 0, held, transfer, target=target))
 
     def _account(self, name: Hashable, weight: float | None = None) -> Account:
-        """Return what a page has, or would have once its weight is `weight`; one not known yet has nothing."""
+        """Return a page's account, or what it would be with the weight `weight`; an unknown page has nothing."""
         page = self.pages.get(name, NetworkPage(born=self.total))
         source = 0 if self.scheme.handout or weight is None else weight - page.weight
         return Account(page.cash + source, *page.past, page.born, page.unmoved)

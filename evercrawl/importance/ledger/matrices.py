@@ -1,8 +1,8 @@
-"""Which part of a page's cash each of its links gets: the rows of a matrix, read one at a time.
+"""Matrices that divide a page's cash among its links, read one row at a time.
 
-Importance is the direction that x -> xL keeps. Any matrix without negative entries will do that can be read row by row.
-A row is divided by its sum, so that cash is neither made nor lost; what is computed is the fixpoint of the matrix so
-*normalised*, which is that of L itself only where all rows of L have the same sum (`Kleinberg` does without).
+Importance is the principal eigenvector of x -> xL. L may be any matrix without negative entries that can be read row by
+row. Each row is divided by its sum, so that cash is conserved; the result is the fixpoint of this *normalised* matrix,
+which is that of L only if all rows of L have the same sum (`Kleinberg` does not need that).
 """
 
 from abc import ABC, abstractmethod
@@ -11,31 +11,31 @@ from typing import NamedTuple
 
 
 class MatrixRow(NamedTuple):
-    """What a page gives of `whole` to whom: numbers above 0; the virtual page gets what is left."""
+    """One row of a matrix: positive weights of the links, as parts of `whole`; the virtual page gets the rest."""
 
     weights: dict[Hashable, float]
     whole: float
 
 
 class Matrix(ABC):
-    """A matrix without negative entries, whose row is read when its page is visited."""
+    """A matrix without negative entries; a row is read when its page is visited."""
 
     @abstractmethod
     def row(self, page: Hashable, links: Iterable[Hashable]) -> MatrixRow:
-        """Return the row of a page that has these links."""
+        """Return the row of a page with the given links."""
 
 
 class Weighted(Matrix):
-    """Links as heavy as they are said to be, divided by their sum: the general case.
+    """Weights of links, divided by their sum: the general case.
 
     Parameters
     ----------
     spare
-        Weight of the link to the virtual page that each page has besides.
+        Weight of an additional link of each page to the virtual page.
 
     Examples
     --------
-    Links are given with their weights; without, each time that one stands there counts 1:
+    Links are given with their weights; without weights, each occurrence counts 1:
 
     >>> Weighted().row("a", {"b": 3, "c": 1, "d": 0})
     MatrixRow(weights={'b': 3, 'c': 1}, whole=4)
@@ -54,28 +54,28 @@ class Weighted(Matrix):
 
 
 class Google(Weighted):
-    """1 / out for each other page that is linked to, however often.
+    """Google's matrix: 1 / out for each other page that is linked to, however often.
 
     >>> Google().row("a", ["b", "c", "a", "b"])
     MatrixRow(weights={'b': 1, 'c': 1}, whole=2)
     """
 
     def row(self, page: Hashable, links: Iterable[Hashable]) -> MatrixRow:
-        """Return 1 for each."""
+        """Return 1 for each distinct target."""
         return super().row(page, [to for to in dict.fromkeys(links) if to != page])
 
 
 class Internal(Matrix):
-    """Links within a site, or whichever links are doubtful, at a weight below 1.
+    """A weight below 1 for links within a site, or for any other doubtful links.
 
-    What they do not get goes to the virtual page, not to the other links: so a site cannot keep cash to itself.
+    The rest of their cash goes to the virtual page, not to the other links, so a site cannot keep its cash to itself.
 
     Parameters
     ----------
     doubtful
-        Whether a link from one page to another is.
+        Function that returns whether a link from one page to another is doubtful.
     weight
-        Of such a link, from 0 to 1.
+        Weight of a doubtful link, from 0 to 1.
 
     Examples
     --------
@@ -88,18 +88,18 @@ class Internal(Matrix):
         self.weight = weight
 
     def row(self, page: Hashable, links: Iterable[Hashable]) -> MatrixRow:
-        """Return `weight` for doubtful links, 1 for others, of as many as there are."""
+        """Return `weight` for doubtful links and 1 for others; `whole` is the number of links."""
         targets = [to for to in dict.fromkeys(links) if to != page]
         weights = {to: self.weight if self.doubtful(page, to) else 1 for to in targets}
         return MatrixRow({to: weight for to, weight in weights.items() if weight}, len(targets))
 
 
 class Lazy(Matrix):
-    """L + I: half of what a page would give stays with it.
+    """L + I: a page keeps half of what it would give.
 
-    It has the vectors of L, and no period. Cash moved page by page has no need of that; iteration all at once has.
-    With a tax a page's links get half as much for every visit, but the virtual page does not: the tax that leaves
-    importance as a tax of tau has it is tau / (2 - tau).
+    It has the eigenvectors of L, but no period. Iteration over all pages at once needs that; cash moved page by page
+    does not. With a tax, a page's links get half as much at every visit, but the virtual page gets the same: a tax of
+    tau / (2 - tau) gives the importance that L has with a tax of tau.
 
     Examples
     --------
@@ -111,17 +111,17 @@ class Lazy(Matrix):
         self.matrix = matrix
 
     def row(self, page: Hashable, links: Iterable[Hashable]) -> MatrixRow:
-        """Return the other's row, and as much again to the page itself."""
+        """Return the row of the wrapped matrix, with as much again for the page itself."""
         weights, whole = self.matrix.row(page, links)
         whole = whole or 1  # without links, half goes to the virtual page
         return MatrixRow({**weights, page: weights.get(page, 0) + whole}, 2 * whole)
 
 
 def tax_of_small_edges(size: float) -> float:
-    """Return the tax that does what small edges between all pages do.
+    """Return the tax that is equivalent to small edges between all pages.
 
-    L + size / n everywhere, its rows divided by their sums, is L with the part size / (1 + size) of all cash handed out
-    evenly. So nobody has to visit n links a page: the virtual page does it, at once.
+    L + size / n in every entry, with normalised rows, is L with the part size / (1 + size) of all cash handed out
+    evenly. So no visit has to follow n links: the virtual page does it at once.
 
     >>> tax_of_small_edges(0.25)
     0.2

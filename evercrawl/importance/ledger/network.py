@@ -1,4 +1,4 @@
-"""What a ledger is made of: pages with their accounts and links, and the events that change them."""
+"""Parts of a ledger: pages with their accounts and links, and the events that change them."""
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
@@ -13,11 +13,11 @@ class PageLinks(NamedTuple):
     Attributes
     ----------
     internal, external
-        Where they lead.
+        Targets of the links.
     through
         As in `Links`.
     weights, whole
-        Where the links are the row of a matrix: what each of `external` gets of `whole`. Else () and 0.
+        If the links are the row of a matrix: the part of `whole` that each of `external` gets. Else () and 0.
     """
 
     internal: tuple[Hashable, ...] = ()
@@ -28,17 +28,17 @@ class PageLinks(NamedTuple):
 
     @property
     def targets(self) -> tuple[Hashable, ...]:
-        """Return where all of them lead."""
+        """Return the targets of all links."""
         return self.internal + self.external
 
     def counted(self, extra: int = 0) -> Links:
-        """Return what a scheme is told of them; `extra` links more lead to the virtual page.
+        """Return the counts of the links for a scheme; `extra` further links lead to the virtual page.
 
         >>> PageLinks(("b",), ("c", "d")).counted(extra=1)
         Links(internal=1, external=2, out=4, through=False)
         """
         internal, external = len(self.internal), len(self.external)
-        # a scheme divides by whatever stands here, and the row of a matrix need not be one of whole numbers
+        # a scheme divides by this number, which for the row of a matrix need not be an integer
         out: float = self.whole if self.weights else internal + external + extra
         return Links(internal, external, out, self.through)  # type: ignore[arg-type]
 
@@ -48,31 +48,31 @@ _NEW: Final = Past(0, 0)
 
 @dataclass(slots=True)
 class Level:
-    """How much the virtual page has handed out for a weight of 1, since the keys were last put right: U."""
+    """U: the cash that the virtual page has handed out for a weight of 1 since the last rebase of the keys."""
 
     height: float = 0
 
 
 @dataclass(slots=True)
 class NetworkPage:
-    """One page: its account, its links (None where it was never read), and what the virtual page has for it.
+    """One page: its account, its links (None if it was never read), and its weight with the virtual page.
 
     Attributes
     ----------
     key
-        Its cash, but for what the virtual page has handed out since `level` was 0.
+        Its cash, without what the virtual page has handed out since `level` was 0.
     history
         H: all the cash that it ever moved, whatever the window.
     past
-        What the scheme keeps of it: history within the window, mark, and whatever else.
+        The scheme's state of the page: history within the window, mark, and further numbers.
     weight
-        Its source, under a scheme whose virtual page keeps what it gets; else its weight when that is handed out.
+        Its source, under a scheme whose virtual page keeps its cash; otherwise its weight when that cash is spent.
     put_in, unmoved
-        Cash that came from outside, C0; what of that has yet to be moved for the first time.
+        Initial cash, C0; the part of it that has yet to be moved for the first time.
     born
         The clock G when it became known.
     ended
-        Whether it is no more: others may still link to it, and what they bring goes to nobody.
+        Whether the page has ended: others may still link to it, but it gets nothing from them.
     """
 
     key: float = 0
@@ -88,7 +88,7 @@ class NetworkPage:
 
     @property
     def cash(self) -> float:
-        """C: what a visit would move now."""
+        """C: the cash that a visit would move now."""
         return self.key + self.weight * self.level.height
 
     @property
@@ -98,27 +98,27 @@ class NetworkPage:
 
     @property
     def leads_on(self) -> bool:
-        """Whether it is an alias, and so no page of its own."""
+        """Whether the page is an alias of another."""
         return self.held is not None and self.held.through
 
 
 class Event(NamedTuple):
-    """What happened to a page, with all amounts; `page` is None where the virtual page spent what it had.
+    """An event of a page, with all amounts; `page` is None if the virtual page spent its cash.
 
     Attributes
     ----------
     total
-        The clock G after it.
+        The clock G after the event.
     weight, held
-        The page's, after it.
+        Weight and links of the page after the event.
     put_in
-        Cash that came from outside.
+        Initial cash that was put in.
     transfer
-        What moved.
+        The amounts moved.
     ends
-        Whether it is the page's end.
+        Whether the event ends the page.
     target
-        What is kept from now on of the page that this one has turned out to lead to.
+        If the page turned out to be an alias, the new state of its target.
     """
 
     page: Hashable
@@ -132,7 +132,7 @@ class Event(NamedTuple):
 
 
 def gifts(held: PageLinks, internal: float, external: float) -> Iterator[tuple[Hashable, float]]:
-    """Yield to whom how much is given along links.
+    """Yield target and amount of each payment along links.
 
     >>> list(gifts(PageLinks(("b",), ("c", "d")), 1, 2))
     [('b', 1), ('c', 2), ('d', 2)]

@@ -1,4 +1,4 @@
-"""In which order the pages of a ledger are visited. Importance does not depend on it, as long as each has its turn."""
+"""Orders of visits to the pages of a ledger; importance does not depend on them, as long as every page has its turn."""
 
 import heapq
 import random
@@ -9,45 +9,45 @@ from evercrawl.importance.ledger.ledger import Ledger
 
 
 class Order(ABC):
-    """Who is next."""
+    """A rule that chooses the next page to visit."""
 
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
 
     @abstractmethod
     def next(self) -> Hashable:
-        """Return the page that should be visited now; there is one."""
+        """Return the page to visit next; the ledger must have one."""
 
 
 class CycleOrder(Order):
-    """One after the other, as they became known; those found meanwhile come at the end of the round."""
+    """Cyclic order: pages in order of discovery; pages found meanwhile come at the end of the round."""
 
     _turn = -1
 
     def next(self) -> Hashable:
-        """Return the page after the last one."""
+        """Return the page after the one visited last."""
         names = self.ledger.cells.names
         self._turn = (self._turn + 1) % len(names)
         return names[self._turn]
 
 
 class RandomOrder(Order):
-    """Any page, as likely as another."""
+    """Random order: every page is equally likely."""
 
     def __init__(self, ledger: Ledger, seed: int = 0) -> None:
         super().__init__(ledger)
         self._draw = random.Random(seed)
 
     def next(self) -> Hashable:
-        """Return any page."""
+        """Return a page drawn at random."""
         return self._draw.choice(self.ledger.cells.names)
 
 
 class GreedyOrder(Order):
-    """The page with the most cash; the first known of several. Under push, the largest residual of either sign.
+    """Greedy order: the page with the most cash, or the first known of several; under push, the largest |residual|.
 
-    There is a heap for each weight that the virtual page has for pages, ordered by keys, which stay as they are when it
-    hands out. An entry that is out of date is dropped when it comes to the top.
+    There is a heap for each weight of the virtual page, ordered by keys, which do not change when the virtual page
+    spends. An outdated entry is dropped when it comes to the top.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class GreedyOrder(Order):
         ledger.cells.watchers.append(self._noted)
 
     def next(self) -> Hashable:
-        """Return the page with the most."""
+        """Return the page with the most cash."""
         if self._rebased != self.ledger.cells.rebased:
             self._renew()
         level = 0 if self._signed else self.ledger.cells.level.height
@@ -107,12 +107,12 @@ class GreedyOrder(Order):
         return self._number[name]
 
     def _stand(self, name: Hashable) -> tuple[float, float]:
-        """Return in which heap a page stands, and where."""
+        """Return the heap of a page, and its key there."""
         page = self.ledger.pages[name]
         return (0, -abs(page.key)) if self._signed else (page.weight, -page.key)
 
     def _top(self, weight: float) -> bool:
-        """Drop what is out of date; return whether anything is left."""
+        """Drop outdated entries from the top; return whether any entry is left."""
         heap = self._heaps[weight]
         while heap and self._stand(heap[0][2]) != (weight, heap[0][0]):
             heapq.heappop(heap)

@@ -1,13 +1,14 @@
-"""A ledger in several parts, which send each other cash over a network that loses, doubles and delays, and which crash.
+"""A sharded ledger that conserves cash although shards crash and the network loses, duplicates and delays messages.
 
-Each page belongs to one shard. What a shard owes to pages of others waits in its own cells for them, and leaves in
-numbered batches. A batch is debited and written down in one entry of the journal, and applied, by whoever it is for, in
-one entry too; it is applied only if it is the next from its sender, and kept by the sender until that is acknowledged.
-What is not yet synced is lost in a crash, so nothing is sent, nor acknowledged, that is not synced. Then
+Each page belongs to one shard. Cash that a shard owes to pages of others waits in its own cells for them, and leaves in
+numbered batches. The sender debits and records a batch in one journal entry; the receiver applies it in one entry too,
+and only if it is the next from its sender, which keeps it until it is acknowledged. A crash loses what is not synced,
+so nothing is sent or acknowledged before it is synced. Then
 
     cash in all cells + virtual pages' cash + batches not yet applied = all the cash there is
 
-holds whatever crashes when. Shards count their own part of the clock G and hear of the others' with the batches.
+holds whichever shard crashes at any time. A shard counts its own part of the clock G and learns the others' parts from
+batches.
 """
 
 from __future__ import annotations
@@ -23,22 +24,22 @@ from evercrawl.importance.ledger.network import Event
 class Shard(Ledger):
     """One part of a ledger.
 
-    Visits are those of `Ledger`, of pages that belong here; then `send`, then `sync`, which returns what may leave.
+    Visit pages of this shard as in `Ledger`, then call `send`, then `sync`, which returns the messages to deliver.
 
     Parameters
     ----------
     number
-        Which part.
+        Number of this shard.
     owner
-        To which part a page belongs.
+        Function that returns the shard of a page.
     parts
-        How many there are.
+        Number of shards.
     scheme
-        Decides what moves.
+        The scheme that decides what moves.
     site
-        The site of a page; those of one site should belong together.
+        Function that returns the site of a page; the pages of a site should belong to one shard.
     epoch
-        Of this division.
+        Epoch of this division of pages.
 
     Examples
     --------
@@ -82,10 +83,10 @@ class Shard(Ledger):
         self._owing: dict[int, dict[Hashable, None]] = {part: {} for part in range(parts)}
         self.cells.watchers.append(self._noted)
 
-    # What may happen
+    # Operations
 
     def send(self) -> None:
-        """Put into batches what is owed to others' pages, and hand out what the virtual page has, here and there."""
+        """Put the cash owed to other shards into batches, and hand out the virtual page's cash to all shards."""
         weights = {part: weight for part, (_, weight) in self._heard.items()} | {self.number: self.cells.weights}
         batches = [self._batch(part, weights) for part in range(self.parts) if part != self.number]
         wanted = tuple(batch for batch in batches if batch.amounts or self._told[batch.to] != batch[-2:])
@@ -102,28 +103,28 @@ class Shard(Ledger):
         return wanted
 
     def settle(self, ack: Ack) -> None:
-        """Forget the batches that somebody has applied for good."""
+        """Drop the batches that another shard has acknowledged."""
         if ack.epoch == self.epoch and any(key <= (ack.sender, ack.number) for key in self._kept_for(ack.sender)):
             self.enter(Settled(ack.sender, ack.number))
 
     def sync(self) -> tuple[list[CashBatch], list[Ack]]:
-        """Make everything so far safe from crashes; return all that others should have, new or not."""
+        """Make everything so far durable; return all batches and acknowledgements for others, new or not."""
         self.synced = len(self.entries)
         acks = [Ack(self.number, to, self.epoch, number) for to, number in self.applied.items() if number]
         return list(self.outbox.values()), acks
 
     def recovered(self) -> Shard:
-        """Return what a crash now would leave: the fold of what was synced."""
+        """Return the shard as a crash now would leave it: the fold of the synced entries."""
         again = Shard(self.number, self.owner, self.parts, self.scheme, site=self._site, epoch=self.epoch)
         for entry in self.entries[: self.synced]:
             again.enter(entry)
         again.synced = self.synced
         return again
 
-    # The state
+    # State
 
     def enter(self, entry: Entry) -> None:
-        """Let an entry happen, now or again."""
+        """Apply an entry, when it happens or in a replay."""
         if isinstance(entry, Event):
             self.fold(entry)
             return
@@ -138,18 +139,18 @@ class Shard(Ledger):
                     del self.outbox[key]
 
     def fold(self, event: Event) -> None:
-        """Let an event of this shard's own pages happen."""
+        """Apply an event of this shard's own pages."""
         assert event.page is not None, "what the virtual page has is handed out when batches are sent"
         self.moved += event.total - self.total
         super().fold(event)
         self.entries.append(event)
 
     def owed(self) -> float:
-        """Return all cash here and all that has left for good or on its way, less what it should be: 0."""
+        """Return the error of the sum of all cash here and all cash that has left: 0, because cash is conserved."""
         return super().owed() + self.left
 
     def in_flight(self, others: Iterable[Shard]) -> float:
-        """Return what of the cash in batches kept here has yet to be applied."""
+        """Return the cash in batches kept here that has yet to be applied by the others."""
         applied = {shard.number: shard.applied[self.number] for shard in others}
         waiting = (batch for batch in self.outbox.values() if batch.number > applied[batch.to])
         return sum(amount for batch in waiting for _, amount in batch.amounts)
@@ -162,7 +163,7 @@ class Shard(Ledger):
         return (key for key in self.outbox if key[0] == shard)
 
     def _part(self, shard: int, weights: dict[int, float]) -> float:
-        """Return what of the virtual page's cash the pages of a shard should get."""
+        """Return the part of the virtual page's cash that is due to the pages of a shard."""
         whole = sum(weights.values())
         return self.virtual * weights[shard] / whole if self.scheme.handout and self.virtual and whole else 0
 
@@ -193,7 +194,7 @@ class Shard(Ledger):
         self.left -= given
 
     def _take(self, amounts: Iterable[tuple[Hashable, float]], sign: int) -> None:
-        """Bring amounts into cells, or out of them."""
+        """Add amounts to cells, or subtract them."""
         for page, amount in amounts:
             self.left -= sign * amount
             if page is None:
@@ -203,7 +204,7 @@ class Shard(Ledger):
                 self.cells.tell(page)
 
     def _spend(self, amount: float) -> None:
-        """Hand out virtual cash to pages of this shard, by weight; it waits while there are none."""
+        """Hand out virtual cash to the pages of this shard, by weight; it waits while there are none."""
         if amount and self.cells.weights:
             self.cells.level.height += amount / self.cells.weights
         elif amount:

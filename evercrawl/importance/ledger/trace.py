@@ -1,4 +1,4 @@
-"""A ledger watched: what it holds after each visit, beside the truth, and how far off it can be at most."""
+"""Traces of a ledger: its state after each visit, compared with exact importance, and bounds on the error."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from evercrawl.importance.windows import (
 from evercrawl.types import Floats
 
 VIRTUAL: Final = -1
-"""Stands for the virtual page where pages are numbers."""
+"""The number of the virtual page."""
 
 TraceOrder: TypeAlias = Literal["random", "cycle", "greedy", "push"]
 VirtualPage: TypeAlias = Literal["tax", "link", "none"]
@@ -52,29 +52,29 @@ assert {*_WINDOWS, *_ALL} == set(get_args(WindowKind)), "each kind is made"
 
 @dataclass(frozen=True, slots=True)
 class TraceSettings:
-    """How a web is visited.
+    """Settings of a trace.
 
     Attributes
     ----------
     order
-        Who is next; "push" is the largest residual under push.
+        Order of visits; "push" visits the page with the largest residual, under push.
     steps
-        How many visits.
+        Number of visits.
     every
-        After how many of them the state is kept.
+        Number of visits between two recorded states.
     seed
-        Of the random order.
+        Seed of the random order.
     window, size
-        What of the history counts: `all`, (H + C) / (G + 1); `history`, H / G; `identity`, (H + C - C0) / G; or a
-        window of `size`, which is a number of measures for `variable` and else a length T, in units of all the cash.
-        Push knows no windows.
+        The estimate: `all`, (H + C) / (G + 1); `history`, H / G; `identity`, (H + C - C0) / G; or a window of `size`,
+        which is a number of measures for `variable` and otherwise a length T, in units of all the cash. Push has no
+        windows.
     virtual
-        `tax`: the virtual page gets a part of what each page has. `link`: it is one more link of each. `none`: it gets
-        only what pages without links have.
+        `tax`: the virtual page gets a part of each page's cash. `link`: it is one more link of each page. `none`: it
+        gets only the cash of pages without links.
     tax
-        That part.
+        The part that `tax` takes.
     visited
-        Whether the virtual page keeps what it gets until it is visited, in its turn as any page, or spends it at once.
+        Whether the virtual page keeps its cash until it is visited in its turn like any page, or spends it at once.
     """
 
     order: TraceOrder = "greedy"
@@ -89,12 +89,12 @@ class TraceSettings:
 
 
 class LedgerState(NamedTuple):
-    """What a ledger holds after a visit; pages by number.
+    """The state of a ledger after a visit; pages are numbers.
 
     Attributes
     ----------
     step
-        Visits so far.
+        Number of visits so far.
     cash, history
         C and H of each page; under push, residual and value.
     virtual
@@ -102,13 +102,13 @@ class LedgerState(NamedTuple):
     clock
         G.
     estimate
-        Shares of importance; None where nothing is known yet.
+        Shares of importance; None before there is an estimate.
     error
         The sum of |estimate - exact|.
     bound
-        Of the error of what the certificate holds for: H / G, under push x as it is; None where there is no bound.
+        Bound on the error of the values that the certificate covers: H / G, or x under push; None if there is none.
     bounded
-        The error of just that.
+        The error of these values.
     """
 
     step: int
@@ -124,7 +124,7 @@ class LedgerState(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LedgerTrace:
-    """A ledger while it is visited.
+    """The record of the visits to a ledger.
 
     Attributes
     ----------
@@ -143,13 +143,13 @@ class LedgerTrace:
 
 
 def traced(pages: int, links: Sequence[tuple[int, int]], settings: TraceSettings) -> LedgerTrace:
-    """Return what happens to the cash of a web, which is spread evenly at the start.
+    """Return the trace of a web whose cash is spread evenly at the start.
 
-    Links of a page to itself do not count, and each other link counts once.
+    Links of a page to itself do not count, and duplicate links count once.
 
     Examples
     --------
-    Two pages with links to each other, half of what they have going to the virtual page, which spends at once:
+    Two pages that link to each other; half of their cash goes to the virtual page, which spends at once:
 
     >>> found = traced(2, [(0, 1), (1, 0)], TraceSettings("cycle", steps=2, tax=0.5, visited=False))
     >>> found.visits, found.moved, found.exact
@@ -177,9 +177,9 @@ def traced(pages: int, links: Sequence[tuple[int, int]], settings: TraceSettings
 
 
 def solution(pages: int, links: Sequence[tuple[int, int]], virtual: VirtualPage, tax: float = 0.15) -> Floats:
-    """Return the values that push tends to, shape (n,), solved from all links at once; with `none` they sum to 1.
+    """Return the values that push converges to, shape (n,), solved from all links at once; with `none` they sum to 1.
 
-    Divided by their sum they are the importance of the pages, in any order.
+    Divided by their sum they are the importance of the pages, whatever the order of visits.
 
     >>> solution(3, [(1, 0), (2, 0)], "none").round(4), solution(2, [(0, 1), (1, 0)], "tax", 0.5)
     (array([0.6, 0.2, 0.2]), array([1., 1.]))
@@ -213,13 +213,13 @@ class _Watched:
             self._ledger.add(page, 1 / pages if self._pushes else 1, 0 if self._pushes else 1 / pages)
         self._order = ORDERS["greedy" if self._pushes else settings.order](self._ledger)
         out = [len({target for target in row if target != page}) for page, row in enumerate(targets)]
-        self._tax = _least_tax(settings, max(out))  # of all pages, where the ledger knows those it has read
+        self._tax = _least_tax(settings, max(out))  # of all pages, whereas the ledger knows only those that it has read
         self._draw = random.Random(settings.seed)
         self._turn = -1
         self._estimate: Estimate = "scheme" if self._pushes else _ALL.get(settings.window, "scheme")
 
     def visit(self) -> tuple[int, float]:
-        """Make the next visit; return the page, and what it moved."""
+        """Make the next visit; return the page, and the cash that it moved."""
         ledger, before = self._ledger, self._ledger.total
         page = self._next()
         if page == VIRTUAL:
@@ -230,7 +230,7 @@ class _Watched:
         return page, moved
 
     def state(self, step: int) -> LedgerState:
-        """Return what the ledger holds now."""
+        """Return the current state of the ledger."""
         ledger, cells = self._ledger, self._ledger.pages.values()
         cash, history = [page.cash for page in cells], [page.history for page in cells]
         estimate, error, bounded = None, None, None
@@ -246,7 +246,7 @@ class _Watched:
         )  # fmt: skip
 
     def _bounded(self, history: Floats) -> float:
-        """Return the error of what the certificate speaks of: shares by history, or the values of push themselves."""
+        """Return the error of the values that the certificate covers: shares by history, or the values of push."""
         whole = self._whole if self._pushes else float(history.sum())
         return float(np.abs(history - self.exact * whole).sum()) / (1.0 if self._pushes else whole)
 
@@ -273,7 +273,7 @@ class _Watched:
 
 
 def _least_tax(settings: TraceSettings, out: int) -> float:
-    """Return the least part of its cash that a page gives to the virtual page; `out` is the most links of one."""
+    """Return the least part of its cash that a page gives to the virtual page; `out` is the largest out-degree."""
     if not out or settings.virtual == "link":
         return 1 / (out + 1)
     return settings.tax if settings.virtual == "tax" else 0.0

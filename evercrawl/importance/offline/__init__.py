@@ -1,4 +1,4 @@
-"""Importance worked out at once from all links: the yardsticks for what is learned visit by visit."""
+"""Importance computed from all links at once: the reference for what is learned visit by visit."""
 
 from evercrawl.importance.offline.fixpoint import patched, principal
 from evercrawl.importance.offline.graph import Graph

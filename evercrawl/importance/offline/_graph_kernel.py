@@ -1,4 +1,4 @@
-"""A graph's inner loops, compiled. In numpy: bincount, stable sorting, and sums over rows."""
+"""Compiled inner loops of a graph; the numpy equivalents are bincount, stable sorting, and sums over rows."""
 
 from typing import Any, Final
 
@@ -10,7 +10,7 @@ from evercrawl.kernels.prefetch import prefetch
 _PLACES: Final = pointer(np.int64)
 _SLOTS: Final = pointer(np.uint32)
 _FLOATS: Final = pointer(np.float64)
-_AHEAD: Final = 256  # links; the farther memory is (10 million pages, a busy machine), the more it takes
+_AHEAD: Final = 256  # links; slower memory (10 million pages, a busy machine) needs a longer distance
 
 
 @entry(i64, _SLOTS, i64, _PLACES, i64)
@@ -24,7 +24,7 @@ def count(numbers: Any, links: int, out: Any, pages: int) -> int:
 
 @entry(i64, _SLOTS, _SLOTS, i64, _PLACES, i64, _SLOTS)
 def place(source: Any, target: Any, links: int, free: Any, pages: int, out: Any) -> int:
-    """Write each target behind the others of its source; `free` says where the next of each source goes."""
+    """Append each target to the row of its source; `free` is the next free place of each row."""
     of, value, at, to = view(source, links), view(target, links), view(free, pages), view(out, links)
     for i in range(links):
         page = of[i]
@@ -35,7 +35,7 @@ def place(source: Any, target: Any, links: int, free: Any, pages: int, out: Any)
 
 @entry(i64, _PLACES, _SLOTS, i64, _PLACES, _SLOTS)
 def turn(start: Any, target: Any, pages: int, free: Any, out: Any) -> int:
-    """Write each source behind the others of its target; sources come in ascending order."""
+    """Append each source to the row of its target; sources come in ascending order."""
     begin = view(start, pages + 1)
     links = begin[pages]
     to, at, back = view(target, links), view(free, pages), view(out, links)
@@ -49,7 +49,7 @@ def turn(start: Any, target: Any, pages: int, free: Any, out: Any) -> int:
 
 @entry(i64, _PLACES, _SLOTS, i64)
 def tidy(start: Any, target: Any, pages: int) -> int:
-    """Drop links of pages to themselves, and repetitions, from ascending rows; return how many links are left."""
+    """Remove self-links and duplicates from ascending rows; return the number of links left."""
     begin = view(start, pages + 1)
     to = view(target, begin[pages])
     kept = first = 0
@@ -68,7 +68,7 @@ def tidy(start: Any, target: Any, pages: int) -> int:
 
 @entry(i64, _PLACES, _SLOTS, i64, _SLOTS, _PLACES, _SLOTS)
 def part(start: Any, target: Any, pages: int, site: Any, leaving: Any, out: Any) -> int:
-    """Write the links of each page anew, those within its site first; `leaving` says where the others begin."""
+    """Rewrite the links of each page, those within its site first; `leaving` is where the others begin."""
     begin, of, leaves = view(start, pages + 1), view(site, pages), view(leaving, pages)
     to, parted = view(target, begin[pages]), view(out, begin[pages])
     for page in range(pages):

@@ -1,4 +1,4 @@
-"""Directions that a linear step keeps, by iteration."""
+"""Principal eigenvectors of a linear step, by iteration."""
 
 from collections.abc import Callable
 from typing import Final
@@ -9,27 +9,27 @@ from evercrawl.importance.offline.graph import Graph
 from evercrawl.types import Floats
 
 _STEPS: Final = 100_000
-_PATIENCE: Final = 10  # steps in which the error that can be seen does not get less, for it is rounding
+_PATIENCE: Final = 10  # steps without a decrease of the observed error, which then is rounding
 _LEAST: Final = 1e-300
-_NOTHING: Final = 1e-14  # what is left of the square of a vector's length where others span it
+_NOTHING: Final = 1e-14  # squared length that counts as 0: the other vectors span this one
 
 
 def principal(
     step: Callable[[Floats], Floats], pages: int, tolerance: float = 1e-15, start: Floats | None = None
 ) -> tuple[Floats, float]:
-    """Return the direction that a linear step keeps, summing to 1, and its eigenvalue.
+    """Return the principal eigenvector of a linear step, summing to 1, and its eigenvalue.
 
-    The step is taken from x to x + step(x), which has the same direction and settles on graphs with a period too. Where
-    there is more than one such direction, the one that the start leads to.
+    Each iteration goes from x to x + step(x), which has the same eigenvectors and also converges on periodic graphs. If
+    there is more than one principal eigenvector, the start decides which is returned.
 
     Parameters
     ----------
     step, pages
-        From values to values, shape (n,), none of them negative; and n.
+        Linear function from values to values, shape (n,), none of them negative; and n.
     tolerance
-        Of the sum of |changes| in one step, in parts of the sum of x.
+        Greatest sum of |changes| in the last step, in parts of the sum of x.
     start
-        Where to begin, shape (n,); by default 1 to n.
+        Initial values, shape (n,); by default 1 to n.
 
     Examples
     --------
@@ -47,17 +47,18 @@ def principal(
 
 
 def leap(step: Callable[[Floats], Floats], pages: int, tolerance: float = 1e-15) -> Floats:
-    """Return nearly the direction that a *symmetric* step without negative eigenvalues keeps, shape (n,).
+    """Return approximately the principal eigenvector of a *symmetric* positive semidefinite step, shape (n,).
 
-    Plain iteration needs a number of steps in proportion to 1 / gap, between the largest eigenvalue and the next; this
-    takes the best of what the last direction, its error and the last change of direction span, and needs 1 / sqrt(gap).
+    Plain iteration needs a number of steps in proportion to 1 / gap, where gap is the one between the two largest
+    eigenvalues. This takes the best vector in the span of the last direction, its error and the last change of
+    direction, and needs a number in proportion to 1 / sqrt(gap).
 
     Parameters
     ----------
     step, pages
         As in `principal`.
     tolerance
-        Of the error that can be seen, step(x) less its part along x, in parts of the eigenvalue.
+        Greatest residual, step(x) less its part along x, in parts of the eigenvalue.
 
     Examples
     --------
@@ -92,7 +93,7 @@ def leap(step: Callable[[Floats], Floats], pages: int, tolerance: float = 1e-15)
 
 
 def patched(graph: Graph, each: Floats, part: float) -> tuple[Floats, float]:
-    """Return importance where each page also gives `part` of its value to all pages evenly, and the eigenvalue.
+    """Return importance if each page also gives `part` of its value to all pages evenly, and the eigenvalue.
 
     References
     ----------
@@ -102,7 +103,7 @@ def patched(graph: Graph, each: Floats, part: float) -> tuple[Floats, float]:
 
 
 def _uneven(pages: int) -> Floats:
-    """Return a vector to start from: not the uniform one, which a period would leave as it is."""
+    """Return a start vector that is not uniform, since a periodic graph would leave a uniform one unchanged."""
     return np.arange(1.0, pages + 1)
 
 

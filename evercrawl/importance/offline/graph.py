@@ -1,4 +1,4 @@
-"""Pages and links as arrays: the row of links of each page, one behind the other (CSR)."""
+"""Pages and links as arrays: compressed sparse rows (CSR), one row of links per page."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _KERNELS: Final = Library("evercrawl.importance.offline._graph_kernel")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Graph:
-    """Pages 0 to n - 1 and their links; one that stands there twice counts twice. 8 bytes a page, 4 a link.
+    """Pages 0 to n - 1 and their links; a repeated link counts each time. 8 bytes per page, 4 per link.
 
     Attributes
     ----------
     start
-        Where the links of each page begin, and at last where they end; shape (n + 1,).
+        Start of each page's row of links, and the end of the last; shape (n + 1,).
     target
-        Where each link leads; shape (links,).
+        Target of each link; shape (links,).
     leaving
-        Where the links to other sites begin within those of a page; shape (n,). All of them, unless `with_sites`.
+        Start of the links to other sites within each row; shape (n,). All links count as such, unless `with_sites`.
     internal
         Weight of a link within a site; one to another site has 1.
 
@@ -44,7 +44,7 @@ class Graph:
 
     @classmethod
     def of(cls, pages: int, links: Iterable[tuple[int, int]], *, raw: bool = False) -> Graph:
-        """Return the graph of some links; unless `raw`, without those to the page itself, and each once."""
+        """Return the graph of some links; unless `raw`, without self-links and with each link once."""
         pairs = np.array(list(links), np.int64).reshape(-1, 2)
         return cls.between(pages, pairs[:, 0], pairs[:, 1], raw=raw)
 
@@ -66,33 +66,33 @@ class Graph:
 
     @property
     def pages(self) -> int:
-        """The number of pages, n."""
+        """Number of pages, n."""
         return len(self.start) - 1
 
     @property
     def out(self) -> Ints:
-        """Links of each page; shape (n,)."""
+        """Number of links of each page; shape (n,)."""
         return np.diff(self.start)
 
     @property
     def source(self) -> Ints:
-        """Where each link begins; shape (links,)."""
+        """Source of each link; shape (links,)."""
         return np.repeat(np.arange(self.pages), self.out)
 
     @property
     def weight(self) -> Floats:
-        """The weights of the links of each page, together; shape (n,). At most `out`."""
+        """Total weight of the links of each page; shape (n,). At most `out`."""
         return self.out - (1 - self.internal) * (self.leaving - self.start[:-1])
 
     def reversed(self) -> Graph:
-        """Return the graph of the same links, each the other way round; sites are forgotten. Rows are ascending."""
+        """Return the graph of the reversed links, without sites; rows are ascending."""
         start, out = _starts(self.target, self.pages), np.empty_like(self.target)
         free = start.copy()
         _KERNELS["turn"](pointer(self.start), pointer(self.target), self.pages, pointer(free), pointer(out))
         return Graph(start, out, start[:-1])
 
     def tidied(self) -> Graph:
-        """Return the graph without links of pages to themselves, and each other link once; sites are forgotten."""
+        """Return the graph without self-links, duplicate links and sites."""
         found = self.reversed().reversed()
         left = _KERNELS["tidy"](pointer(found.start), pointer(found.target), self.pages)
         return replace(found, target=found.target[:left])
@@ -100,7 +100,7 @@ class Graph:
     def with_sites(self, site: NDArray[np.integer], internal: float, dynamic: NDArray[np.bool] | None = None) -> Graph:
         """Return the graph with a weight for links within a site, and for all links of pages made on demand.
 
-        What a weight below 1 holds back goes to the virtual page; the other links get no more for it.
+        The rest of such a link's value goes to the virtual page, not to the other links.
 
         Parameters
         ----------
@@ -138,7 +138,7 @@ class Graph:
         return sums
 
     def columns(self) -> tuple[object, ...]:
-        """Return what kernels are told of it: start, leaving, target, n, weight of links within a site."""
+        """Return the arguments of kernels: start, leaving, target, n, weight of links within a site."""
         arrays = self.start, self.leaving, self.target
         return *(pointer(array) for array in arrays), self.pages, self.internal
 

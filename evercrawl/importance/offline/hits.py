@@ -1,6 +1,7 @@
-"""HITS: good hubs link to good authorities, and good authorities are linked to by good hubs.
+"""HITS hubs and authorities, and the in-degree.
 
-In-degree: how many links lead to a page.
+Good hubs link to good authorities, and good authorities are linked to by good hubs. The in-degree is the number of
+links to a page.
 """
 
 import numpy as np
@@ -11,7 +12,7 @@ from evercrawl.types import Floats, Ints
 
 
 def in_degree(graph: Graph) -> Ints:
-    """Return how many links lead to each page, whatever their weight; shape (n,).
+    """Return the number of links to each page, whatever their weight; shape (n,).
 
     >>> from evercrawl.importance.offline import Graph
     >>> in_degree(Graph.of(3, [(0, 2), (1, 2), (2, 1)]))
@@ -21,7 +22,7 @@ def in_degree(graph: Graph) -> Ints:
 
 
 def hits(graph: Graph, tolerance: float = 1e-15) -> tuple[Floats, Floats]:
-    """Return hubs and authorities, each summing to 1, shape (n,); all 0 where there are no links.
+    """Return hub and authority values, each summing to 1, shape (n,); all 0 if there are no links.
 
     Examples
     --------
@@ -42,7 +43,7 @@ def hits(graph: Graph, tolerance: float = 1e-15) -> tuple[Floats, Floats]:
 
 
 def authority(graph: Graph, tolerance: float = 1e-15) -> tuple[Floats, float]:
-    """Return Kleinberg's authorities, and the eigenvalue: what the pages get that link to pages which get much."""
+    """Return Kleinberg's authority values, and the eigenvalue."""
     ones = np.ones(graph.pages)
 
     def step(x: Floats) -> Floats:

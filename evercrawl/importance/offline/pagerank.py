@@ -1,4 +1,4 @@
-"""PageRank: what a surfer comes to who follows links, and now and then begins anew."""
+"""PageRank: the stationary distribution of a surfer who follows links and now and then restarts."""
 
 from typing import Literal
 
@@ -10,7 +10,7 @@ from evercrawl.types import Floats
 
 
 def damped(graph: Graph, tax: float = 0.15) -> Floats:
-    """Return what a value of 1 gives to each link where the virtual page gets the tax; shape (n,).
+    """Return what a value of 1 gives to each link if the virtual page gets the tax; shape (n,).
 
     >>> from evercrawl.importance.offline import Graph
     >>> damped(Graph.of(3, [(0, 1), (0, 2), (1, 0)]), tax=0.5)
@@ -21,7 +21,7 @@ def damped(graph: Graph, tax: float = 0.15) -> Floats:
 
 
 def linked(graph: Graph) -> Floats:
-    """Return what a value of 1 gives to each link where the virtual page is one link more; shape (n,).
+    """Return what a value of 1 gives to each link if the virtual page is one more link; shape (n,).
 
     >>> from evercrawl.importance.offline import Graph
     >>> linked(Graph.of(3, [(0, 1), (0, 2), (0, 0), (1, 0)], raw=True))
@@ -32,19 +32,19 @@ def linked(graph: Graph) -> Floats:
 
 
 def importance(graph: Graph, each: Floats, bias: Floats | None = None, tolerance: float = 1e-15) -> Floats:
-    """Return importance with a virtual page, which spends in proportion to `bias`; sums to 1, shape (n,).
+    """Return importance with a virtual page that spends in proportion to `bias`; sums to 1, shape (n,).
 
-    Where each page gives a part of what it has to the virtual page, it does not matter how much that page has to
-    spend: x = bias + xM, up to a factor. Pages without links give it all.
+    If each page gives a part of its value to the virtual page, the amount that the virtual page spends does not matter:
+    x = bias + xM, up to a factor. Pages without links give it everything.
 
     Parameters
     ----------
     graph, each
         The links, and what a value of 1 gives to each link of weight 1: `damped` or `linked`, shape (n,).
     bias
-        Not negative, shape (n,); by default all equal.
+        Source of each page, not negative, shape (n,); by default all equal.
     tolerance
-        Of the sum of all errors.
+        Greatest sum of all errors.
 
     Examples
     --------
@@ -70,16 +70,16 @@ def pagerank(
     Parameters
     ----------
     graph
-        The links, with weights of those within a site or without.
+        The links, with or without a weight for those within a site.
     tax
-        1 - the damping factor; of no account where the convention is `link`.
+        1 - the damping factor; ignored if the convention is `link`.
     bias
-        Where the surfer begins anew, not negative, shape (n,); by default anywhere. He does so on pages without links
-        too, and where the weight of a link within a site holds him back.
+        Distribution of restarts, not negative, shape (n,); by default uniform. The surfer also restarts on pages
+        without links, and for the part of a link's value that a weight within a site leaves out.
     convention
-        `tax`: he begins anew with probability `tax`. `link`: he takes that for one link more of each page.
+        `tax`: the surfer restarts with probability `tax`. `link`: a restart is one more link of each page.
     tolerance
-        Of the sum of all errors.
+        Greatest sum of all errors.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the solver works on: values x and residuals r = source + xM - x, less and less of them in every sweep."""
+"""State of the solver: values x and residuals r = source + xM - x, which shrink with every sweep."""
 
 from typing import Final, NamedTuple
 
@@ -12,12 +12,12 @@ _KERNELS: Final = Library("evercrawl.importance._push_kernel")
 _SMALL: Final = 0.5  # residuals below this part of the mean wait for a later sweep
 _SWEEPS: Final = 100_000
 _PATIENCE: Final = 3  # sweeps in which residuals may grow before sweeping goes on without withdrawing
-_STEADY: Final = 0.02  # by how much the paces of two sweeps differ, at most, if one mode of the graph rules both
-_QUICK: Final = 0.5  # a pace at which nothing need be done
+_STEADY: Final = 0.02  # greatest difference of the ratios of two sweeps that one mode of the graph dominates
+_QUICK: Final = 0.5  # a ratio that needs no acceleration
 
 
 class ResidualState(NamedTuple):
-    """Values, residuals, and the part of the source that is left."""
+    """Values, residuals, and the remaining part of the source."""
 
     x: Floats
     r: Floats
@@ -30,9 +30,9 @@ class Residuals:
     Parameters
     ----------
     graph, source, each
-        As in `solve.solved`; shape (n,).
+        As in `solver.solved`; shape (n,).
     start
-        Where x begins, shape (n,); by default at 0.
+        Initial x, shape (n,); by default 0.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Residuals:
     size
         The sum of |r|.
     sweeps
-        How many there were.
+        Number of sweeps so far.
     """
 
     def __init__(self, graph: Graph, source: Floats, each: Floats, start: Floats | None = None) -> None:
@@ -55,7 +55,7 @@ class Residuals:
         self.sweeps = 0
 
     def renew(self) -> float:
-        """Work r out from the links, which tells what rounding has done; return the sum of |r|."""
+        """Recompute r from the links, which removes rounding errors; return the sum of |r|."""
         self.r = residual(self._graph, self._source, self._each, self.x)
         self._withdraw(0.0)
         return self.size
@@ -63,10 +63,10 @@ class Residuals:
     def push(self, parts: float) -> None:
         """Sweep until the sum of |r| is at most `parts` of the sum of x.
 
-        Two things spare most of the sweeps. After each, as much of the source is withdrawn as makes the residuals sum
-        to 0, so that they cancel; that only scales the solution. (Under greedy it would stall.) And once two sweeps
-        have left the same part of the residuals, those of pages that hardly link to others are what is left, and the
-        next sweep's change is carried on to where the sum of all that would follow leads.
+        Two steps save most of the sweeps. After each sweep, so much of the source is withdrawn that the residuals sum
+        to 0 and cancel; that only scales the solution. (Under greedy order it would stall.) And once two sweeps have
+        left the same part of the residuals, those of pages that hardly link to others remain, and the geometric series
+        of the following changes is added at once.
         """
         patience, paces = _PATIENCE, [0.0, 1.0]
         for _ in range(_SWEEPS):
@@ -91,7 +91,7 @@ class Residuals:
         _KERNELS["push"](*self._graph.columns(), *columns)
 
     def _excess(self) -> float:
-        """Return the part of the source that makes residuals sum to 0 when withdrawn, 0 if so much is not there."""
+        """Return the part of the source whose withdrawal makes the residuals sum to 0; 0 if there is not enough."""
         part = float(self.r.sum()) / self._whole if self._whole else 0.0
         return part if part < self._left else 0.0
 
@@ -100,7 +100,7 @@ class Residuals:
         self.size = _KERNELS["withdraw"](pointer(self.r), pointer(self._source), self._graph.pages, part)
 
     def _carry_on(self, before: ResidualState, paces: list[float]) -> None:
-        """Add the geometric series of which the last sweep's change is a term, if that makes residuals less."""
+        """Add the geometric series of which the last sweep's change is a term, if that reduces the residuals."""
         pace = paces[-1]
         if _steady(paces):
             times = pace / (1 - pace)
@@ -113,10 +113,10 @@ class Residuals:
 
 
 def residual(graph: Graph, source: Floats, each: Floats, x: Floats) -> Floats:
-    """Return what is still to be pushed, r = source + xM - x, from the links alone; shape (n,).
+    """Return the residuals, r = source + xM - x, computed from the links alone; shape (n,).
 
-    However r was damaged or lost, this is what it has to be. The sum of |r| over `solve.slack` bounds the sum of all
-    errors of x, for |x - x*| is at most |r| (1 + (1 - tau) + (1 - tau)^2 + ...).
+    This restores a damaged or lost r. The sum of |r| over `solver.slack` bounds the sum of all errors of x, because
+    |x - x*| is at most |r| (1 + (1 - tau) + (1 - tau)^2 + ...).
 
     >>> from evercrawl.importance.offline import Graph
     >>> residual(Graph.of(2, [(0, 1)]), np.ones(2), np.array([0.5, 0.5]), np.array([1.0, 1.25]))
@@ -129,7 +129,7 @@ def residual(graph: Graph, source: Floats, each: Floats, x: Floats) -> Floats:
 
 
 def _steady(paces: list[float]) -> bool:
-    """Tell whether two sweeps left the same part of the residuals, and more than is quick.
+    """Return whether two sweeps left the same part of the residuals, and more than `_QUICK`.
 
     >>> _steady([0.84, 0.85]), _steady([0.3, 0.3]), _steady([0.7, 0.8])
     (True, False, False)

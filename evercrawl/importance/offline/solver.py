@@ -1,4 +1,4 @@
-"""Importance at once from links that are all known: residuals are pushed in sweeps until the error is small enough."""
+"""Importance from a complete graph of links: residuals are pushed in sweeps until the error is small enough."""
 
 import math
 from typing import Final
@@ -9,13 +9,13 @@ from evercrawl.importance.offline.graph import Graph
 from evercrawl.importance.offline.residuals import Residuals
 from evercrawl.types import Floats
 
-_FLOOR: Final = 2.0**-53  # nobody can ask for more than doubles hold
+_FLOOR: Final = 2.0**-53  # the precision of doubles
 
 
 def solve(
     graph: Graph, tax: float = 0.15, bias: Floats | None = None, tolerance: float = 1e-9, start: Floats | None = None
 ) -> Floats:
-    """Return the x for which x = bias + xM, shape (n,), where the virtual page gets the tax.
+    """Return the solution of x = bias + xM, shape (n,), where the virtual page gets the tax.
 
     Parameters
     ----------
@@ -24,11 +24,11 @@ def solve(
     tax
         tau, more than 0.
     bias
-        What the virtual page has for each page, not negative, shape (n,); by default 1 / n. Importance is x / sum(x).
+        Source of each page, not negative, shape (n,); by default 1 / n. Importance is x / sum(x).
     tolerance
-        Of the sum of all errors, in parts of the sum of x.
+        Greatest sum of all errors, in parts of the sum of x.
     start
-        Where to begin: what x was before some links changed.
+        Initial x, such as the solution before some links changed.
 
     Examples
     --------
@@ -45,16 +45,16 @@ def solve(
 
 
 def solved(graph: Graph, source: Floats, each: Floats, tolerance: float = 1e-15, start: Floats | None = None) -> Floats:
-    """Return the x for which x = source + xM, shape (n,), M[i, j] being `each[i]` for a link from i to j.
+    """Return the solution of x = source + xM, shape (n,), where M[i, j] is `each[i]` for a link from i to j.
 
     Parameters
     ----------
     graph, source, each
-        The links, what each page has of its own, and what a value of 1 gives to each link of the page (of weight 1);
-        all of shape (n,). The rows of M have to sum to less than 1, at least along every path.
+        The links; the source of each page; and what a value of 1 gives to each link (of weight 1) of the page, both of
+        shape (n,). The rows of M must sum to less than 1, at least along every path.
     tolerance, start
-        As in `solve`. Where some row sums to 1, or doubles do not hold what is asked, it ends when the residuals are
-        as small as rounding lets them be.
+        As in `solve`. If some row sums to 1, or the tolerance is below the precision of doubles, it ends when the
+        residuals are as small as rounding allows.
     """
     work = Residuals(graph, source, each, start)
     parts = max(tolerance * slack(graph, each), _FLOOR)
@@ -67,7 +67,7 @@ def solved(graph: Graph, source: Floats, each: Floats, tolerance: float = 1e-15,
 
 
 def slack(graph: Graph, each: Floats) -> float:
-    """Return what the page that gives most of a value of 1 keeps; with the tax convention the tax.
+    """Return the least part of its value that a page keeps; with the convention `tax` this is the tax.
 
     >>> from evercrawl.importance.offline import Graph
     >>> slack(Graph.of(3, [(0, 1), (0, 2), (1, 0)]), np.array([0.25, 0.75, 1.0]))

@@ -1,4 +1,4 @@
-"""TrustRank: PageRank of a surfer who always begins with pages that somebody trusts."""
+"""TrustRank: PageRank of a surfer who always restarts on trusted pages."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,14 +9,14 @@ from evercrawl.types import Floats, Ints
 
 
 def trustrank(graph: Graph, trusted: NDArray[np.integer], tax: float = 0.15, tolerance: float = 1e-12) -> Floats:
-    """Return trust, which sums to 1; shape (n,). Pages that no path leads to from trusted ones have none.
+    """Return trust, which sums to 1; shape (n,). Pages that cannot be reached from trusted ones have none.
 
     Parameters
     ----------
     graph, tax, tolerance
         As in `pagerank`.
     trusted
-        Which pages are, at least one; all alike.
+        Numbers of the trusted pages, at least one; all equally trusted.
 
     Examples
     --------
@@ -34,9 +34,9 @@ def trustrank(graph: Graph, trusted: NDArray[np.integer], tax: float = 0.15, tol
 
 
 def good_seeds(graph: Graph, count: int, tax: float = 0.15) -> Ints:
-    """Return the pages from which most can be reached soon, best first, shape (count,): whom to look at by hand.
+    """Return the pages from which most pages can be reached soon, best first, shape (count,), to be reviewed by hand.
 
-    That is PageRank with all links the other way round; of equals the first comes first.
+    The measure is PageRank with all links reversed; of equal pages the one with the lower number comes first.
 
     >>> from evercrawl.importance.offline import Graph
     >>> good_seeds(Graph.of(4, [(3, 0), (3, 1), (0, 2)]), 2)

@@ -1,1 +1,1 @@
-"""What is asked of the results: sites, farms, agreement."""
+"""Importance of sites, link farms, rising pages, and agreement with raters."""

@@ -1,4 +1,4 @@
-"""Agreement: how well a measure of importance goes with what people say who rate the same things."""
+"""Agreement between a measure of importance and the ratings of people."""
 
 import numpy as np
 
@@ -6,14 +6,14 @@ from evercrawl.types import Floats, Ints
 
 
 def cut(values: Floats, like: Ints) -> Ints:
-    """Return ranks for what was measured, as many of each as a rater gave: the largest values get the best rank.
+    """Return ranks for measured values, each rank as often as a rater gave it: the largest values get the best rank.
 
     Parameters
     ----------
     values
-        The measure, shape (n,); equal values keep their order, the first being taken for the larger.
+        The measured values, shape (n,); of equal values the first counts as the larger.
     like
-        What the rater gave to the same n things, shape (n,), larger being better.
+        The rater's ranks of the same n items, shape (n,); larger is better.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def cut(values: Floats, like: Ints) -> Ints:
 
 
 def identical(one: Ints, other: Ints) -> float:
-    """Return the share of ranks that are the same, of two lists of shape (n,); nan where there are none.
+    """Return the share of equal ranks in two lists of shape (n,); nan for empty lists.
 
     >>> identical(np.array([1, 2, 4, 4]), np.array([1, 2, 3, 4]))
     0.75
@@ -35,7 +35,7 @@ def identical(one: Ints, other: Ints) -> float:
 
 
 def by_chance(one: Ints, other: Ints) -> float:
-    """Return the share that would be the same if the two knew nothing of each other; nan where there are none.
+    """Return the share of ranks that would be equal if the lists were independent; nan for empty lists.
 
     >>> by_chance(np.array([1, 1, 2, 2]), np.array([1, 2, 2, 2]))
     0.5
@@ -47,12 +47,12 @@ def by_chance(one: Ints, other: Ints) -> float:
 
 
 def mean_rating(ratings: Ints) -> Ints:
-    """Return the rank nearest to the mean of what raters gave to each thing, shape (n,); halves are rounded up.
+    """Return the rank nearest to the mean rating of each item, shape (n,); halves are rounded up.
 
     Parameters
     ----------
     ratings
-        Of each rater, shape (raters, n); 0 where one did not rate, which at least one has to have done.
+        Ratings of each rater, shape (raters, n); 0 for none. Each item needs at least one rating.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which nodes of a graph are led back to: its strongly connected components, in whole arrays."""
+"""Strongly connected components of a graph, computed with whole arrays."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,8 +9,8 @@ from evercrawl.types import Ints
 def cycles(nodes: int, source: Ints, target: Ints) -> Ints:
     """Return the strongly connected component of each node, shape (nodes,): the number of its last member.
 
-    The colours of Orzan: the largest number of those from which a node can be reached is its colour. What leads to the
-    node of that number and has its colour is in its component.
+    Orzan's colouring: the colour of a node is the largest number of a node from which it can be reached. The nodes of
+    one colour from which the node of that number can be reached are its component.
 
     Examples
     --------
@@ -23,7 +23,7 @@ def cycles(nodes: int, source: Ints, target: Ints) -> Ints:
     """
     component = np.arange(nodes)
     while len(source):
-        on_the_way = _has(nodes, source) & _has(nodes, target)  # others are in no cycle
+        on_the_way = _has(nodes, source) & _has(nodes, target)  # other nodes are in no cycle
         kept = on_the_way[source] & on_the_way[target]
         source, target = source[kept], target[kept]
         if not kept.all():
@@ -39,7 +39,7 @@ def cycles(nodes: int, source: Ints, target: Ints) -> Ints:
 
 
 def _spread(value: Ints, source: Ints, target: Ints) -> Ints:
-    """Return the largest value among those of each node and of all from which it can be reached."""
+    """Return for each node the largest value of itself and of all nodes from which it can be reached."""
     while True:
         more = value.copy()
         np.maximum.at(more, target, value[source])

@@ -1,8 +1,8 @@
-"""Degrees that too many pages share: pages that are turned out by a program have all the same links.
+"""Spikes of in- and out-degrees: generated pages share exactly the same numbers of links.
 
-The pages of a site have all kinds of numbers of links, and of links to them. Where hundreds have exactly the same of
-both, and no other site has many pages with that number of links, a program made them for the sake of the links. A menu
-makes numbers alike too; so pages do not count that half of their site link to.
+The pages of an ordinary site have many different in- and out-degrees. If hundreds of pages share both degrees exactly,
+and no other site has many pages with that out-degree, a program generated them for the sake of the links. A menu makes
+degrees alike too, so pages that half of their site links to are not counted.
 
 References
 ----------
@@ -17,29 +17,29 @@ import numpy as np
 from evercrawl.types import Ints
 
 PAGES: Final = 200
-"""Pages of a site that have to share both degrees."""
+"""Least number of pages of a site that share both degrees."""
 PART: Final = 0.9
-"""Part of its pages that have to."""
+"""Least part of a site's pages that share both degrees."""
 LINKS: Final = 10
-"""Links that each of them has, at least: pages of few links are alike by chance."""
+"""Least out-degree of each of them: pages with few links are alike by chance."""
 SPIKE: Final = 10.0
-"""Times as many pages as all other sites together have, on the mean, with about as many links."""
+"""Least ratio of their number to the mean number of pages of all other sites with about the same out-degree."""
 _ABOUT: Final = 3  # links more, or less
 
 
 class Spike(NamedTuple):
-    """A site whose pages are alike.
+    """A site whose pages share the same degrees.
 
     Attributes
     ----------
     site
-        Its number.
+        Number of the site.
     out, into
-        Links of each of the pages, and pages that link to each.
+        Out-degree and in-degree of each of the pages.
     pages, part
-        How many there are, and what part of the site's pages that is.
+        Number of these pages, and their part of the site's pages.
     usual
-        Pages of all other sites that have so many links: the mean over about as many.
+        Mean number of pages of all other sites at about the same out-degree.
     """
 
     site: int
@@ -56,7 +56,7 @@ def spikes(site: Ints, out: Ints, into: Ints) -> list[Spike]:
     Parameters
     ----------
     site, out, into
-        Of each page that was read: its site, how many pages it links to, and how many link to it; shape (pages,).
+        Site, out-degree and in-degree of each page that was read; shape (pages,).
 
     Examples
     --------

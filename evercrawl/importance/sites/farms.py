@@ -1,17 +1,16 @@
-"""Farms of links: groups of sites that live of each other's links, and of next to nobody else's.
+"""Link farms: groups of sites whose importance comes almost only from each other's links.
 
-Who makes a hundred sites has a hundred sources, and links can lead all of that to one of them, and back, again and
-again. It shows in where importance comes from. For each site those of its links count that bring it no less than half
-of what its links bring on the mean; sites that such links lead from, and back to, are a *closed group*. A group is
-suspected where
+The owner of a hundred sites has a hundred sources of importance, and links can lead all of it to one of them, and back
+again. This shows in where importance comes from. A link to a site counts here if it brings at least half of what a link
+to that site brings on average; sites that such links lead from and back to are a *closed group*. It is suspected if
 
-* what its links bring comes from within, but for a tenth;
-* of its owners few are linked to by anybody outside, much fewer than is usual in this crawl;
-* and one of its sites has twice what it would have without the group's own links, or more.
+* at least nine tenths of what its links bring comes from within the group;
+* far fewer of its owners are linked to from outside than is usual in this crawl;
+* and one of its sites has at least twice the importance that it would have without the group's own links.
 
-All of that is true of a circle of friends too, or of the many names of one house. So a group has to have `LEAST`
-owners, and the crawl three times as many sites: most farms are larger, most circles known to somebody else. Sites whose
-links all lead one way, to one that does not link back, are no group; they are as good as their sources.
+All of this is also true of a circle of friends, or of the many domains of one company. So a group must have at least
+`LEAST` owners, and the crawl three times as many sites: most farms are larger, and most circles have outside links.
+Sites that all link to one site which does not link back are no group; they are worth as much as their sources.
 
 References
 ----------
@@ -34,18 +33,18 @@ from evercrawl.importance.sites.sites import SiteLinks, site_importance
 from evercrawl.types import Floats, Ints
 
 LEAST: Final = 8
-"""Owners that a group has to have: a family of names (`a.de`, `a.fr`) is one, see `suspected_farms`."""
+"""Least number of owners of a group: a family of names (`a.de`, `a.fr`) is one owner, see `suspected_farms`."""
 OTHERS: Final = 2
-"""Sites beside the group for each of its own, at least: else there is nobody to compare it with."""
+"""Least number of sites outside the group for each site of the group: otherwise there is nothing to compare with."""
 WITHIN: Final = 0.9
-"""Part of what links bring to a group, that has to come from within."""
+"""Least part of what links bring to a group that comes from within."""
 ALONE: Final = 0.8
-"""Part of its owners whom nobody outside links to."""
+"""Least part of a group's owners to whom nobody outside links."""
 CHANCE: Final = 1e-3
-"""Probability, at most, that so many would be alone if it were with them as with others; of all groups together."""
+"""Greatest probability that as many owners would have no outside links if they were like others; over all groups."""
 GAIN: Final = 2.0
-"""Times as much as without the group's own links, that its best site has."""
-_WEAK: Final = 0.5  # of the mean over a site's links: what brings it less keeps nobody in its group
+"""Least ratio of the best site's importance to its importance without the group's own links."""
+_WEAK: Final = 0.5  # of the mean over a site's links: a link that brings less keeps no site in a group
 
 
 class Farm(NamedTuple):
@@ -54,19 +53,19 @@ class Farm(NamedTuple):
     Attributes
     ----------
     sites
-        Its members, by number, the one with most importance first; shape (k,).
+        Numbers of its members, the most important first; shape (k,).
     within
-        Part of what links bring to them that comes from themselves.
+        Part of what links bring to the group that comes from within.
     alone
-        Part of their owners whom nobody outside links to.
+        Part of the group's owners to whom nobody outside links.
     usual
-        The same of all other sites.
+        The same part for all other sites.
     mutual
-        Part of the links among them that are returned.
+        Part of the links within the group that are reciprocated.
     gain
-        Times as much as without their own links, that the first of them has.
+        Ratio of the first member's importance to its importance without the group's own links.
     importance
-        What they have together; a share of all that sites have.
+        Total importance of the group, as a share of all sites' importance.
     """
 
     sites: Ints
@@ -81,21 +80,21 @@ class Farm(NamedTuple):
 def suspected_farms(
     links: SiteLinks, source: Floats, owner: Ints, tax: float = 0.15, seeded: NDArray[np.bool_] | None = None
 ) -> list[Farm]:
-    """Return the groups of sites that look like farms of links, those with most importance first.
+    """Return the groups of sites that look like link farms, the most important first.
 
     Parameters
     ----------
     links
-        Between the sites.
+        Links between the sites.
     source
-        What each has of its own, shape (sites,); 0 for one of which nothing was read.
+        Source of each site, shape (sites,); 0 for a site of which nothing was read.
     owner
-        A number for each site, shape (sites,), the same for those that plainly belong together.
+        Number of the owner of each site, shape (sites,); the same for sites that plainly belong together.
     tax
         tau: the part that goes to the virtual page.
     seeded
-        Which sites the crawl was begun with, shape (sites,). A group with more than half of them is what others are
-        compared with, however many sites others have made; nobody else is known to be honest.
+        Whether each site was a seed of the crawl, shape (sites,). A group with more than half of the seeds is the
+        standard that others are compared with, however many sites those have; no other group is known to be honest.
 
     Examples
     --------
@@ -125,16 +124,16 @@ def suspected_farms(
 def closed_groups(links: SiteLinks, flow: Floats, *, mutual: bool = False) -> Ints:
     """Return the number of the closed group of each site, shape (sites,): that of its last member.
 
-    A link counts that brings its target half of what links bring it on the mean, or more. Where a farm has got links
-    from outside to its lesser members, all of the web would be in its group by that; so links may be left aside that
-    are not returned.
+    A link counts if it brings its target at least half of what a link to that target brings on average. A farm whose
+    lesser members have links from outside would then share its group with the whole web; `mutual` therefore leaves out
+    links that are not reciprocated.
 
     Parameters
     ----------
     links, flow
-        Between sites, and what each brings; shape (links,).
+        Links between sites, and what each brings; shape (links,).
     mutual
-        Whether a link counts only where there is one back.
+        Whether a link counts only if there is a link back.
     """
     linking = np.maximum(links.linking, 1)
     mean = np.bincount(links.target, flow, links.sites) / linking
@@ -145,7 +144,7 @@ def closed_groups(links: SiteLinks, flow: Floats, *, mutual: bool = False) -> In
 
 
 class _Web(NamedTuple):
-    """The sites and their links, with what each has, shape (sites,), and what each link brings, shape (links,)."""
+    """Sites and links, with the importance of each site, shape (sites,), and the flow of each link, shape (links,)."""
 
     links: SiteLinks
     source: Floats
@@ -167,7 +166,7 @@ class _Web(NamedTuple):
         )
 
     def farms(self, group: Ints) -> Iterator[Farm]:
-        """Yield those of some groups that are suspected; `group` is the number of each site's, shape (sites,)."""
+        """Yield the suspected groups; `group` is the number of each site's group, shape (sites,)."""
         links, sizes = self.links, np.bincount(group, minlength=self.links.sites)
         begun = np.bincount(group[self.seeded], minlength=self.links.sites)
         small = (sizes * (1 + OTHERS) <= np.count_nonzero(self.source)) & (2 * begun <= max(int(begun.sum()), 1))
@@ -180,9 +179,9 @@ class _Web(NamedTuple):
                 yield farm
 
     def _examined(self, members: NDArray[np.bool_], alone: NDArray[np.bool_], chance: float) -> Farm | None:
-        """Return what is to be said of a closed group; None where there is nothing suspicious about it.
+        """Return the figures of a closed group if it is suspicious, else None.
 
-        `alone` says of each site whether nobody outside its group links to it, or nobody at all where that is large.
+        `alone` is whether nobody outside its group links to a site, or, for large groups, nobody at all.
         """
         owners = len(np.unique(self.owner[members]))
         known = len(np.unique(self.owner[members & ~alone]))
@@ -200,7 +199,7 @@ class _Web(NamedTuple):
         return Farm(order, within, 1 - known / owners, usual, mutual, gain, share) if gain >= GAIN else None
 
     def _gain(self, inside: NDArray[np.bool_], best: int) -> float:
-        """Return how many times as much a site has as it would without the links inside."""
+        """Return the ratio of a site's importance to its importance without the links inside the group."""
         links, left = self.links, ~inside
         fewer = links._replace(source=links.source[left], target=links.target[left], pages=links.pages[left])
         without = site_importance(fewer, self.source, tax=self.tax)
@@ -214,14 +213,14 @@ class _Web(NamedTuple):
 
 
 def _returned(links: SiteLinks) -> NDArray[np.bool_]:
-    """Return which links there is one back for, shape (links,)."""
+    """Return whether each link is reciprocated, shape (links,)."""
     return np.isin(
         links.target * links.sites + links.source, links.source * links.sites + links.target, assume_unique=True
     )
 
 
 def _at_most(count: int, of: int, part: float) -> float:
-    """Return the probability of `count` or fewer, of so many that each are with the probability `part`."""
+    """Return the probability of at most `count` successes in `of` trials, each with the probability `part`."""
     if count == of or not 0.0 < part < 1.0:
         return float(count == of or part <= 0.0)
     odds = [

@@ -1,4 +1,4 @@
-"""Rising: which pages gain importance, by two windows of different length over the links that came and went."""
+"""Rising pages: gains in importance, from two windows of different length over links that appeared and vanished."""
 
 from typing import Final, NamedTuple
 
@@ -7,21 +7,21 @@ import numpy as np
 from evercrawl.types import Floats, Ints
 
 LONGER: Final = 8.0
-"""How many times as long the long window is: with the windows of adaptive OPIC, T = 1 and T = 8."""
+"""Ratio of the long window to the short one, as in adaptive OPIC with T = 1 and T = 8."""
 
 DOUBT: Final = 4.0
-"""How many links it takes until half of a rise is believed; where links come and go at random, 1 is usual."""
+"""Effective number of links at which a rise counts half; where links come and go at random, 1 is usual."""
 
 
 class Steps(NamedTuple):
-    """Changes of what links bring to pages, shape (steps,) each.
+    """Changes in what links bring to pages, shape (steps,) each.
 
     Attributes
     ----------
     page, at
-        Whose, and the instant of the change, in any unit of time.
+        Number of the page, and instant of the change in any unit of time.
     amount
-        By how much what the page gets became more; below 0 where links went.
+        Increase of what the page gets; negative where links vanished.
     """
 
     page: Ints
@@ -30,17 +30,18 @@ class Steps(NamedTuple):
 
 
 def mean_over(importance: Floats, steps: Steps, now: float, length: float) -> Floats:
-    """Return what the importance of pages was on the mean of a window that ends now, shape (pages,).
+    """Return the mean importance of pages over a window that ends now, shape (pages,).
 
-    The window is exponential: what was an age a ago counts as exp(-a / length). A step of an age a has been there for
-    1 - exp(-a / length) of it. Before its first step a page had what it has now less all its steps, for ever.
+    The window is exponential: an instant of age a has the weight exp(-a / length), so a step of age a has been present
+    for 1 - exp(-a / length) of the window. Before its first step a page is taken to have always had its present
+    importance less all its steps.
 
     Parameters
     ----------
     importance
-        Of the pages now, shape (pages,).
+        Importance of the pages now, shape (pages,).
     steps
-        What changed, in the same unit of importance.
+        Changes, in the same unit of importance.
     now, length
         Instant, and length of the window, in the unit of time of the steps.
 
@@ -57,21 +58,21 @@ def mean_over(importance: Floats, steps: Steps, now: float, length: float) -> Fl
 
 
 def rising(importance: Floats, steps: Steps, now: float, length: float, usual: float) -> tuple[Floats, Floats, Floats]:
-    """Return how much pages rise, and their mean importance in the short and the long window; shape (pages,) each.
+    """Return the score of each page's rise, and its mean importance in both windows; shape (pages,) each.
 
-    The score is ln((short + usual) / (long + usual)), times n / (n + `DOUBT`), n being the effective number of links
-    behind it: 0 for what stays as it is, below 0 for what falls. Both shrink what there is little evidence for: a page
-    to which little ever came is not said to rise by becoming a little more, nor one that owes all to a single link, or
-    to more that came than went by chance, by as much as one to which many link by now.
+    The score is ln((short + usual) / (long + usual)), times n / (n + `DOUBT`), where n is the effective number of links
+    behind the rise: 0 for a steady page, negative for one that falls. Both terms shrink scores with little evidence: a
+    page of little importance does not rise much by gaining a little, and a rise from a single link, or from random
+    comings and goings of links, scores less than one from many new links.
 
     Parameters
     ----------
     importance, steps, now
         As for `mean_over`.
     length
-        Of the short window; the long one is `LONGER` times as long.
+        Length of the short window; the long one is `LONGER` times as long.
     usual
-        The importance of a page of which nothing is known: the mean page's.
+        Prior importance of a page: that of the mean page.
 
     Examples
     --------
@@ -94,11 +95,10 @@ def rising(importance: Floats, steps: Steps, now: float, length: float, usual: f
 
 
 def effective(pages: int, steps: Steps, now: float, length: float) -> Floats:
-    """Return how many equal links, all come or all gone, would tell as much as those of each page; shape (pages,).
+    """Return the effective number of links behind each page's change; shape (pages,).
 
     It is (sum a)^2 / sum a^2 over what each step adds to the difference of the two windows. Where links come and go at
-    random that is 1 on the mean, however many they are: the square of a sum that is as often above 0 as below, in
-    units of its variance.
+    random it is 1 on average, however many they are: the square of a sum with mean 0, in units of its variance.
     """
     age = _age(steps, now)
     told = steps.amount * (np.exp(-age / (LONGER * length)) - np.exp(-age / length))

@@ -1,4 +1,4 @@
-"""OPIC with sites for pages: the cash of a site moves along the links to other sites of each page that is visited."""
+"""OPIC on the graph of sites: a visit to a page moves its site's cash along the page's links to other sites."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -13,12 +13,12 @@ _REBASE: Final = 1.0  # what the virtual page may have spent on a site before ke
 
 
 class SiteCash:
-    """What each site has and has had: OPIC on the graph of sites, visit by visit; 24 bytes a site.
+    """Cash and history of each site: OPIC on the graph of sites, visit by visit; 24 bytes per site.
 
     A visit to a page moves all the cash of its site: a tax to the virtual page, the rest in equal parts to the sites
-    that the page links to, each counted once. From a page without links to other sites all goes to the virtual page,
-    which spends at once, alike on all sites of which a page was visited. So the row of a site in the matrix is the mean
-    of the rows of its pages, as often as each is visited. The first site visited has all cash to begin with.
+    that the page links to, each counted once. From a page without links to other sites everything goes to the virtual
+    page, which spends at once and equally on all sites of which a page was visited. So a site's row in the matrix is
+    the mean of its pages' rows, weighted by their visits. The first site visited starts with all the cash.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class SiteCash:
             self._spent = 0.0
 
     def cash(self, sites: int) -> Floats:
-        """Return what each site has, shape (sites,); all together it is 1 once there was a visit."""
+        """Return the cash of each site, shape (sites,); it sums to 1 after the first visit."""
         self._grow(sites - 1)
         return (self._key + self._spent * self._member)[:sites]
 

@@ -1,4 +1,4 @@
-"""Sites: how much each matters, from the links between them."""
+"""Importance of sites, from the links between them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 from evercrawl.types import Floats, Ints
 
 TEMPLATE: Final = 0.5
-"""Part of its source's pages from which on a link is taken to be part of their template, a footer for example."""
+"""Least part of a site's pages with a link for which the link counts as part of a template, such as a footer."""
 
 TEMPLATE_PAGES: Final = 4
-"""Pages of a site from which on it is told what their template is."""
+"""Least number of pages of a site for which templates are recognised."""
 
 STEPS: Final = 10_000
-"""Steps at most."""
+"""Maximum number of iterations."""
 _CHANGE: Final = 1e-14
 
 
@@ -25,13 +25,13 @@ class SiteLinks(NamedTuple):
     Attributes
     ----------
     sites
-        How many there are.
+        Number of sites.
     source, target
-        Of each link, shape (links,).
+        Source and target of each link, shape (links,).
     pages
-        How many pages of `source` link to some page of `target`, shape (links,).
+        Number of pages of `source` that link to some page of `target`, shape (links,).
     read
-        Of how many pages of each site the links are known, shape (sites,); None where nobody counted.
+        Number of pages of each site whose links are known, shape (sites,); None if that was not counted.
     """
 
     sites: int
@@ -42,7 +42,7 @@ class SiteLinks(NamedTuple):
 
     @classmethod
     def of(cls, sites: int, source: Ints, target: Ints, read: Ints | None = None) -> SiteLinks:
-        """Return the links of which each page that links from site to site is one pair; links within a site are left.
+        """Return the links between sites from one pair per page and site linked to; links within a site are dropped.
 
         Examples
         --------
@@ -57,15 +57,15 @@ class SiteLinks(NamedTuple):
 
     @property
     def linking(self) -> Ints:
-        """How many sites link to each, shape (sites,)."""
+        """The number of sites that link to each site, shape (sites,)."""
         return np.bincount(self.target, minlength=self.sites).astype(np.int64)
 
     @property
     def weight(self) -> Floats:
-        """What each link weighs, shape (links,): the logarithm of the pages that stand behind it.
+        """The weight of each link, shape (links,): it grows with the logarithm of the number of linking pages.
 
-        A thousand pages are not a thousand opinions. A link that is on half of all pages of its site or more is one:
-        somebody put it in their template, so it weighs as much as one page does.
+        A thousand pages are not a thousand independent opinions. A link on half of all pages of its site or more is
+        part of the site's template, so it weighs as much as one page.
 
         >>> SiteLinks(2, np.array([0]), np.array([1]), np.array([3])).weight
         array([2.])
@@ -82,20 +82,20 @@ class SiteLinks(NamedTuple):
 def site_importance(
     links: SiteLinks, bias: Floats | None = None, weight: Floats | None = None, tax: float = 0.15
 ) -> Floats:
-    """Return how much each site matters, shape (sites,); it sums to 1, or is all 0 where no site has a source.
+    """Return the importance of each site, shape (sites,); it sums to 1, or is all 0 if no site has a source.
 
-    As for pages: x = bias + xM up to a factor, where a site gives 1 - tax of what it has to the sites it links to, in
-    proportion to the weights, and all else to a virtual page. A site that links to no other gives it all.
+    As for pages, x = bias + xM up to a factor: a site gives 1 - tax of its value to the sites that it links to, in
+    proportion to the weights, and the rest to a virtual page. A site without links to others gives it everything.
 
     Parameters
     ----------
     links
-        Between the sites.
+        Links between the sites.
     bias
-        What each site has of its own, shape (sites,), in any unit: the same for all unless it is told. With a source
-        for trusted sites alone this is their TrustRank.
+        Source of each site, shape (sites,), in any unit; by default the same for all. With a source for trusted sites
+        only, the result is TrustRank.
     weight
-        Of each link, shape (links,); by default `links.weight`.
+        Weight of each link, shape (links,); by default `links.weight`.
     tax
         tau: the part that goes to the virtual page.
 
@@ -123,8 +123,8 @@ def site_importance(
     found = source = source / source.sum()
     for _ in range(STEPS):
         got = np.bincount(links.target, found[links.source] * each, links.sites)
-        # the virtual page spends all it gets: the direction is that of x = bias + xM, but there how much x is in all
-        # would have to settle as well, by 1 - tax a step, which takes longer than what goes where
+        # the virtual page spends all its cash: this has the direction of x = bias + xM, where the sum of x would have
+        # to converge as well, by 1 - tax per step, which takes longer than the direction does
         found, before = got + source * (1 - got.sum()), found
         if np.abs(found - before).sum() <= _CHANGE:
             break
@@ -133,17 +133,17 @@ def site_importance(
 
 
 def within_sites(importance: Floats, site: Ints, site_importance: Floats) -> Floats:
-    """Return the importance of pages where first sites are compared and then the pages of each; shape (pages,).
+    """Return the importance of pages ranked first by site and then within each site; shape (pages,).
 
-    That is the site's importance times the page's share of what the pages of its site have. It sums to what the sites
-    with pages have; where no page of a site has anything, all are alike.
+    It is the site's importance times the page's share of the importance of its site's pages, and sums to the
+    importance of the sites that have pages. If no page of a site has any importance, its pages share equally.
 
     Parameters
     ----------
     importance, site
-        Of each page, and the number of its site, shape (pages,).
+        Importance of each page, and the number of its site, shape (pages,).
     site_importance
-        Of each site, shape (sites,).
+        Importance of each site, shape (sites,).
 
     Examples
     --------

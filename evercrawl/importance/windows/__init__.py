@@ -1,4 +1,4 @@
-"""What of a page's history still counts: the windows of Adaptive OPIC, one a file."""
+"""Windows of Adaptive OPIC: the part of a page's history that still counts; one window per file."""
 
 from evercrawl.importance.base import Past
 from evercrawl.importance.windows._elastic import Elastic

@@ -1,4 +1,4 @@
-"""A window whose length changes while it is in use: what it keeps is in parts of its length."""
+"""A window whose length may change while it is in use: it keeps cash in units of its length."""
 
 import numpy as np
 
@@ -8,15 +8,15 @@ from evercrawl.types import Floats
 
 
 class Elastic(Window):
-    """A window that judges as another one does, and whose estimates stay when its length changes.
+    """A wrapper of a window that keeps its estimates unchanged when the length changes.
 
-    A window that fades holds a steady inflow x as xT. Here x is held, so that a page which is not visited meanwhile is
-    thought as much of with another T.
+    A decaying window stores a steady inflow x as xT. This one stores x, so the estimate of a page that is not visited
+    meanwhile stays the same with another T.
 
     Parameters
     ----------
     window
-        What judges.
+        The wrapped window, which makes the estimates.
 
     Examples
     --------
@@ -37,7 +37,7 @@ class Elastic(Window):
 
     @property
     def width(self) -> int:
-        """As many numbers as the other keeps."""
+        """As many numbers as the wrapped window keeps."""
         return self.inner.width
 
     def resize(self, length: float) -> None:
@@ -50,15 +50,15 @@ class Elastic(Window):
         return self.inner.begun(now)
 
     def add(self, page: Account, now: float) -> Past:
-        """Let the other add the cash."""
+        """Let the wrapped window add the cash."""
         return self._held(self.inner.add(self._whole(page), now))
 
     def now(self, page: Pasts, cash: Floats, total: float, guess: float | None = None) -> Floats:
-        """Return what the other makes of it."""
+        """Return the estimates of the wrapped window."""
         return self.inner.now(self._columns(page), cash, total, guess)
 
     def shares(self, page: Pasts, cash: Floats, total: float, guess: float | None = None) -> Floats:
-        """Return what the other makes of all pages."""
+        """Return the shares of all pages as the wrapped window estimates them."""
         return self.inner.shares(self._columns(page), cash, total, guess)
 
     def _joined(self, page: Account, other: Account, now: float) -> Past:

@@ -1,4 +1,4 @@
-"""What windows share that keep one sum, which fades: what is missing of the window fades too, and is kept beside it."""
+"""Base of windows that keep one decaying sum, and beside it the missing part of the window, which decays too."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ class Fading(Window):
 
     @property
     def width(self) -> int:
-        """What is missing of the window."""
+        """One number: the missing part of the window."""
         return 1
 
     def begun(self, now: float) -> Past:
@@ -19,9 +19,9 @@ class Fading(Window):
         return Past(0, now, (1,))
 
     def scaled(self, history: Any, kept: tuple[Any, ...], factor: float) -> dict[str, Any]:
-        """Return the sum of cash times a factor."""
+        """Return the sum of cash multiplied by a factor."""
         return {"history": history * factor, "kept": kept}
 
     def _joined(self, page: Account, other: Account, now: float) -> Past:
-        """Add the histories, both faded until now."""
+        """Add the histories, both decayed until now."""
         return both(self._visited(page, now), self._visited(other, now), earned(page, other))

@@ -1,7 +1,7 @@
-"""Measures, the cash moved and the clock at each visit, and how the windows that count them keep them.
+"""Measures (cash moved and clock at each visit), and how the windows that count them store them.
 
-Kept of a page are the G-time at which the interval of the oldest measure began, and then cash and clock of each
-measure, the oldest first, behind as many zeros as there are places left.
+The state of a page is the G-time at which the interval of the oldest measure began, zeros for the free places, and then
+cash and clock of each measure, the oldest first.
 """
 
 from abc import abstractmethod
@@ -15,7 +15,7 @@ from evercrawl.importance.windows.base import Pasts, Window, earned
 from evercrawl.types import Floats
 
 WHOLE: Final = 3
-"""The newest measures, which are never merged."""
+"""Number of newest measures that are never merged."""
 
 
 class Measure(NamedTuple):
@@ -26,14 +26,14 @@ class Measure(NamedTuple):
 
 
 class HeldMeasures(NamedTuple):
-    """The measures held of a page, the oldest first, and when the interval of the oldest began."""
+    """The measures of a page, the oldest first, and the start of the oldest one's interval."""
 
     start: float
     measures: tuple[Measure, ...]
 
 
 class MeasureColumns(NamedTuple):
-    """The measures held of many pages: `start` of shape (n,), `cash` and `at` of shape (n, places)."""
+    """The measures of many pages: `start` of shape (n,), `cash` and `at` of shape (n, places)."""
 
     start: Floats
     cash: Floats
@@ -48,7 +48,7 @@ class MeasureWindow(Window):
     length
         T.
     places
-        Measures held at most.
+        Maximum number of measures held.
     """
 
     def __init__(self, length: float, places: int) -> None:
@@ -57,19 +57,19 @@ class MeasureWindow(Window):
 
     @property
     def width(self) -> int:
-        """Two numbers a measure, and when the first interval began."""
+        """Two numbers per measure, and the start of the first interval."""
         return 1 + 2 * self.places
 
     @abstractmethod
     def hold(self, held: HeldMeasures, now: float) -> HeldMeasures:
-        """Return which measures are kept of those there are after a visit."""
+        """Return the measures to keep after a visit."""
 
     def begun(self, now: float) -> Past:
         """Begin without measures."""
         return Past(0, now, (now, *(0,) * 2 * self.places))
 
     def add(self, page: Account, now: float) -> Past:
-        """Add a measure, or to the newest one where the clock has not moved since."""
+        """Add a measure, or add the cash to the newest one if the clock has not moved since."""
         before = self._before(page, now)
         start, measures = unpack(before.kept)
         came, at = earned(page), max(now, before.mark)
@@ -78,7 +78,7 @@ class MeasureWindow(Window):
         return self._past(self.hold(HeldMeasures(start, (*measures, Measure(came, at))), at), now)
 
     def _joined(self, page: Account, other: Account, now: float) -> Past:
-        """Hold what visits now would tell; the cash, which waits, is taken off again: it comes with the next one."""
+        """Unite the measures as if both were visited now, and subtract the waiting cash: the next measure has it."""
         one, more = (unpack(self._visited(each, now).kept) for each in (page, other))
         start, (*measures, last) = self.hold(united(one, more), now)
         waiting = last._replace(cash=last.cash - earned(page, other))
@@ -97,7 +97,7 @@ class MeasureWindow(Window):
 
 
 def unpack(kept: tuple[float, ...]) -> HeldMeasures:
-    """Return the measures that are kept.
+    """Return the measures stored in `kept`.
 
     >>> unpack((1.0, 0, 0, 0.5, 2.0))
     HeldMeasures(start=1.0, measures=(Measure(cash=0.5, at=2.0),))
@@ -107,7 +107,7 @@ def unpack(kept: tuple[float, ...]) -> HeldMeasures:
 
 
 def without_oldest(held: HeldMeasures) -> HeldMeasures:
-    """Return what is left without the oldest measure, which from now on says only when the next interval began.
+    """Return the measures without the oldest, whose clock remains as the start of the next interval.
 
     >>> without_oldest(HeldMeasures(1.0, (Measure(0.5, 2.0), Measure(0.25, 3.0))))
     HeldMeasures(start=2.0, measures=(Measure(cash=0.25, at=3.0),))
@@ -116,10 +116,10 @@ def without_oldest(held: HeldMeasures) -> HeldMeasures:
 
 
 def united(held: HeldMeasures, other: HeldMeasures) -> HeldMeasures:
-    """Return one page's measures for two: of each interval between visits to either what came to both.
+    """Return the measures of two pages as one: for each interval between visits to either, the cash of both.
 
-    The cash of a measure is taken to have come evenly in its interval. When the first interval of the page whose
-    measures begin later began is a clock like others, so that if older ones are dropped there is all of both.
+    The cash of a measure is taken to have come evenly in its interval. The start of the later of the two first
+    intervals is an interval bound too, so that nothing of either page is lost when older measures are dropped.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def united(held: HeldMeasures, other: HeldMeasures) -> HeldMeasures:
 
 
 def _came(held: HeldMeasures, since: float, until: float) -> float:
-    """Return what came after `since` and up to `until`, between which no interval begins or ends."""
+    """Return the cash that came after `since` and up to `until`, between which no interval begins or ends."""
     begins = (held.start, *(measure.at for measure in held.measures))
     for begin, (cash, end) in zip(begins, held.measures, strict=False):
         if begin < until <= end or begin >= end == until:
@@ -144,11 +144,11 @@ def _came(held: HeldMeasures, since: float, until: float) -> float:
 
 
 def merged(held: HeldMeasures, places: int) -> HeldMeasures:
-    """Return measures for as many places as there are, two that follow each other made one where there are more.
+    """Return at most `places` measures, by merging consecutive measures if there are more.
 
-    One measure stands for both at the mean of their clocks, by cash, so that what leaves the window too late is as much
-    as leaves it too early. Those are chosen of which that is least wrong, by cash times G-time. The newest three, and
-    the one at which their span begins, are left as they are.
+    The merged measure has the cash-weighted mean of their clocks, so that as much cash leaves the window too late as
+    too early. The pair with the least error, in cash times G-time, is merged first. The newest three measures, and the
+    one at which their span begins, are never merged.
 
     Examples
     --------
@@ -165,21 +165,21 @@ def merged(held: HeldMeasures, places: int) -> HeldMeasures:
 
 
 class MeasurePair(NamedTuple):
-    """Two measures that may become one."""
+    """Two consecutive measures that may be merged."""
 
     older: Measure
     younger: Measure
 
     @property
     def one(self) -> Measure:
-        """The measure that stands for both."""
+        """The merged measure."""
         cash = self.older.cash + self.younger.cash
         back = self.older.cash * (self.younger.at - self.older.at)
         at = self.younger.at - back / cash if cash else self.younger.at
-        return Measure(cash, min(max(at, self.older.at), self.younger.at))  # cash that waits may be less than nothing
+        return Measure(cash, min(max(at, self.older.at), self.younger.at))  # waiting cash may be negative
 
     @property
     def wrong(self) -> float:
-        """How much cash is put how far from where it was: cash times G-time."""
+        """The error of merging: cash times the G-time by which it is displaced."""
         at = self.one.at
         return self.older.cash * (at - self.older.at) + self.younger.cash * (self.younger.at - at)

@@ -1,4 +1,4 @@
-"""The smooth window: all history counts, each part of it the less the longer it is ago."""
+"""The smooth window: all history counts, with weights that decay exponentially with age."""
 
 from math import exp, expm1
 
@@ -13,9 +13,9 @@ from evercrawl.types import Floats
 class Exponential(Fading):
     """An average with the time constant T, as if the cash of each interval had come evenly in it.
 
-    What interpolation is near to, without its branch: h <- h a + C T (1 - a) / d, a being exp(-d/T). The weight that
-    the history stands on, w <- w a + T (1 - a), removes the bias of the start; kept is what is missing of it, 1 - w/T.
-    A steady inflow x is estimated as x from the first visit on.
+    It approximates interpolation without its branch: h <- h a + C T (1 - a) / d, where a = exp(-d/T). The weight of
+    the history, w <- w a + T (1 - a), removes the initial bias; its missing part, 1 - w/T, is what is kept. A steady
+    inflow x is estimated as x from the first visit on.
 
     Examples
     --------
@@ -37,21 +37,21 @@ class Exponential(Fading):
     """
 
     def add(self, page: Account, now: float) -> Past:
-        """Fade the history, and add the cash as if it had come evenly since the last visit."""
+        """Decay the history, and add the cash as if it had come evenly since the last visit."""
         before = self._before(page, now)
         passed = max(now - before.mark, 0) / self.length
         history, missing = added(before.history, before.kept[0], earned(page), passed)
         return Past(history, now, (missing,))
 
     def now(self, page: Pasts, cash: Floats, total: float, guess: float | None = None) -> Floats:
-        """Return what the estimate would be after a visit now."""
+        """Return the estimates as they would be after a visit now."""
         passed = np.maximum(total - self._since(page, total), 0.0) / self.length
         missing = np.where(page.mark > 0, page.kept[:, 0], 1.0)
         return averaged(page.history / self.length, missing, cash / self.length, passed, guess)
 
 
 def added(history: float, missing: float, earned: float, passed: float) -> tuple[float, float]:
-    """Return history, and what is missing of its window, after cash came in for `passed` of a window's length.
+    """Return the history and the missing part of its window after cash came for `passed` of a window's length.
 
     >>> added(1.0, 0.5, 0.25, 0.0)
     (1.25, 0.5)
@@ -61,7 +61,7 @@ def added(history: float, missing: float, earned: float, passed: float) -> tuple
 
 
 def averaged(history: Floats, missing: Floats, cash: Floats, passed: Floats, guess: float | None) -> Floats:
-    """Return importance, shape (n,): `added` for columns, weighed; history and cash in parts of a window's length."""
+    """Return importance, shape (n,): `added` for columns, weighed; history and cash in units of a window's length."""
     left = np.exp(-passed)
     even = np.divide(-np.expm1(-passed), passed, out=np.ones_like(passed), where=passed > 0)
     return weighed(history * left + cash * even, 1 - missing * left, guess)

@@ -1,4 +1,4 @@
-"""The window of one length for all pages, in which each measure counts or does not."""
+"""The window of fixed length: each measure counts fully or not at all."""
 
 from typing import ClassVar
 
@@ -10,17 +10,17 @@ from evercrawl.types import Floats
 
 
 class Fixed(MeasureWindow):
-    """The cash of all measures of the last T, over T, or over the page's age where that is less.
+    """The cash of all measures of the last T, over T, or over the page's age if that is less.
 
-    The first of them came in an interval that began before the window, so a page that is seldom visited is thought too
-    much of by up to one interval, as printed.
+    The first of these measures covers an interval that began before the window. So, as in the method as printed, a
+    seldom visited page is overestimated by up to one interval.
 
     Parameters
     ----------
     length
         T.
     places
-        Measures held at most: where more fall into the window, old ones that follow each other are merged.
+        Maximum number of measures held: if more fall into the window, consecutive old ones are merged.
 
     Examples
     --------
@@ -47,13 +47,13 @@ class Fixed(MeasureWindow):
         super().__init__(length, places)
 
     def hold(self, held: HeldMeasures, now: float) -> HeldMeasures:
-        """Hold those of the window."""
+        """Keep the measures of the window."""
         while held.measures[0].at < now - self.length:
             held = without_oldest(held)
         return merged(held, self.places)
 
     def now(self, page: Pasts, cash: Floats, total: float, guess: float | None = None) -> Floats:
-        """Return the cash in the window, and what waits, over its length."""
+        """Return the cash in the window and the waiting cash, over the window's length."""
         held = self._columns(page, total)
         inside = np.where(held.at >= total - self.length, held.cash, 0.0).sum(axis=1)
         seen = np.clip((total - held.start) / self.length, 0.0, 1.0)

@@ -1,4 +1,4 @@
-"""The window of one length for all pages that holds three measures at least."""
+"""The window of fixed length that holds at least three measures."""
 
 import numpy as np
 
@@ -9,9 +9,9 @@ from evercrawl.types import Floats
 
 
 class Improved(Fixed):
-    """As the fixed window; but where fewer than three measures fall into it, the last three over their own span.
+    """The fixed window, except that with fewer than three measures in it, the last three count over their own span.
 
-    So a page that is seldom visited is not judged by the accident of one visit.
+    So the estimate of a seldom visited page does not depend on the accident of one visit.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ class Improved(Fixed):
 
     Examples
     --------
-    At G = 9 with T = 4 the last three of four measures, which came in the time since G = 2:
+    At G = 9 with T = 4, the last three of four measures, whose cash came since G = 2:
 
     >>> from evercrawl.importance.base import Account
     >>> window, page = Improved(4.0, places=5), Account(0, 0, born=1.0)
@@ -37,13 +37,13 @@ class Improved(Fixed):
     """
 
     def hold(self, held: HeldMeasures, now: float) -> HeldMeasures:
-        """Hold those of the window, and the last three."""
+        """Keep the measures of the window, and at least the last three."""
         while len(held.measures) > WHOLE and held.measures[0].at < now - self.length:
             held = without_oldest(held)
         return merged(held, self.places)
 
     def now(self, page: Pasts, cash: Floats, total: float, guess: float | None = None) -> Floats:
-        """Return what the fixed window says, or the last three measures and what waits, over their time."""
+        """Return the fixed window's estimate, or that of the last three measures and the waiting cash."""
         held = self._columns(page, total)
         inside = (held.at > 0) & (held.at >= total - self.length)
         few = inside.sum(axis=1) < WHOLE

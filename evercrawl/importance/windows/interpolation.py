@@ -1,4 +1,4 @@
-"""The window of adaptive OPIC that needs one sum: interpolation between a page's last visit and this one."""
+"""The window of adaptive OPIC that needs only one sum: interpolation between a page's last visit and this one."""
 
 import numpy as np
 
@@ -11,12 +11,12 @@ from evercrawl.types import Floats
 class Interpolation(Fading):
     """About the last T of G-time, held as one sum of cash.
 
-    Each visit keeps the part 1 - d/T of the old history, d being the G-time since the last visit, and adds the cash.
+    Each visit keeps the part 1 - d/T of the old history, where d is the G-time since the last visit, and adds the cash.
     For a steady inflow x the history tends to xT, whenever the visits are. It is an average with the time constant T,
-    not a cut, so its averaging length is about 2T.
+    not a sharp cut-off, so its averaging length is about 2T.
 
-    What is missing of the window, 1 - w/T, is faded as the history is, and is the one number kept beside it. As printed
-    the method makes no use of it: that is the estimate with a guess of 0.
+    The missing part of the window, 1 - w/T, decays as the history does, and is the one number kept beside it. The
+    method as printed does not use it, which is equivalent to a prior of 0.
 
     Examples
     --------
@@ -35,16 +35,16 @@ class Interpolation(Fading):
     """
 
     def add(self, page: Account, now: float) -> Past:
-        """Keep less of the history the longer the last visit is ago, and add the cash."""
+        """Keep the less of the history the longer ago the last visit was, and add the cash."""
         before, came = self._before(page, now), earned(page)
-        elapsed = max(now - before.mark, 0)  # a mark may be kept with fewer digits than the clock
+        elapsed = max(now - before.mark, 0)  # a mark may be stored with fewer digits than the clock
         if elapsed >= self.length:
             return Past(came * self.length / elapsed, now, (0 * elapsed,))
         left = (self.length - elapsed) / self.length
         return Past(before.history * left + came, now, (before.kept[0] * left,))
 
     def now(self, page: Pasts, cash: Floats, total: float, guess: float | None = None) -> Floats:
-        """Return what the estimate would be after a visit now."""
+        """Return the estimates as they would be after a visit now."""
         elapsed = np.maximum(total - self._since(page, total), 0.0)
         left = np.maximum(1 - elapsed / self.length, 0.0)
         history = page.history * left + cash * (self.length / np.maximum(elapsed, self.length))

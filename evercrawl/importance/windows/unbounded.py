@@ -1,4 +1,4 @@
-"""No window: everything counts, as in OPIC."""
+"""No window: the whole history counts, as in OPIC."""
 
 from typing import ClassVar, Literal
 
@@ -10,9 +10,9 @@ from evercrawl.types import Floats
 
 
 class Unbounded(Window):
-    """All cash that a page ever moved, over all cash that was ever moved; right for links that stay as they are.
+    """All cash that a page ever moved, over all cash ever moved; right for links that never change.
 
-    Of a page that became known late, that says less than it earns. A guess fills the time before, from its birth.
+    It underestimates pages that became known late. A prior fills the time before a page became known.
 
     Examples
     --------
@@ -28,7 +28,7 @@ class Unbounded(Window):
     counts: ClassVar[Literal["cash", "measures", "nothing"]] = "nothing"
 
     def add(self, page: Account, now: float) -> Past:
-        """Add the cash, what was put in included: so sum H = G."""
+        """Add the cash, including initial cash, so that sum H = G."""
         return Past(page.history + page.cash, now)
 
     def _joined(self, page: Account, other: Account, now: float) -> Past:
@@ -36,7 +36,7 @@ class Unbounded(Window):
         return Past(page.history + other.history, now)
 
     def now(self, page: Pasts, cash: Floats, total: float, guess: float | None = None) -> Floats:
-        """Return (H + C) / G: what is held counts as if it were moved now."""
+        """Return (H + C) / G: cash held counts as if it were moved now."""
         clock = max(total, np.finfo(np.float64).tiny)
         found: Floats = (page.history + cash + (guess or 0.0) * np.minimum(page.born, clock)) / clock
         return found

@@ -1,4 +1,4 @@
-"""The window that is as long as the last few visits to the page are apart."""
+"""The window that spans the last k visits to a page."""
 
 from typing import ClassVar, Literal, Self
 
@@ -10,10 +10,10 @@ from evercrawl.types import Floats
 
 
 class Variable(MeasureWindow):
-    """The last k measures: their cash, but for the oldest, over the time since that.
+    """The last k measures: the cash of all but the oldest, over the time since the oldest.
 
-    Fewer than k: all cash, over the time since the page became known. Pages that are visited often have a short window,
-    others a long one.
+    With fewer than k measures it is all cash, over the time since the page became known. Pages that are visited often
+    have a short window, others a long one.
 
     Parameters
     ----------
@@ -48,17 +48,17 @@ class Variable(MeasureWindow):
 
     @classmethod
     def sized(cls, size: float) -> Self:
-        """Return a window of so many measures."""
+        """Return a window of `size` measures."""
         return cls(int(size))
 
     def hold(self, held: HeldMeasures, now: float) -> HeldMeasures:
-        """Hold k - 1, and the clock at the one before."""
+        """Keep k - 1 measures, and the clock at the one before."""
         while len(held.measures) > self.places:
             held = without_oldest(held)
         return held
 
     def now(self, page: Pasts, cash: Floats, total: float, guess: float | None = None) -> Floats:
-        """Return the cash of the measures held, and what waits, over the time in which it came."""
+        """Return the cash of the measures held and the waiting cash, over the time in which it came."""
         held = self._columns(page, total)
         span = np.maximum(total - held.start, 0.0)
         length = np.where(held.at[:, 0] > 0, np.maximum(span, LEAST), np.maximum(span, self.length))
