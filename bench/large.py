@@ -1,7 +1,8 @@
 """The shipped loop on a made-up web without sockets: 1 M hosts, 100 M known and 10 M read URLs; then a restart.
 
     python bench/large.py [--scale 1] [--hosts 1000000] [--read 10000000] [--every 10000000] [--seconds 0] [--again 10]
-                          [--links 10] [--latency 0.05] [--no-index] [--dir FOLDER] [--json] [-- OPTION...]
+                          [--links 10] [--latency 0.05] [--no-index] [--dir FOLDER] [--steps 0] [--json]
+                          [-- OPTION...]
 
 Hosts and pages are arithmetic (`made_hosts.py`), and answers come by function call after `--latency` seconds. All else
 is what `evercrawl crawl --scope any --workers 0 --connections 1000` does, with journal, archive, tables and search
@@ -13,8 +14,9 @@ A line is printed each time so many more URLs are known (`--every`): pages and e
 before, less the CPU that making the answers up took, which is stated; memory; and pauses. A pause is a step of a task
 of the event loop, which nothing else can interrupt: of snapshots, and of the loop itself (a step of which takes in many
 answers at once), in milliseconds of CPU, with the time on the wall behind it, which on a machine that is shared says
-more of others. Memory is the resident set of the one process; at the end it is told what takes how much of it, by the
-items of `evercrawl status --memory`.
+more of others. With `--steps` the longest of each task are told at the end of the first run, and what they did, by
+samples of the stack. Memory is the resident set of the one process; at the end it is told what takes how much of it, by
+the items of `evercrawl status --memory`.
 
 The restart is timed from the start of the process to the first request for a page.
 """
@@ -131,12 +133,14 @@ class Watched:
         URLs that become known between two lines.
     tell
         Told each line.
+    steps
+        Of how many of the longest steps of each task it is noted what they did.
     """
 
-    def __init__(self, web: MadeHosts, latency_s: float, every: int, tell: Any) -> None:
+    def __init__(self, web: MadeHosts, latency_s: float, every: int, tell: Any, steps: int = 0) -> None:
         self._web, self._latency_s, self._every, self._tell = web, latency_s, every, tell
         self._network: MadeAnswers | None = None
-        self._pauses = Pauses()
+        self._pauses = Pauses(steps)
         self._begun_at, self._next = time.monotonic(), 0
         self._before = (0.0, 0, 0)  # CPU, pages, exchanges
         self.known = 0
@@ -145,6 +149,11 @@ class Watched:
     def first_at(self) -> float:
         """When the first page was asked for."""
         return self._network.first_at if self._network is not None else float("inf")
+
+    @property
+    def long_steps(self) -> list[str]:
+        """The longest steps, and what they did."""
+        return [str(step) for step in self._pauses.samples.longest] if self._pauses.samples is not None else []
 
     @property
     def read(self) -> int:
@@ -217,7 +226,7 @@ def part(options: argparse.Namespace) -> None:
     def tell(stretch: Stretch) -> None:
         print(json.dumps(asdict(stretch)), flush=True)
 
-    watched = Watched(web, options.latency, options.every, tell)
+    watched = Watched(web, options.latency, options.every, tell, options.steps)
     bound = {"kernels": WARM_S, "first": options.seconds, "again": options.again}[options.part]
     limits = Limits(options.read if options.part == "first" else None, bound or None)
     folder = options.dir / ("kernels" if options.part == "kernels" else "crawl")
@@ -225,6 +234,8 @@ def part(options: argparse.Namespace) -> None:
     if options.part == "kernels":
         warm()
     first_s = watched.first_at - options.begun
+    if options.part == "first" and watched.long_steps:
+        print("\n".join(("the longest steps:", *watched.long_steps)), file=sys.stderr, flush=True)
     print(json.dumps({"first_page_s": first_s if first_s < 1e9 else None}), flush=True)
 
 
@@ -233,7 +244,7 @@ def process(options: argparse.Namespace, which: str) -> tuple[list[Stretch], flo
     given = [
         *("--hosts", str(options.hosts), "--read", str(options.read), "--every", str(options.every)),
         *("--seconds", str(options.seconds), "--again", str(options.again), "--latency", str(options.latency)),
-        *("--links", str(options.links)),
+        *("--links", str(options.links), "--steps", str(options.steps)),
         *("--dir", str(options.dir), "--index" if options.index else "--no-index"),
     ]
     words = [sys.executable, __file__, "--part", which, "--begun", str(time.monotonic()), *given, "--", *options.more]
@@ -300,6 +311,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--latency", type=float, default=0.05, help="how long an answer takes, in seconds")
     parser.add_argument("--index", action=argparse.BooleanOptionalAction, default=True, help="the search index")
     parser.add_argument("--dir", type=Path, help="folder to make the crawl in, which stays; else one that does not")
+    parser.add_argument("--steps", type=int, default=0, help="longest steps that are told of each task, on stderr")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of lines")
     parser.add_argument("--part", choices=("kernels", "first", "again"), help=argparse.SUPPRESS)
     parser.add_argument("--begun", type=float, help=argparse.SUPPRESS)

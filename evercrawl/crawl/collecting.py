@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Final
 
 _OLDEST: Final = 2  # the generation of what was spared twice
-PIECES: Final = (10_000, 3, 3)
+PIECES: Final = (4_000, 2, 2)
 """New objects that are looked through at once, and how many times so many: 20 ms at most, if all of them stay."""
 
 

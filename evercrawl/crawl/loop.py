@@ -4,7 +4,6 @@ Everything from outside comes through an interface: clock, network, names, disk,
 The same loop runs on the web and on a virtual clock.
 """
 
-import asyncio
 import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, NoReturn, cast
@@ -14,6 +13,7 @@ from evercrawl.config import Config
 from evercrawl.crawl.footprint import items_of
 from evercrawl.crawl.memory import Memory
 from evercrawl.crawl.noting import PriceNotes
+from evercrawl.crawl.pace import StepTime
 from evercrawl.crawl.parts import Parts
 from evercrawl.crawl.ports import Outside
 from evercrawl.crawl.probes.probes import ProbeTag
@@ -44,6 +44,7 @@ MEMORY_WAIT_S: Final = 30.0  # how long a lack of memory is borne
 BATCH: Final = 32  # exchanges that are taken in together; where there are more, other tasks have their turn after them
 LEARNED: Final = 16  # of so many of them it is learned before these have it again
 STARTS: Final = 32  # visits that are begun before they have it
+WRITES: Final = 3  # times that the index is written to in a turn once more, where much waits
 DISPATCHED: Final = 64  # times so many, before what has ended is taken in: else fast hosts would keep it waiting
 
 _NO_MEMORY: Final = (
@@ -98,6 +99,8 @@ class Crawl:
         self.obeying, self._checks, self._hearing = parts.obeying, parts.checks, parts.hearing
         self._crowded_pages = parts.crowded_pages
         self._storing, self._settling, self._quarantine = parts.storing, parts.settling, memory.quarantine
+        self._step = StepTime(outside.clock)
+        self.frontier.hurried = lambda: self._step.long
         self._pace, self._leisure, self._telling = parts.pace, parts.leisure, parts.telling
         self._room, self._short_at = outside.room, math.inf
         self._gate, self._post, self._posting = outside.gate, outside.post, parts.posting
@@ -239,12 +242,13 @@ class Crawl:
             self.frontier.predicted_fresh[drawn[1]] = self._random_probes.said(drawn[1], now)
             self._visiting.begin(*drawn, now, new=False)
         self._access.turns.call(now)
+        await self._step.end_if_long()
         if self._requisites is not None and not self._shut():
             self._requisites.start(now, pages_wait=self._pages_left() > 0 and not self.frontier.idle(now))
         for _ in range(DISPATCHED):
             if not self._start(now):
                 return False
-            await asyncio.sleep(0)
+            await self._step.end()
             now = self._clock.now()
         return True
 
@@ -265,6 +269,8 @@ class Crawl:
             started += len(chosen)
             if self.frontier.spent or self._access.turns.crowded(now) or self._enforcing.crowded:
                 return False
+            if self._step.long:
+                break
         return True
 
     @property
@@ -306,6 +312,7 @@ class Crawl:
     async def _turn(self, timeout_s: float) -> None:
         began = self._clock.now()
         exchanges = await self._network.finished(timeout_s)
+        self._step.waited(began)
         idle = self._clock.now() >= began + IDLE_S
         self._leisure.observe(self._clock.now(), self._network.idle_s)
         self._access.check()
@@ -313,6 +320,7 @@ class Crawl:
         for start in range(0, len(exchanges), BATCH):
             await self._receive(exchanges[start : start + BATCH], whole=len(exchanges) <= BATCH)
         await self._learn_rest()
+        await self._step.end_if_long()
         now = self._clock.now()
         if self._requisites is not None:
             self._requisites.turn(now)
@@ -325,20 +333,36 @@ class Crawl:
             self._storing.changed()
         self._storing.turn(now)
         if self._indexing is not None and not self._storing.full:
-            self._indexing.turn(now)
+            await self._index(now)
+        await self._step.end_if_long()
         self._report(now)
+
+    async def _index(self, now: float) -> None:
+        """Have the index written to, as long as much waits for it, a few times at most."""
+        assert self._indexing is not None
+        await self._step.end_if_long()
+        self._indexing.turn(now)
+        for _ in range(WRITES if self._indexing.pressing else 0):
+            await self._step.end()
+            self._indexing.turn(now)
+            if not self._indexing.pressing:
+                break
 
     async def _receive(self, exchanges: Sequence[Exchange], *, whole: bool) -> None:
         """Take exchanges in and learn from them; where more of them came, other tasks have their turn meanwhile."""
-        self._take(exchanges)
+        for exchange in exchanges:
+            if self._step.long:  # most bodies are read where they are taken in
+                await self._step.end()
+            self._take(exchange)
         if whole:
+            await self._step.end_if_long()
             self._learn(BATCH)
             return
         for _ in range(BATCH // LEARNED):
-            await asyncio.sleep(0)
+            await self._step.end()
             self._learn(LEARNED)
         self._storing.turn(self._clock.now())
-        await asyncio.sleep(0)
+        await self._step.end()
 
     def _steer(self, now: float) -> None:
         """Obey orders, and let the rules of the scope hold."""
@@ -348,24 +372,19 @@ class Crawl:
         if self._enforcing.turn(now):
             self._storing.changed()
 
-    def _take(self, exchanges: Sequence[Exchange]) -> None:
-        now = self._clock.now()
-        for exchange in exchanges:
-            tag = exchange.request.tag
-            if isinstance(tag, RobotsTag):
-                self._access.take_robots(exchange, now)
-                continue
-            if isinstance(tag, SitemapTag):
-                self._pace.received(now, len(exchange.wire) + len(exchange.head))
-                self._sitemaps.take(exchange, now)
-                continue
-            if self._errands is not None and not isinstance(tag, VisitTag | ProbeTag):
-                self._errands.take(exchange, cast("ErrandTag", tag))
-                continue
-            if isinstance(tag, ProbeTag):
-                self._pace.received(now, len(exchange.wire) + len(exchange.head))
-                self._probes.take(exchange, now)
-                continue
+    def _take(self, exchange: Exchange) -> None:
+        now, tag = self._clock.now(), exchange.request.tag
+        if isinstance(tag, RobotsTag):
+            self._access.take_robots(exchange, now)
+        elif isinstance(tag, SitemapTag):
+            self._pace.received(now, len(exchange.wire) + len(exchange.head))
+            self._sitemaps.take(exchange, now)
+        elif self._errands is not None and not isinstance(tag, VisitTag | ProbeTag):
+            self._errands.take(exchange, cast("ErrandTag", tag))
+        elif isinstance(tag, ProbeTag):
+            self._pace.received(now, len(exchange.wire) + len(exchange.head))
+            self._probes.take(exchange, now)
+        else:
             assert isinstance(tag, VisitTag)
             self._visiting.take(exchange, tag, now)
 
@@ -384,10 +403,11 @@ class Crawl:
 
     async def _learn_rest(self) -> None:
         """Learn from all that was read; where that is much, other tasks have their turn meanwhile."""
+        await self._step.end_if_long()
         self._learn(BATCH if len(self._visiting.readings) <= BATCH else LEARNED)
         before = -1
         while (left := len(self._visiting.readings)) and left != before:
-            await asyncio.sleep(0)
+            await self._step.end()
             self._learn(BATCH if left <= BATCH else LEARNED)
             before = left
 

@@ -1,11 +1,15 @@
 """Ceilings on the whole crawl: pages and bytes a second.
 
-Whether the crawl has time to spare, or each page that it reads keeps another waiting.
+Whether the crawl has time to spare, or each page that it reads keeps another waiting; and how long a step of its loop
+has lasted, after which other tasks have their turn.
 """
 
+import asyncio
 import math
 from collections import deque
 from typing import Final
+
+from evercrawl.clock import Clock
 
 LATELY_S: Final = 0.1  # what was longer ago counts for little
 SPARE: Final = 0.5  # of the time: with less to spare, what is worth much less than others waits
@@ -176,3 +180,56 @@ class Pace:
         """Return visits a second over the last 10 s or so."""
         at, before = self._seen[0] if self._seen else (now, visits)
         return (visits - before) / (now - at) if now > at else 0.0
+
+
+STEP_S: Final = 0.008
+"""After which a step ends at the next place where it may: what is done between two of them takes some milliseconds."""
+WAITED_S: Final = 1e-4
+"""A call that takes longer than that has waited."""
+
+
+class StepTime:
+    """Counts how long the loop has gone on without letting other tasks have their turn.
+
+    Parameters
+    ----------
+    clock
+        Tells the time. One on which work takes no time never ends a step.
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> from evercrawl.clock import SteadyClock
+    >>> seconds = iter([0.0, 10.0, 10.001, 10.009, 10.02, 10.021])
+    >>> step = StepTime(SteadyClock(lambda: 0.0, lambda: next(seconds)))
+    >>> step.long, step.long
+    (False, True)
+    >>> asyncio.run(step.end())
+    >>> step.long
+    False
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._since = clock.now()
+
+    @property
+    def long(self) -> bool:
+        """Whether this step has lasted for long."""
+        return self._clock.now() - self._since >= STEP_S
+
+    def waited(self, since: float) -> None:
+        """Hear that a call has returned that began at an instant: if it waited, another step has begun."""
+        now = self._clock.now()
+        if now - since >= WAITED_S:
+            self._since = now
+
+    async def end(self) -> None:
+        """Let other tasks have their turn."""
+        await asyncio.sleep(0)
+        self._since = self._clock.now()
+
+    async def end_if_long(self) -> None:
+        """Let other tasks have their turn, if this one has lasted for long."""
+        if self.long:
+            await self.end()

@@ -44,7 +44,7 @@ HEAP_BYTES: Final = 30_000_000
 
 _ANCHOR_HEAP_BYTES: Final = 15_000_000
 _MOST_WAITING: Final = 1 << 16  # anchors that wait to be written together, page by page
-_WRITTEN: Final = 1 << 8  # pages whose anchors are written at once: some milliseconds
+_WRITTEN: Final = 1 << 6  # pages whose anchors are written at once: some milliseconds
 _DIRECTORIES: Final = ("pages", "anchors")
 _META: Final = "meta.json"  # in each of them: the library's list of segments
 

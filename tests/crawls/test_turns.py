@@ -3,11 +3,14 @@
 import asyncio
 
 from evercrawl.crawl.learn.admission import Admission
+from evercrawl.crawl.learn.indexing import TOGETHER, WORDS_TOGETHER
 from evercrawl.crawl.loop import BATCH, STARTS
+from evercrawl.crawl.pace import StepTime
 from evercrawl.crawl.visit.parsers import Inline
 from evercrawl.crawl.visit.visiting import LINKS
 from evercrawl.parse.urls import hostname
 from evercrawl.progress import Limits
+from evercrawl.search.index import Index
 
 SEED = "http://seed.example"
 HOSTS = [f"http://h{i}.d{i}.test" for i in range(400)]
@@ -103,3 +106,54 @@ def test_what_has_ended_does_not_wait_for_all_that_could_begin(run):
     )  # fmt: skip
     assert len(ran.pages) > len(hosts)
     assert most[0] <= 400 + 64 * STARTS
+
+
+def test_where_a_step_lasts_long_other_tasks_have_their_turn_after_each_body(run, monkeypatch):
+    monkeypatch.setattr(StepTime, "long", property(lambda _: True))
+    world, taken = run.World(), MostInATurn()
+    hosts = [f"http://8.{i}.8.1" for i in range(BATCH)]
+    for home in hosts:
+        world.pages[f"{home}/"] = world.html(text=home)
+
+    class Reads(Inline):
+        def submit(self, fetched):  # noqa: ANN202
+            taken.note()
+            super().submit(fetched)
+
+    run(
+        world, [f"{home}/" for home in hosts], Limits(seconds=5), connections=100, latency_s=lambda _: 0.5,
+        sitemaps=False, parsers=lambda hasher: Reads("evercrawl", hasher, text=False),
+    )  # fmt: skip
+    assert taken.total == BATCH
+    assert taken.most == 1
+
+
+def test_what_waits_for_the_index_is_written_a_few_pages_at_a_time(run, monkeypatch):
+    """Before a commit all of it was written at once, in 110 ms."""
+    world, written, words = run.World(), MostInATurn(), MostInATurn()
+    hosts = [f"http://8.{i // 200}.{i % 200}.1" for i in range(5 * TOGETHER)]
+    for home in hosts:
+        body = " ".join(f'<a href="/{i}">the {i}th page</a>' for i in range(20))
+        world.pages[f"{home}/"] = run.Answer(200, {"Content-Type": "text/html"}, f"<p>{home} {body}".encode())
+    put, add_anchors = Index.put, Index.add_anchors
+
+    def noted(self, pages):  # noqa: ANN202
+        for _ in pages:
+            written.note()
+        put(self, pages)
+
+    def noted_words(self, pairs):  # noqa: ANN202
+        for _ in pairs:
+            words.note()
+        add_anchors(self, pairs)
+
+    monkeypatch.setattr(Index, "put", noted)
+    monkeypatch.setattr(Index, "add_anchors", noted_words)
+    run(
+        world, [f"{home}/" for home in hosts], Limits(pages=len(hosts)), connections=2 * len(hosts),
+        latency_s=lambda _: 0.5, sitemaps=False, search=Index(None),
+    )  # fmt: skip
+    assert written.total == len(hosts)
+    assert words.total == 20 * len(hosts) > WORDS_TOGETHER
+    assert written.most <= 2 * TOGETHER
+    assert words.most <= WORDS_TOGETHER

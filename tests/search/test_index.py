@@ -283,10 +283,10 @@ def test_words_of_links_are_written_a_piece_at_a_time(index, monkeypatch):
     assert index.crowding > 1.0
     assert not written
     index.write_waiting()
-    assert written == list(range(1 << 8))  # those that have waited longest
+    assert written == list(range(1 << 6))  # those that have waited longest
     assert index.crowding < 1.0
     index.add_anchors([(3, "kettle")])
-    assert len(written) == 1 << 8
+    assert len(written) == 1 << 6
     index.commit(0)
     assert len(written) == (1 << 16) + 2
     assert (slots(index, "kettle"), slots(index, "teapot")) == ([3], [3])

@@ -16,8 +16,10 @@ from evercrawl.store.journal.events import CHANGED, HAS_LINKS, Discovery, Found,
 from evercrawl.store.partition import Partition
 from evercrawl.store.scheme import Scheme
 from evercrawl.store.snapshots import blocklog, snapshot
+from evercrawl.store.snapshots.columns import NameColumn
 from evercrawl.store.snapshots.frames import file_name
 from evercrawl.store.snapshots.head import MAGIC
+from evercrawl.store.snapshots.snapshot import COPIED_NAMES
 from evercrawl.types import Outcome
 from tests.helpers.small_blocks import small_blocks
 
@@ -176,6 +178,28 @@ def test_frames_say_when_they_were_copied(small):
         assert one.state.visits == small.state.visits
         assert all(one.state.original(digest, 0) == digest - 1 for digest in range(1, 41))
         one.close()
+
+
+def test_names_are_copied_some_thousand_at_a_time(partition, monkeypatch):
+    """With 43,000 at a time, as many as make a mebibyte, a step took 17 ms."""
+    state, most, copied = partition.state, 3 * COPIED_NAMES, []
+    names = [f"h{number}.example" for number in range(most)]
+    urls = [f"http://{name}/" for name in names]
+    fresh, new = state.hasher.keys(urls), []
+    state.table.intern(fresh)
+    found = Discovery(100, urls, [state.host_number(name, new) for name in names], 1, new)
+    state.admit(found, 1.7e9, fresh)
+    partition.remember(Found(1.7e9, found))
+    copy = NameColumn.copied
+
+    def noted(self, blocks) -> bytes:
+        copied.append(copy(self, blocks))
+        return copied[-1]
+
+    monkeypatch.setattr(NameColumn, "copied", noted)
+    write(partition)
+    assert {b"a.example", *(name.encode() for name in names)} <= {*b"".join(copied).split()}
+    assert max(len(some.split()) for some in copied) <= COPIED_NAMES < most
 
 
 def test_two_are_kept_the_newest_first(partition):

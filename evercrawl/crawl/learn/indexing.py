@@ -28,6 +28,7 @@ from evercrawl.store.records.records import FINDABLE
 from evercrawl.types import NO_SLOT
 
 TOGETHER: Final = 64  # pages given to the index at once: some 2 ms
+WORDS_TOGETHER: Final = 1 << 12  # words of links, likewise
 MOST_BYTES: Final = 48 << 20  # of text that waits for the index; beyond, the crawl waits
 MOST_WORDS: Final = 1 << 15  # of links, that wait for it; beyond, likewise
 MENDED_TOGETHER: Final = 16  # pages read from the archive at once
@@ -127,6 +128,11 @@ class Indexing:
         words = len(self._words) > MOST_WORDS
         return words or len(self._pages) >= TOGETHER or self._bytes > MOST_BYTES // 2
 
+    @property
+    def pressing(self) -> bool:
+        """Whether so much waits that the next `turn` writes some of it."""
+        return self._task is None and not self.message and (self._much_waits or self._index.crowding > 1.0)
+
     def next_at(self) -> float:
         """Return when there is next something to do."""
         if self._task is not None:
@@ -225,8 +231,9 @@ class Indexing:
     def _write(self, most: int) -> None:
         """Give the index what waits for it, `most` pages of it."""
         slots = list(islice(self._pages, most))
-        pages, words, removed = [self._pages.pop(slot) for slot in slots], self._words, sorted(self._removed)
-        self._words, self._removed = [], set()
+        pages, removed = [self._pages.pop(slot) for slot in slots], sorted(self._removed)
+        words, self._words = self._words[:WORDS_TOGETHER], self._words[WORDS_TOGETHER:]
+        self._removed = set()
         self._bytes -= sum(len(page.text) for page in pages)
         if removed:
             self._index.remove(removed)
@@ -239,7 +246,13 @@ class Indexing:
         """Commit the index up to the newest event, once that is on the disk."""
         sequence, whole = self._partition.journal.sequence, not self._missing
         self._dirty_at = None if whole else self._clock.now()
-        self._write(len(self._pages))
+        pieces = max(-(-len(self._pages) // TOGETHER), -(-len(self._words) // WORDS_TOGETHER), 1)
+        for _ in range(pieces):  # what is learned meanwhile may wait for the next time
+            while self._index.crowding > CROWDED:  # else all that is too much would be written at once
+                self._index.write_waiting()
+                await asyncio.sleep(0)
+            self._write(TOGETHER)
+            await asyncio.sleep(0)
         await self._settle()
         await self._offload(self._index.commit, sequence if whole else -1)
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 INTERNAL: Final = "internal"
 """The class of failure of a page on which our own code failed."""
-LINKS: Final = 1_000
+LINKS: Final = 400
 """Links of pages that are learned from in one step: those to what nobody knew take longer than all else."""
 
 

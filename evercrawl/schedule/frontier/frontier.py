@@ -84,6 +84,8 @@ class Frontier(PoliteHosts):
         Of pages that were chosen, how likely their copies are to be fresh; whoever makes the visit takes it away.
     locator
         Which hosts have to come back for their names; None where no names are looked up.
+    hurried
+        Whether a choice that has found something is to end, for others wait.
     """
 
     def __init__(
@@ -134,6 +136,7 @@ class Frontier(PoliteHosts):
         self._queued_new, self._queued_seen = 0, 0  # pages in the lots
         self.predicted_fresh = dict[int, float]()
         self.locator: Locator | None = None
+        self.hurried: Callable[[], bool] = _never
 
     def add_hosts(self, names: Sequence[str], pages: Ints | None = None) -> None:
         """Add hosts with the next numbers, of which so many pages are known."""
@@ -220,6 +223,8 @@ class Frontier(PoliteHosts):
             going = self._round(now, most - len(chosen), least, chosen)
             if self.locator is not None and self.locator.crowded(now):
                 return chosen
+            if chosen and going and self.hurried():
+                break
         self._spent = not going and not self._passed_over
         if self._left_alone_until == 0.0 and not chosen and most > 0 and self._policy.min_value > -math.inf:
             due_at = self._queues.due_at()
@@ -536,3 +541,7 @@ class Frontier(PoliteHosts):
             self._queues.append(self._new_hosts, self._new)
             self._queued_new += len(self._new)
             del self._new_hosts[:], self._new[:]
+
+
+def _never() -> bool:
+    return False

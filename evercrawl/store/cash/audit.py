@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from evercrawl.store.table.table import Table
     from evercrawl.types import Floats
 
-AT_ONCE: Final = 2048
-"""Blocks that are added up in one go: 8 MiB of cells, a millisecond or two."""
+AT_ONCE: Final = 1024
+"""Blocks that are added up in one go: 4 MiB of cells, a millisecond or two. More than a step writes to, or it would
+never end."""
 _NONE: Final[Slots] = np.zeros(0, np.uint32)
 
 

@@ -18,7 +18,7 @@ from evercrawl.errors import StoreError
 from evercrawl.store.disk import stamped
 from evercrawl.store.disk.stamped import END, packed, pieces
 from evercrawl.store.snapshots import version8
-from evercrawl.store.snapshots.columns import columns_of, sizes_of
+from evercrawl.store.snapshots.columns import NameColumn, columns_of, sizes_of
 from evercrawl.store.snapshots.frames import BlockSegment, PlacedFrame, data_of, frames
 from evercrawl.store.snapshots.head import DAMAGED, KIND, MAGIC, VERSION, SnapshotHead, packed_instants
 from evercrawl.store.table.folders import MARKED_BY
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 COPIED_BYTES: Final = 1 << 20
 """Of a column, copied at a time: within a millisecond."""
+COPIED_NAMES: Final = 1 << 12
+"""Likewise of names, each of which is an object."""
 
 
 class Loaded(msgspec.Struct):
@@ -121,7 +123,13 @@ def _head(state: State, journal: Journal, archive_end: ArchiveEnd, columns: dict
 def _parts(due: dict[str, Slots], columns: dict[str, SavedColumn]) -> Iterator[tuple[str, Slots]]:
     """Yield the blocks that are to be copied at a time; what has to be of the first instant comes first."""
     for name in sorted(due, key="sites".__ne__):
-        blocks, many = due[name], max(COPIED_BYTES // columns[name].block_bytes, 1)
+        blocks, column = due[name], columns[name]
+        some = (
+            COPIED_NAMES >> column.changed.bits
+            if isinstance(column, NameColumn)
+            else COPIED_BYTES // column.block_bytes
+        )
+        many = max(some, 1)
         for first in range(0, len(blocks), many):
             yield name, blocks[first : first + many]
 
