@@ -1,1 +1,1 @@
-"""What the crawl believes at one instant, by slot."""
+"""The crawl's beliefs at one instant, indexed by slot."""

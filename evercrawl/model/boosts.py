@@ -1,4 +1,4 @@
-"""Pages that count for more, or less, for a while, because an order says so."""
+"""Temporary boosts: pages whose worth an order multiplies for a limited time."""
 
 import math
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ _LOOKED: Final = np.uint32(1 << 31)
 
 
 class Boosts:
-    """Multiplies what pages are worth.
+    """The boosts in force and their effect on the worth of pages.
 
     Parameters
     ----------
@@ -29,18 +29,18 @@ class Boosts:
     Attributes
     ----------
     active
-        The boosts of now.
+        The boosts in force.
     """
 
     def __init__(self, state: State) -> None:
         self._state = state
         self.active: tuple[Boost, ...] = ()
         self._patterns = list[UrlPattern]()
-        self._of: NDArray[np.uint32] = np.zeros(0, np.uint32)  # by slot: which apply, and that they were looked for
+        self._of: NDArray[np.uint32] = np.zeros(0, np.uint32)  # by slot: boosts that apply, and a "matched" bit
         self.ends_at = math.inf
 
     def take(self, boosts: Sequence[Boost], now: float) -> bool:
-        """Go by those of some boosts that have not ended; return whether these are others than before."""
+        """Replace the boosts by those of `boosts` that have not ended; return whether they differ from before."""
         active = tuple(boost for boost in boosts if not 0.0 < boost.until <= now)[:MOST]
         self.ends_at = min((boost.until for boost in active if boost.until), default=math.inf)
         if active == self.active:
@@ -51,7 +51,7 @@ class Boosts:
         return True
 
     def weights(self, slots: Slots) -> Floats:
-        """Return by how much the worth of pages is multiplied, shape (n,)."""
+        """Return the factor by which the worth of each page is multiplied, shape (n,)."""
         weights = np.ones(len(slots))
         if not self.active or not len(slots):
             return weights

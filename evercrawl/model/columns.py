@@ -1,4 +1,4 @@
-"""What a policy is told of pages, gathered from state, importance and beliefs about change."""
+"""The columns of `Pages` that policies see, gathered from the state, importance and beliefs about change."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from evercrawl.store.table.known import TICKS_PER_S
 from evercrawl.store.table.table import NO_RECORD, ROOT
 from evercrawl.types import NO_SLOT, Floats, Outcome, Slots
 
-if TYPE_CHECKING:  # most questions need none of these, which load much
+if TYPE_CHECKING:  # not at run time: most queries need none, and they load many modules
     from evercrawl.change.comebacks import Comebacks
     from evercrawl.model.boosts import Boosts
     from evercrawl.model.focus import Focusing
@@ -29,43 +29,43 @@ if TYPE_CHECKING:  # most questions need none of these, which load much
     from evercrawl.model.web.known_graph import KnownGraph
     from evercrawl.model.worth.weights import Weight
 
-HEAD_BYTES: Final = 600.0  # of a request and the head of its answer: what a visit costs that finds nothing new
-USUAL_BYTES: Final = 20_000.0  # of a body, before any was seen
+HEAD_BYTES: Final = 600.0  # of a request and the head of its response: the cost of a visit that finds nothing new
+USUAL_BYTES: Final = 20_000.0  # of a body, before the first was seen
 _CASH: Final = ("host", "flags", "alias", "importance", "mark")  # fields of the cash account
 
 
 class Columns:
     """Gathers the columns of `Pages`.
 
-    Importance and cash count half as much for each visit in a row that found a page gone or in trouble: a visit moves
-    what there is only if the page is back. Of pages found gone they do not where the policy reckons with that itself.
+    Importance and cash are halved for each consecutive visit that found the page gone or in trouble: a visit moves
+    cash only if the page is back. For pages found gone they are not halved if the policy models comebacks itself.
 
     Parameters
     ----------
     state, scheme, priors, notices
-        Who has what, how much that matters, how fast sites change, and what sitemaps say changed.
+        The state of the pages, the importance scheme, the priors of change per site, and the changes sitemaps
+        announced.
     in_bytes
-        Whether the budget is counted in bytes; else in fetches, of which each costs the same.
+        Whether the budget is counted in bytes; otherwise in fetches, each at the same cost.
     expecting
-        Whether pages that were never read matter as much as they may be expected to once they are; else only as much
-        as the links to them say.
+        Whether unread pages get the importance expected once they are read; otherwise only that of the links to them.
     new_weight
-        How many times as much pages count that were never read; see `focus.discovery_weight`.
+        Factor on the keys of unread pages; see `focus.discovery_weight`.
     focus
-        Says how many times as much as others pages are wanted; without it none is. With these two, importance and cash
-        are the keys by which visits are chosen, and no longer what rankings tell.
+        Factors on the keys of pages in focus; None without a focus. With these two, importance and cash are the keys
+        by which visits are chosen, no longer those of rankings.
     known
-        Gathers what only some policies need.
+        Gathers the columns that only some policies need.
     newcomers
-        What pages are thought to be worth that have not been known for long; see `newcomers.Guess`.
+        Estimates the importance of recently discovered pages; see `newcomers.Guess`.
     weight
-        Says what pages are worth instead of their importance; without it they are worth that.
+        Replaces importance as the worth of pages; without it worth is importance.
     boosts
-        What pages count for more for a while; without it none do.
+        Temporary factors on worth; None without boosts.
     targets
-        What copies count for beside that, to be kept fresh; without it nothing.
+        Worth added to copies by freshness targets; None without targets.
     comebacks
-        How fast pages come back, for a policy that `awaits` them; without it none is told.
+        Rates at which gone pages come back, for a policy that `awaits` them; None otherwise.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class Columns:
         self._priors = priors
         self._notices = notices
         self.in_bytes = in_bytes
-        self._expecting = expecting and not scheme.handout  # where sites have a source of which a page will get a part
+        self._expecting = expecting and not scheme.handout  # schemes with a source per site
         self._new_weight = new_weight
         self._focus, self._boosts, self._targets = focus, boosts, targets
         self._known = known
@@ -162,24 +162,24 @@ class Columns:
 
     @property
     def said_by_weight(self) -> bool:
-        """Whether the weight itself, without what lasts of changes, may say something else than importance."""
+        """Whether the weight itself, before its lasting factor, may differ from importance."""
         weight = self._weight.alone if self._weight is not None else None
         return weight is not None and weight.speaks
 
     @property
     def weighed(self) -> bool:
-        """Whether pages may be worth something else than their importance, by the weight alone."""
+        """Whether the weight alone may make worth differ from importance."""
         return self._weight is not None and self._weight.speaks
 
     def weight_ratio(self, slots: Slots) -> Floats:
-        """Return how many times their importance pages are worth by the weight alone, shape (n,)."""
+        """Return worth divided by importance by the weight alone, shape (n,)."""
         if self._weight is None or not self._weight.speaks:
             return np.ones(len(slots))
         importance = self._plain(slots).importance
         return _times(self._weight.worth(slots, importance), importance)
 
     def saw(self, slot: int) -> tuple[float, dict[str, float]]:
-        """Return how many times its importance a page counts by the weight itself, and what that goes by."""
+        """Return worth divided by importance for one page by the weight itself, and the evidence behind it."""
         weight = self._weight.alone if self._weight is not None else None
         if weight is None or not weight.speaks:
             return 1.0, {}
@@ -189,7 +189,7 @@ class Columns:
         return times, weight.saw(slot, float(importance[0]))
 
     def _comeback_scale_s(self, rows: NDArray[Any], slots: Slots) -> Floats | None:
-        """Return how slowly pages come back that the last visit found gone, 0 of others; None where none is awaited."""
+        """Return the comeback time scale of pages last found gone, 0 for others; None if the policy awaits none."""
         gone = (rows["outcome"] == Outcome.GONE) & (rows["misses"] > 0)
         if self._comebacks is None or not gone.any():
             return None
@@ -199,15 +199,15 @@ class Columns:
         return np.where(gone, self._comebacks.scale_s + gone_s, 0.0)
 
     def _rows(self, slots: Slots, cells: Slots, unread: NDArray[np.bool_] | None) -> NDArray[Any]:
-        """Return the records of pages; all zero for one that was never read.
+        """Return the records of pages; all zero for an unread page.
 
-        Of one whose content was lost there is what it owns and owes.
+        If the content was lost, only the page's cash account is kept.
         """
         state = self._state
         records = state.records
         if unread is None:
             return records.rows.take(cells)
-        rows = records.rows.take(np.where(unread, np.uint32(records.count), cells))  # the first that is not in use
+        rows = records.rows.take(np.where(unread, np.uint32(records.count), cells))  # the first unused record
         for i in np.flatnonzero(unread).tolist() if state.lost else ():
             index = state.lost.get(int(slots[i]))
             if index is not None:
@@ -217,7 +217,7 @@ class Columns:
         return rows
 
     def _importance(self, cash: Floats, rows: NDArray[Any], slots: Slots, cells: Slots) -> Floats:
-        """Return how much pages matter."""
+        """Return the importance of pages."""
         own = rows["alias"] == NO_SLOT  # else it weighs no more than what it has yet to pass on
         history, mark = np.where(own, rows["importance"], 0.0), np.where(own, rows["mark"], 0.0)
         kept = self._state.kept_of(slots, cells)
@@ -229,9 +229,9 @@ class Columns:
     def _wanted(
         self, slots: Slots, never: NDArray[np.bool_] | None, importance: Floats, cash: Floats
     ) -> tuple[Floats, Floats, Floats | None]:
-        """Return what pages are worth, and their cash in proportion, times how much more they are wanted.
+        """Return worth and cash of pages, multiplied by focus and discovery weights, and the weight's ratio.
 
-        Last comes the weight's ratio; `never` are those that were never read.
+        `never` marks unread pages.
         """
         weight_ratio = None
         if self._weight is not None and self._weight.speaks:
@@ -251,7 +251,7 @@ class Columns:
         return np.minimum(importance, most) * weights, cash * weights, weight_ratio
 
     def _unread(self, slots: Slots, cells: Slots) -> Pages:
-        """Return the columns of pages none of which was ever read."""
+        """Return the columns of unread pages."""
         state, count = self._state, len(slots)
         cash = state.table.cash.take(slots)
         self._add_shares_of_roots(cash, slots, (cells & np.uint32(ROOT)) != 0)
@@ -278,23 +278,23 @@ class Columns:
         )
 
     def _asked(self, slots: Slots) -> dict[str, Any]:
-        """Return the columns that only this crawl's policy needs."""
+        """Return the columns that only some policies need."""
         return self._known.of(slots) if self._known is not None else {}
 
     def _found_at(self, slots: Slots) -> Floats:
         return self._state.epoch + self._state.known.found_at.at(slots) / TICKS_PER_S
 
     def _never(self, unread: NDArray[np.bool_], slots: Slots) -> NDArray[np.bool_]:
-        """Return which pages were never read; what is lost was."""
+        """Return which pages are unread; a page whose content was lost counts as read."""
         lost = self._state.lost
         return unread & np.array([slot not in lost for slot in slots.tolist()], np.bool_) if lost else unread
 
     def _expected(self, cash: Floats, cells: Slots) -> Floats:
-        """Return what pages that were never read are taken to weigh."""
+        """Return the importance expected of unread pages."""
         return expected(cash, cells) if self._expecting else cash
 
     def _add_shares_of_roots(self, cash: Floats, slots: Slots, roots: NDArray[np.bool_]) -> None:
-        """Add the share of the virtual page's cash to roots that were never read."""
+        """Add the share of the virtual page's cash to unread roots."""
         for i in np.flatnonzero(roots).tolist():
             host = int(self._state.known.row(int(slots[i]))["host"])
             cash[i] += self._state.accounts.share(int(self._state.site_of[host]))
@@ -306,7 +306,7 @@ class Columns:
     def _cash(
         self, slots: Slots, cells: Slots, unread: NDArray[np.bool_] | None, rows: NDArray[Any], sites: Slots
     ) -> Floats:
-        """Return the cash of pages, the share of the virtual page's included."""
+        """Return the cash of pages, including their share of the virtual page's cash."""
         cash = self._state.table.cash.take(slots)
         cash += np.where((rows["flags"] & MEMBER) != 0, self._state.accounts.shares(sites), 0.0)
         if unread is not None:
@@ -322,9 +322,9 @@ class Columns:
 
 
 def _told_at(rows: NDArray[Any]) -> NDArray[np.uint32]:
-    """Return the last visits that told how pages are, in ticks, shape (n,): gone, for one, or leading elsewhere.
+    """Return the last conclusive visits (content, gone or a redirect), in ticks, shape (n,).
 
-    A failed one shows nothing, so it is the last before that saw the content, if any did.
+    A failed visit is inconclusive, so the last one before it that saw the content counts, if there is one.
     """
     outcome, seen = rows["outcome"], rows["seen"]
     vain = (outcome == Outcome.ERROR) | (outcome == Outcome.REFUSED)
@@ -333,10 +333,10 @@ def _told_at(rows: NDArray[Any]) -> NDArray[np.uint32]:
 
 
 def _times(worth: Floats, importance: Floats) -> Floats:
-    """Return how many times their importance pages are worth, shape (n,); 1 of those without any."""
+    """Return worth divided by importance, shape (n,); 1 for pages without importance."""
     return np.divide(worth, importance, out=np.ones(len(worth)), where=importance > 0)
 
 
 def counts_bytes(config: Config) -> bool:
-    """Whether bytes are what the crawl has little of: unless a ceiling of fetches a second is all that is set."""
+    """Return whether bytes are the scarce resource: unless only a ceiling of fetches per second is set."""
     return bool(config.rate_bytes_per_s) or not config.rate_per_s

@@ -1,11 +1,11 @@
-"""How far off importance can be, at most, on the links that were last read: what a crawl can say of its own error.
+"""Upper bound on the error of importance on the links last read.
 
-Each page gives at least the part tau of what it has to the virtual page, so what is not passed on yet loses that part
-whenever it is moved. Under push all of it is in the residuals r: the values x + r are off by sum|r| (1 - tau) / tau at
-most. Under OPIC without a window the shares H/G are off by sum|C - C0| / (tau G) <= 2 / (tau G), as long as no link
-changes. A window forgets, so there only the factor of the error is known.
+Each page gives at least the share tau of its cash to the virtual page, so undistributed cash shrinks by that share
+whenever it moves. Under push all of it is in the residuals r, and the values x + r are off by at most sum|r| (1 -
+tau) / tau. Under OPIC without a window the shares H/G are off by at most sum|C - C0| / (tau G) <= 2 / (tau G), as
+long as no link changes. A window forgets, so with one only the factor of the error is known.
 
-What unread pages hold is no error here: nobody knows their links, and without any it would go no further.
+The cash of unread pages is not counted as error: their links are unknown, and without links it would go no further.
 """
 
 from typing import Any, Final, NamedTuple
@@ -24,18 +24,18 @@ _MOST: Final = 2.0
 
 
 class ErrorBound(NamedTuple):
-    """What is known of the error of importance.
+    """The known bound on the error of importance.
 
     Attributes
     ----------
     clock
-        G: all cash moved by visits so far; under push the value that was passed on, in units of a site's source.
+        G, the total cash moved by visits so far; under push the value passed on, in units of a site's source.
     factor
-        The factor of the error: 1/G of what counts, the window's length where that is less; None before any visit, and
+        The factor of the error: 1/G, or 1 over the window's length if that is shorter; None before any visit, and
         under push, whose error falls faster.
     total
-        Bound on the sum of |errors| of all pages' shares of importance, on the links last read; None where there is
-        none below 2, or where the scheme has none.
+        Bound on the sum of absolute errors of all pages' shares of importance, on the links last read; None if it is
+        not below 2 or the scheme has none.
 
     References
     ----------
@@ -49,7 +49,7 @@ class ErrorBound(NamedTuple):
 
 
 def error_bound(state: State, scheme: Importance) -> ErrorBound:
-    """Return what a crawl at an instant can say of the error of its importance; takes a look at every page."""
+    """Return the error bound of a crawl's importance at an instant; scans every page."""
     clock = state.accounts.total
     if isinstance(scheme, Push):
         return ErrorBound(clock, None, _below(_of_residuals(state, scheme)))
@@ -63,7 +63,7 @@ def error_bound(state: State, scheme: Importance) -> ErrorBound:
 
 
 def _of_residuals(state: State, scheme: Push) -> float:
-    """Return the bound of push as shares of all importance."""
+    """Return push's bound as shares of all importance."""
     if not _taxed(scheme):
         return _MOST
     rows: Any = state.records.rows[: state.records.count]
@@ -71,7 +71,7 @@ def _of_residuals(state: State, scheme: Push) -> float:
     residual = state.table.cash[rows["slot"]] + part
     alias = rows["alias"] != NO_SLOT
     gives = (rows["event"] != 0) & (rows["outcome"] != Outcome.GONE) & (rows["outcome"] != 0)
-    waiting = np.abs(residual) * gives * np.where(alias, 1.0, 1.0 - scheme.tax)  # an alias passes on all that it has
+    waiting = np.abs(residual) * gives * np.where(alias, 1.0, 1.0 - scheme.tax)  # an alias passes on all its cash
     unread = float(np.maximum(state.table.cash[: state.known.count], 0.0).sum()) - float(
         np.maximum(state.table.cash[rows["slot"]], 0.0).sum()
     )
@@ -80,7 +80,7 @@ def _of_residuals(state: State, scheme: Push) -> float:
 
 
 def _taxed(scheme: Importance) -> bool:
-    """Whether there is a least part that every page gives to the virtual page: a page may have any number of links."""
+    """Return whether every page gives the virtual page a minimum share, however many links it has."""
     return scheme.convention == "tax" and scheme.tax > 0
 
 

@@ -1,4 +1,4 @@
-"""What unread pages are expected to weigh, by what others were; what a visit costs where a host's time binds."""
+"""Expected importance of unread pages, and the cost of a visit where host time is the limit."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ WORK_BYTES: Final = 8_000.0
 """Bytes that take as much work to read as all of a visit but its body does: some 300 us of a page's 1,000."""
 SURE: Final = 100.0
 """Pages of a site after which what they were counts for half, in the logarithm, and their place for the other half."""
-_DEEPER: Final = 2.0  # times as much counts a page that would be the deepest of a folder that may have no end
+_DEEPER: Final = 2.0  # factor on a page that would be the deepest of a possibly endless folder
 
 
 class Expecting:
-    """Says of unread pages what is to be expected of them, and of all what a visit costs where a host's time binds.
+    """Predicts the importance of unread pages, and the cost of visits where host time is the limit.
 
     Parameters
     ----------
     state, prospects
-        Who has what; what others turned out to be.
+        The state of the pages; the statistics of pages read so far.
     rest_s
-        How long a host rests after a visit.
+        Pause of a host after a visit, in seconds.
     timed
-        Whether a visit costs the time that it takes where a host is asked as often as it allows; else there is a
-        ceiling of fetches or bytes, so that these are what it costs. Then a page is worth what its place says and none
-        comes before others, for what is read for the first time is taken from the refresh of others.
+        Whether a visit's cost is the host time it takes on saturated hosts. Otherwise a ceiling on fetches or bytes
+        applies, and these are the cost. Then a page is worth what its place in the link tree predicts and none takes
+        precedence, because first visits are paid for by refreshing other pages less.
     expects
-        Whether sites have a source, of which an unread page will get a part.
+        Whether sites have a source of which an unread page will get a share.
     """
 
     def __init__(self, state: State, prospects: Prospects, rest_s: float, *, timed: bool, expects: bool) -> None:
@@ -63,17 +63,17 @@ class Expecting:
         self._read[:hosts] += np.bincount(of_read, minlength=hosts).astype(np.uint32)
 
     def admitted(self, found: Discovery) -> None:
-        """Count URLs that became known."""
+        """Count newly known URLs."""
         for host in found.hosts:
             self._known[host] += 1
 
     def learned(self, visit: Remembered) -> None:
-        """Count a page that was visited for the first time."""
+        """Count a page's first visit."""
         if visit.event.visits == 1:
             self._read[visit.event.host] += 1
 
     def __call__(self, pages: Pages, hosts: Slots) -> Pages:
-        """Return the columns of pages, which are on `hosts`, with what is expected of those that were never read."""
+        """Return the columns of pages on `hosts`, with the expected importance of unread ones."""
         if self._timed:
             pages = self._priced(pages, hosts)
         unread = np.flatnonzero(np.isnan(pages.visited_at))
@@ -89,19 +89,19 @@ class Expecting:
         return replace(pages, importance=importance, owed=owed)
 
     def turned(self) -> Collection[int]:
-        """Return the hosts of which something else is expected since the last call."""
+        """Return the hosts whose expectations changed since the last call."""
         turned = self._prospects.turned
         if turned:
             self._prospects.turned = set()
         return turned if self._expects and self._timed else ()
 
     def prospect(self, cells: Slots, hosts: Slots) -> Prospect:
-        """Return what others turned out to be, for unread pages with these cells on these hosts."""
+        """Return the prospects of unread pages in these cells on these hosts."""
         sites = self._state.site_of.take(hosts)
         return self._prospects.of(hosts, sites, marks(cells), cells & np.uint32(0xFF))
 
     def owed(self, prospect: Prospect, cells: Slots, hosts: Slots) -> Flags:
-        """Return which unread pages come before all others of their hosts now, shape (n,)."""
+        """Return which unread pages take precedence over all others of their hosts now, shape (n,)."""
         visits, known = self._prospects.times.visits_of(hosts), self._known.take(hosts).astype(np.float64)
         late, turn = visits >= OWED * known, visits % OWED_TURNS != 0
         unread = (cells & np.uint32(NO_RECORD)) != 0
@@ -111,7 +111,7 @@ class Expecting:
         return owed
 
     def times(self, prospect: Prospect, slots: Slots, cells: Slots, hosts: Slots) -> Floats:
-        """Return how many times what their place in the tree of links says unread pages are expected to weigh."""
+        """Return the factor on importance that unread pages' place in the link tree predicts."""
         state = self._state
         cash = np.maximum(state.table.cash.take(slots), 0.0)
         usual = part(cells)
@@ -134,19 +134,19 @@ class Expecting:
         return times
 
     def _priced(self, pages: Pages, hosts: Slots) -> Pages:
-        """Return pages with what a visit costs: the time it takes as far as their hosts are busy, else the work."""
+        """Return pages with the cost of a visit: host time where hosts are busy, otherwise fetches or bytes."""
         busy, ratio = self._prospects.times.of(hosts, pages.slot, self._rest_s)
         cost = (1.0 - busy) * (pages.cost + WORK_BYTES) + busy * ratio * self._usual()
         return replace(pages, cost=cost, cost_changed=(1.0 - busy) * pages.cost_changed)
 
     def _usual(self) -> float:
-        """Return what it costs to read a page, in bytes."""
+        """Return the mean cost of reading a page, in bytes."""
         state = self._state
         return WORK_BYTES + (state.wire_bytes / state.visits if state.visits else USUAL_BYTES)
 
 
 def _one_of_a_kind(prospect: Prospect, hosts: Slots, kinds: Slots) -> Prospect:
-    """Return what is expected where of each kind of a host one page, the first, is wanted to see whether it ends."""
+    """Return expectations for kinds of which one page per host, the first, tests whether the kind ends."""
     wanted = np.flatnonzero((prospect.tries > 0.0) & prospect.endless)
     if len(wanted) < 2:
         return prospect
@@ -157,7 +157,7 @@ def _one_of_a_kind(prospect: Prospect, hosts: Slots, kinds: Slots) -> Prospect:
 
 
 def expecting_of(state: State, config: Config, scheme: Importance, foresight: Foresight | None) -> Expecting | None:
-    """Return what says what is expected of pages in a crawl; None where nobody tells it of visits."""
+    """Return the crawl's expectations of unread pages; None if they do not learn from visits."""
     if foresight is None:
         return None
     timed = not config.rate_per_s and not config.rate_bytes_per_s
@@ -165,14 +165,14 @@ def expecting_of(state: State, config: Config, scheme: Importance, foresight: Fo
 
 
 class ExpectingColumns(Columns):
-    """Slots -> `Pages` with what is expected of them, for whoever does not know their hosts.
+    """`Pages` by slot with expectations, for callers that do not know the hosts.
 
     Parameters
     ----------
     told
-        Returns what says what is expected; None where nobody knows.
+        Returns the expectations; None where there are none.
     gathered, more
-        As of `Columns`.
+        As for `Columns`.
     """
 
     def __init__(self, told: Callable[[], Expecting | None], state: State, *gathered: Any, **more: Any) -> None:

@@ -1,19 +1,19 @@
-"""How much more than its importance says a page is wanted: what `[[focus]]` and `discovery` make of a crawl's order.
+"""Focus weights: the factors that `[[focus]]` and `discovery` put on the keys by which visits are chosen.
 
-In the paper the virtual page decides what a crawl looks for: it hands its cash to some pages rather than to others, to
-classes k with weights b_k, to pages never read or to those that were, while the total stays. Handed out in earnest that
-cash would bias importance, which is what rankings are made of. So nothing is handed out here: the *key* by which visits
-are chosen is importance, or cash, times the weight of the page's class, as if the virtual page had shifted so much from
-all other classes to this one. To keep the total, all keys would have to be divided by the mean weight; that factor is
-the same for all pages, and policies only compare, so it is left out. Nor is anything given to every known URL alike,
-which would feed traps: a page with nothing has nothing after any multiplication.
+In the paper the virtual page decides what a crawl looks for: it shares its cash among classes of pages k with weights
+b_k, or between read and unread pages, and the total stays the same. Actually moving that cash would bias importance,
+on which rankings depend. So no cash is moved here: the *key* by which visits are chosen is importance, or cash, times
+the weight of the page's class, as if the virtual page had shifted that much from all other classes to this one. To
+keep the total, all keys would have to be divided by the mean weight; that factor is the same for all pages and
+policies only compare, so it is left out. Nor does every known URL get an equal share, which would feed traps: a page
+without cash has none after any multiplication.
 
-As published it is an option, `virtual_page = focused`: see `learn.virtual_turns`. Then weights move cash, and keys are
-left alone.
+The published form is an option, `virtual_page = focused`: see `learn.virtual_turns`. There weights move cash and
+leave keys unchanged.
 
-What a page's class is follows from its URL (worked out once for each URL that is known), from words near the link that
-made it known (which the journal keeps, see `link_words`), from its title, and from its content type, both of which are
-read from the event of its last visit with content.
+A page's class follows from its URL (matched once per known URL), from the words near the link that made it known
+(kept in the journal, see `link_words`), and from its title and content type, both read from the event of its last
+visit with content.
 """
 
 import re
@@ -38,7 +38,7 @@ MOST_DISCOVERY: Final = 1e6
 """Times as much as one that was read a page counts at most that was never read, and the reverse."""
 AT_ONCE: Final = 512
 """Pages of which the journal is asked at once, at most; of others what it would say is not known until later."""
-_PIECE: Final = 1 << 14  # URLs that are looked at together
+_PIECE: Final = 1 << 14  # URLs matched in one batch
 _ALL: Final = 0xFFFF
 EVEN: Final = 0.5
 """The `discovery` with which all pages count what they are worth, read or not."""
@@ -46,15 +46,15 @@ _UNASKED: Final = "{} does not ask what pages are worth, so {} {} nothing"
 
 
 def discovery_weight(discovery: float) -> float:
-    """Return how many times as much a page counts that was never read: the square of d / (1 - d), within bounds.
+    """Return the factor on the keys of unread pages: the square of d / (1 - d), within bounds.
 
-    The paper has two knobs for this: which part of the virtual page's cash goes to pages never read, and how much cash
-    the virtual page gets, the tax. To the order of visits both do the same thing, they move worth between these two
-    classes of pages: a part d of that cash for the one and 1 - d for the other weighs them as d to 1 - d, and a higher
-    tax, whose proceeds go to pages never read, takes more from what pages that were read earn by links. So one number
-    stands for both, and the tax itself, which is part of what importance *means*, stays what it is. It is squared,
-    because what a visit is worth grows at first with the square of the time that a page was left alone: so that time
-    changes as d to 1 - d does. With a quarter, pages that were read are left alone for a third of the time.
+    The paper has two parameters for this: the share of the virtual page's cash that goes to unread pages, and the
+    tax, which is the cash the virtual page gets. Both have the same effect on the order of visits: they move worth
+    between read and unread pages. A share d for unread and 1 - d for read pages weighs them as d to 1 - d, and a
+    higher tax, whose proceeds go to unread pages, takes more from what read pages earn by links. So one number stands
+    for both, and the tax itself, which is part of what importance *means*, stays unchanged. The ratio is squared
+    because the worth of a visit at first grows with the square of the time since the last one: that time then changes
+    as d to 1 - d. With d a quarter, read pages are revisited after a third of the time.
 
     Examples
     --------
@@ -70,9 +70,10 @@ def discovery_weight(discovery: float) -> float:
 
 
 def discovery_share(discovery: float) -> tuple[float, float]:
-    """Return what an unread page counts, and what another does, where the virtual page's cash is given by `discovery`.
+    """Return the weights of unread and of read pages if `discovery` distributes the virtual page's cash.
 
-    As published, so the odds are not squared as those of `discovery_weight` are: cash adds up while a page waits.
+    This is the published form, so the odds are not squared as in `discovery_weight`: cash accumulates while a page
+    waits.
 
     >>> discovery_share(0.5), discovery_share(0.8), discovery_share(1.0)
     ((1.0, 1.0), (4.0, 1.0), (1.0, 0.0))
@@ -83,14 +84,14 @@ def discovery_share(discovery: float) -> tuple[float, float]:
 
 
 class Focusing:
-    """Knows which entry of the focus means which page.
+    """Matches pages to the entries of the focus.
 
     Parameters
     ----------
     state
-        What is known of pages.
+        The state of the pages.
     entries
-        What the crawl is asked to focus on; of those that mean a page the first counts.
+        The entries of `[[focus]]`; the first that matches a page counts.
     event
         Journal pointer -> the event.
     """
@@ -104,22 +105,22 @@ class Focusing:
         self._wordless = sum(1 << i for i, words in enumerate(self._words) if words is None)
         self._typeless = sum(1 << i for i, kind in enumerate(self._types) if kind is None)
         self._asks = any(self._words) or any(self._types)
-        self._count = 0  # slots that were looked at
-        self._at: NDArray[np.uint16] = np.zeros(0, np.uint16)  # by slot: entries whose `url` it is
-        self._said: NDArray[np.uint16] = np.zeros(0, np.uint16)  # by slot: entries whose words a link said, or without
-        self._events: NDArray[np.uint64] = np.zeros(0, np.uint64)  # by record: the event that the next two tell of
-        self._titled: NDArray[np.uint16] = np.zeros(0, np.uint16)  # by record: entries whose words its title says
-        self._typed: NDArray[np.uint16] = np.zeros(0, np.uint16)  # by record: entries whose `content_type` it has
+        self._count = 0  # number of slots matched
+        self._at: NDArray[np.uint16] = np.zeros(0, np.uint16)  # by slot: entries whose `url` matches
+        self._said: NDArray[np.uint16] = np.zeros(0, np.uint16)  # by slot: entries by link words
+        self._events: NDArray[np.uint64] = np.zeros(0, np.uint64)  # by record: event of the two below
+        self._titled: NDArray[np.uint16] = np.zeros(0, np.uint16)  # by record: entries by title
+        self._typed: NDArray[np.uint16] = np.zeros(0, np.uint16)  # by record: entries whose `content_type` matches
 
     def weights(self, slots: Slots) -> Floats:
-        """Return how many times as much as others pages are wanted, shape (n,)."""
+        """Return the focus weight of each page, shape (n,)."""
         entries, weights = self.entries(slots), np.ones(len(slots))
         for i, entry in enumerate(self._entries):
             weights[entries == i] = entry.weight
         return weights
 
     def entries(self, slots: Slots) -> NDArray[np.int64]:
-        """Return the places of the entries that mean pages, shape (n,); -1 where none does."""
+        """Return the index of the entry that matches each page, shape (n,); -1 where none does."""
         self._look()
         cells = self._state.table.record.take(slots)
         said, typed = self._said.take(slots), np.full(len(slots), self._typeless, np.uint16)
@@ -135,7 +136,7 @@ class Focusing:
         return first
 
     def _look(self) -> None:
-        """Look at the URLs that became known since the last time."""
+        """Match the URLs that became known since the last call."""
         state = self._state
         while self._count < state.known.count:
             start, stop = self._count, min(self._count + _PIECE, state.known.count)
@@ -153,7 +154,7 @@ class Focusing:
         return sum(1 << i for i, pattern in enumerate(self._urls) if pattern is None or pattern.search(url))
 
     def _ask(self, records: NDArray[Any]) -> None:
-        """Ask the journal what the last visits to pages say, where that is not known, of some of them."""
+        """Read title and content type of some pages from the journal where they are not known yet."""
         count = int(records.max()) + 1
         self._events = grown(self._events, count)
         self._titled, self._typed = grown(self._titled, count), grown(self._typed, count)
@@ -168,7 +169,7 @@ class Focusing:
 
 
 def unasked(config: Config, policy: Policy) -> str:
-    """Return which settings change nothing, since the policy does not ask what pages are worth; "" for none.
+    """Return the settings without effect because the policy ignores the worth of pages; "" for none.
 
     Examples
     --------

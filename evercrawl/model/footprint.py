@@ -1,7 +1,7 @@
-"""Where a crawl's memory goes: items with their counts and bytes, beside what the process takes in all.
+"""Memory use of a crawl: items with their counts and bytes, and the process's resident size.
 
-A running crawl writes them into a file of its directory now and then, for it alone knows; whoever asks reads them
-there, and asks the system what the process takes at that moment.
+Only the running crawl knows these, so it writes them to a file in its directory at intervals. Other processes read
+the file, and ask the system for the resident size at that moment.
 """
 
 import contextlib
@@ -21,16 +21,16 @@ URL, PAGE, HOST, FOLDER, CRAWL = "URL", "page", "host", "folder", "crawl"
 
 
 class MemoryItem(msgspec.Struct, frozen=True, array_like=True):
-    """One kind of things in memory.
+    """One kind of data in memory.
 
     Attributes
     ----------
     name, of
-        What it is; of what there is one each: `URL`, `PAGE`, `HOST`, `FOLDER` or `CRAWL`.
+        Its name; the entity it is kept for: `URL`, `PAGE`, `HOST`, `FOLDER` or `CRAWL`.
     count
-        How many of these there are.
+        Number of these entities.
     bytes
-        Memory that they take together, room to grow in included.
+        Memory in all, including reserved capacity.
     """
 
     name: str
@@ -40,20 +40,20 @@ class MemoryItem(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Footprint(msgspec.Struct, frozen=True):
-    """The memory of a crawl at one instant.
+    """The memory use of a crawl at one instant.
 
     Attributes
     ----------
     at
         Seconds since the epoch.
     pid
-        Of the process.
+        Process id.
     resident_bytes
-        What the process took by the system's measure: program, libraries, buffers and the search index included.
+        Resident size by the system's measure, including program, libraries, buffers and the search index.
     items
-        What of it is known by name.
+        The parts known by name.
     shelved_bytes
-        Rows that lie in files: those of them that are in memory are an item.
+        Rows kept in files; those of them cached in memory are an item.
     """
 
     at: float
@@ -69,14 +69,14 @@ class Footprint(msgspec.Struct, frozen=True):
 
 
 class UnitFootprint(msgspec.Struct, frozen=True):
-    """What one URL, page, host or folder takes.
+    """The memory use per URL, page, host or folder.
 
     Attributes
     ----------
     of, count
-        What, and how many of them there are.
+        The entity, and how many there are.
     bytes
-        Memory of all items that are of it.
+        Memory of all its items.
     """
 
     of: str
@@ -85,12 +85,12 @@ class UnitFootprint(msgspec.Struct, frozen=True):
 
     @property
     def each_bytes(self) -> float:
-        """Bytes that one takes on the mean; 0 where there is none."""
+        """Mean bytes per entity; 0 if there are none."""
         return self.bytes / self.count if self.count else 0.0
 
 
 def units(items: tuple[MemoryItem, ...]) -> tuple[UnitFootprint, ...]:
-    """Return the sums by what items are of.
+    """Return the sums per entity.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def units(items: tuple[MemoryItem, ...]) -> tuple[UnitFootprint, ...]:
 
 
 def resident_bytes(pid: int | str = "self") -> int | None:
-    """Return the memory that a process takes, as the system has it; None where there is no such process."""
+    """Return a process's resident memory as the system reports it; None if there is no such process."""
     try:
         return int(Path(f"/proc/{pid}/statm").read_text("ascii").split()[1]) * mmap.PAGESIZE
     except (OSError, ValueError, IndexError):
@@ -116,13 +116,13 @@ def resident_bytes(pid: int | str = "self") -> int | None:
 
 
 def keep_footprint(disk: Disk, footprint: Footprint) -> None:
-    """Write it into the crawl's directory; where there is no room what was there stays."""
+    """Write the footprint to the crawl's directory; if the disk is full, the former file stays."""
     with contextlib.suppress(NoRoomError):
         disk.replace(FOOTPRINT_FILE, [msgspec.json.encode(footprint) + b"\n"])
 
 
 def kept_footprint(directory: Path) -> Footprint | None:
-    """Return what the crawl wrote last; None where it never did, or the file is damaged."""
+    """Return the footprint that the crawl wrote last; None if there is none or the file is damaged."""
     try:
         return json_of((directory / FOOTPRINT_FILE).read_bytes(), Footprint)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):

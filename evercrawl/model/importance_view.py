@@ -1,4 +1,4 @@
-"""State and importance of a crawl at one instant: all that many questions need of what it believes."""
+"""State and importance of a crawl at one instant: the common base of most queries."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -16,14 +16,15 @@ from evercrawl.model.rates import priors_of
 from evercrawl.store.partition import Partition
 from evercrawl.types import NO_SLOT, Floats, Slots
 
-PIECE: Final = 1 << 16  # pages whose columns are gathered at a time: they stay in the processor's cache
+PIECE: Final = 1 << 16  # pages gathered in one batch: small enough for the processor's cache
 _SPARE: Final = 16  # of as many pages there is room for one more
 
 
 class ImportanceView:
-    """Answers by slot what is known of pages and how important they are; nothing is written.
+    """A read-only view of pages and their importance, by slot.
 
-    It knows no policy, so that questions that need none load none: half of the modules of a start. `View` adds it.
+    It has no policy, so queries that need none do not load one, which saves half of the modules at start-up. `View`
+    adds the policy.
 
     Parameters
     ----------
@@ -32,12 +33,12 @@ class ImportanceView:
     config
         Its settings.
     now
-        The instant that is asked about, in seconds since the epoch; that of the last event where it is earlier.
+        The instant of the view, in seconds since the epoch; the last event's instant if that is later.
 
     Attributes
     ----------
     scheme
-        As the crawl has it.
+        The crawl's importance scheme.
     columns
         Slots -> `Pages`.
     """
@@ -46,22 +47,22 @@ class ImportanceView:
         self.partition = partition
         self.state = partition.state
         self.config = config
-        self.now = max(now, partition.state.last_at())  # the machine's clock may be behind, the crawl's is not
+        self.now = max(now, partition.state.last_at())  # the machine's clock may be behind the crawl's
         self.scheme = scheme_of(partition.scheme, partition.state)
         self.priors = priors_of(self.state)
         self.in_bytes = counts_bytes(config)
         self._gathered = (self.state, self.scheme, self.priors, AnnouncedDates(self.state.accounts))
         self.columns = Columns(*self._gathered, in_bytes=self.in_bytes, newcomers=config.newcomers)
         self._total: float | None = None
-        self._shares: Floats = np.empty(0)  # of all importance, with room for pages that are found later
+        self._shares: Floats = np.empty(0)  # total importance, with room for pages found later
         self._measured = 0  # of them
 
     @property
     def importance(self) -> Floats:
-        """The importance of every known page, shape (known,), 0 for aliases; it sums to 1.
+        """The importance of every known page, shape (known,), 0 for aliases; sums to 1.
 
-        Pages that became known since it was first asked for, where the state follows a crawl, come on top of that with
-        what they have when they are first asked for.
+        If the state follows a running crawl, pages found after the first access are added on top with the importance
+        they have when first accessed.
         """
         total = self.total
         count, there = self.state.known.count, self._measured
@@ -77,7 +78,7 @@ class ImportanceView:
 
     @property
     def total(self) -> float:
-        """All importance there is, in the scheme's own units; 1 where there is none yet."""
+        """Total importance in the scheme's own units; 1 before there is any."""
         if self._total is None:
             raw = np.zeros(self.state.known.count)
             for slots in self.pieces():
@@ -90,25 +91,25 @@ class ImportanceView:
 
     @cached_property
     def counted(self) -> int:
-        """How many pages importance is shared among: all that are known, aliases left out."""
+        """Number of pages that share importance: all known pages except aliases."""
         return self.state.known.count - len(self._aliases)
 
     @property
     def _aliases(self) -> Slots:
-        """Return the slots of pages that only lead to another."""
+        """Return the slots of aliases: pages that only lead to another."""
         rows = self.state.records.rows[: self.state.records.count]
         slots: Slots = rows["slot"][rows["alias"] != NO_SLOT]
         return slots
 
     def pieces(self, first: int = 0) -> Iterator[Slots]:
-        """Yield the slots of all known pages from `first` on, some at a time."""
+        """Yield the slots of all known pages from `first` on, in batches."""
         count = self.state.known.count
         for start in range(first, count, PIECE):
             yield np.arange(start, min(start + PIECE, count), dtype=np.uint32)
 
 
 def written(directory: Path) -> Config:
-    """Return the settings in the file of a crawl, whichever policy it follows; the defaults where it cannot be read."""
+    """Return the settings in a crawl's file, whichever policy it follows; the defaults if it cannot be read."""
     try:
         return load(file) if (file := directory / FILE_NAME).is_file() else Config()
     except (ConfigError, OSError):

@@ -1,4 +1,4 @@
-"""Which of the words that a crawl is asked to focus on stand near the links that make pages known."""
+"""Link words: which focus entries have words near the links by which pages became known."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _MARKS: Final = 255
 
 
 class LinkWords:
-    """Finds the entries of the focus whose words stand near links.
+    """Finds the focus entries whose words occur near links.
 
     Parameters
     ----------
     entries
-        What the crawl is asked to focus on; those without words are left out.
+        The entries of `[[focus]]`; those without words are ignored.
     """
 
     def __init__(self, entries: Sequence[Focus]) -> None:
@@ -34,12 +34,12 @@ class LinkWords:
         ]
 
     def marks(self, content: Content | None, urls: Sequence[str]) -> dict[int, int]:
-        """Return for those of `urls` near whose links such words stand, by place, the mark of the first entry.
+        """Return, by index in `urls`, the mark of the first entry whose words occur near a link to that URL.
 
         Parameters
         ----------
         content
-            What the page says that makes them known; None where that is no page.
+            The parsed page that links to them; None if the source is not a page.
         urls
             Some of its targets.
         """
@@ -47,7 +47,7 @@ class LinkWords:
             return {}
         places = {url: place for place, url in enumerate(urls)}
         found: dict[int, int] = {}
-        from evercrawl.model.stored.contents import spans  # here, for most questions read no page
+        from evercrawl.model.stored.contents import spans  # imported here: most queries parse no page
 
         rows: list[tuple[int, int, int]] = sorted(spans(content).tolist())
         for i, (start, end, target) in enumerate(rows):
@@ -68,16 +68,16 @@ class LinkWords:
 
 
 def near(text: bytes, start: int, end: int, since: int = 0, until: int = 1 << 62) -> str:
-    """Return the words of a link with those beside it, whole ones.
+    """Return the text of a link and around it, in whole words.
 
     Parameters
     ----------
     text
         In UTF-8.
     start, end
-        Of the link's words.
+        Span of the link's text.
     since, until
-        Where the link before ends, and the next begins.
+        End of the previous link, and start of the next.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def near(text: bytes, start: int, end: int, since: int = 0, until: int = 1 << 62
 
 
 def words_in(words: Iterable[str]) -> re.Pattern[str]:
-    """Return what finds any of the words or phrases, as whole words and in any case.
+    """Return a pattern that finds any of the words or phrases, as whole words and ignoring case.
 
     Examples
     --------
@@ -111,9 +111,9 @@ def _whole(word: str) -> str:
 
 
 def marks_of(entries: Sequence[Focus]) -> dict[int, int]:
-    """Return by place the mark of each entry with words, from 1 to 255: another one where the words are others.
+    """Return by index the mark of each entry with words, from 1 to 255; it changes when the words do.
 
-    So what the journal says of links holds as long as the words do, wherever the entry stands.
+    So marks in the journal stay valid as long as the words are the same, wherever the entry is in the list.
 
     Examples
     --------

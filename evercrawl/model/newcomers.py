@@ -1,6 +1,6 @@
-"""What pages are thought to be worth that have not been known for a whole window: one guess for all of them.
+"""One estimate of importance for all newcomers: pages known for less than a whole window.
 
-Only where cash goes round is there anything to guess; see `evercrawl.importance.newcomers` for the rules.
+It applies only to schemes in which cash circulates; see `evercrawl.importance.newcomers` for the rules.
 """
 
 from typing import Any, Final, cast
@@ -25,12 +25,12 @@ MOST: Final = 10_000
 
 
 class Guess:
-    """Makes the guess, and makes it anew now and then.
+    """Computes the newcomers' estimate, and renews it at intervals.
 
     Parameters
     ----------
     state, scheme
-        Who has what, and who judges.
+        The state of the pages, and the importance scheme.
     rule
         `ALONE`, or one of `evercrawl.importance.newcomers.RULES`.
     """
@@ -42,7 +42,7 @@ class Guess:
         self._due, self._last = 0.0, 0.0
 
     def __call__(self) -> float | None:
-        """Return p, as a share of all cash a unit of G; None where each page is judged by itself."""
+        """Return the estimate p, as a share of all cash per unit of G; None if each page is estimated by itself."""
         if self._scheme is None:
             return None
         seen = self._state.known.count + self._state.visits
@@ -51,7 +51,7 @@ class Guess:
         return self._last
 
     def _known(self) -> newcomers.Newcomers:
-        """Return what a rule asks for, as far as this one does."""
+        """Return the inputs of the rule, as far as this one needs them."""
         state, count = self._state, self._state.known.count
         if self._rule == "paper":
             return newcomers.Newcomers(introduced=self._introduced(), pages=max(count, 1))
@@ -61,7 +61,7 @@ class Guess:
         return newcomers.Newcomers(float(cash.sum()), float(np.maximum(ages, 0.0).sum()), pages=max(count, 1))
 
     def _introduced(self) -> float:
-        """Return the mean importance of the pages that became known within the last window, those without a guess."""
+        """Return the mean importance, without an estimate, of the pages found within the last window."""
         state, scheme = self._state, self._scheme
         assert scheme is not None, "who makes no guess asks for nothing"
         total, length = state.accounts.total, scheme.window.length
@@ -69,7 +69,7 @@ class Guess:
         return newcomers.introduced(self._alone(slots), state.born[slots].astype(np.float64), total, length)
 
     def _alone(self, slots: Slots) -> Floats:
-        """Return the importance of pages as each is judged by itself, shape (n,)."""
+        """Return the importance of pages, each estimated by itself, shape (n,)."""
         state, scheme = self._state, self._scheme
         assert scheme is not None, "who makes no guess asks for nothing"
         cells = state.table.record[slots]

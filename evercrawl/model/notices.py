@@ -1,4 +1,4 @@
-"""What sitemaps and feeds say has changed since it was last visited, and how far each site's word can be trusted."""
+"""Changes announced by sitemaps and feeds since the last visit, and the reliability of each site's announcements."""
 
 from collections.abc import Sequence
 from sys import getsizeof
@@ -11,16 +11,16 @@ from evercrawl.change import announcements, dates
 from evercrawl.store.cash.accounts import Accounts
 from evercrawl.types import Floats, Slots
 
-_OBJECTS_BYTES: Final = 56  # a slot and an instant
+_OBJECTS_BYTES: Final = 56  # of the two Python objects, a slot and an instant
 
 
 class AnnouncedDates:
-    """Dates of changes that were announced and not yet seen; in memory only, for whoever announced them will again.
+    """Announced changes that no visit has seen yet; kept in memory only, because sites announce them again.
 
     Parameters
     ----------
     accounts
-        How often each site's announcements were true so far, and how many of its changes it announced.
+        Per site, how often announcements were true so far, and the share of its changes that it announced.
 
     Examples
     --------
@@ -40,68 +40,68 @@ class AnnouncedDates:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory in use, about."""
+        """Approximate memory use in bytes."""
         return sum(getsizeof(kept) + _OBJECTS_BYTES * len(kept) for kept in (self._dates, self._first))
 
     def listed(self, slots: Sequence[int], at: Sequence[float]) -> None:
-        """Take note that each of these pages is said to have changed, later than its last visit."""
+        """Record an announced change of each of these pages, later than its last visit."""
         self._dates.update(zip(slots, at, strict=True))
         for slot, instant in zip(slots, at, strict=True):
             self._first.setdefault(slot, instant)
 
     def date(self, slot: int) -> float:
-        """Return when a page is said to have changed since its last visit; 0 where nothing is said."""
+        """Return the announced date of a change since the page's last visit; 0 if there is none."""
         return self._dates.get(slot, 0.0)
 
     def first(self, slot: int) -> float:
-        """Return the first date that was announced of a page since its last visit; 0 where nothing is said."""
+        """Return the first announced date since the page's last visit; 0 if there is none."""
         return self._first.get(slot, 0.0)
 
     def visited(self, slot: int) -> None:
-        """Forget what was said of a page: it was looked at."""
+        """Drop the announcements of a page, which was visited."""
         self._dates.pop(slot, None)
         self._first.pop(slot, None)
 
     def heard(self, site: int, belief: tuple[float, float], passed_s: float) -> tuple[float, float]:
-        """Return how many changes were to be expected of a page, and to be found; see `announcements`.
+        """Return the expected changes of a page while nothing was announced, and those left to visits to find.
 
         Parameters
         ----------
         belief
-            What was thought of the page's rate before.
+            The posterior of the page's rate before the visit.
         passed_s
-            Time since the visit before, or until the first announcement.
+            Time from the previous visit to this one, or to the first announcement.
         """
         self._learned += 1
         past = tuple(np.array([each]) for each in (*belief, passed_s, self.part(site)))
         return float(announcements.listening(*past)[0]), float(announcements.looking(*past)[0])
 
     def announces(self, site: int) -> bool:
-        """Return whether a site ever announced a change that a visit then found."""
+        """Return whether a visit ever confirmed a change that the site announced."""
         return bool(self._accounts.sites["announced"][site])
 
     def part(self, site: int) -> float:
-        """Return which part of its changes a site announces; 0 where it never did."""
+        """Return the share of its changes that a site announces; 0 if it never announced any."""
         return float(announcements.part(self._know(), *_counts(self._accounts.sites[site : site + 1]))[0])
 
     def announced_share(self, sites: Slots) -> Floats | None:
-        """Return which part of their changes sites announce, shape (n,); None where none ever did."""
+        """Return the share of their changes that sites announce, shape (n,); None if no site ever did."""
         rows = self._accounts.sites.take(sites)
         return announcements.part(self._know(), *_counts(rows)) if rows["announced"].any() else None
 
     def forget_usual(self) -> None:
-        """Let what is usual of sites be gone through again at the next question, however little was learned."""
+        """Recompute the sites' statistics at the next query, however little was learned since."""
         self._look_at = 0
 
     def _know(self) -> announcements.UsualAnnouncing:
-        """Return what is usual of sites; all are gone through again when a tenth more was learned."""
+        """Return the sites' statistics; recomputed for all sites when a tenth more was learned."""
         if self._usual is None or self._learned >= self._look_at:
             self._look_at = self._learned + 1 + self._learned // 10
             self._usual = announcements.usual(*_counts(self._accounts.sites[: self._accounts.count]))
         return self._usual
 
     def of(self, slots: Slots, sites: Slots) -> Floats:
-        """Return for pages, shape (n,), -ln of the probability that what was said of them is false; 0 for the rest."""
+        """Return -ln of the probability that a page's announcement is false, shape (n,); 0 without one."""
         said = np.zeros(len(slots))
         if self._dates:
             for i, slot in enumerate(slots.tolist()):

@@ -1,4 +1,4 @@
-"""The file in which a crawl that runs says how its proxies do."""
+"""The file in which a running crawl reports the state of its proxies."""
 
 import contextlib
 from pathlib import Path
@@ -14,13 +14,13 @@ PROXY_FILE: Final = "proxies.json"
 
 
 def note_proxies(directory: Path, health: list[ProxyHealth]) -> None:
-    """Write how proxies do; a disk that is full is no reason to stop."""
+    """Write the state of the proxies; a full disk is ignored."""
     with contextlib.suppress(OSError):
         (directory / PROXY_FILE).write_bytes(msgspec.json.encode(health))
 
 
 def stored_proxies(directory: Path) -> list[ProxyHealth]:
-    """Return how the proxies of a crawl do, as it said last; nothing where it has none, or none has failed."""
+    """Return the last reported state of a crawl's proxies; empty if it has none or none has failed."""
     try:
         return msgspec.json.decode((directory / PROXY_FILE).read_bytes(), type=list[ProxyHealth])
     except (OSError, msgspec.DecodeError):

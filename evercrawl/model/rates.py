@@ -1,4 +1,4 @@
-"""What is believed of how fast pages change, vanish and come back, by the evidence of all records."""
+"""Beliefs about how fast pages change, vanish and come back, from the evidence of all records."""
 
 from typing import Any, Final
 
@@ -27,12 +27,12 @@ Evidence = tuple[float, float] | None
 
 
 class Refitting:
-    """Fits priors to the evidence of all records, some of them with each visit, while they are learned from.
+    """Refits priors to the evidence of all records, a few records per visit, while new evidence comes in.
 
     Parameters
     ----------
     priors, state
-        What is fitted, to whose records.
+        The priors to fit, and the state with the records.
     """
 
     def __init__(self, priors: SitePriors, state: State) -> None:
@@ -43,7 +43,7 @@ class Refitting:
         self.busy = False
 
     def begin(self) -> None:
-        """Begin with the first record; where there are few, that is all."""
+        """Begin with the first record; if there are few, fit all at once."""
         if self._state.records.count <= AT_ONCE:
             fit(self._priors, self._state)
             self.busy = False
@@ -53,7 +53,7 @@ class Refitting:
         self._begin_round(self._priors)
 
     def learn(self, site: int, record: int, before: Evidence, after: Evidence) -> None:
-        """Go on, and take in what a visit did to the evidence in a record, which still has that of before."""
+        """Continue, and account for the evidence that a visit adds to a record, which still has its old evidence."""
         if self.busy:
             self._go_on()
         self._priors.learn(site, before, after)
@@ -88,7 +88,7 @@ class Refitting:
 
 
 def priors_of(state: State) -> SitePriors:
-    """Return the priors that the evidence of all records makes."""
+    """Return the priors fitted to the evidence of all records."""
     priors = SitePriors(len(state.sites))
     priors.elsewhere = _elsewhere(state, "heard"), _elsewhere(state, "told")
     fit(priors, state)
@@ -96,14 +96,14 @@ def priors_of(state: State) -> SitePriors:
 
 
 def deaths_of(state: State) -> Deaths:
-    """Return how fast pages vanish, by what an earlier run noted."""
+    """Return the vanishing rates that an earlier run noted."""
     deaths = Deaths(state.notes.get("gone_pages", 0), state.notes.get("watched_s", 0.0))
     deaths.elsewhere = _elsewhere(state, "gone_pages"), _elsewhere(state, "watched_s")
     return deaths
 
 
 def comebacks_of(state: State) -> Comebacks:
-    """Return how fast pages come back, by what an earlier run noted."""
+    """Return the comeback rates that an earlier run noted."""
     comebacks = Comebacks(state.notes.get("back_pages", 0), state.notes.get("gone_watched_s", 0.0))
     comebacks.elsewhere = _elsewhere(state, "back_pages"), _elsewhere(state, "gone_watched_s")
     return comebacks

@@ -1,4 +1,4 @@
-"""What a state takes in memory, by item: what a crawl works on, and what a question opens."""
+"""Memory items of a state, shared by running crawls and by queries."""
 
 from evercrawl.change.prior import SitePriors
 from evercrawl.model.footprint import HOST, PAGE, URL, MemoryItem
@@ -6,7 +6,7 @@ from evercrawl.store.state import State
 
 
 def state_items(state: State, priors: SitePriors | None = None) -> list[MemoryItem]:
-    """Return the items of a state, and of what is believed of its sites."""
+    """Return the memory items of a state and of its sites' beliefs."""
     known, pages, hosts, sites = state.known.count, state.records.count, len(state.hosts), len(state.sites)
     items = [
         MemoryItem("table", URL, known, state.table.nbytes + known * (state.born.itemsize if len(state.born) else 0)),

@@ -1,11 +1,11 @@
-"""Pages that are to be kept as fresh as a target says: what a visit to them has to be worth beside their importance.
+"""Freshness targets: the worth that visits need, beside importance, to keep some pages as fresh as requested.
 
-Under one price P a page is visited whenever a visit is worth P. The most worth that can be kept fresh while the copies
-of a pattern are fresh for a share of the time is kept by a constraint with a multiplier: each of these copies counts
-for mu beside what it is worth, the same for all of them. The smallest mu that meets the target in the long run, by the
-policy's own intervals at the present price, is looked for anew every `AGAIN_S`. Where no mu meets it, because the
-budget, the rest of hosts or the least time between two visits leave no room, it is the one beyond which nearly nothing
-is gained, so that other pages keep the rest.
+Under one price P a page is visited whenever a visit is worth P. A target says that the copies matching a pattern must
+be fresh for a share of the time. Maximising the worth kept fresh under that constraint gives a multiplier mu: each of
+these copies counts for mu in addition to its worth, the same for all of them. The smallest mu that meets the target
+in the long run, by the policy's own intervals at the present price, is recomputed every `AGAIN_S`. If no mu meets it,
+because of the budget, the rest of hosts or the minimum time between two visits, the one beyond which nearly nothing
+is gained is taken, which leaves the rest to other pages.
 
 References
 ----------
@@ -44,28 +44,28 @@ ROOM: Final = 0.9
 """Part of the budget, and of the visits of a host, that targets take together at most."""
 SAMPLE: Final = 512
 """Copies of a target that stand for all."""
-PIECE: Final = 1 << 12  # records whose URLs are looked at in one turn
+PIECE: Final = 1 << 12  # records whose URLs are matched in one turn
 _LOOKED: Final = np.uint16(1 << 15)
-_WIDEST: Final = 25.0  # of the logarithm of mu over the price, to both sides
+_WIDEST: Final = 25.0  # search bounds on the logarithm of mu over the price, on both sides
 _TRIES: Final = 20
-_LITTLE: Final = 0.005  # of freshness: where a target is out of reach, mu gains no more than this by any more
-_GAIN: Final = 0.2  # of the logit by which copies are less fresh than wished, taken in each time
-_MORE: Final = (-0.5, 1.0)  # of the logit: how far another freshness is planned for than wished, at most
-_NEWS: Final = 0.02  # a part of mu; smaller changes move no page
+_LITTLE: Final = 0.005  # of freshness: if a target is out of reach, any larger mu gains less than this
+_GAIN: Final = 0.2  # share of the shortfall in freshness (logit) that each correction adds
+_MORE: Final = (-0.5, 1.0)  # maximum correction of the planned freshness (logit)
+_NEWS: Final = 0.02  # relative change of mu; smaller ones reschedule no page
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What visits to pages with targets may take.
+    """The capacity available to visits of pages with targets.
 
     Attributes
     ----------
     per_s
-        Units of the budget a second; infinity where it is not known.
+        Units of the budget per second; infinity if unknown.
     rest_s
-        Numbers of hosts -> least time between two visits of each, in seconds.
+        Maps host numbers to the minimum time between two visits, in seconds.
     refresh_after_s
-        Least time between two visits of a page.
+        Minimum time between two visits of a page.
     """
 
     per_s: float
@@ -75,20 +75,20 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """What a target needs, by the beliefs of now.
+    """The requirements of a target, by current beliefs.
 
     Attributes
     ----------
     target, copies
-        The section, and how many copies match.
+        The section, and the number of matching copies.
     weight
-        mu: what each counts for beside its importance, in the same unit.
+        mu: the worth added to each copy's importance, in the same unit.
     fresh
-        The share that is fresh in the long run with that.
+        The share fresh in the long run with that mu.
     per_s, visits_per_s
-        Units of the budget, and visits, a second that it takes.
+        Units of the budget, and visits, that it takes per second.
     met
-        Whether there is room for what the target needs.
+        Whether the capacity suffices for the target.
     """
 
     target: Target
@@ -101,37 +101,37 @@ class Needed:
 
 
 class Targets:
-    """Adds to what pages are worth what it takes to keep those of some patterns fresh.
+    """Adds to the worth of pages what it takes to meet freshness targets.
 
-    Nothing is kept between two runs: all follows from the settings, the price and what is believed of the pages.
+    Nothing is stored between runs: everything follows from the settings, the price and the beliefs about the pages.
 
     Parameters
     ----------
     state
         The known pages.
     targets
-        The sections; a page that several mean goes by the one that adds most.
+        The sections; if several match a page, the one that adds most counts.
 
     Attributes
     ----------
     wanted
-        What each takes, in the order of the sections; empty before the price is known.
+        The requirements of each, in the order of the sections; empty before the price is known.
     """
 
     def __init__(self, state: State, targets: Sequence[Target] = ()) -> None:
         self._state = state
         self.wanted: tuple[Needed, ...] = ()
         self.targets: tuple[Target, ...] = ()
-        self._of: NDArray[np.uint16] = np.zeros(0, np.uint16)  # by slot: which apply, and that they were looked for
+        self._of: NDArray[np.uint16] = np.zeros(0, np.uint16)  # by slot: targets that apply, and a "matched" bit
         self._patterns = list[UrlPattern]()
         self._weights: Floats = np.zeros(0)
-        self._more = list[float]()  # logits by which more is planned for than wished: visits come later than planned
+        self._more = list[float]()  # corrections of the plan in logits: visits are later than planned
         self._aside = False
         self._next_at, self._looked = -math.inf, 0
         self.change(targets)
 
     def change(self, targets: Sequence[Target]) -> None:
-        """Go by other sections from now on, for known pages too."""
+        """Apply other sections from now on, to known pages too."""
         if tuple(targets) == self.targets:
             return
         self.targets = tuple(targets)
@@ -147,14 +147,14 @@ class Targets:
         return not self._aside and bool(self._weights.any())
 
     def added(self, slots: Slots) -> Floats:
-        """Return what copies of pages count for beside their importance, in its unit, shape (n,)."""
+        """Return the worth added to pages by targets, in units of importance, shape (n,)."""
         found, added = self._matched(slots), np.zeros(len(slots))
         for i, weight in enumerate(self._weights.tolist()):
             np.maximum(added, np.where((found >> np.uint16(i) & np.uint16(1)) != 0, weight, 0.0), out=added)
         return added
 
     def look(self, pieces: int = 1) -> bool:
-        """Look at the URLs of a piece of the pages that were visited; return whether all were looked at."""
+        """Match the URLs of a batch of visited pages; return whether all are matched."""
         count = self._state.records.count
         last = min(self._looked + pieces * PIECE, count)
         if self.targets and self._looked < last:
@@ -163,18 +163,18 @@ class Targets:
         return last >= count
 
     def turn(self, now: float, policy: Priced, columns: Callable[[Slots], Pages], room: Room) -> bool:
-        """Look for the multipliers anew where it is time; return whether pages are worth something else than before.
+        """Recompute the multipliers if it is time; return whether the worth of pages changed.
 
         Parameters
         ----------
         now
             The instant, in seconds since the epoch.
         policy
-            Of a price; one that has learned nothing of single pages.
+            A policy with a price that has learned nothing about single pages.
         columns
-            Slots -> what the policy is told of pages.
+            Maps slots to the policy's columns.
         room
-            What they may take.
+            The capacity.
         """
         if not self.targets or not self.look() or now < self._next_at or not policy.price > 0:
             return False
@@ -192,7 +192,7 @@ class Targets:
         return bool((np.abs(self._weights - before) > _NEWS * np.maximum(before, 1e-300)).any())
 
     def copies(self, index: int) -> Slots:
-        """Return the slots of the copies that a target means, of those pages that were looked at."""
+        """Return the slots of the copies that a target matches, among the pages matched so far."""
         slots = np.flatnonzero(self._of >> np.uint16(index) & np.uint16(1)).astype(np.uint32)
         cells = self._state.table.record.take(slots)
         records = self._state.records
@@ -202,9 +202,9 @@ class Targets:
         return held
 
     def fresh_now(self, index: int, columns: Callable[[Slots], Pages], context: Context, most: int = 1 << 31) -> Floats:
-        """Return the probability that copies of a target, or a sample of them, are fresh now, within its tolerance.
+        """Return the probability that a target's copies, or a sample of them, are fresh now, within its tolerance.
 
-        Shape (copies,), or (most,) where there are more.
+        Shape (copies,), or (most,) for a sample.
         """
         pages, within_s = columns(_sampled(self.copies(index), most)), self.targets[index].within
         age_s = np.maximum(context.now - pages.visited_at, 0.0)
@@ -213,7 +213,7 @@ class Targets:
         return fresh_within(pages.shape, pages.scale_s, age_s, within_s) * np.exp(-doubt)
 
     def _correct(self, index: int, columns: Callable[[Slots], Pages], now: float) -> None:
-        """Plan for more, or less, than wished, by how fresh copies are now; not where the plan is out of reach."""
+        """Adjust the planned freshness by the freshness of copies now; not if the plan is out of reach."""
         before, fresh = self.wanted[index], self.fresh_now(index, columns, Context(now), SAMPLE)
         if len(fresh) and before.met:
             short = _logit(self.targets[index].fresh) - _logit(float(fresh.mean()))
@@ -229,7 +229,7 @@ class Targets:
         return self._of[slots]
 
     def _solved(self, index: int, policy: Priced, columns: Callable[[Slots], Pages], room: Room) -> Needed:
-        """Return the least multiplier that meets a target, or the one beyond which little is gained."""
+        """Return the smallest multiplier that meets a target, or the one beyond which little is gained."""
         target, slots = self.targets[index], self.copies(index)
         if not len(slots):
             return Needed(target, 0, 0.0, 1.0, 0.0, 0.0, met=True)
@@ -284,20 +284,20 @@ def _share(logit: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Bounds:
-    """How often sampled copies may be visited.
+    """Limits on how often sampled copies may be visited.
 
     Attributes
     ----------
     times
-        How many copies each stands for.
+        Number of copies that each represents.
     place
-        Which of the hosts in the sample each is on, shape (n,).
+        Index of each copy's host among those in the sample, shape (n,).
     on_host
-        How many of the copies on its host each stands for, shape (n,).
+        Number of copies on its host that each represents, shape (n,).
     rest_s, wait_s
-        Least time between two visits of the host, and of the page, shape (n,).
+        Minimum time between two visits of the host, and of the page, shape (n,).
     per_s
-        Units of the budget a second.
+        Units of the budget per second.
     """
 
     times: float
@@ -308,7 +308,7 @@ class _Bounds:
     per_s: float
 
     def of(self, due_s: Floats, pages: Pages, within_s: float) -> tuple[float, float, float]:
-        """Return freshness, units and visits a second at intervals, longer where there is no room for these."""
+        """Return freshness, budget units and visits per second at intervals, stretched to the capacity."""
         tau = np.maximum(np.maximum(due_s, self.wait_s), 1e-3)
         busy = np.bincount(self.place, self.on_host / tau)[self.place] * self.rest_s
         tau *= np.maximum(busy / ROOM, 1.0)

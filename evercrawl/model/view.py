@@ -1,4 +1,4 @@
-"""What a crawl believes of its pages at one instant: what every question about importance, change and time shares."""
+"""The crawl's beliefs about its pages at one instant: the base of queries about importance, change and time."""
 
 from functools import cached_property
 from pathlib import Path
@@ -42,14 +42,14 @@ COMPETING_S: Final = 10.0
 
 
 class CompetingPages(NamedTuple):
-    """Pages that could be visited at an instant: those never visited, and those whose refresh may come.
+    """Pages that could be visited at an instant: unread ones, and those due for a refresh.
 
     Attributes
     ----------
     at
         The instant.
     value, host
-        What a visit is worth by the policy, and of which host they are; shape (n,).
+        The worth of a visit by the policy, and the host; shape (n,).
     """
 
     at: float
@@ -58,7 +58,7 @@ class CompetingPages(NamedTuple):
 
 
 class View(ImportanceView):
-    """Answers by slot; nothing is written. What sitemaps announced since the last visits, only the running crawl knows.
+    """A read-only view by slot. Announcements since the last visits are known only to the running crawl.
 
     Parameters
     ----------
@@ -67,24 +67,24 @@ class View(ImportanceView):
     config
         Its settings.
     now
-        The instant that is asked about, in seconds since the epoch; that of the last event where it is earlier.
+        The instant of the view, in seconds since the epoch; the last event's instant if that is later.
     lessons
-        What a view before had of the crawl, told of all events since; its policy is that of the settings.
+        The lessons of an earlier view of the crawl, updated with all events since, for the policy in the settings.
 
     Attributes
     ----------
     lessons
-        What was learned, once the policy is `believing`; None where it learns nothing.
+        The policy's lessons, once it is `believing`; None if it learns nothing.
     scheme, policy
-        As the crawl has them; the policy with the price that the last snapshot notes.
+        Those of the crawl; the policy with the price in the last snapshot.
     surroundings, context
-        What the policy is told beside columns, at any instant and at `now`.
+        The policy's inputs beside columns, at any instant and at `now`.
     columns
         Slots -> `Pages`.
     focus, boosts
-        Which entry of the focus means which page, None where there is no focus; and what orders have count for more.
+        The entries of the focus by page, None without a focus; and the boosts set by orders.
     targets
-        What copies count for beside their importance, once `meet_targets` was asked for.
+        Worth added to copies by targets, once `meet_targets` was called.
     """
 
     def __init__(self, partition: Partition, config: Config, now: float, lessons: Lessons | None = None) -> None:
@@ -100,7 +100,7 @@ class View(ImportanceView):
         if isinstance(self.policy, Resumes):
             self.policy.resume(self.state.notes)
         self.surroundings = Surroundings(self.in_bytes, deaths_of(self.state).per_s)
-        self._upto = partition.journal.sequence  # a crawl that runs goes on meanwhile, and the state does not
+        self._upto = partition.journal.sequence  # a running crawl goes on meanwhile; the state does not
         self._recalled = False
         self._foresight: Foresight | None = None
         self._expecting: Expecting | None = None
@@ -108,9 +108,9 @@ class View(ImportanceView):
 
     @cached_property
     def believing(self) -> Policy:
-        """The policy with what the last snapshot kept of its lessons, and what came since: the crawl's own beliefs.
+        """The policy with its lessons: those in the last snapshot, and those since; the crawl's own beliefs.
 
-        Where nothing was kept, it believes what the posteriors of rates say, until it is `informed`.
+        Without saved lessons, it goes by the posteriors of rates until it is `informed`.
         """
         if isinstance(self.policy, Learns):
             lessons = self.lessons
@@ -122,10 +122,10 @@ class View(ImportanceView):
 
     @cached_property
     def informed(self) -> Policy:
-        """The policy with all that it learned from the visits, and a plan, where it makes one.
+        """The policy with everything learned from the visits, and a plan if it makes one.
 
-        The whole journal is read, once, where nothing was kept of what it learned. The plan is that of the crawl's last
-        instant: one of now would begin what nobody has begun.
+        Without saved lessons, the whole journal is read once. The plan is that of the crawl's last instant: a plan as
+        of now would start periods that the crawl has not started.
         """
         policy = self.believing
         if isinstance(policy, Learns) and not self._recalled:
@@ -139,14 +139,14 @@ class View(ImportanceView):
     def candidates(self) -> Columns:
         """Slots -> `Pages` as the crawl's policy sees them.
 
-        It expects something of pages that were never read, and is told which are wanted more. The journal is read
-        through where it needs to know of all links.
+        They include the expected importance of unread pages and the focus weights. The whole journal is read if the
+        policy needs all links.
         """
         return self._candidates(awaits=self.policy.awaits)
 
     @cached_property
     def awaited(self) -> Columns:
-        """Slots -> `Pages` as the crawl's policy sees them, and how fast pages come back that were found gone."""
+        """Slots -> `Pages` as the crawl's policy sees them, with the comeback rates of gone pages."""
         return self.candidates if self.policy.awaits else self._candidates(awaits=True)
 
     def _candidates(self, *, awaits: bool) -> Columns:
@@ -167,24 +167,24 @@ class View(ImportanceView):
         )
 
     def expecting(self) -> Expecting | None:
-        """Return what says what is expected of unread pages; None before the policy is `believing` or `informed`."""
+        """Return the expectations of unread pages; None before the policy is `believing` or `informed`."""
         if self._expecting is None and self._foresight is not None:
             self._expecting = expecting_of(self.state, self.config, self.scheme, self._foresight)
         return self._expecting
 
     @cached_property
     def mirrors(self) -> Mirrors | None:
-        """Which hosts are mirrors by what was read of them; None where the crawl does not mind them."""
+        """The hosts that are mirrors, by what was read of them; None if the crawl ignores mirrors."""
         return Mirrors(self.state) if self.config.spare_mirrors else None
 
     @cached_property
     def error_bound(self) -> ErrorBound:
-        """How far off importance is at most, as of when that was asked first: every page is looked at for it."""
+        """The bound on the error of importance, as of the first access, which scans every page."""
         return error_bound(self.state, self.scheme)
 
     @cached_property
     def scope(self) -> Scope:
-        """The bounds of the crawl, with the hosts of its seeds and the pages known of each."""
+        """The scope of the crawl, with the hosts of its seeds and the number of known pages of each."""
         state = self.state
         rows = state.known.rows()
         pages = np.bincount(rows["host"], minlength=len(state.hosts))
@@ -203,17 +203,17 @@ class View(ImportanceView):
 
     @property
     def weight(self) -> str:
-        """What pages are worth to the policy, by its name: importance as long as nothing else is known."""
+        """The weight that sets the worth of pages, by its name; importance as long as nothing else is known."""
         name = self.config.weight
         return IMPORTANCE if name == ACCESS and not self.candidates.said_by_weight else name
 
     @property
     def price(self) -> float:
-        """What a unit of the budget is worth; nan where the policy has none, or it is not known yet."""
+        """The price of a unit of the budget; nan if the policy has none or it is not known yet."""
         return price_of(self.policy)
 
     def competing(self) -> CompetingPages:
-        """Return what a visit is worth to each page that could be visited now, or up to `COMPETING_S` ago."""
+        """Return the worth of a visit to each page that could be visited now, or up to `COMPETING_S` ago."""
         kept = self._competing
         if kept is None or not kept.at <= self.now < kept.at + COMPETING_S:
             values, hosts = list[Floats](), list[Slots]()
@@ -228,41 +228,41 @@ class View(ImportanceView):
         return kept
 
     def records(self, slots: Slots) -> tuple[NDArray[np.bool_], NDArray[Any]]:
-        """Return which pages have a record, shape (n,), and the records; those of the others are not theirs."""
+        """Return which pages have a record, shape (n,), and the records; those of the others are meaningless."""
         cells = self.state.table.record[slots]
         seen = (cells & np.uint32(NO_RECORD)) == 0
         return seen, self.state.records.rows[np.where(seen, cells, 0)]
 
     @property
     def context(self) -> Context:
-        """What the policy is told beside columns, as of `now`."""
+        """The policy's inputs beside columns, as of `now`."""
         return self.surroundings(self.now)
 
     def fresh(self, pages: Pages) -> Floats:
-        """Return the probability that the copy held is the page as it is now, shape (n,); nan where none is held.
+        """Return the probability that the stored copy equals the live page, shape (n,); nan without a copy.
 
-        It is what the policy believes, whether by clocks of folders or by rates alone. The copy of a page that is gone
-        is none any more.
+        It is the policy's own belief, by folder clocks or by rates alone. The copy of a gone page does not count as a
+        copy.
         """
         seen, rows = self.records(pages.slot)
         held = seen & (rows["digest"] != 0) & ~np.isin(rows["outcome"], NO_COPY)
         return np.where(held, p_fresh(self.believing, pages, self.context), np.nan)
 
     def earliest_at(self, slots: Slots) -> Floats:
-        """Return when pages may be visited again at the earliest, shape (n,): infinity for the retired.
+        """Return the earliest instant of the next visit to pages, shape (n,): infinity for retired ones.
 
-        Of pages never visited it is nan.
+        It is nan for pages never visited.
         """
         seen, rows = self.records(slots)
         at = again_at(self.state, rows["visited"], rows["misses"], self.config.refresh_after_s)
         return np.where(seen, np.where(retired(rows), np.inf, at), np.nan)
 
     def due_at(self, pages: Pages) -> Floats:
-        """Return when pages that were visited fall due, shape (n,): infinity for never, nan where it is not known.
+        """Return when visited pages fall due, shape (n,): infinity for never, nan if unknown.
 
-        That is when a visit will be worth the price, or when the policy says that a page falls due, and not before
-        `earliest_at`. Policies that know no instants have nothing but that. Others than those with a price may have to
-        read the whole journal first, and then to plan; `pages` are as they see them, from `candidates`.
+        That is when a visit will be worth the price, or when the policy says that a page falls due, but not before
+        `earliest_at`. For policies without instants it is `earliest_at` itself. Policies without a price may first
+        have to read the whole journal, and then to plan; `pages` are as they see them, from `candidates`.
         """
         due_at = self.earliest_at(pages.slot)
         if isinstance(self.policy, Priced):
@@ -279,7 +279,7 @@ class View(ImportanceView):
 
 
 def tells_instants(policy: Policy) -> bool:
-    """Whether a policy says when pages fall due: not where its queues are by value, as they are where it says nothing.
+    """Return whether a policy knows when pages fall due; not if its queues are ordered by value.
 
     >>> tells_instants(policy_of("rpuc")), tells_instants(policy_of("greedy"))
     (True, False)
@@ -288,7 +288,7 @@ def tells_instants(policy: Policy) -> bool:
 
 
 def settings(directory: Path) -> tuple[Config, str]:
-    """Return the crawl's settings, with the policy it follows; and a sentence where the defaults stand in for them."""
+    """Return the crawl's settings, with the policy it follows; and a sentence if the defaults stand in for them."""
     file = directory / FILE_NAME
     try:
         return followed(directory, load(file) if file.is_file() else Config()), ""

@@ -1,1 +1,1 @@
-"""The policy and the scheme of a crawl: made, taught, and shown all pages."""
+"""The policy and importance scheme of a crawl: creation, learning from visits, and planning."""

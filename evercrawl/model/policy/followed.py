@@ -1,6 +1,6 @@
-"""Which policy the crawl follows: the file tells that flags and the environment may have named one for a single run.
+"""The policy that a run follows, noted on disk because flags and the environment may override crawl.toml for one run.
 
-Who asks about a crawl has its crawl.toml alone to go by, and would else explain visits by a policy that was not asked.
+Without the note, queries would know crawl.toml alone, and explain visits by a policy that did not choose them.
 """
 
 from dataclasses import replace
@@ -21,14 +21,14 @@ FOLLOWED_FILE: Final = "policy.json"
 
 
 class Followed(msgspec.Struct, frozen=True):
-    """What the last run followed, or the one that is under way.
+    """The policy of the current or last run.
 
     Attributes
     ----------
     policy, policy_options
-        As its settings said.
+        As in the run's settings.
     written, written_options
-        What crawl.toml said when it began.
+        As in crawl.toml when the run began.
     """
 
     policy: str
@@ -38,12 +38,12 @@ class Followed(msgspec.Struct, frozen=True):
 
 
 def note(directory: Path, disk: Disk, config: Config) -> str:
-    """Keep what a run is about to follow, and return that as a sentence.
+    """Write a note of the policy that a run is about to follow, and return it as a sentence.
 
     Parameters
     ----------
     directory, disk
-        Of the crawl. Where there is no room nothing is kept.
+        The crawl's directory and its disk. If the disk is full, no note is written.
     config
         The settings of the run.
     """
@@ -58,10 +58,10 @@ def note(directory: Path, disk: Disk, config: Config) -> str:
 
 
 def followed(directory: Path, config: Config) -> Config:
-    """Return the settings in crawl.toml with the policy that the last run followed, or that the present one follows.
+    """Return the settings in crawl.toml with the policy of the current or last run.
 
-    It is the file's own where no run has noted another, or where it was changed there since: a parameter at once,
-    as the crawl itself takes it; the policy once the run has ended that still follows the other.
+    The file's own policy counts if no run noted another, or if the file was changed since: a changed parameter at
+    once, as in the crawl itself; a changed policy once the run that follows the former one has ended.
     """
     known = _noted(directory)
     if known is None:
@@ -72,13 +72,13 @@ def followed(directory: Path, config: Config) -> Config:
         return config
     try:
         policy_of(known.policy, known.policy_options)
-    except ConfigError:  # such as one from outside the tree, which this process does not find
+    except ConfigError:  # for example a third-party policy that this process cannot import
         return config
     return replace(config, policy=known.policy, policy_options=known.policy_options)
 
 
 def sentence(config: Config, stored: Config) -> str:
-    """Return the policy that is followed, its parameters, and what crawl.toml says where that is something else.
+    """Return the policy being followed with its parameters, and crawl.toml's own where it differs, as a sentence.
 
     >>> from evercrawl.config import Config
     >>> file = Config(policy="chile", policy_options=("a=2",))
@@ -105,7 +105,7 @@ def _named(policy: str, options: tuple[str, ...]) -> str:
 
 
 def stored(directory: Path, config: Config) -> Config:
-    """Return the settings in crawl.toml; those of the run where there are none that could be read."""
+    """Return the settings in crawl.toml; the run's settings if the file cannot be read."""
     try:
         return load(directory / FILE_NAME)
     except ConfigError:

@@ -1,4 +1,4 @@
-"""What unread pages turn out to be, learned from the journal's events: the same live and when they are read again."""
+"""Prospects of unread pages, learned from the journal's events; live learning and replay give the same result."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from evercrawl.store.table.folders import mark, marks
 from evercrawl.store.table.table import NO_RECORD
 from evercrawl.types import NO_SLOT, Outcome
 
-_PREFIX: Final = "foresight."  # of its arrays, among those of what a policy learned
-_MANY: Final = 4096  # pages whose URLs are looked up at once
+_PREFIX: Final = "foresight."  # prefix of its arrays among those of the policy's lessons
+_MANY: Final = 4096  # pages whose URLs are looked up in one batch
 _UNTOLD: Final = (Outcome.ERROR, Outcome.REFUSED)
 
 
 class _FirstVisit(NamedTuple):
-    """A page that was asked for the first time, in whose folder nobody has looked yet."""
+    """A page's first visit, in a folder that no visit has reached yet."""
 
     slot: int
     host: int
@@ -35,19 +35,19 @@ class _FirstVisit(NamedTuple):
 
 
 class Foresight:
-    """Tells `Prospects` of every visit, in order.
+    """Feeds every visit to `Prospects`, in order.
 
     Parameters
     ----------
     state
-        Where pages are.
+        The state of the pages.
     rest_s
-        How long hosts rest after a visit.
+        Pause of a host after a visit, in seconds.
 
     Attributes
     ----------
     prospects
-        What was learned.
+        The statistics learned.
     """
 
     def __init__(self, state: State, rest_s: float) -> None:
@@ -56,7 +56,7 @@ class Foresight:
         self._firsts: list[_FirstVisit] = []
 
     def take(self, event: Visit, url: str = "") -> None:
-        """Take note of a visit; without its URL, that is looked up at the next `flush`, with those of others."""
+        """Record a visit; a missing URL is looked up at the next `flush`, in a batch."""
         if event.outcome == Outcome.REFUSED:
             return
         times = self.prospects.times
@@ -80,36 +80,36 @@ class Foresight:
                     self.flush()
 
     def flush(self) -> None:
-        """Learn from the visits whose URLs were not looked up yet."""
+        """Learn from the visits whose URLs have yet to be looked up."""
         firsts, self._firsts = self._firsts, []
         for first, url in zip(firsts, self._state.urls.get_many([first.slot for first in firsts]), strict=True):
             self._learn(first, url)
 
     def saved_rows(self) -> dict[str, SavedRows]:
-        """Return what is saved block by block of all that was learned."""
+        """Return the arrays that are saved in blocks."""
         return {_PREFIX + name: rows for name, rows in self.prospects.saved_rows().items()}
 
     def rest(self) -> dict[str, NDArray[Any]]:
-        """Return the rest of what was learned."""
+        """Return everything learned that is not saved in blocks."""
         return {_PREFIX + name: rows for name, rows in self.prospects.rest().items()}
 
     def resume(self, memory: dict[str, NDArray[Any]]) -> None:
-        """Go on from `rest`, and take it out of `memory`, once the saved rows are what they were.
+        """Restore from `rest`, removing it from `memory`, once the rows saved in blocks are restored.
 
         Raises
         ------
         ValueError, KeyError
-            It is not there, or of another kind.
+            It is missing, or of another type.
         """
         self.prospects.resume(_own(memory))
 
     def restore(self, memory: dict[str, NDArray[Any]]) -> None:
-        """Go on from all that was learned, rows and rest, and take it out of `memory`.
+        """Restore everything learned, rows and rest, removing it from `memory`.
 
         Raises
         ------
         ValueError, KeyError
-            It is not there, or of another kind; then nothing was restored.
+            It is missing, or of another type; nothing is restored then.
         """
         self.prospects.restore(_own(memory))
 
@@ -126,7 +126,7 @@ class Foresight:
         )  # fmt: skip
 
     def _met(self, first: _FirstVisit, kind: int, depth: int) -> int:
-        """Return how many links there are to URLs that were known before, are of that kind, and no less deep."""
+        """Return the number of links to known URLs of that kind at the same depth or deeper."""
         state, slots = self._state, decode_slots(first.targets)
         slots = slots[slots < first.first_slot]
         if not len(slots):
@@ -139,6 +139,6 @@ class Foresight:
 
 
 def _own(memory: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Return what is of this, by the names that it has there, and take it out of `memory`."""
+    """Return this object's arrays by their local names, and remove them from `memory`."""
     names = [name for name in memory if name.startswith(_PREFIX)]
     return {name.removeprefix(_PREFIX): memory.pop(name) for name in names}

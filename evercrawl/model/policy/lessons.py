@@ -1,4 +1,4 @@
-"""What policies that learn are told of visits: the journal's events, as columns."""
+"""Lessons: the journal's visits as columns, fed to policies that learn."""
 
 import contextlib
 import math
@@ -27,11 +27,11 @@ from evercrawl.store.records.evidence import PredictedFresh, unpack_survival
 from evercrawl.types import Ints, Outcome
 
 _PAGES, _LINKS, _DATES = "lessons.pages", "lessons.links", "lessons.dates"  # among the policy's arrays
-BATCH: Final = 4096  # visits a call, at most
-MANY: Final = 256  # of which a policy is told at once: a call costs as much as five visits or so do
-PATIENCE_S: Final = 1.0  # or as soon as one of them was so long ago
+BATCH: Final = 4096  # maximum visits per call
+MANY: Final = 256  # visits fed to a policy per call: a call costs about as much as five visits
+PATIENCE_S: Final = 1.0  # or as soon as the oldest of them is this old
 _HELD: Final = np.dtype([("at", "f8"), ("digest", "u4"), ("words", "u4")])
-_HELD_CELLS: Final = Struct("=dII")  # the same, for one row: ten times as quick as by name
+_HELD_CELLS: Final = Struct("=dII")  # the same for one row: ten times as fast as by name
 _LINKED: Final = np.dtype([("size", "u4"), ("links", "u4"), ("targets", "u4")])
 _LINKED_CELLS: Final = Struct("=III")
 _WORD: Final = 0xFFFFFFFF
@@ -45,38 +45,38 @@ _VISIT: Final = np.dtype(
 
 
 class Lessons:
-    """Tells a policy of every visit, in order: those in the journal first, then each as it is remembered.
+    """Feeds every visit to a policy, in order: first those in the journal, then each as it is remembered.
 
-    What a visit says is worked out from its event, 16 bytes a visited page of what the page's last event said (28 where
-    the policy `counts_links`), and how often the dates of its site were seen to be true or false by then, so it is the
-    same when the visit is made and when it is read again. Of the digest of the content 32 bits are kept.
+    A visit's columns are computed from its event, from 16 bytes per visited page about the page's last event (28 if
+    the policy `counts_links`), and from how often the site's dates were true or false by then, so they are the same
+    live and on replay. Of the content's digest 32 bits are kept.
 
     Parameters
     ----------
     policy
-        Is told.
+        The policy that learns.
     partition
         The crawl.
     upto
-        How many events the policy is told of first; all there are, where nothing is said.
+        Number of events to learn from first; all by default.
     anew
-        Whether the journal is read from its beginning where nothing was kept of what the policy had learned. Otherwise
-        it is told of nothing then.
+        Whether to replay the journal from its beginning if no saved lessons exist. Otherwise the policy learns
+        nothing then.
     patience_s
-        How long after a visit at the latest it is time to `flush`.
+        Longest delay between a visit and the `flush` that covers it, in seconds.
     rest_s
-        How long hosts rest after a visit.
+        Pause of a host after a visit, in seconds.
 
     Attributes
     ----------
     recalled
-        Whether something had been kept; what came since is read from the journal.
+        Whether saved lessons were restored; later events are replayed from the journal.
     foresight
-        What unread pages turned out to be.
+        The prospects of unread pages.
     troubles
-        What was damaged, a sentence each.
+        Damage found, one sentence each.
     rows
-        All that is saved block by block.
+        The arrays saved in blocks.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class Lessons:
         self._held, self._linked, self._dates = SavedRows(_HELD), SavedRows(_LINKED), SavedRows(_DATED)
         self._rest_s = rest_s
         self.foresight = Foresight(self._state, rest_s)
-        self._rows: dict[int, tuple[Any, ...]] = {}  # by slot, in order: no page is there twice in one call
+        self._rows: dict[int, tuple[Any, ...]] = {}  # by slot, in order: no page occurs twice in one call
         upto = partition.journal.sequence if upto is None else upto
         rows = {_PAGES: self._held, _LINKS: self._linked, _DATES: self._dates} | self.foresight.saved_rows()
         rows |= policy.saved_rows() if isinstance(policy, SavesRows) else {}
@@ -113,22 +113,22 @@ class Lessons:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory that take what pages said last, and the dates of sites."""
+        """Memory use in bytes of the pages' last events and the sites' dates."""
         return self._held.nbytes + self._linked.nbytes + self._dates.nbytes
 
     async def save(self, settle: Callable[[], Awaitable[None]], offload: Callable[..., Awaitable[Any]]) -> None:
-        """Write what the policy has learned so far, unless it has nothing that would be kept.
+        """Write what the policy has learned so far, unless it has nothing to save.
 
         Parameters
         ----------
         settle, offload
-            As of `LessonsLog.write`.
+            As for `LessonsLog.write`.
         """
         if isinstance(self._policy, SavesRows) or self._policy.state():
             await self._log.write(self._told, settle, offload)
 
     def _told(self) -> dict[str, NDArray[Any]]:
-        """Tell the policy of all visits so far, and return what is saved as a whole, as it is now."""
+        """Feed all pending visits to the policy, and return the part that is not saved in blocks."""
         self.flush()
         policy, rest = self._policy, self._rest()
         return (
@@ -136,14 +136,14 @@ class Lessons:
         )
 
     def _rest(self) -> dict[str, NDArray[Any]]:
-        """Return what is no row of a policy that saves rows, and of what is expected of unread pages."""
+        """Return all state outside the rows of the policy and of the prospects."""
         policy = self._policy
         return self.foresight.rest() | (policy.rest() if isinstance(policy, SavesRows) else {})
 
     def _recall(self, kept: Kept) -> bool:
-        """Take up what was kept; return whether it was of the right kind."""
+        """Restore saved lessons; return whether they had the right form."""
         memory, policy = kept.memory, self._policy
-        if kept.placed:  # the rows are what they were
+        if kept.placed:  # the rows are restored
             self.foresight.resume(memory)
             if isinstance(policy, SavesRows):
                 policy.resume_rows(memory)
@@ -153,7 +153,7 @@ class Lessons:
         with contextlib.suppress(ValueError, KeyError):
             held, linked, of_sites = (memory.pop(name) for name in (_PAGES, _LINKS, _DATES))
             of_policy = dict(memory)
-            Foresight(self._state, self._rest_s).restore(of_policy)  # whether it can be taken up
+            Foresight(self._state, self._rest_s).restore(of_policy)  # whether it can be restored
             if (held.dtype, linked.dtype, of_sites.dtype) == (_HELD, _LINKED, _DATED):
                 policy.restore(of_policy)
                 self.foresight.restore(memory)
@@ -169,7 +169,7 @@ class Lessons:
         self.settle()
 
     def follow(self, event: Event) -> None:
-        """Take note of an event of the journal that the state has taken in; `settle` tells of it."""
+        """Take in an event of the journal that the state has folded; `settle` feeds it to the policy."""
         if isinstance(event, Visit):
             self.foresight.take(event)
             self._take(event)
@@ -177,12 +177,12 @@ class Lessons:
             self._forget(event.slot)
 
     def settle(self) -> None:
-        """Tell the policy of all that was taken note of."""
+        """Feed all pending events to the policy."""
         self.foresight.flush()
         self.flush()
 
     def learned(self, visit: Remembered) -> None:
-        """Take note of a visit, which the policy is told of at the next `flush`, or before."""
+        """Take in a visit, which is fed to the policy at the next `flush` or earlier."""
         self.foresight.take(visit.event, visit.reading.exchange.request.url)
         self._take(visit.event)
 
@@ -193,11 +193,11 @@ class Lessons:
         self._told_by = min(self._told_by, event.at + self._patience_s)
 
     def due(self, now: float) -> bool:
-        """Whether it is time to `flush`: there are many visits, or one of them was a while ago."""
+        """Whether it is time to `flush`: many visits are pending, or one of them is old."""
         return now >= self._told_by or len(self._rows) >= MANY
 
     def flush(self) -> None:
-        """Tell the policy of the visits that it was not told of yet."""
+        """Feed the pending visits to the policy."""
         if self._rows:
             rows = np.array(list(self._rows.values()), _VISIT)
             self._rows.clear()
@@ -213,7 +213,7 @@ class Lessons:
         same = bool(seen and flags & UNCHANGED)
         said = (event.digest ^ event.digest >> 32) & _WORD
         news = bool(read and seen and not same) and changed(said, event.words, digest, words)
-        sent_for = flags & LISTED_TRUE  # by an announcement: how old the change is then tells of no rate
+        sent_for = flags & LISTED_TRUE  # by an announcement: then the age of the change says nothing about the rate
         known = news and 0 < event.changed_at < event.at and not sent_for
         site = int(self._state.site_of[event.host])
         known = known or (read and not seen and self._likely(site, event))
@@ -238,12 +238,12 @@ class Lessons:
         )  # fmt: skip
 
     def _number(self, slot: int) -> int:
-        """Return the number of a page's record; one whose content was lost keeps it."""
+        """Return the index of a page's record; a page whose content was lost keeps it."""
         number = self._state.record_of(slot)
         return self._state.lost[slot] if number is None else number
 
     def _links(self, event: Visit, number: int, *, seen: bool) -> tuple[int, int, bool]:
-        """Return how large a page is, to how many others it links, and whether these are others than before."""
+        """Return a page's size, its number of links, and whether the links differ from before."""
         cells, place = self._linked.upto(number + 1).data, number * _LINKED_CELLS.size
         size, links, before = _LINKED_CELLS.unpack_from(cells, place)
         targets, relinked = before, False
@@ -256,9 +256,9 @@ class Lessons:
         return size, links, relinked
 
     def _likely(self, site: int, event: Visit) -> bool:
-        """Tell whether the date of a page that was never read before is believed: unless most of its site's are false.
+        """Return whether to believe the date of a page's first reading: unless most of its site's are false.
 
-        What it tells is how pages belong together, and a site on which that is of no use learns so.
+        The date shows which pages change together; where that does not help, the site learns so.
         """
         if not 0 < event.changed_at < event.at - dates.MOMENT_S:
             return False
@@ -266,7 +266,7 @@ class Lessons:
         return dates.likely(good, bad)
 
     def _place(self, rows: NDArray[Any]) -> None:
-        """Say where the pages are that were read for the first time."""
+        """Tell the policy the places of the pages read for the first time."""
         first: Ints = np.flatnonzero(rows["name"] * self._policy.learns_places)
         if len(first):
             state, slots = self._state, rows["slot"][first]
@@ -276,7 +276,7 @@ class Lessons:
             rows["folder"][first], rows["name"][first] = folders, names
 
     def _forget(self, slot: int) -> None:
-        """Take a page for one that was never read: its content was lost."""
+        """Treat a page whose content was lost as unread."""
         self.flush()
         number = self._number(slot)
         for rows, kind in ((self._held, _HELD), (self._linked, _LINKED)):
@@ -286,5 +286,5 @@ class Lessons:
 
 
 def _predicted(event: Visit) -> float:
-    """Return how likely the copy was said to be fresh; nan where nothing was said."""
+    """Return the predicted probability that the copy was fresh; nan without a prediction."""
     return PredictedFresh.unpack(event.predicted_fresh).probability if event.predicted_fresh else math.nan

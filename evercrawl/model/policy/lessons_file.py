@@ -1,9 +1,9 @@
-"""What a policy has learned, kept on disk with each snapshot, so that the journal need not be read from its beginning.
+"""A policy's lessons, saved with each snapshot so that the journal need not be replayed from its beginning.
 
-The files can be lost: the journal has all of it. Each says up to where of the journal it goes, and what follows is
-learned from there. Two generations are kept; a damaged one gives way to the older, and that to the journal. Rows are in
-files of blocks beside (`lessons_log`); files of version 2 held all there was, and those of version 3 a row of which
-nothing is wanted any more.
+The files can be rebuilt from the journal. Each notes its offset in the journal, and later events are replayed from
+there. Two generations are kept; if one is damaged, the older is read, and failing that the journal. Rows are in
+separate files of blocks (`lessons_log`); files of version 2 contained everything, and those of version 3 one row that
+is no longer used.
 """
 
 import ast
@@ -38,40 +38,40 @@ _BEFORE: Final = 3
 _FORMER: Final = frozenset({"cohorts_most"})
 """Columns that the version before had besides."""
 MAGIC: Final = b"EVERLESS"
-_LEVEL: Final = -1  # faster than copying would be where memory has to be asked for
+_LEVEL: Final = -1  # faster than a copy into newly allocated memory
 _PIECE_BYTES: Final = 1 << 20
 
 
 class _Array(msgspec.Struct, array_like=True):
     name: str
-    kind: str  # of its rows, as `numpy.lib.format` describes it
+    kind: str  # dtype of its rows, as in `numpy.lib.format`
     shape: tuple[int, ...]
 
 
 class _Column(msgspec.Struct, array_like=True):
     name: str
     kind: str
-    shape: tuple[int, ...]  # the first: how many rows there are
+    shape: tuple[int, ...]  # the first: the number of rows
     bits: int  # a block has 2^bits rows
 
 
 class LessonsHead(msgspec.Struct, array_like=True):
-    """What a file is of; its first piece.
+    """The header of a lessons file; its first piece.
 
     Attributes
     ----------
     version, policy, epoch
-        Of the format; the policy's class; when the crawl began.
+        The format's version; the policy's class; when the crawl began.
     sites, sites_digest
-        How many there were, and a digest of their names, for visits are told with their numbers.
+        Number of sites, and a digest of their names, because visits refer to sites by number.
     sequence, position
-        Events learned from, and the journal offset from which to go on.
+        Number of events learned from, and the journal offset to resume at.
     arrays
-        What follows, in pieces.
+        The arrays that follow, in pieces.
     columns, segments
-        Rows that are in blocks, and the files that have these.
+        Rows saved in blocks, and the files that contain them.
     hashes
-        What tells the hashes of the crawl, by which folders are known, from those under other secrets.
+        A fingerprint of the crawl's hash secret, under which folders are hashed.
     """
 
     version: int
@@ -88,16 +88,16 @@ class LessonsHead(msgspec.Struct, array_like=True):
 
 
 class Kept(NamedTuple):
-    """What was kept.
+    """Saved lessons.
 
     Attributes
     ----------
     position
-        The journal's offset up to which it goes.
+        The journal offset up to which they go.
     memory
-        The arrays that are in the file.
+        The arrays in the file.
     placed
-        Where the blocks are; of an older version there are none, and the rows are among the arrays.
+        Where the blocks are; an older version has none, and its rows are among the arrays.
     """
 
     position: int
@@ -108,7 +108,7 @@ class Kept(NamedTuple):
 def head_of(
     partition: Partition, policy: Learns, memory: Mapping[str, NDArray[Any]], rows: Mapping[str, SavedRows]
 ) -> LessonsHead:
-    """Return what to say of that which a policy has learned from the journal as it is now."""
+    """Return the header for lessons learned from the journal as it is now."""
     journal, state = partition.journal, partition.state
     columns = [
         _Column(name, repr(_described(each.kind.base)), (len(each), *each.kind.shape), each.bits)
@@ -122,7 +122,7 @@ def head_of(
 
 
 def file_of(head: LessonsHead, memory: Mapping[str, NDArray[Any]]) -> list[bytes]:
-    """Return the file that keeps what a policy has learned, in parts; arrays are pressed to a quarter."""
+    """Return the lessons file in parts; arrays are compressed to about a quarter."""
     file = [MAGIC, packed(msgspec.msgpack.encode(head))]
     press = zstandard.ZstdCompressor(level=_LEVEL).compress
     for rows in memory.values():
@@ -132,9 +132,9 @@ def file_of(head: LessonsHead, memory: Mapping[str, NDArray[Any]]) -> list[bytes
 
 
 def keep(disk: Disk, sequence: int, file: list[bytes]) -> None:
-    """Write what a policy has learned from the first `sequence` events, which are on the disk.
+    """Write the lessons learned from the first `sequence` events, which are on disk.
 
-    Where there is no room for it, what was kept before stays.
+    If the disk is full, the former file stays.
     """
     with contextlib.suppress(NoRoomError):
         disk.replace(stamped.stamped(stamped.LESSONS, sequence), file)
@@ -142,7 +142,7 @@ def keep(disk: Disk, sequence: int, file: list[bytes]) -> None:
 
 
 def segments_named(disk: Disk) -> list[BlockSegment]:
-    """Return the files of blocks that some kept file names."""
+    """Return the block files that some lessons file refers to."""
     named = list[BlockSegment]()
     for name in stamped.names(disk, stamped.LESSONS):
         with contextlib.suppress(*_DAMAGED):
@@ -157,17 +157,16 @@ def kept_of(
     rows: Mapping[str, SavedRows],
     rest: Mapping[str, NDArray[Any]],
 ) -> tuple[Kept | None, list[str]]:
-    """Return the newest that was kept of a policy, and a sentence for each file that is damaged.
+    """Return the newest saved lessons of a policy, and a sentence for each damaged file.
 
     Parameters
     ----------
     upto
-        Number of events that are to be learned from: what knows more is passed over, as is what another policy learned,
-        or another version wrote.
+        Number of events to learn from: files that go further are ignored, as are those of other policies or versions.
     rows
-        Filled with what they held, where they were saved in blocks.
+        Filled from the saved blocks, if there are any.
     rest
-        Arrays of the kinds that there have to be beside them.
+        Arrays of the types that are required beside them.
     """
     disk, troubles = partition.disk, list[str]()
     for name in stamped.names(disk, stamped.LESSONS):
@@ -177,7 +176,7 @@ def kept_of(
                 memory = {array.name: _array(array, parts) for array in head.arrays}
                 return Kept(head.position, memory, _filled(disk, head, rows)), troubles
         except _DAMAGED as error:
-            if disk.size(name):  # else a crawl that runs has just deleted it
+            if disk.size(name):  # otherwise a running crawl has just deleted it
                 troubles.append(f"{name} is damaged ({error}); what it knew is learned again from the journal")
     return None, troubles
 
@@ -186,7 +185,7 @@ _DAMAGED: Final = (StoreError, ValueError, TypeError, SyntaxError, msgspec.Msgsp
 
 
 def _filled(disk: Disk, head: LessonsHead, rows: Mapping[str, SavedRows]) -> list[PlacedFrame]:
-    """Fill rows from blocks, all of which are known to be there, and whole, before the first is touched."""
+    """Fill rows from blocks, after checking that all blocks are present and whole."""
     placed = list(frames(disk, LEARNED, head.segments))
     blocks = {column.name: blocks_of(column.shape[0], column.bits) for column in head.columns}
     for name, count in blocks.items():
@@ -205,7 +204,7 @@ def _read(disk: Disk, name: str) -> tuple[LessonsHead, Iterator[memoryview]]:
 
 
 def _alike(head: LessonsHead, rows: Mapping[str, SavedRows], rest: Mapping[str, NDArray[Any]]) -> bool:
-    """Whether rows are of the same kinds, and what else there has to be; of an older version that is seen later."""
+    """Return whether rows have the expected types, and what else is required; an older version is checked later."""
     if head.version == WHOLE:
         return True
     kinds = {name: (repr(_described(each.kind.base)), each.kind.shape, each.bits) for name, each in rows.items()}
@@ -213,7 +212,7 @@ def _alike(head: LessonsHead, rows: Mapping[str, SavedRows], rest: Mapping[str, 
     there = all(
         name in arrays
         and arrays[name].kind == repr(_described(each.dtype))
-        and (each.dtype.names is not None or arrays[name].shape == each.shape)  # of records there may be any number
+        and (each.dtype.names is not None or arrays[name].shape == each.shape)  # the number of records may vary
         for name, each in rest.items()
     )
     columns = [column for column in head.columns if head.version == VERSION or column.name not in _FORMER]
@@ -221,7 +220,7 @@ def _alike(head: LessonsHead, rows: Mapping[str, SavedRows], rest: Mapping[str, 
 
 
 def _fits(head: LessonsHead, partition: Partition, policy: Learns) -> bool:
-    """Whether that is what this policy learned in this crawl, from this very journal."""
+    """Return whether the header is of this policy, this crawl and this journal."""
     state = partition.state
     if (head.policy, head.epoch) != (type(policy).__name__, state.epoch) or head.version not in (
         WHOLE,
@@ -245,7 +244,7 @@ def _digest(names: NumberedNames, first: int) -> int:
 
 
 def _array(said: _Array, rest: Iterator[memoryview]) -> NDArray[Any]:
-    """Put an array together of its pieces."""
+    """Assemble an array from its pieces."""
     kind = np.lib.format.descr_to_dtype(ast.literal_eval(said.kind))
     raw = np.empty(math.prod(said.shape) * kind.itemsize, np.uint8)
     for first in range(0, len(raw), _PIECE_BYTES):

@@ -1,8 +1,8 @@
-"""What a policy has learned, written at the cost of what changed, while the crawl goes on learning.
+"""Incremental saving of a policy's lessons while the crawl goes on learning.
 
-Sums must not count an event twice, so what is kept is of one instant. Blocks that changed are copied a megabyte at a
-time; what is written to meanwhile is copied again, and so on, until so little is left that it can be copied at once:
-that is the instant.
+Sums must not count an event twice, so a save has to be consistent at one instant. Changed blocks are copied a
+megabyte at a time; blocks changed meanwhile are copied again, until the rest is small enough to copy at once: that is
+the instant.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ _PASSES: Final = 16
 
 
 class LessonsLog:
-    """Writes what a policy has learned.
+    """Writes a policy's lessons.
 
     Parameters
     ----------
     partition, policy
-        Whose lessons.
+        The crawl and the policy.
     rows
-        What is saved block by block.
+        The arrays saved in blocks.
     placed
-        Where blocks are that were saved before.
+        Where blocks saved earlier are.
     """
 
     def __init__(
@@ -62,16 +62,16 @@ class LessonsLog:
         settle: Callable[[], Awaitable[None]],
         offload: Callable[..., Awaitable[Any]],
     ) -> None:
-        """Write what was learned so far; where there is no room for it, what was kept before stays.
+        """Write the lessons so far; if the disk is full, the former ones stay.
 
         Parameters
         ----------
         told
-            Has the policy told of all visits so far, and returns what is no row.
+            Feeds all pending visits to the policy, and returns the state outside rows.
         settle
-            Returns once every event so far is on the disk.
+            Returns once every event so far is on disk.
         offload
-            Runs a function where it does not hold up the crawl, and returns its result.
+            Runs a function without blocking the crawl, and returns its result.
         """
         taken = {name: list["Slots"]() for name in self._rows}
         try:
@@ -116,7 +116,7 @@ class LessonsLog:
         return sum(len(blocks) * self._rows[name].block_bytes for name, blocks in due.items())
 
     def _parts(self, due: Mapping[str, Slots]) -> Iterator[tuple[str, Slots]]:
-        """Yield the blocks that are to be copied at a time."""
+        """Yield the blocks to copy, in batches."""
         for name, blocks in due.items():
             many = max(COPIED_BYTES // self._rows[name].block_bytes, 1)
             for first in range(0, len(blocks), many):

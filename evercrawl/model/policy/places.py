@@ -1,4 +1,4 @@
-"""Where pages are: keys of their folders, and of their names."""
+"""Places of pages: hash keys of their folders and of their file names."""
 
 from collections.abc import Iterable
 
@@ -7,16 +7,16 @@ from evercrawl.types import Keys
 
 
 def places(urls: Iterable[str], sites: Iterable[str], hasher: Hasher) -> tuple[Keys, Keys]:
-    """Return keys of pages' folders and of their names, shape (n,) each.
+    """Return keys of pages' folders and of their file names, shape (n,) each.
 
     Parameters
     ----------
     urls
         Normalised.
     sites
-        The site of each page: pages of one name are on one site, pages of one folder even on one host.
+        The site of each page: a key of a name is per site, a key of a folder per host.
     hasher
-        Hashes as the crawl has them.
+        The crawl's hasher.
 
     Examples
     --------

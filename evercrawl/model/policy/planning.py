@@ -1,4 +1,4 @@
-"""When policies that plan look at all pages together."""
+"""When a planning policy sees all pages together."""
 
 import math
 from collections.abc import Callable
@@ -17,16 +17,16 @@ AGAIN_S: Final = 1.0
 
 
 class Planning:
-    """Shows a policy every page that was visited, as soon as there is one, and whenever it wants to see them again.
+    """Shows a policy all visited pages as soon as there is one, and whenever it asks again.
 
     Parameters
     ----------
     policy
-        Is shown the pages.
+        The policy that plans.
     state
-        Knows which pages were visited.
+        The state, which knows the visited pages.
     columns, surroundings
-        Slots -> their columns; what the policy is told beside them.
+        Maps slots to columns; the policy's surroundings.
     """
 
     def __init__(
@@ -34,10 +34,10 @@ class Planning:
     ) -> None:
         self._policy, self._state, self._columns, self._surroundings = policy, state, columns, surroundings
         self._next_at = -math.inf
-        self._noted: dict[str, float] | None = None  # by the last plan, and not by the journal yet
+        self._noted: dict[str, float] | None = None  # from the last plan, and not yet in the journal
 
     def turn(self, now: float, unread: int) -> bool:
-        """Have the policy plan, where it is time, and say whether it did; `unread` pages wait that nobody visited."""
+        """Let the policy plan if it is time, and return whether it did; `unread` pages wait for a first visit."""
         if now < self._next_at or not self._state.records.count:
             return False
         _, seen = to_try(self._state)
@@ -50,9 +50,9 @@ class Planning:
         return True
 
     def noted(self, now: float) -> Noted | None:
-        """Return what has to be in the journal before a visit is made by the last plan; None where it is, or nothing.
+        """Return the plan that must be journalled before a visit made by it; None if nothing is pending.
 
-        A plan by which nothing is visited need not outlive the run.
+        A plan that causes no visit need not outlive the run.
         """
         noted, self._noted = self._noted, None
         return Noted(now, noted) if noted else None

@@ -1,4 +1,4 @@
-"""The policy of a crawl, made as its settings say."""
+"""Policies by name, with the parameters that settings give."""
 
 import difflib
 import inspect
@@ -17,15 +17,15 @@ _NAMES: Final = "'{}' is no parameter of {}; {}"
 
 
 def policy_of(name: str, options: Sequence[str] = (), source: str = "") -> Policy:
-    """Return the policy of that name, its parameters as `options` say: NAME=VALUE each, or POLICY.NAME=VALUE.
+    """Return the policy of that name with the parameters in `options`: NAME=VALUE or POLICY.NAME=VALUE each.
 
-    What is said of other policies is checked, and passed over. `source` is where the options stand, for messages.
+    Options of other policies are checked and then ignored. `source` names the place of the options in messages.
 
     Raises
     ------
     ConfigError
-        Where there is no such policy, or none that an option names, it cannot be followed by a crawl, or an option is
-        none of its parameters or no value for it; the message says what is possible.
+        The policy, or one that an option names, does not exist or cannot be followed by a crawl; or an option is not
+        one of its parameters or has an invalid value. The message lists what is possible.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def kind_of(name: str) -> type[Policy]:
     Raises
     ------
     ConfigError
-        There is none; the message says which there are.
+        There is none; the message lists those there are.
     """
     kind = catalog.pick(schedule.policies, Policy, name, _followed)  # type: ignore[type-abstract]
     _check_promise(name, kind)
@@ -63,7 +63,7 @@ def kind_of(name: str) -> type[Policy]:
 
 
 def _check_promise(name: str, kind: type[Policy]) -> None:
-    """See that a class keeps the promise as it is now: it may have been written for an earlier version."""
+    """Check that a class implements the current protocol: it may have been written for an earlier version."""
     for method in _ASKED:
         taken = list(inspect.signature(getattr(kind, method)).parameters)
         if taken[2:] == ["now"]:
@@ -92,12 +92,12 @@ def names() -> list[str]:
 
 
 def _followed(kind: type[Policy]) -> bool:
-    """Whether a crawl can follow it."""
+    """Return whether a crawl can follow it."""
     return not kind.clairvoyant
 
 
 def parameters(kind: type[Policy]) -> dict[str, float | str]:
-    """Return the parameters of a policy, and what each is where nobody says otherwise.
+    """Return the parameters of a policy with their defaults.
 
     >>> from evercrawl.schedule.policies.xyleme import Xyleme
     >>> parameters(Xyleme)
@@ -108,7 +108,7 @@ def parameters(kind: type[Policy]) -> dict[str, float | str]:
 
 
 def values_of(name: str, kind: type[Policy], options: Sequence[str]) -> dict[str, float | str]:
-    """Return the values that options give to the parameters of a policy; numbers where their defaults are numbers.
+    """Return the parameter values that options set; numbers where the defaults are numbers.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def values_of(name: str, kind: type[Policy], options: Sequence[str]) -> dict[str
 
 
 def _check(owner: str, options: Sequence[str]) -> None:
-    """See that another policy could be made with what is said of it; one from outside the tree need not be found."""
+    """Check options of another policy by constructing it; a third-party one need not be importable."""
     if ":" in owner:
         return
     try:

@@ -1,4 +1,4 @@
-"""The scheme of importance of a crawl: what the settings ask for, what the store has to know of it, and who judges."""
+"""The importance scheme of a crawl: the one the settings ask for, its stored form, and its implementation."""
 
 import inspect
 from typing import Any, Final
@@ -32,7 +32,7 @@ _UNSWITCHED: Final = (
 
 
 def kind_of(name: str) -> type[Importance]:
-    """Return the scheme that is called `name`.
+    """Return the scheme called `name`.
 
     Raises
     ------
@@ -48,14 +48,14 @@ def kind_of(name: str) -> type[Importance]:
 
 
 def scheme_of(begun: Scheme, state: State | None = None) -> Importance:
-    """Return what judges importance in a crawl that learns it so.
+    """Return the importance scheme of a crawl from its stored form.
 
     Parameters
     ----------
     begun
-        How importance is learned.
+        The stored form.
     state
-        The crawl at an instant: a window whose size is in visits or time is as long as that comes to there.
+        The crawl at an instant, which sets the length of a window sized in visits or time.
 
     Examples
     --------
@@ -72,17 +72,17 @@ def scheme_of(begun: Scheme, state: State | None = None) -> Importance:
 
 
 def length_of(begun: Scheme, window: Window, state: State) -> WindowLength:
-    """Return what keeps a window as long as its size comes to while a crawl goes on."""
+    """Return the object that keeps a window's length in step with its size while the crawl runs."""
     return WindowLength(window, split(begun.window)[1], state)
 
 
 def stored(name: str, internal: float = 1.0, window: str = AUTO, trusted: tuple[str, ...] = ()) -> Scheme:
-    """Return what the store has to know of a scheme.
+    """Return the stored form of a scheme.
 
     Parameters
     ----------
     name, window
-        In the catalogue; `AUTO` for the scheme's own window, and for schemes without windows it does not matter.
+        Names in the catalogue; `AUTO` is the scheme's own window. Schemes without windows ignore it.
     internal, trusted
         As in `Scheme`.
 
@@ -113,11 +113,11 @@ def wanted(config: Config, now: Scheme | None = None, *, alone: bool = False) ->
     Parameters
     ----------
     config
-        The settings; what they leave open is as it is, or as is best for a crawl that begins.
+        The settings; what they leave open stays as it is, or is the default for a new crawl.
     now
-        The crawl's so far; None for a new one.
+        The crawl's current scheme; None for a new crawl.
     alone
-        Whether a new crawl is of one site only, so that links within it are all there is.
+        Whether a new crawl covers one site only, so that all links are internal.
 
     Raises
     ------
@@ -150,11 +150,11 @@ def wanted(config: Config, now: Scheme | None = None, *, alone: bool = False) ->
 
 
 def _virtual(config: Config, now: Scheme) -> dict[str, Any]:
-    """Return what the settings say of the virtual page; what they leave open is as it is."""
+    """Return the settings of the virtual page; what they leave open stays as it is."""
     virtual = now.virtual if config.virtual_page == AUTO else config.virtual_page
     if virtual == "focused" and config.virtual_spends == "at-once":
         raise ConfigError("virtual_page = focused spends in its turn; leave out virtual_spends = at-once")
-    held = now.in_turn and (now.virtual != "focused" or virtual == "focused")  # as that one is in any case
+    held = now.in_turn and (now.virtual != "focused" or virtual == "focused")  # as is always the case for that scheme
     in_turn = held if config.virtual_spends == AUTO else config.virtual_spends == "in-turn"
     return {
         "tax": now.tax if config.tax == AUTO else float(config.tax),
@@ -174,6 +174,6 @@ def _default_window(kind: type[Importance]) -> str:
 
 
 def unswitched(partition: Partition) -> str:
-    """Return what there is to say of a crawl that was left in the midst of a switch."""
+    """Return a message about a crawl that was interrupted during a switch of schemes."""
     rest = "its past anew" if partition.birth.judged is None else "the rest of its past"
     return _UNSWITCHED.format(partition.scheme.name, rest)

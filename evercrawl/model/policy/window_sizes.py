@@ -1,9 +1,9 @@
-"""How large a window of importance is: in its own unit, in visits a page, or in time; and what that is in G-time.
+"""Sizes of importance windows: in the window's own unit, in visits per page or in time, converted to G-time.
 
-A window runs by G-time, the cash that visits move. `interpolation:4` is four units of it. `interpolation:8v` is as much
-as moves while each page that was read is visited eight times on the mean, and `interpolation:90d` as much as moved in
-the last ninety days: both are worked out anew as the crawl goes on. A window of measures is as long as its measures
-are apart, so it has a number of them (`variable:8`).
+A window is measured in G-time, the cash that visits move. `interpolation:4` is four units of it. `interpolation:8v`
+is the cash that moves while each read page is visited eight times on average, and `interpolation:90d` the cash that
+moved in the last ninety days: both are recomputed as the crawl goes on. A window of measures is sized by their number
+(`variable:8`), whatever the time between them.
 """
 
 import re
@@ -39,7 +39,7 @@ class WindowSize(NamedTuple):
     Attributes
     ----------
     amount
-        How much of the unit.
+        Number of units.
     unit
         `own` (G-time, or measures), `visits` (a page), or `s`.
     """
@@ -49,12 +49,12 @@ class WindowSize(NamedTuple):
 
 
 def split(text: str) -> tuple[str, WindowSize | None]:
-    """Return the name of a window, and its size where one is given.
+    """Return the name of a window, and its size if one is given.
 
     Raises
     ------
     ConfigError
-        The size is none; the message says how to write one.
+        The size is invalid; the message says how to write one.
 
     Examples
     --------
@@ -83,14 +83,14 @@ def _positive(text: str, amount: float, unit: str) -> WindowSize:
 
 
 def window_of(text: str) -> Window:
-    """Return the window of that name and size; of its usual size where none is given.
+    """Return the window of that name and size; the default size if none is given.
 
-    Until a crawl says how fast cash moves (`WindowLength`), eight visits a page are those of greedy order.
+    Until a crawl shows how fast cash moves (`WindowLength`), eight visits a page are converted as for greedy order.
 
     Raises
     ------
     ConfigError
-        There is no such window, or none of such a size; the message says which there are.
+        There is no such window, or it cannot have that size; the message lists those there are.
 
     Examples
     --------
@@ -116,19 +116,19 @@ def window_of(text: str) -> Window:
 
 
 class WindowLength:
-    """Keeps a window as long as its size in visits or time comes to, by what the crawl has moved so far.
+    """Keeps a window's length equal to its size in visits or time, by the cash the crawl has moved so far.
 
-    In visits it is as long as the clock G advances while each page that was read is visited so often on the mean. In
-    time it is as long as the clock G advanced in the last so many seconds, or, while the crawl is younger, as it
-    would have at the mean pace so far. When each page was last visited, and where the clock stood then, is in the
-    records, so nothing else has to be kept for a restart.
+    In visits, the length is the advance of the clock G while each read page is visited that often on average. In
+    time, it is the advance of G over the last `amount` seconds or, while the crawl is younger, that at the mean pace
+    so far. The records contain each page's last visit and the clock at that visit, so nothing else is stored for a
+    restart.
 
     Parameters
     ----------
     window
-        Whose length is set.
+        The window whose length is set.
     size
-        In `visits` or `s`; with another the length stays.
+        A size in `visits` or `s`; with another unit the length stays.
     state
         The crawl.
     """
@@ -140,7 +140,7 @@ class WindowLength:
         self._at, self._clock = _points(state) if self._fits and size is not None and size.unit == "s" else ([], [])
 
     def renew(self, at: float) -> None:
-        """Set the length at the instant of a visit, s since the epoch; instants do not go back."""
+        """Set the length at the instant of a visit, in seconds since the epoch; instants must not decrease."""
         if not self._fits or self._size is None:
             return
         self._visits += 1
@@ -160,7 +160,7 @@ class WindowLength:
             self._window.resize(max(self._size.amount * turn, _LEAST))
 
     def _note(self, at: float, clock: float) -> None:
-        """Keep where the clock stands, and of what is too old for the window the last alone."""
+        """Record the clock, and drop all but the last of the points that are older than the window."""
         assert self._size is not None
         self._at.append(at)
         self._clock.append(clock)
@@ -170,7 +170,7 @@ class WindowLength:
     def _in_time(self, at: float) -> float:
         assert self._size is not None
         began, now = at - self._size.amount, self._clock[-1]
-        if began < self._at[0]:  # the crawl is younger: as if it had always gone at its pace
+        if began < self._at[0]:  # the crawl is younger: extrapolate at its mean pace
             passed = at - self._at[0]
             moved = now - self._clock[0]
             return moved / passed * self._size.amount if passed > 0 and moved > 0 else self._window.length
@@ -178,7 +178,7 @@ class WindowLength:
 
 
 def _points(state: State) -> tuple[list[float], list[float]]:
-    """Return instants, ascending, and where the clock G stood at each, from the pages' last visits."""
+    """Return instants, ascending, and the clock G at each, from the pages' last visits."""
     rows = state.records.rows[: state.records.count]
     rows = rows[:: max(len(rows) // (64 * _POINTS), 1)]
     rows = rows[rows["mark"] > 0]

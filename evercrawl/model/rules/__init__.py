@@ -1,1 +1,1 @@
-"""What may enter a crawl, and when a page may be asked for."""
+"""Rules of admission to a crawl, and of when a page may be requested."""

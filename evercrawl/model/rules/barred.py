@@ -1,4 +1,4 @@
-"""Which known pages the rules of a crawl's scope keep out: two bits a page, worked out some pages at a time."""
+"""Known pages that the scope's rules keep out: two bits per page, judged in batches."""
 
 from typing import Final
 
@@ -12,24 +12,24 @@ from evercrawl.types import NO_SLOT, Slots
 
 JUDGED: Final = 1 << 10
 """Pages that are judged by their text at a time: two or three milliseconds."""
-_BY_HOST: Final = 1 << 16  # by host and depth alone: a millisecond
+_BY_HOST: Final = 1 << 16  # by host and depth alone: one millisecond
 
 
 class Barred:
-    """Pages that must not be requested, and those of them that were taken out of the queues.
+    """Pages that must not be requested, and those of them that were removed from the queues.
 
     Parameters
     ----------
     state, scope
-        The known pages, and the rules.
+        The known pages, and the scope.
 
     Attributes
     ----------
     bits, dropped
-        A bit for each page, by slot, the low bits of a byte first: the rules keep it out, as far as it was judged; and
-        it waits nowhere because of that.
+        One bit per page each, by slot, low bits of a byte first: whether the rules keep it out, as far as judged; and
+        whether it was removed from the queues for that.
     count
-        How many pages are kept out, as far as they were judged.
+        Number of pages kept out, as far as judged.
     """
 
     def __init__(self, state: State, scope: Scope) -> None:
@@ -40,7 +40,7 @@ class Barred:
         self.count = 0
 
     def judge(self, start: int) -> int:
-        """Judge some pages from slot `start` on, a multiple of eight; return before which slot it stopped."""
+        """Judge pages from slot `start` on, a multiple of eight; return the slot after the last one judged."""
         stop = min(start + (JUDGED if self._scope.by_text else _BY_HOST), self._state.known.count)
         out = self._judged(start, stop)
         part = self.bits[start // 8 : (stop + 7) // 8]
@@ -49,7 +49,7 @@ class Barred:
         return stop
 
     def drop(self, slot: int) -> None:
-        """Take note of a page that was kept out when its turn came."""
+        """Record that a page's turn came and it was kept out."""
         bit = np.uint8(1 << (slot & 7))
         if not self.bits[slot >> 3] & bit:
             self.bits[slot >> 3] |= bit
@@ -57,9 +57,9 @@ class Barred:
         self.dropped[slot >> 3] |= bit
 
     def lifted(self, start: int, most: int) -> tuple[Slots, int]:
-        """Return up to about `most` pages from slot `start` on that are kept out no more, and before where it stopped.
+        """Return up to about `most` pages from slot `start` on that are let in again, and the slot to resume at.
 
-        They wait again, for all that this knows.
+        From then on they count as queued again.
         """
         stop = min(start + most, self._state.known.count)
         part = slice(start // 8, (stop + 7) // 8)
@@ -69,10 +69,10 @@ class Barred:
         return slots, stop
 
     def rule(self, slot: int, url: str) -> str:
-        """Return the rule that keeps a page out now; "" where none does."""
+        """Return the rule that keeps a page out now; "" if none does."""
         if not self._scope.by_depth:
             rule = self._scope.keeps_out(url, 0, seed=False)
-            if not rule or not self._scope.by_page:  # a seed may only do more
+            if not rule or not self._scope.by_page:  # seeds are exempt from some rules only
                 return rule
         row = self._state.known.row(slot)
         depth = int(row["depth"])

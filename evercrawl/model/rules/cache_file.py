@@ -1,4 +1,4 @@
-"""Small tables in SQLite that outlive a run and can be lost: what they do not say is asked for again."""
+"""Small SQLite caches that outlive a run; if lost, their contents are requested again."""
 
 import contextlib
 import sqlite3
@@ -9,16 +9,16 @@ from evercrawl.store.disk.tables import see_tables
 
 
 def opened(path: str, schema: str, probe: str) -> sqlite3.Connection:
-    """Return a cache; a damaged one is made anew, and where there is no room for one memory serves.
+    """Return a cache; a damaged one is replaced, and a full disk is replaced by memory.
 
     Parameters
     ----------
     path
-        Of the file; ":memory:" keeps nothing.
+        The file; ":memory:" stores nothing.
     schema
-        The statement that makes its table where there is none.
+        The statement that creates its table if missing.
     probe
-        A query that an undamaged cache of this version answers.
+        A query that succeeds on an undamaged cache of this version.
     """
     with contextlib.suppress(sqlite3.Error):
         return _opened(path, schema, probe)
@@ -31,8 +31,8 @@ def opened(path: str, schema: str, probe: str) -> sqlite3.Connection:
 
 
 def read(path: Path, query: str, *values: str) -> list[tuple[Any, ...]]:
-    """Return what a cache answers, without a trace in its directory; [] if it cannot."""
-    way = "ro" if path.with_name(f"{path.name}-wal").exists() else "ro&immutable=1"  # nothing is made beside it
+    """Return the rows of a query to a cache, leaving its directory untouched; [] if the query fails."""
+    way = "ro" if path.with_name(f"{path.name}-wal").exists() else "ro&immutable=1"  # no file is created beside it
     try:
         with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode={way}", uri=True)) as cache:
             see_tables(cache)
@@ -44,7 +44,7 @@ def read(path: Path, query: str, *values: str) -> list[tuple[Any, ...]]:
 def _opened(path: str, schema: str, probe: str) -> sqlite3.Connection:
     cache = sqlite3.connect(path, isolation_level=None, timeout=5.0)
     try:
-        cache.execute("PRAGMA trusted_schema=OFF")  # the file may be a stranger's
+        cache.execute("PRAGMA trusted_schema=OFF")  # the file may be untrusted
         see_tables(cache)
         cache.execute("PRAGMA journal_mode=WAL")
         cache.execute("PRAGMA synchronous=NORMAL")

@@ -1,8 +1,8 @@
-"""How many other sites link to each site: estimates that take 8 bytes a site, whatever links there are.
+"""Estimated number of other sites that link to each site, in 8 bytes per site, whatever the number of links.
 
-A site has 64 bits, and each site that links to it sets the one that their numbers are hashed to, however often it
-links. Of a site that most bits of are set, registers are kept beside them, as by HyperLogLog. Up to three linking sites
-the estimate is nearly always right, and beyond it is so within some tenths.
+A site has 64 bits, and each site that links to it sets the bit that the pair's numbers hash to, however often it
+links. Once most bits of a site are set, it also gets registers as in HyperLogLog. Up to three linking sites the
+estimate is nearly always exact, and beyond that within some tenths.
 
 References
 ----------
@@ -33,12 +33,12 @@ _ESTIMATES: Final = tuple(round(-BITS * math.log1p(-bits / BITS)) for bits in ra
 
 
 class LinkingSites:
-    """Counts, for each site, the others that link to it.
+    """Counts the other sites that link to each site.
 
     Parameters
     ----------
     capacity
-        Sites there may be; address space is reserved for all of them.
+        Maximum number of sites; address space is reserved for all of them.
 
     Examples
     --------
@@ -54,11 +54,11 @@ class LinkingSites:
         self._row: dict[int, int] = {}  # sites with registers
 
     def nbytes(self, sites: int) -> int:
-        """Return the bytes of memory in use, where there are so many sites."""
+        """Return the memory use in bytes for that number of sites."""
         return sites * self._bits.itemsize + len(self._row) * (REGISTERS + 100)
 
     def note(self, source: int, targets: Iterable[int]) -> None:
-        """Take note that one site links to others."""
+        """Record that one site links to others."""
         for target in targets:
             if target != source:
                 mixed = _mixed_one(source, target)
@@ -68,7 +68,7 @@ class LinkingSites:
                     self._note_more(np.array([target]), np.array([mixed], np.uint64))
 
     def note_many(self, sources: Ints, targets: Ints) -> None:
-        """Take note of pairs of sites, of which the first links to the second; each shape (n,)."""
+        """Record pairs of sites, the first of which links to the second; shape (n,) each."""
         other = sources != targets
         targets, mixed = targets[other], _mixed(sources[other], targets[other])
         np.bitwise_or.at(self._bits, targets, np.uint64(1) << (mixed & np.uint64(BITS - 1)))
@@ -77,19 +77,19 @@ class LinkingSites:
             self._note_more(targets[most], mixed[most])
 
     def _note_more(self, targets: Ints, mixed: Keys) -> None:
-        """Let registers know of pairs, by the hash of each."""
+        """Update registers with the hash of each pair."""
         different, which = np.unique(targets, return_inverse=True)
         rows = np.array([self._row.setdefault(target, len(self._row)) for target in different.tolist()])[which]
         place, rest = mixed >> np.uint64(6) & np.uint64(REGISTERS - 1), mixed >> np.uint64(14)
-        rank = 51 - np.frexp(rest.astype(np.float64))[1]  # zeros before the first of 50 bits, and one
+        rank = 51 - np.frexp(rest.astype(np.float64))[1]  # one more than the zeros before the first set bit of 50
         np.maximum.at(self._registers, (rows, place.astype(np.int64)), rank.astype(np.uint8))
 
     def knows(self, source: int, target: int) -> bool:
-        """Whether one site that links to another is counted; a few that are not are taken for ones that are."""
+        """Return whether a link between two sites was counted; false positives are possible, but rare."""
         return bool(self._bits.item(target) >> (_mixed_one(source, target) & BITS - 1) & 1)
 
     def count(self, target: int) -> int:
-        """Return about how many sites link to one."""
+        """Return the estimated number of sites that link to one."""
         set_bits = self._bits.item(target).bit_count()
         row = self._row.get(target) if set_bits >= FULL else None
         counted = _ESTIMATES[min(set_bits, FULL)]

@@ -1,4 +1,4 @@
-"""robots.txt of every origin: asked for before the first page, kept for a day at most, also across restarts."""
+"""robots.txt of every origin: requested before its first page, cached for at most a day, also across restarts."""
 
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -10,40 +10,40 @@ from evercrawl.model.rules.robots_file import CLOSED, MOST_BYTES, RobotsFile, Ro
 from evercrawl.parse.urls import normalise
 from evercrawl.types import Exchange, Request
 
-MOST_DELAY_S: Final = 300.0  # a longer Crawl-delay is taken for this
+MOST_DELAY_S: Final = 300.0  # a longer Crawl-delay is capped to this
 RETRY_MOST_S: Final = 3600.0
-MOST_HELD_BYTES: Final = 32 << 20  # of files whose rules are in memory, where they take four to thirteen times the room
-HELD_S: Final = 120.0  # for which the rules of an origin are in memory that nobody asks about
-ENTRY_BYTES: Final = 512  # that they take beside the file
+MOST_HELD_BYTES: Final = 32 << 20  # of files whose parsed rules are in memory, at four to thirteen times their size
+HELD_S: Final = 120.0  # after which unused rules of an origin are dropped from memory
+ENTRY_BYTES: Final = 512  # overhead beside the file
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 
 
 @dataclass(slots=True)
 class OriginRules:
-    """What one origin (scheme, host, port) lets us do.
+    """The rules that one origin (scheme, host, port) sets for this crawler.
 
     Attributes
     ----------
     rules
-        For our product token; None lets everything or nothing pass, by `open`.
+        The rules for our product token; None allows everything or nothing, according to `open`.
     open
         Whether anything may be fetched.
     expires_at
-        Ask again after that.
+        Expiry; the file is requested again after it.
     delay_s
-        Crawl-delay, None where there is none.
+        Crawl-delay; None without one.
     failures
-        Answers in a row that closed the site (5xx, no answer).
+        Consecutive failures that closed the site (5xx or no response).
     reason
-        What the last of them was, class first; "" where the file, or that there is none, is known.
+        The last of them, its class first; "" if the file, or its absence, is known.
     sitemaps
-        Those that the file names.
+        The sitemaps that the file names.
     size_bytes
-        Of the file.
+        Size of the file.
     used_at
-        When somebody asked last.
+        Time of the last look-up.
     optouts
-        What the file asks of those who train models, as bits of `OptOut`.
+        Opt-outs from model training in the file, as bits of `OptOut`.
     """
 
     rules: Rules | None = None
@@ -60,41 +60,41 @@ class OriginRules:
 
 @dataclass(frozen=True, slots=True)
 class RobotsTag:
-    """Says that an exchange asks for an origin's robots.txt, after `hops` redirects."""
+    """Marks an exchange as a request for an origin's robots.txt, after `hops` redirects."""
 
     origin: str
     hops: int = 0
 
 
 class RobotsKeeper:
-    """The rules of every origin met, and a cache of them in SQLite.
+    """The rules of every origin met, backed by an SQLite cache.
 
     Parameters
     ----------
     path
-        SQLite file; ":memory:" keeps nothing.
+        SQLite file; ":memory:" stores nothing.
     agent
         Our product token.
     deadline_s
-        Bound on one request for robots.txt.
+        Time limit of one request for robots.txt.
     most_bytes
-        Of the cache, as in `RobotsFile`.
+        Size limit of the cache, as in `RobotsFile`.
     """
 
     def __init__(self, path: str, agent: str, deadline_s: float, most_bytes: int = MOST_BYTES) -> None:
         self._agent = agent
         self._deadline_s = deadline_s
-        self._of: OrderedDict[str, OriginRules] = OrderedDict()  # those that were asked about last stand last
+        self._of: OrderedDict[str, OriginRules] = OrderedDict()  # least recently used first
         self._held_bytes = 0
         self._file = RobotsFile(path, most_bytes)
 
     @property
     def held(self) -> int:
-        """How many origins have their rules in memory."""
+        """Number of origins whose rules are in memory."""
         return len(self._of)
 
     def of(self, origin: str, now: float) -> OriginRules | None:
-        """Return the rules that hold at `now`; None when they have to be asked for."""
+        """Return the rules valid at `now`; None if they have to be requested."""
         known = self._of.get(origin)
         if known is None:
             known = self._recall(origin, now)
@@ -107,11 +107,11 @@ class RobotsKeeper:
         return known if known.expires_at > now else None
 
     def last(self, origin: str) -> OriginRules:
-        """Return the rules of an origin that were last learned in this run, whether they still hold or not."""
+        """Return the last rules of an origin learned in this run, expired or not."""
         return self._of.get(origin) or self._failed(origin) or OriginRules()
 
     def request(self, origin: str, url: str = "", hops: int = 0) -> Request:
-        """Return the request for an origin's robots.txt, or for where it has moved to."""
+        """Return the request for an origin's robots.txt, or for its redirect target."""
         return Request(
             url or f"{origin}/robots.txt",
             RobotsTag(origin, hops),
@@ -121,7 +121,7 @@ class RobotsKeeper:
         )
 
     def moved(self, exchange: Exchange) -> Request | None:
-        """Return the request for where the answer says the file is; None where it says nothing of the kind."""
+        """Return the request for the redirect target of a response; None if it is no redirect."""
         tag = exchange.request.tag
         assert isinstance(tag, RobotsTag)
         if exchange.status not in _REDIRECTS or tag.hops >= ROBOTS_REDIRECTS:
@@ -131,12 +131,12 @@ class RobotsKeeper:
         return self.request(tag.origin, target, tag.hops + 1) if target else None
 
     def learn(self, exchange: Exchange, now: float, age_s: float = 0.0) -> OriginRules:
-        """Take in the final answer, which was given so long ago, and return the rules that apply from now on."""
+        """Store the final response, whose age is given, and return the rules that apply from now on."""
         tag = exchange.request.tag
         assert isinstance(tag, RobotsTag)
         error = exchange.error
         if (exchange.truncated and len(exchange.body) >= MAX_ROBOTS_BYTES) or len(exchange.wire) >= MAX_ROBOTS_BYTES:
-            error = ""  # our own cap: the first part is read
+            error = ""  # truncated by our own limit: the part received is used
         elif exchange.truncated:
             error = error or "truncated"
         what = verdict(exchange.status, error)
@@ -162,7 +162,7 @@ class RobotsKeeper:
         self._file.close()
 
     def _hold(self, origin: str, rules: OriginRules, now: float) -> None:
-        """Keep rules in memory; those that nobody asks about make room, and come from the cache when wanted."""
+        """Keep rules in memory, evicting unused ones, which are read from the cache when needed."""
         self._forget(origin)
         self._of[origin], rules.used_at = rules, now
         self._held_bytes += rules.size_bytes + ENTRY_BYTES
@@ -188,12 +188,12 @@ class RobotsKeeper:
 
     def _recall(self, origin: str, now: float) -> OriginRules | None:
         row = self._file.get(origin)
-        if row is None or row.expires_at > now + DEFAULT_FRESH_S:  # none is kept for so long: the clock was set back
+        if row is None or row.expires_at > now + DEFAULT_FRESH_S:  # beyond any lifetime: the clock was set back
             return None
         return self._parsed(row.body, row.expires_at) if row.verdict != CLOSED else self._failed(origin)
 
     def _failed(self, origin: str) -> OriginRules | None:
-        """Return what is known in this run of an origin whose file could not be fetched; None where it could."""
+        """Return the failure of an origin's file in this run; None if it was fetched."""
         row = self._file.get(origin)
         if row is None or row.verdict != CLOSED:
             return None

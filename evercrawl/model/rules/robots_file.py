@@ -1,4 +1,4 @@
-"""The robots.txt files of a crawl on the disk: a table of bounded size, of which no site has more than its part."""
+"""A crawl's robots.txt files on disk: a table of bounded size, with a quota per site."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ ROBOTS_FILE: Final = "robots.sqlite"
 CLOSED: Final = "disallow_all"
 """Verdict of an origin whose file could not be fetched."""
 MOST_BYTES: Final = 256 << 20
-SITE_PART: Final = 64  # of all that a site may have, in any case two files
-ROW_BYTES: Final = 200  # that a row takes beside origin and body, twice in an index
-_LEFT: Final = 0.9  # of the bound, that making room leaves
-_AT_ONCE: Final = 256  # rows that are deleted together
-_SITES: Final = 1 << 12  # whose sums are at hand
+SITE_PART: Final = 64  # of the total, a site's quota; at least two files
+ROW_BYTES: Final = 200  # overhead of a row beside origin and body, including two index entries
+_LEFT: Final = 0.9  # of the limit, left in use after eviction
+_AT_ONCE: Final = 256  # rows deleted in one batch
+_SITES: Final = 1 << 12  # whose sums are cached
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS robots (
     origin TEXT PRIMARY KEY, verdict TEXT NOT NULL, body BLOB NOT NULL, expires_at REAL NOT NULL
@@ -38,16 +38,16 @@ _INDEXES: Final = (
 
 
 class RobotsRow(NamedTuple):
-    """What is kept of an origin.
+    """The stored row of an origin.
 
     Attributes
     ----------
     verdict, body
-        As `fetch.robots_policy.verdict` has it; the file, or why it could not be fetched.
+        As in `fetch.robots_policy.verdict`; the file, or the reason why it could not be fetched.
     expires_at
-        Ask again after that, in seconds since the epoch.
+        Expiry, in seconds since the epoch.
     failures
-        How often in a row it could not be fetched.
+        Consecutive failures to fetch it.
     """
 
     verdict: str
@@ -65,14 +65,14 @@ _WRONG: Final = (
 
 
 class RobotsFile:
-    """Files by origin; those that expire first make room for others. What it does not say is asked for again.
+    """Files by origin; those that expire first are evicted first. Missing ones are requested again.
 
     Parameters
     ----------
     path
-        SQLite file; ":memory:" keeps nothing. One of 0.1 gets the columns that it lacks.
+        SQLite file; ":memory:" stores nothing. A file of version 0.1 is migrated.
     most_bytes
-        Of bodies, origins and rows.
+        Size limit, counting bodies, origins and rows.
     """
 
     def __init__(self, path: str, most_bytes: int = MOST_BYTES) -> None:
@@ -90,11 +90,11 @@ class RobotsFile:
 
     @property
     def size_bytes(self) -> int:
-        """Bytes that are taken, as they are counted."""
+        """Size in bytes, as counted against the limit."""
         return self._bytes
 
     def get(self, origin: str) -> RobotsRow | None:
-        """Return what is kept of an origin; of one that could not be asked, only what this run found out."""
+        """Return the row of an origin; for an unreachable one, only what this run found out."""
         try:
             asked = "SELECT verdict, body, expires_at, failures, run FROM robots WHERE origin = ?"
             found = self._table.execute(asked, (origin,)).fetchone()
@@ -105,7 +105,7 @@ class RobotsFile:
         return RobotsRow(*found[:4])
 
     def put(self, origin: str, row: RobotsRow) -> None:
-        """Keep what is known of an origin; where there is no room on the disk, nothing is."""
+        """Store the row of an origin; if the disk is full, nothing is stored."""
         site, size = _site_of(origin), len(row.body) + 2 * (len(origin) + ROW_BYTES)
         with contextlib.suppress(sqlite3.Error):
             was = self._table.execute("SELECT size FROM robots WHERE origin = ?", (origin,)).fetchone()
@@ -122,11 +122,11 @@ class RobotsFile:
                 self._make_room()
 
     def close(self) -> None:
-        """Close it."""
+        """Close the file."""
         self._table.close()
 
     def _complete(self) -> None:
-        """Add what a table of an older version lacks."""
+        """Add the columns that a table of an older version lacks."""
         there = {name for _, name, *_ in self._table.execute("PRAGMA table_info(robots)")}
         for name, kind in _ADDED.items():
             if name not in there:
@@ -140,7 +140,7 @@ class RobotsFile:
             self._table.execute(index)
 
     def _of_site(self, site: str, grown: int) -> int:
-        """Return the bytes of a site, which has just grown by so many."""
+        """Return the bytes of a site, which has just grown by the given amount."""
         known = self._sites.pop(site, None)
         if known is None:
             known = self._one("SELECT COALESCE(SUM(size), 0) FROM robots WHERE site = ?", site) - grown
@@ -163,7 +163,7 @@ class RobotsFile:
             pass
 
     def _delete(self, query: str, least_bytes: float, *values: str) -> int:
-        """Delete the first rows that a query returns, until so much is free; return how many."""
+        """Delete the first rows of a query until the given space is free; return their number."""
         gone = list[tuple[str]]()
         freed = 0
         for origin, site, size in self._table.execute(query, (*values, _AT_ONCE)).fetchall():
@@ -186,12 +186,12 @@ def _site_of(origin: str) -> str:
 
 
 def unreachable(path: Path) -> dict[str, str]:
-    """Return the origins in a crawl's cache whose robots.txt could not be fetched, and why; {} if it cannot say."""
+    """Return the origins in a crawl's cache whose robots.txt could not be fetched, with reasons; {} on failure."""
     rows = cache_file.read(path, "SELECT origin, body FROM robots WHERE verdict = ? ORDER BY origin", CLOSED)
     return {origin: bytes(body).decode(errors="replace") for origin, body in rows}
 
 
 def stored(path: Path, origin: str) -> tuple[bytes, float] | None:
-    """Return the robots.txt of an origin in a crawl's cache, and until when it holds; None where there is none."""
+    """Return the robots.txt of an origin in a crawl's cache, and its expiry; None if there is none."""
     query = "SELECT body, expires_at FROM robots WHERE origin = ? AND verdict != ?"
     return next(((bytes(body), float(at)) for body, at in cache_file.read(path, query, origin, CLOSED)), None)

@@ -1,7 +1,7 @@
-"""Which URLs belong to a crawl.
+"""The scope: which URLs belong to a crawl.
 
-The same rules hold twice: for URLs that links lead to, before these become known, and for known pages, before each is
-requested. A page that was known before a rule is thus bound by it from the moment it is set.
+The same rules are applied twice: to link targets before they become known, and to known pages before each request. A
+page that was known before a rule was set is therefore bound by it at once.
 """
 
 from collections.abc import Callable
@@ -13,30 +13,30 @@ from evercrawl.config.site_rules import UNSET, Sites
 from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname
 
-_ASKED: Final = 1 << 16  # hosts whose answer is kept
-_BARRED: Final = 1 << 14  # URLs remembered as out: pages link to the same ones again and again
+_ASKED: Final = 1 << 16  # hosts whose result is cached
+_BARRED: Final = 1 << 14  # out-of-scope URLs remembered: pages link to the same ones repeatedly
 
 
 class Scope:
-    """The bounds of a crawl.
+    """The scope of a crawl.
 
     Parameters
     ----------
     config
-        `scope`, `include`, `exclude`, `max_depth` and `max_pages_per_host`, and what sections say of single sites.
+        `scope`, `include`, `exclude`, `max_depth` and `max_pages_per_host`, and the sections of single sites.
     pages_of
-        Host name -> pages known of it.
+        Maps a host name to the number of its known pages.
 
     Attributes
     ----------
     version
-        Changes whenever the answers may.
+        Changes whenever results may change.
     """
 
     def __init__(self, config: Config, pages_of: Callable[[str], int]) -> None:
         self._roots: set[str] = set()  # hosts of seeds
-        self._asked: dict[str, bool] = {}  # what `holds` said
-        self._barred: set[str] = set()  # of which `bars` said so
+        self._asked: dict[str, bool] = {}  # results of `holds`
+        self._barred: set[str] = set()  # for which `bars` is true
         self._pages_of = pages_of
         self.version = 0
         self._take(config)
@@ -62,18 +62,18 @@ class Scope:
         self._barred.clear()
 
     def change(self, config: Config) -> None:
-        """Go by other settings from now on; the hosts of the seeds stay."""
+        """Apply other settings from now on; the hosts of the seeds stay."""
         self._take(config)
 
     def add_root(self, host: str) -> None:
-        """Let the host of a seed (and, with scope "domains", its registrable domain) belong."""
+        """Add the host of a seed (and, with scope "domains", its registrable domain)."""
         if host not in self._roots:
             self._roots.add(host)
             self._domains.add(site(host))
             self._forget()
 
     def rules(self) -> tuple[str, ...]:
-        """Return what may keep known pages out, each as a line of crawl.toml.
+        """Return the rules that may keep known pages out, each as a line of crawl.toml.
 
         Examples
         --------
@@ -87,14 +87,14 @@ class Scope:
         return (*kind, *depth, *include, *(_exclude_rule(pattern) for pattern in self._exclude), *of_sites)
 
     def keeps_out(self, url: str, depth: int, *, seed: bool) -> str:
-        """Return the rule by which a known page is not to be requested, as `rules` names it; "" where it may be.
+        """Return the rule by which a known page must not be requested, as in `rules`; "" if there is none.
 
         Parameters
         ----------
         url, depth
-            Of the page.
+            The page's URL and depth.
         seed
-            Whether a person named it: then it need not match `include`, which is for what links lead to.
+            Whether it is a seed, which need not match `include`: that setting is for link targets.
         """
         own = self._of(url)
         if own is not None and own.max_depth != UNSET:
@@ -110,7 +110,7 @@ class Scope:
         return self.excludes(url)
 
     def excludes(self, url: str) -> str:
-        """Return the rule by which nothing at a URL is requested, be it a page or not; "" where there is none."""
+        """Return the rule by which nothing at a URL may be requested, page or not; "" if there is none."""
         for pattern in self._exclude:
             if pattern.search(url):
                 return _exclude_rule(pattern)
@@ -118,7 +118,7 @@ class Scope:
         return own.excludes(url) if own is not None else ""
 
     def _of(self, url: str) -> "_Bounds | None":
-        """Return what bounds the site of a URL alone."""
+        """Return the bounds of a URL's own site."""
         rules = self._sites.of(hostname(url)) if self._bounds else None
         return self._bounds.get(rules.name) if rules is not None else None
 
@@ -129,12 +129,12 @@ class Scope:
 
     @property
     def by_depth(self) -> bool:
-        """Whether it takes its depth to judge a page."""
+        """Whether judging a page takes its depth."""
         return bool(self._max_depth or self._bounds)
 
     @property
     def by_page(self) -> bool:
-        """Whether it takes more than its URL to judge a page: how it was found."""
+        """Whether judging a page takes more than its URL: how it was found."""
         return bool(self._max_depth or self._include or self._bounds)
 
     @property
@@ -144,14 +144,14 @@ class Scope:
 
     @property
     def most_depth(self) -> int:
-        """Links from a seed to a page at most, whatever its site; 0 = any number, or as many as its site has."""
+        """Maximum depth of pages, whatever their site; 0 = unlimited, or set per site."""
         return self._max_depth if not self._bounds else 0
 
     def _include_rule(self) -> str:
         return f"include = {[pattern.pattern for pattern in self._include]}"
 
     def holds(self, host: str) -> bool:
-        """Whether a host belongs, whatever its pages are."""
+        """Return whether a host is in scope, whatever its pages are."""
         if self._kind == "any" and not self._scoped:
             return True
         answer = self._asked.get(host)
@@ -167,7 +167,7 @@ class Scope:
         return kind == "any" or (site(host) in self._domains if kind == "domains" else host in self._roots)
 
     def bars(self, url: str) -> bool:
-        """Whether a URL is out by its host or its text alone, at whatever depth it is found."""
+        """Return whether a URL is out of scope by its host or text alone, at any depth."""
         if url in self._barred:
             return True
         if self.holds(hostname(url)) and not self._text_excludes(url):
@@ -178,11 +178,11 @@ class Scope:
         return True
 
     def allows(self, url: str, depth: int, more: int = 0) -> bool:
-        """Whether a URL found `depth` links away from a seed belongs, if `more` pages of its host are about to."""
+        """Return whether a URL at depth `depth` is in scope if `more` pages of its host are about to become known."""
         return not self.excluded_by(url, depth, more)
 
     def excluded_by(self, url: str, depth: int, more: int = 0) -> str:
-        """Return the name of the setting that keeps such a URL out; "" where it belongs."""
+        """Return the name of the setting that keeps a URL out; "" if it is in scope."""
         own, host = self._of(url), hostname(url)
         most_depth = own.max_depth if own is not None and own.max_depth != UNSET else self._max_depth
         if most_depth and depth > most_depth:
@@ -204,7 +204,7 @@ class Scope:
 
 
 class _Bounds:
-    """What a section says of which pages of its site belong."""
+    """The bounds that a section sets for the pages of its site."""
 
     def __init__(self, rules: SiteRules) -> None:
         self._name = f'[site."{rules.name}"]'
@@ -237,7 +237,7 @@ def _exclude_rule(pattern: UrlPattern) -> str:
 
 
 def _matches(patterns: list[UrlPattern], url: str) -> bool:
-    """Whether one of the patterns is found in a URL; a loop, for a generator costs as much as a search."""
+    """Return whether a pattern matches within a URL; a loop, because a generator costs as much as a search."""
     for pattern in patterns:  # noqa: SIM110
         if pattern.search(url):
             return True

@@ -1,12 +1,11 @@
-"""Results of sites' own search forms: links to them are pages without end, and only so many are taken in.
+"""Result pages of sites' own search forms: an endless supply of pages, of which a limited number is admitted.
 
-What is a result the forms that a site's pages hold tell (`parse.forms.search_forms`): the address that one is sent to,
-with the name of its field in the query. A form speaks for its own site alone, for else anybody could keep us from the
-pages of others. Forms are not remembered from run to run: pages of results hold the form that made them.
+A URL is a result if it is the target of a search form on the site's pages (`parse.forms.search_forms`) with the name
+of the form's field in the query. A form counts for its own site only; otherwise anyone could keep us from the pages
+of others. Forms are not stored between runs: result pages contain the form that made them.
 
-How many results of a site are known already is counted when it is first asked. Where many URLs are known they are gone
-through in rounds, a few with each page, for all sites at once that are to be counted; up to the end of its round a site
-has as many as were found so far.
+The known results of a site are counted on first use. If many URLs are known, they are scanned in rounds, a few with
+each page, for all sites being counted; until its round ends, a site's count is that found so far.
 """
 
 from collections import Counter, deque
@@ -33,28 +32,28 @@ _LOOKED_AT: Final = 64
 
 
 class SearchResults:
-    """Knows sites' search forms, and counts the results that were taken in.
+    """Knows the sites' search forms, and counts the results admitted.
 
     Parameters
     ----------
     state
-        What is known already.
+        The state of the pages.
     most
-        Results that are taken in of a site; 0 for any number.
+        Maximum number of results admitted per site; 0 = unlimited.
     """
 
     def __init__(self, state: State, most: int) -> None:
         self._state, self._most = state, most
-        self._fields: dict[str, set[str]] = {}  # by the address that a form is sent to
+        self._fields: dict[str, set[str]] = {}  # by the form's target address
         self._forms = Counter[int]()  # addresses, by site
         self._taken: dict[int, int] = {}  # results, by site
-        self._wanted = Rows("?")  # sites that are being counted
-        self._until: dict[int, tuple[int, int, int]] = {}  # by site: in which round, up to where; URLs known before it
+        self._wanted = Rows("?")  # sites being counted
+        self._until: dict[int, tuple[int, int, int]] = {}  # by site: its round and its end; URLs known before it
         self._ends: deque[tuple[int, int, int, int]] = deque()  # the same, and the site, in order
         self._round = self._at = 0
 
     def learned(self, host: int, forms: Iterable[str]) -> None:
-        """Take in the search forms of a page of a host."""
+        """Record the search forms of a page of a host."""
         own = int(self._state.site_of[host])
         for form in forms if self._most else ():
             address, _, name = form.partition("?")
@@ -65,10 +64,10 @@ class SearchResults:
                     continue
                 self._forms[own] += 1
             self._fields.setdefault(address, set()).add(name)
-            self._taken.pop(own, None)  # some that are known may be results, as we see now
+            self._taken.pop(own, None)  # known URLs may turn out to be results
 
     def within(self, urls: Sequence[str]) -> list[str]:
-        """Return those of `urls`, none of them known, that are no results, or of which there are not too many yet."""
+        """Return the unknown `urls` that are no results, or results within the limit."""
         if not self._fields:
             return list(urls)
         if self._until:
@@ -84,14 +83,14 @@ class SearchResults:
         return taken
 
     def admitted(self, urls: Iterable[str]) -> None:
-        """Count URLs that became known."""
+        """Count newly known URLs."""
         for url in urls if self._fields else ():
             of = self._result_of(url)
             if of in self._taken:
                 self._taken[of] += 1
 
     def _result_of(self, url: str) -> int | None:
-        """Return the site whose search form a URL is a result of; None where it is none."""
+        """Return the site of whose search form a URL is a result; None if it is none."""
         address, mark, query = url.partition("?")
         names = self._fields.get(address) if mark else None
         if names is None or not any(part.partition("=")[0] in names for part in query.split("&")):
@@ -99,7 +98,7 @@ class SearchResults:
         return self._state.site_number(hostname(address))
 
     def _count(self, of: int) -> int:
-        """Return how many results of a site are known; counted at the first question, and kept from then on."""
+        """Return the number of known results of a site; counted on first use, then kept up to date."""
         if of not in self._taken:
             state, known = self._state, self._state.known.count
             self._taken[of] = 0
@@ -115,7 +114,7 @@ class SearchResults:
         return self._taken[of]
 
     def _go_on(self) -> None:
-        """Look at some more of what is known, for all sites that are being counted."""
+        """Scan some more known URLs, for all sites being counted."""
         known, first = self._state.known.count, self._at
         last = min(first + WITH_A_PAGE, known)
         wanted = self._wanted.upto(len(self._state.sites))

@@ -1,4 +1,4 @@
-"""How long a page is left alone after a visit, whatever another would be worth."""
+"""The minimum time between two visits of a page, whatever its worth."""
 
 from typing import Any, Final
 
@@ -11,20 +11,20 @@ from evercrawl.types import Floats
 
 LEFT_ALONE: Final = "silent_until_"
 """Begins the names of the state's notes on until when a host is left alone for its silence; its number follows."""
-_DOUBLED: Final = 16  # times, at most
+_DOUBLED: Final = 16  # maximum number of doublings
 
 
 def wait_s(misses: ArrayLike, refresh_after_s: float) -> Floats:
-    """Return the least time between two visits: each in a row that found a page gone or in trouble doubles it.
+    """Return the minimum time between two visits; each consecutive visit that found a page gone or failed doubles it.
 
-    So a page is left alone for about as long as it has been gone.
+    So the wait is about as long as the page has been gone.
 
     Parameters
     ----------
     misses
-        Such visits in a row; shape (n,).
+        Consecutive visits of that kind; shape (n,).
     refresh_after_s
-        The least time between two visits of a page that is there.
+        The minimum time between two visits of a page that exists.
 
     Examples
     --------
@@ -36,14 +36,14 @@ def wait_s(misses: ArrayLike, refresh_after_s: float) -> Floats:
 
 
 def again_at(state: State, visited: NDArray[Any], misses: NDArray[Any], refresh_after_s: float) -> Floats:
-    """Return the instants before which pages are not visited again, by these columns of their records, shape (n,)."""
+    """Return the earliest instants of the next visits to pages, from the columns of their records, shape (n,)."""
     return state.epoch + visited / TICKS_PER_S + wait_s(misses, refresh_after_s)
 
 
 def silent_until(state: State) -> dict[int, float]:
-    """Return until when hosts are left alone that said nothing while too many were waited for, as far as it is noted.
+    """Return the end of the rest of hosts that did not respond while too many were pending, as far as noted.
 
-    As the last snapshot has it, of some hundred hosts.
+    From the last snapshot, for a few hundred hosts.
     """
     noted = {name.removeprefix(LEFT_ALONE): at for name, at in state.notes.items() if name.startswith(LEFT_ALONE)}
     return {int(host): at for host, at in noted.items() if host.isdigit() and int(host) < len(state.hosts)}

@@ -1,1 +1,1 @@
-"""Reading back what is kept."""
+"""Reading back a stored crawl."""

@@ -1,4 +1,4 @@
-"""Answers read back from the archive, their codings undone."""
+"""Responses read back from the archive and decoded."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ HTML: Final = ("text/html", "application/xhtml+xml")
 
 
 def answer_of(partition: Partition, event: Visit) -> Stored:
-    """Return the archived answer that has the content of a visit; a revisit record leads to an earlier one.
+    """Return the archived response with a visit's content; a revisit record refers to an earlier one.
 
     Raises
     ------
@@ -32,9 +32,9 @@ def answer_of(partition: Partition, event: Visit) -> Stored:
 
 
 def exchange_of(event: Visit, answer: Stored, most_bytes: int | None = None) -> Exchange:
-    """Return what an archived answer was before it was archived, its body decoded as far as the visit read it.
+    """Return an archived response as an exchange, its body decoded as far as the visit read it.
 
-    Of a longer body than `most_bytes` no more than that is decoded.
+    At most `most_bytes` of the body are decoded.
     """
     size_bytes = event.size_bytes if most_bytes is None else min(event.size_bytes, most_bytes)
     request = Request(answer.url, max_wire_bytes=max(len(answer.wire), 1), max_body_bytes=size_bytes)
@@ -46,7 +46,7 @@ def exchange_of(event: Visit, answer: Stored, most_bytes: int | None = None) -> 
 
 
 def is_html(mime: str, body: bytes) -> bool:
-    """Whether a body is read as HTML: its type says so, or it has none and begins like it.
+    """Return whether a body is read as HTML: by its type, or without one, by how it begins.
 
     >>> is_html("text/html", b""), is_html("", b" <p>"), is_html("text/plain", b"<p>")
     (True, True, False)
@@ -55,7 +55,7 @@ def is_html(mime: str, body: bytes) -> bool:
 
 
 def instant(at: float) -> str:
-    """Return seconds since the epoch as people read them.
+    """Return seconds since the epoch in readable form.
 
     >>> instant(86400.9)
     '1970-01-02 00:00:00 UTC'

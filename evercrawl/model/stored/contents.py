@@ -1,4 +1,4 @@
-"""From the bytes of one body to what they say: a plain function, which any process can carry out."""
+"""Parsing of one body into its content: a pure function that can run in any process."""
 
 import traceback
 from typing import Any, Final
@@ -33,32 +33,32 @@ _OF_RENDERED: Final = ("content-language", "x-robots-tag", "tdm-reservation", "c
 
 
 class Body(msgspec.Struct, array_like=True, frozen=True):
-    """A body to be read, with all that reading it depends on.
+    """A body to be parsed, with everything its parsing depends on.
 
     Attributes
     ----------
     url, headers, http_version
-        Where it came from, and those response headers that say how to read it.
+        Its origin, and the response headers that affect parsing.
     data, packed
-        The bytes; whether transfer and content codings have yet to be undone.
+        The bytes; whether they are still encoded (transfer and content codings).
     max_wire_bytes, max_body_bytes
-        Caps on undoing them.
+        Limits on decoding.
     truncated
-        Whether it is known to have ended early.
+        Whether it is known to be incomplete.
     held, held_rest
-        Digest of the content that is held, which need not be read again, in two words; 0 where there is none.
+        Digest of the stored content, which need not be parsed again, in two words; 0 without any.
     agent
-        The name that directives for robots may speak to.
+        The product token that robots directives may name.
     text
-        Whether the words themselves are wanted, for a search index.
+        Whether to return the text itself, for a search index.
     secret
-        Of the crawl, under which contents and URLs are hashed; see `Hasher`.
+        The crawl's secret, with which contents and URLs are hashed; see `Hasher`.
     former
-        Whether the content held has a digest of before the crawl had a secret.
+        Whether the stored digest predates the crawl's secret.
     links
-        Whether the links of an HTML page are wanted.
+        Whether to return the links of an HTML page.
     requisites
-        Whether it is wanted what the page needs to be shown.
+        Whether to return the page requisites.
     """
 
     url: str
@@ -79,44 +79,45 @@ class Body(msgspec.Struct, array_like=True, frozen=True):
     requisites: bool = False
 
     def __repr__(self) -> str:
-        """Return of which page it is, without the secret."""
+        """Return a representation without the secret."""
         return f"Body(url={self.url!r}, {len(self.data)} bytes)"
 
 
 class Content(msgspec.Struct, array_like=True):
-    """What a body says.
+    """The parsed content of a body.
 
     Attributes
     ----------
     size_bytes, digest, digest_rest
-        Of the body with its codings undone; the digest in two words.
+        Size and digest of the decoded body; the digest in two words.
     former
-        The digest that it has without a secret, where that was asked for.
+        Its digest without a secret, if requested.
     truncated, error, detail
-        What was found while undoing them; see `Exchange`.
+        Findings while decoding; see `Exchange`.
     mime, title, language, simhash, words, targets, unpaid, withheld, cut, feeds, canonical
-        See `Document`; `targets` include that of a meta refresh. Nothing is read of a body whose content is held.
+        See `Document`; `targets` include that of a meta refresh. A body whose content is stored already is not
+        parsed.
     keys, away
-        Of `targets`, u8 each; and what `leading_away` says of them.
+        Hash keys of `targets`, u8 each; and the result of `leading_away` for them.
     payload
-        What the archive says of the bytes that came, where these are still packed.
+        The archive's payload fields of the received bytes, if these are still encoded.
     noindex
-        Whether headers or page ask not to be found by searching.
+        Whether headers or page ask not to be indexed.
     text, anchors
-        Visible text in UTF-8, and for each link with words where they stand in it: i4 start, end, index of the target;
-        empty unless they were asked for.
+        Visible text in UTF-8, and the span of each link's words in it: i4 start, end, index of the target; empty
+        unless requested.
     indexed
-        Of a long text, what the search index takes in; "" where that is the text.
+        The part of a long text that is indexed; "" if all of it is.
     text_bytes, index_bytes
-        Of the visible text, and of what the index takes in of it; of a long text that was not asked for, its beginning.
+        Size of the visible text, and of its indexed part; for a long text that was not requested, of its beginning.
     forms
-        The search forms of the page; see `Document`.
+        Search forms of the page; see `Document`.
     optouts
-        Bits of `OptOut` that headers or page set.
+        Bits of `OptOut` set by headers or page.
     trace
-        The traceback of a fault of our own while the body was read; "" where there was none.
+        The traceback of an internal error while parsing; "" without one.
     requisites
-        URLs of what the page needs to be shown, where that was asked for.
+        URLs of the page requisites, if requested.
     """
 
     size_bytes: int = 0
@@ -156,7 +157,7 @@ def body_of(
     exchange: Exchange, held: tuple[int, int], agent: str, hasher: Hasher, *, text: bool, former: bool = False,
     requisites: bool = False,
 ) -> Body:  # fmt: skip
-    """Return what is to be read of an exchange."""
+    """Return the body of an exchange for parsing."""
     request, headers = exchange.request, exchange.headers
     if exchange.rendered is not None:
         kept = {name: headers[name] for name in _OF_RENDERED if name in headers} | {"content-type": DOM_TYPE}
@@ -173,14 +174,14 @@ def body_of(
 
 
 def contents(body: Body, *, documents: bool = False) -> Content:
-    """Return what a body says.
+    """Return the parsed content of a body.
 
     Parameters
     ----------
     body
-        What is read.
+        The body.
     documents
-        Whether PDFs and office documents are read too, which is done in a process that may end.
+        Whether to parse PDFs and office documents too, which runs in an expendable process.
 
     Examples
     --------
@@ -223,7 +224,7 @@ def contents(body: Body, *, documents: bool = False) -> Content:
 
 
 def attempted(body: Body, *, documents: bool = False) -> Content:
-    """Return `contents(body)`; what goes wrong there is an error of this page, and the crawl goes on."""
+    """Return `contents(body)`; an exception becomes an error of this page, and the crawl goes on."""
     try:
         return contents(body, documents=documents)
     except Exception as fault:
@@ -265,14 +266,14 @@ def _document(content: Content, body: Body, data: bytes, content_type: str, hash
 
 
 def _feed(content: Content, body: Body, data: bytes, content_type: str, hasher: Hasher) -> None:
-    """Take in what a feed says: its title, and those of its entries."""
+    """Take in the titles of a feed and its entries."""
     found = feed.read_feed(data, body.url, content_type)
     content.targets, content.title, content.language = feed.targets(found), found.title, found.language
     _words_of(content, found.text, hasher, text=body.text)
 
 
 def _file(content: Content, body: Body, data: bytes, kind: str, hasher: Hasher, *, nofollow: bool) -> None:
-    """Take in what a PDF or an office document says; one that cannot be read says nothing."""
+    """Take in a PDF or an office document; an unreadable one has no content."""
     try:
         found = read_document(kind, data)
     except DocumentError:
@@ -296,5 +297,5 @@ def _targets(document: Document) -> list[str]:
 
 
 def spans(content: Content) -> np.ndarray[Any, np.dtype[np.int32]]:
-    """Return where the words of links stand in `content.text`: start, end, index of the target; shape (n, 3)."""
-    return np.frombuffer(bytearray(content.anchors), np.int32).reshape(-1, 3)  # bytes would take a kernel 3 us more
+    """Return the spans of the links' words in `content.text`: start, end, index of the target; shape (n, 3)."""
+    return np.frombuffer(bytearray(content.anchors), np.int32).reshape(-1, 3)  # bytes would cost a kernel 3 us more

@@ -1,4 +1,4 @@
-"""A crawl directory, opened to be asked, that takes in what a crawl beside it adds, and is not opened again for it."""
+"""Following a crawl directory: a read-only state that takes in new events without reopening."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ HELD: Final = 4096
 
 
 class Follower:
-    """The state of a crawl as its journal has it, kept up to date by `turn`.
+    """The state of a crawl by its journal, kept up to date by `turn`.
 
-    It is what opening the directory anew would give, bit for bit. A directory that was replaced by another crawl, whose
-    journal became shorter, or whose new events cannot be folded is opened anew.
+    It equals, bit for bit, the state after reopening the directory. The directory is reopened if it was replaced by
+    another crawl, if its journal became shorter, or if its new events cannot be folded.
 
     Parameters
     ----------
     directory
-        Of the crawl; nothing is written there.
+        The crawl's directory; nothing is written there.
     heard
-        Called with each event that was taken in.
+        Called with each new event.
 
     Attributes
     ----------
     partition
-        The crawl as far as it was read.
+        The crawl as read so far.
     recent
-        The last visits that were taken in, the newest last: number of the event and the event.
+        The last visits taken in, the newest last: number of the event, and the event.
     openings
-        How often it was opened; whoever keeps something made from the state makes it anew when this changes.
+        Number of times it was opened; anything computed from the state is invalid when this changes.
 
     Raises
     ------
@@ -64,18 +64,18 @@ class Follower:
 
     @property
     def sequence(self) -> int:
-        """How many events the state has taken in."""
+        """Number of events folded into the state."""
         return self.partition.journal.sequence
 
     def turn(self, most_s: float = TURN_S) -> int:
-        """Take in what is new, for about `most_s` at most; return how many events that were.
+        """Take in new events, for about `most_s` at most; return their number.
 
-        What a snapshot holds of the URLs is on the disk for good, so it is kept in memory no longer.
+        URLs that a snapshot contains are safely on disk, so they are dropped from memory.
 
         Raises
         ------
         EvercrawlError
-            The directory cannot be opened any more; the next turn tries again.
+            The directory cannot be opened; the next turn tries again.
         """
         if self.replaced():
             self.take(opened(self.directory)).close()
@@ -89,18 +89,18 @@ class Follower:
                     self._heard(event)
                     if isinstance(event, Visit):
                         self.recent.append((number, event))
-                    elif isinstance(event, Switched):  # what it moves is on the disk, and not in the events
+                    elif isinstance(event, Switched):  # it moves data on disk that the events do not contain
                         self._lost = True
                         return count + 1
                 count += len(frame)
                 if time.perf_counter() > until:
                     break
-        except (EvercrawlError, AssertionError, LookupError, ValueError):  # nothing half folded is kept
+        except (EvercrawlError, AssertionError, LookupError, ValueError):  # no partial fold is kept
             self.take(opened(self.directory)).close()
         return count
 
     def take(self, anew: Partition) -> Partition:
-        """Go on from a directory that was opened anew; return what was followed before, for the caller to close."""
+        """Continue from a directory just opened; return the former one for the caller to close."""
         before, self.partition = self.partition, anew
         self.openings += 1
         self.recent.clear()
@@ -108,18 +108,18 @@ class Follower:
         return before
 
     def lose(self) -> None:
-        """Have the directory opened anew."""
+        """Have the directory reopened at the next turn."""
         self._lost = True
 
     def close(self) -> None:
-        """Let the directory go."""
+        """Close the directory."""
         self.partition.close()
 
     def replaced(self) -> bool:
-        """Whether the directory has to be opened anew.
+        """Whether the directory has to be reopened.
 
-        Another crawl is there now, something was forgotten, the journal ends before what was read, importance is
-        learned in another way, or following failed.
+        That is so if it contains another crawl, data was forgotten, the journal ends before the position read, the
+        importance scheme changed, or following failed.
         """
         if self._lost or stamp(self.directory) != self.partition.forgotten_stamp:
             return True
@@ -130,7 +130,7 @@ class Follower:
         return end < self.partition.journal.position or crawl_id(self.directory) not in ("", self.partition.birth.id)
 
     def _release(self) -> None:
-        """Let go of URLs that the last snapshot holds: no crash takes those from the disk."""
+        """Drop URLs from memory that the last snapshot contains: a crash cannot lose those."""
         state = self.partition.state
         if state.known.waiting >= self._kept:
             head = newest_head(self.partition.disk)

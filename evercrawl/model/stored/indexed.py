@@ -1,4 +1,4 @@
-"""What the search index should hold, by what is remembered: which pages, and of each what its archived content says."""
+"""The expected contents of the search index, from the records: its pages, and their archived content."""
 
 from typing import Any, Final, NamedTuple
 
@@ -15,25 +15,25 @@ from evercrawl.store.records.records import FINDABLE
 from evercrawl.store.state import State
 from evercrawl.types import NO_SLOT, Slots
 
-_AGENT: Final = "evercrawl"  # directives for robots are in the event's flags already
+_AGENT: Final = "evercrawl"  # robots directives are already in the event's flags
 
 
 class IndexEntry(NamedTuple):
-    """A page as the index takes it in, and the words of its links: slot of the target, words."""
+    """A page in indexable form, and the words of its links: slot of the target, words."""
 
     page: IndexedPage
     anchors: list[tuple[int, str]]
 
 
 class Difference(NamedTuple):
-    """Slots that the index lacks, or has other content of; and those that it has and should not."""
+    """Slots missing or outdated in the index; and slots that should not be in it."""
 
     missing: Slots
     extra: Slots
 
 
 def expected(state: State) -> tuple[Slots, NDArray[np.uint64]]:
-    """Return the slots of the pages that the index should hold, ascending, and the digests of their content."""
+    """Return the slots of the pages that belong in the index, ascending, and the digests of their content."""
     rows: Any = state.records.rows[: state.records.count]
     found = np.flatnonzero(rows["flags"] & FINDABLE)
     slots = rows["slot"][found]
@@ -42,7 +42,7 @@ def expected(state: State) -> tuple[Slots, NDArray[np.uint64]]:
 
 
 def difference(state: State, index: Index) -> Difference:
-    """Compare the index with what is remembered."""
+    """Compare the index with the records."""
     slots, digests = expected(state)
     pages, contents = index.held()
     order = np.argsort(pages, kind="stable")
@@ -58,7 +58,7 @@ def difference(state: State, index: Index) -> Difference:
 
 
 def entry_of(partition: Partition, slot: int, anchors: Anchors) -> IndexEntry | None:
-    """Return what the archive says of a page; None where it has no content that should be found.
+    """Return a page's index entry from the archive; None if it has no searchable content.
 
     Raises
     ------
@@ -82,14 +82,14 @@ def entry_of(partition: Partition, slot: int, anchors: Anchors) -> IndexEntry | 
 
 
 def unread(state: State, slot: int) -> IndexEntry:
-    """Return a page whose content is not at hand: it is in the index, and never found."""
+    """Return a placeholder for a page whose content is not available: indexed, but never found."""
     number = state.record_of(slot)
     digest = int(state.records.rows["digest"][number]) if number is not None else 0
     return IndexEntry(page_of(state, slot, "", digest, Content(), hidden=True), [])
 
 
 def page_of(state: State, slot: int, url: str, digest: int, content: Content, *, hidden: bool) -> IndexedPage:
-    """Return a page as the index takes it in; one that is `hidden` is there without a word, and never found."""
+    """Return a page in indexable form; a `hidden` one has no words, and is never found."""
     record = state.record_of(slot)
     host = int(state.records.rows["host"][record]) if record is not None else int(state.known.row(slot)["host"])
     site, name = state.sites[int(state.site_of[host])], state.hosts[host]
@@ -99,7 +99,7 @@ def page_of(state: State, slot: int, url: str, digest: int, content: Content, *,
 
 
 def content_of(partition: Partition, event: Visit, url: str) -> Content:
-    """Return what a page says, read from the archive once more, with its text.
+    """Return a page's content, parsed again from the archive, with its text.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def content_of(partition: Partition, event: Visit, url: str) -> Content:
 
 
 def slots_of_targets(content: Content, slots: Slots) -> Slots:
-    """Return the slots of `content.targets` alone; of those of a visit, a canonical URL's may come last."""
+    """Return the slots of `content.targets` alone; a visit's may end with that of a canonical URL."""
     assert len(slots) >= len(content.targets), "each target has a slot"
     return slots[: len(content.targets)] if content.targets else _NONE
 

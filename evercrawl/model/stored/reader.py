@@ -1,4 +1,4 @@
-"""A crawl directory, opened to be asked: nothing is written, and a crawl that runs beside it is not disturbed."""
+"""Read-only access to a crawl directory, which does not disturb a running crawl."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -26,21 +26,21 @@ EVERY: Final = 4096
 
 
 def opened(directory: Path) -> Partition:
-    """Return the crawl in `directory` as it stands at this instant, for reading only.
+    """Return the crawl in `directory` at this instant, read-only.
 
-    The crawl may rotate its snapshots just then; what looks damaged at first is looked at once more.
+    The crawl may rotate its snapshots at that moment, so apparent damage is checked a second time.
 
     Raises
     ------
     ConfigError
-        There is no crawl, or one in several partitions.
+        There is no crawl, or it has several partitions.
     StoreError
         It is damaged.
     """
     if not directory.exists():
         raise ConfigError(f"there is no folder {directory}; name the directory of a crawl with --dir")
     see_single(directory)
-    if not is_crawl(directory) and next(directory.glob("journal-*"), None) is None:  # whatever else is there
+    if not is_crawl(directory) and next(directory.glob("journal-*"), None) is None:  # whatever else it contains
         where = "this folder, nor in one below it" if directory == Path() else directory
         raise ConfigError(
             f"there is no crawl in {where}; name the directory of a crawl with --dir, or start one: evercrawl crawl URL"
@@ -60,10 +60,9 @@ def opened(directory: Path) -> Partition:
 def events(
     partition: Partition, upto: int, start: int = 0, tell: Tell | None = None
 ) -> Iterator[tuple[int, int, Event]]:
-    """Yield pointer, number and event of the first `upto` events, in order; what a running crawl adds is left out.
+    """Yield pointer, number and event of the first `upto` events, in order, ignoring those a running crawl adds.
 
-    With `start`, an offset at which a frame begins, only of those from there on. Now and then `tell` is told of how
-    many it has come to.
+    With `start`, the offset of a frame, begin there. `tell` is called now and then with the number reached.
 
     Raises
     ------
@@ -77,14 +76,14 @@ def events(
         yield pointer, number, event
         reached = number + 1
     if reached < upto and not (start and not reached):
-        find_end(partition.disk)  # which says where it is damaged
+        find_end(partition.disk)  # which reports the place of the damage
         raise StoreError(
             f"the journal can be read up to event {reached} of {upto} only; restore it from a copy of the directory"
         )
 
 
 def sound(partition: Partition, upto: int, start: int = 0) -> Iterator[tuple[int, int, Event]]:
-    """Yield what `events` does, up to where the journal is damaged."""
+    """Yield the same as `events`, up to where the journal is damaged."""
     for pointer, number, event in partition.journal.replay(start):
         if number >= upto:
             return
@@ -92,16 +91,17 @@ def sound(partition: Partition, upto: int, start: int = 0) -> Iterator[tuple[int
 
 
 def recent(partition: Partition, size_bytes: int) -> Iterator[Event]:
-    """Yield the events of about the last `size_bytes` of the journal, in order; all of them where it is shorter.
+    """Yield the events of about the last `size_bytes` of the journal, in order; all if it is shorter.
 
-    Only files and records tell where frames begin, these by pointing to events; so reading begins with one of them.
+    Frame boundaries are known only from files and from the records' pointers to events, so reading begins at one of
+    these.
     """
     for _, _, event in partition.journal.replay(_recently(partition, size_bytes)):
         yield event
 
 
 def undecided(partition: Partition, size_bytes: int) -> list[int]:
-    """Return the slots that the events of `recent` say were drawn and not visited since, in order."""
+    """Return the slots drawn by events of `recent` and not visited since, in order."""
     drawn = dict[int, None]()
     for glance in partition.journal.glances(_recently(partition, size_bytes)):
         if glance.kind == _VISIT:
@@ -112,7 +112,7 @@ def undecided(partition: Partition, size_bytes: int) -> list[int]:
 
 
 def _recently(partition: Partition, size_bytes: int) -> int:
-    """Return where in the journal about so many bytes from its end a frame begins."""
+    """Return the offset of a frame about that many bytes before the end of the journal."""
     records, wanted = partition.state.records, max(partition.journal.position - size_bytes, 0)
     offsets = records.rows["event"][: records.count] >> np.uint64(8)
     later = offsets[offsets >= wanted] if wanted else offsets[:0]
@@ -123,8 +123,8 @@ def _recently(partition: Partition, size_bytes: int) -> int:
 def visits(partition: Partition, slot: int) -> Iterator[Visit]:
     """Yield the visits to one page, the newest first.
 
-    The journal is read file by file, the newest first, until the asker has seen enough: records say where the last
-    content is, so this is for the rest (where a redirect led, why a page was refused).
+    The journal is read file by file, the newest first, until the caller stops: records point to the last content, so
+    this is for everything else (the target of a redirect, why a page was refused).
     """
     upto = None
     for segment in reversed(segments(partition.disk)):

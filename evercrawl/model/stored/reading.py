@@ -1,4 +1,4 @@
-"""From an exchange to what it shows of a page: what was asked, what came, what counts of it. Nothing is judged here."""
+"""From an exchange to its reading: what was requested, what was received, and what counts. Judgement is elsewhere."""
 
 import math
 from typing import Final
@@ -19,7 +19,7 @@ _NOT_MODIFIED: Final = 304
 
 
 class Before(msgspec.Struct, frozen=True):
-    """What was known of a page when it was asked for.
+    """The state of a page when it was requested.
 
     Attributes
     ----------
@@ -30,25 +30,25 @@ class Before(msgspec.Struct, frozen=True):
     digest, digest_rest, outcome
         Of the last visit with content; 0 where there was none. The digest is in two words.
     depth, hops
-        Links from a seed, redirects in a row.
+        Links from a seed; consecutive redirects.
     last
-        The last event with content, where that content is still held: its validators, and its archive record.
+        The last event with content, if that content is still stored: its validators and its archive record.
     event, held
-        Journal pointer of the last event with links, 0 where there is none; and the event itself.
+        Journal pointer of the last event with links, 0 without one; and the event itself.
     history, mark, member
-        Its cash account: see `Account`, and whether it has a share of its site's virtual cash.
+        Its cash account, see `Account`; and whether it shares in its site's virtual cash.
     shape, scale_s
-        What the visits so far add to the prior of its rate of change.
+        The evidence of past visits, added to the prior of its rate of change.
     changed_at, seen_at
-        When the content held last changed, as far as is known; the last visit that saw it.
+        Time of the last known change of the stored content; the last visit that saw it.
     simhash, words, size_bytes
-        Of the content held.
+        Of the stored content.
     misses
-        Visits in a row that found it gone, or in trouble.
+        Consecutive visits that found it gone or failed.
     validated
         Whether its server sends validators.
     findable
-        Whether the search index has it, or is about to.
+        Whether the search index contains it, or soon will.
     """
 
     visits: int = 0
@@ -78,18 +78,18 @@ class Before(msgspec.Struct, frozen=True):
 
 
 class Fetched(msgspec.Struct):
-    """What came of asking for a page, while its body may have yet to be read.
+    """The result of requesting a page, possibly with its body still to be parsed.
 
     Attributes
     ----------
     exchange, host, slot, before
         What was asked, of whom, and what was known of the page.
     said
-        How likely the copy was to be fresh when the page was asked for; nan where nobody says.
+        Predicted probability that the copy was fresh at the time of the request; nan without a prediction.
     unread, content
-        Whether the body has yet to be read; what it says, where there was one to be read.
+        Whether the body has yet to be parsed; its content, if it has a body to parse.
     rendering
-        What a browser made of it: a flag of its visit (`RENDER_GAINED`, ...), 0 where that says nothing.
+        The result of rendering: a flag of its visit (`RENDER_GAINED`, ...), 0 for none.
     """
 
     exchange: Exchange
@@ -102,7 +102,7 @@ class Fetched(msgspec.Struct):
     rendering: int = 0
 
     def take(self, content: Content) -> None:
-        """Take in what the body says, and what undoing its codings showed of the exchange."""
+        """Add the parsed content, and what decoding it showed about the exchange."""
         exchange = self.exchange
         self.unread, self.content, exchange.packed = False, content, False
         if content.error or content.truncated:
@@ -114,7 +114,7 @@ _NOTHING: Final = Content()
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """What one visit shows of a page; what to make of it, `classify` says.
+    """What one visit shows of a page; `classify` judges it.
 
     Attributes
     ----------
@@ -123,23 +123,23 @@ class Reading(msgspec.Struct, frozen=True):
     said
         As in `Fetched`.
     refusal, soft404
-        Why the page was not asked for; why what came is no page. "" where that is not so.
+        Why the page was not requested; why the response is a soft 404. "" otherwise.
     content, page
-        What the body says, where one was read; what of that counts: nothing where the answer failed or is a soft 404.
+        The parsed body, if there is one; the part that counts: nothing if the response failed or is a soft 404.
     digest, digest_rest, size_bytes, mime
-        Of the content; for a 304 the digest is that of the content held.
+        Of the content; for a 304 the digest is that of the stored content.
     etag, last_modified
-        The validators of a page that was read.
+        The page's validators.
     redirect
-        Where the answer redirects, normalised; "" where it does not, or that cannot be fetched.
+        The normalised redirect target; "" without one, or if it cannot be fetched.
     failed
-        Whether no answer came, or none that can be read even in part.
+        Whether no response came, or none readable even in part.
     optouts
-        What the robots.txt of its origin asks of those who train models, as bits of `OptOut`.
+        Opt-outs from model training in its origin's robots.txt, as bits of `OptOut`.
     rendering
         As in `Fetched`.
     unchanged, kept
-        Whether the content is the one that is held; and whether its links are, too: nothing was read anew.
+        Whether the content is the stored one; and whether its links are, too, so that nothing was parsed again.
     """
 
     exchange: Exchange
@@ -150,7 +150,7 @@ class Reading(msgspec.Struct, frozen=True):
     refusal: str = ""
     soft404: str = ""
     content: Content | None = None
-    page: Content = msgspec.field(default_factory=lambda: _NOTHING)  # which nobody writes to
+    page: Content = msgspec.field(default_factory=lambda: _NOTHING)  # read-only
     digest: int = 0
     digest_rest: int = 0
     size_bytes: int = 0
@@ -166,12 +166,12 @@ class Reading(msgspec.Struct, frozen=True):
 
     @property
     def whole(self) -> bool:
-        """Whether all of the content came: none of it was cut off, or it is that of a copy, which was held whole."""
+        """Whether the content is complete: not truncated, or equal to a copy that was stored completely."""
         return not self.exchange.truncated or (self.kept and self.before.outcome == Outcome.DUPLICATE)
 
 
 def fetched(exchange: Exchange, host: Host, slot: int, before: Before, said: float = math.nan) -> Fetched:
-    """Return what came of asking for a page; it is `unread` where there is a body to be read."""
+    """Return the result of requesting a page; it is `unread` if there is a body to parse."""
     status = exchange.status
     unread = 200 <= status < 300 and status != 204 and (exchange.truncated or not exchange.error)
     if not unread and exchange.packed:
@@ -180,7 +180,7 @@ def fetched(exchange: Exchange, host: Host, slot: int, before: Before, said: flo
 
 
 def understand(answer: Fetched) -> Reading:
-    """Return what an answer shows, its body read."""
+    """Return the reading of a response whose body is parsed."""
     exchange, before, content = answer.exchange, answer.before, answer.content
     about = exchange, answer.host, answer.slot, before, answer.said
     status, size_bytes = exchange.status, len(exchange.body)
@@ -213,7 +213,7 @@ def understand(answer: Fetched) -> Reading:
 
 
 def no_page(reading: Reading, why: str) -> Reading:
-    """Return what is left of a reading whose page is none: that somebody answered."""
+    """Return a reading reduced to the fact that the server responded, because the response is not a page."""
     return Reading(
         reading.exchange, reading.host, reading.slot, reading.before, reading.said, soft404=why,
         content=reading.content, size_bytes=reading.size_bytes, mime=reading.mime,
@@ -221,16 +221,16 @@ def no_page(reading: Reading, why: str) -> Reading:
 
 
 def held(before: Before) -> tuple[int, int]:
-    """Return the digest of the content that is held and whose links are; zeros where all must be read anew."""
+    """Return the digest of stored content whose links are stored too; zeros if all must be parsed again."""
     return (before.digest, before.digest_rest) if before.event and not partial(before) else (0, 0)
 
 
 def partial(before: Before) -> bool:
-    """Whether not all links of the content held could be let in, so that it has to be read anew."""
+    """Return whether some links of the stored content were refused, so that it must be parsed again."""
     return before.held is not None and before.held.flags & PARTIAL != 0
 
 
 def _redirect(exchange: Exchange) -> str:
     location = exchange.headers.get("location", "")
-    target = normalise(location, exchange.request.url) if location else None  # "" would be the page itself
+    target = normalise(location, exchange.request.url) if location else None  # "" would resolve to the page itself
     return target or ""

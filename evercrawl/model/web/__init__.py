@@ -1,1 +1,1 @@
-"""Links, sites, and pages that say the same."""
+"""Links, sites, and duplicate pages."""

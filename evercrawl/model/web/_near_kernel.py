@@ -1,4 +1,4 @@
-"""The index of likenesses, compiled: who is within a few bits of a hash.
+"""Compiled index of similarity hashes: finds hashes within a few bits of another.
 
 A node is five words: the hash, and for each of its four blocks of 16 bits the next node of the same block (low half)
 and the one before (high half), both counted from 1; 0 is the end of a chain. Heads are one a block and value.
@@ -15,7 +15,7 @@ from evercrawl.model.web._near_layout import BLOCKS, VALUES, WORDS
 from evercrawl.store.records.records import NEAR, RECORD
 from evercrawl.types import NO_SLOT, Keys, Outcome, Slots
 
-MOST: Final = 128  # nodes of a chain that are looked at, the newest first
+MOST: Final = 128  # nodes of a chain that are examined, the newest first
 _INTS = pointer(np.int64)
 _nodes_at, _heads_at, _records_at = pointer_at(np.uint64), pointer_at(np.uint32), pointer_at(RECORD)
 _OK, _NEAR = int(Outcome.OK), NEAR
@@ -26,7 +26,7 @@ _M4, _H1 = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
 
 @compiled
 def _index(addresses: Any, size: int) -> Any:
-    """Return nodes, heads and records, which lie at `addresses`."""
+    """Return nodes, heads and records at `addresses`."""
     at = view(addresses, 3)
     nodes, heads = view(_nodes_at(at[0]), (size, WORDS)), view(_heads_at(at[1]), BLOCKS * VALUES)
     return nodes, heads, view(_records_at(at[2]), size)
@@ -34,7 +34,7 @@ def _index(addresses: Any, size: int) -> Any:
 
 @entry(i64, _INTS, i64, i64)
 def put(addresses: Any, size: int, index: int) -> int:
-    """Let the index have the hash that a record has now, as the newest, if the page could be another's original."""
+    """Index the present hash of a record as the newest, if the page could be another's original."""
     chains, starts, rows = _index(addresses, size)
     _take(chains, starts, index)
     row = rows[index]
@@ -46,7 +46,7 @@ def put(addresses: Any, size: int, index: int) -> int:
 
 @entry(i64, _INTS, i64, _INTS, i64)
 def fill(addresses: Any, size: int, order: Any, n: int) -> int:
-    """Put the hashes of records into an empty index, one after another."""
+    """Index the hashes of records in an empty index, one after another."""
     chains, starts, rows = _index(addresses, size)
     for index in view(order, n):
         _link(chains, starts, index, np.uint64(rows[index]["simhash"]))
@@ -58,10 +58,10 @@ def like(
     addresses: Any, size: int, before: int, simhash: Any, words: int, size_bytes: int, host: int, here: int, bits: int,
     out: Any, room: int,
 ) -> int:  # fmt: skip
-    """Write the records before `before` that look the same; return how many, at most `room`.
+    """Write the records before `before` that look the same; return their number, at most `room`.
 
-    They differ in at most `bits` bits, and their sizes by no more than a twentieth. One with the very same text comes
-    alone. Those on `host` count only if `here` is set; whether there is one is written behind the last, as 1 or 0.
+    They differ in at most `bits` bits, and in size by at most a twentieth. A record with identical text is returned
+    alone. Records on `host` count only if `here` is set; whether there is one is written after the last, as 1 or 0.
     """
     chains, starts, rows = _index(addresses, size)
     return _like(chains, starts, rows, before, simhash, words, size_bytes, host, here, bits, view(out, room + 1))
@@ -123,7 +123,7 @@ def _like(
 
 @compiled
 def _ones(bits: np.uint64) -> int:
-    """Return how many bits are set (Warren, Hacker's Delight, section 5-1)."""
+    """Return the number of set bits (Warren, Hacker's Delight, section 5-1)."""
     bits -= bits >> np.uint64(1) & _M1
     bits = (bits & _M2) + (bits >> np.uint64(2) & _M2)
     bits = bits + (bits >> np.uint64(4)) & _M4
@@ -132,7 +132,7 @@ def _ones(bits: np.uint64) -> int:
 
 @compiled
 def _place(simhash: np.uint64, block: int) -> int:
-    """Return where the head of the chain is that a hash's block belongs to."""
+    """Return the position of the chain head for a block of a hash."""
     return block * VALUES + int(simhash >> np.uint64(16 * block) & np.uint64(VALUES - 1))
 
 

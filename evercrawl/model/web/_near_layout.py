@@ -1,4 +1,4 @@
-"""How the index of likenesses lies in memory: known to its kernel, and to who calls it without numba."""
+"""Memory layout of the similarity index, shared by its kernel and by callers without numba."""
 
 from typing import Final
 

@@ -1,15 +1,15 @@
-"""Whose a place is: a page that was an original is unseated neither by a newcomer that says the same, nor by a claim.
+"""Protection of originals: neither a newcomer with the same content nor a claim to be a copy unseats one.
 
 When a page changes, its new content may be read elsewhere first, by chance or because somebody copies it at once.
-Without this the page would become the copy of its copy: it would lose its importance, fall due no more and vanish from
-search. Where both have been read with several contents, these are compared one by one: who copied the other before is
-its copy still.
+Without protection the page would become the copy of its copy: it would lose its importance, never fall due and vanish
+from search. If both have been read with several contents, these are compared one by one: the page that copied the
+other before remains its copy.
 
-A page may also say that it only leads to another one, by its canonical URL or a permanent redirect. Who gets a foot
-into a page for an hour (an injected element, a name that has expired, an open redirect) could give its place away for
-good. So a page of another site takes it only if it is known longer, was read and matters at least as much; or once
-eight visits one after another were redirects, which a site that moved comes to by itself. Until then a redirect
-passes on what a link would, and a canonical URL nothing.
+A page may also say that it only leads to another one, by its canonical URL or a permanent redirect. An attacker with
+brief control of a page (an injected element, an expired name, an open redirect) could give its place away for good.
+So a page of another site takes it only if it has been known longer, was read and matters at least as much; or after
+eight consecutive visits were redirects, which a moved site reaches by itself. Until then a redirect passes on as much
+as a link, and a canonical URL nothing.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ CONTENTS: Final = 8
 
 
 def stays_original(state: State, slot: int, before: Before, other: int) -> bool:
-    """Whether a page stays an original although `other` had its content, or nearly that, before.
+    """Return whether a page stays an original although `other` had the same or nearly the same content before.
 
-    It does where its own content was an original's when it was read last, and the other page is of another site and
-    became known later, matters less or was a copy of this one with an earlier content; not where this one was its.
+    It does if its own content was an original's when last read, and the other page is of another site and became
+    known later, matters less or was a copy of this one with an earlier content; not if this one was the copy.
 
     Parameters
     ----------
     state, slot, before
-        What is known, the page, and what was known of it before its present content.
+        The state, the page, and the page's state before its present content.
     other
-        Slot of the page that said the same before; NO_SLOT where none did.
+        Slot of the page that had the same content before; NO_SLOT if none did.
     """
     held = before.held
     if other in (NO_SLOT, slot) or held is None or not _is_original(held):
@@ -60,14 +60,14 @@ def stays_original(state: State, slot: int, before: Before, other: int) -> bool:
 
 
 def keeps_place(state: State, slot: int, host: int, before: Before, target: int) -> bool:
-    """Whether a page keeps its place although it says that it only leads to `target`, a page of another site.
+    """Return whether a page keeps its place although it claims to lead to `target`, a page of another site.
 
     Parameters
     ----------
     state, slot, host, before
-        What is known, the page, the number of its host, and what was known of it before.
+        The state, the page, the number of its host, and the page's state before the visit.
     target
-        Slot of its canonical URL, or of what it redirects to for good; NO_SLOT where that is not known.
+        Slot of its canonical URL or of its permanent redirect's target; NO_SLOT if that is unknown.
     """
     if target in (NO_SLOT, slot) or before.held is None:
         return False
@@ -86,14 +86,14 @@ def _is_original(visit: Visit) -> bool:
 
 
 def _was_original(state: State, visit: Visit) -> bool:
-    """Whether one of the last contents of a page, as of this visit and before, was its own."""
+    """Return whether one of the page's last contents, as of this visit and before, was its own."""
     return any(
         each.outcome in (Outcome.OK, Outcome.TRUNCATED) and each.alias == NO_SLOT for each in _contents(state, visit)
     )
 
 
 def _recorded(state: State, slot: int) -> int | None:
-    """Return the index of a page's record, be its content lost; None where it was never read."""
+    """Return the index of a page's record, even if its content is lost; None if it is unread."""
     index = state.record_of(slot)
     return state.lost.get(slot) if index is None else index
 
@@ -109,7 +109,7 @@ def _contents(state: State, visit: Visit) -> Iterator[Visit]:
 
 
 def _copied(state: State, visit: Visit, original: int) -> bool:
-    """Whether one of the last contents of a page, as of this visit and before, was that of `original`, or nearly."""
+    """Return whether one of the page's last contents, as of this visit and before, nearly equalled `original`'s."""
     return any(
         original in (each.near, each.alias if each.outcome == Outcome.DUPLICATE else NO_SLOT)
         for each in _contents(state, visit)

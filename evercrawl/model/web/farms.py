@@ -1,4 +1,4 @@
-"""Farms of links in a crawl: groups of its sites that live of each other's links."""
+"""Link farms in a crawl: groups of its sites whose importance comes from each other's links."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -17,10 +17,10 @@ KIND: Final = "farm"
 
 
 def farms(view: View) -> list[Suspicion]:
-    """Return the groups of sites that look like farms of links, by the links that pages had when they were last read.
+    """Return the groups of sites that look like link farms, by the links of pages as last read.
 
-    Whom the crawl trusts does not count: a farm is one whether or not it has a source. Networks of addresses never have
-    one, and nobody is compared with them.
+    Trust is ignored: a farm is a farm whether or not it has a source. Networks of addresses never have a source, and
+    are not compared with other sites.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def farms(view: View) -> list[Suspicion]:
 
 
 def farmers(view: View) -> tuple[str, ...]:
-    """Return the sites of all that look like farms, in order: those that are to have no source where farms are capped.
+    """Return the sites of all suspected farms, in order: those that get no source when farms are capped.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def farmers(view: View) -> tuple[str, ...]:
 
 
 def owners(sites: Sequence[str]) -> Ints:
-    """Return a number for each site, the same for those whose names differ only in what anybody can register below.
+    """Return a number for each site, the same for names that differ only in a part anyone can register.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""What some orders ask of the links known so far: in-degree, PageRank, how many pages of each site or host wait.
+"""The graph columns that some orders need: in-degree, PageRank, unread pages of each site or host.
 
-Each is a fold over the journal, like everything that is known: made of it at a start, and kept up visit by visit. So a
-crawl that was interrupted goes on in the same order as one that was not.
+Each is a fold over the journal: replayed at a start, and updated with each visit. So an interrupted crawl continues
+in the same order as an uninterrupted one.
 """
 
 from collections.abc import Callable, Iterable
@@ -16,14 +16,14 @@ from evercrawl.types import Slots
 
 
 class KnownGraph:
-    """Keeps the columns that a policy needs, and nothing else.
+    """Keeps the columns that a policy needs, and no others.
 
     Parameters
     ----------
     partition
-        The crawl. Its journal is read once from end to end, if links are asked for.
+        The crawl. Its journal is read once from end to end if links are needed.
     needs
-        Which columns.
+        The columns needed.
     """
 
     def __init__(self, partition: Partition, needs: Iterable[str]) -> None:
@@ -31,11 +31,11 @@ class KnownGraph:
 
     @property
     def words(self) -> bool:
-        """Whether it matters how many words links have."""
+        """Whether the length of link texts is needed."""
         return "facts" in self._columns
 
     def learned(self, visit: Remembered) -> None:
-        """Take note of a visit, and of the pages that it made known."""
+        """Take in a visit, and the pages that it made known."""
         event, held = visit.event, visit.reading.before.held
         if event.found is not None:
             self.found(event.found)
@@ -43,7 +43,7 @@ class KnownGraph:
             column.learned(event, held)
 
     def found(self, found: Discovery) -> None:
-        """Take note of pages that became known."""
+        """Take in newly known pages."""
         for column in self._columns.values():
             column.found(found)
 
@@ -53,7 +53,7 @@ class KnownGraph:
 
 
 def _ranks(partition: Partition) -> KnownColumn:
-    from evercrawl.model.web.known_ranks import Ranks  # with kernels that no other crawl has a use for
+    from evercrawl.model.web.known_ranks import Ranks  # imported late, with kernels that other crawls do not use
 
     return Ranks(partition)
 

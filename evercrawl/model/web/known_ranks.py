@@ -1,6 +1,6 @@
-"""PageRank on the links known so far, kept up as they become known.
+"""PageRank on the links known so far, updated as they become known.
 
-The links of pages that were read, as memory keeps them.
+Also the in-memory links of read pages.
 """
 
 from typing import Final
@@ -17,7 +17,7 @@ from evercrawl.types import Floats, Ints, Slots
 
 
 class ReadLinks:
-    """The links of each page as they were last read, one behind the other in memory.
+    """The links of each page as last read, stored consecutively in memory.
 
     Examples
     --------
@@ -35,14 +35,14 @@ class ReadLinks:
         self._end = 0
 
     def of(self, slot: int) -> Slots:
-        """Return the links of a page; none where it was never read."""
+        """Return the links of a page; none if it is unread."""
         if slot >= len(self._first):
             return self._target[:0]
         first = int(self._first[slot])
         return self._target[first : first + int(self._count[slot])]
 
     def put(self, slot: int, targets: Slots) -> None:
-        """Take note of the links of a page; those it had are forgotten, and their room is found again when solving."""
+        """Store the links of a page, replacing those it had; their space is reclaimed at the next solution."""
         self._first, self._count = grown(self._first, slot + 1), grown(self._count, slot + 1)
         end = self._end + len(targets)
         self._target = grown(self._target, end)
@@ -50,7 +50,7 @@ class ReadLinks:
         self._first[slot], self._count[slot], self._end = self._end, len(targets), end
 
     def whole(self, pages: int) -> tuple[Ints, Slots]:
-        """Return where the links of each page begin, shape (pages + 1,), and all links; from now on they lie so."""
+        """Return the start of each page's links, shape (pages + 1,), and all links; compacts the storage."""
         self._first, self._count = grown(self._first, pages), grown(self._count, pages)
         start: Ints = np.concatenate([[0], np.cumsum(self._count[:pages])])
         moved: Ints = np.repeat(self._first[:pages] - start[:-1], self._count[:pages])
@@ -65,10 +65,11 @@ TOLERANCE: Final = 1e-6
 
 
 class Ranks:
-    """PageRank on the known graph, solved anew when a fifth more visits were made; 24 bytes a page and 4 a link.
+    """PageRank on the known graph, solved again after a fifth more visits; 24 bytes a page and 4 a link.
 
-    A page found since has the share of each page that links to it and was read since. When it is solved is told by the
-    number of visits alone, so whoever reads the journal does it at the same visits, of which only the last matters.
+    A page found since the last solution has a share from each page read since that links to it. The times of solution
+    depend on the number of visits alone, so a replay of the journal solves at the same visits, of which only the last
+    matters.
     """
 
     def __init__(self, partition: Partition) -> None:
@@ -83,7 +84,7 @@ class Ranks:
                 self.learned(event, None)
 
     def learned(self, event: Visit, held: Visit | None) -> None:
-        """Take note of links; solve, where it is due."""
+        """Take in links; solve if due."""
         self._visits += 1
         if event.flags & HAS_LINKS:
             targets = decode_slots(event.targets)
@@ -93,7 +94,7 @@ class Ranks:
             self._solve()
 
     def found(self, found: Discovery) -> None:
-        """Take note of pages that became known: they have what every page has of its own."""
+        """Take in newly known pages, which get every page's own share."""
         first, self._known = self._known, found.first_slot + len(found.urls)
         self._rank = grown(self._rank, self._known)
         self._rank[first : self._known] = 1 / max(self._solved, 1)
@@ -116,7 +117,7 @@ class Ranks:
 
 
 def following(visits: int) -> int:
-    """Return at how many visits PageRank is solved anew after it was at `visits`: a fifth more, and one at least.
+    """Return the number of visits for the next solution after one at `visits`: a fifth more, at least one more.
 
     >>> following(1), following(100)
     (2, 120)
@@ -125,7 +126,7 @@ def following(visits: int) -> int:
 
 
 def last_due(visits: int) -> int:
-    """Return the last number up to `visits` at which PageRank was solved; 1 where that is still to come.
+    """Return the last number up to `visits` for which PageRank was solved; 1 if none yet.
 
     >>> [last_due(visits) for visits in (0, 4, 13)]
     [1, 4, 12]

@@ -1,4 +1,4 @@
-"""How many bytes the words of a page's links have, by where they lead."""
+"""The length in bytes of a page's link texts, by target."""
 
 from typing import Final
 
@@ -12,16 +12,16 @@ MOST: Final = 255
 
 
 def link_bytes(content: Content, slots: Slots, targets: bytes) -> bytes:
-    """Return a byte for each of a visit's `targets`: of all links of the page to it, the words, held to 255.
+    """Return a byte for each of a visit's `targets`: the length of all link texts to it, capped at 255.
 
     Parameters
     ----------
     content
-        What the page says, with its text; without it nothing is returned.
+        The page's content with its text; without text the result is empty.
     slots
-        Of the content's targets, in order; more may follow.
+        Slots of the content's targets, in order; more may follow.
     targets
-        As the event has them.
+        As in the event.
     """
     if not content.text:
         return b""

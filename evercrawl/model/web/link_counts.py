@@ -1,4 +1,4 @@
-"""Counts that some orders ask for, kept up as pages and links become known: sites, pages that wait, links to a page."""
+"""Counts that some orders need, updated as pages and links become known: sites, unread pages, in-links."""
 
 from typing import Any, Protocol
 
@@ -15,14 +15,14 @@ from evercrawl.types import Floats, Ints, Slots
 
 
 class KnownColumn(Protocol):
-    """One of them, of all known pages."""
+    """A column of all known pages."""
 
     def learned(self, event: Visit, held: Visit | None) -> None:
-        """Take note of a visit, and of the visit that brought the links the page had before."""
+        """Take in a visit, and the visit that brought the page's former links."""
         ...
 
     def found(self, found: Discovery) -> None:
-        """Take note of pages that became known."""
+        """Take in newly known pages."""
         ...
 
     def of(self, slots: Slots) -> Any:
@@ -31,7 +31,7 @@ class KnownColumn(Protocol):
 
 
 class PageSites:
-    """Which site each page is on, or which host; 4 bytes a page."""
+    """The site, or host, of each page; 4 bytes a page."""
 
     def __init__(self, partition: Partition, *, hosts: bool = False) -> None:
         self._state, self._hosts = partition.state, hosts
@@ -40,18 +40,18 @@ class PageSites:
         self._add(self._state.known.rows()["host"])
 
     def learned(self, event: Visit, held: Visit | None) -> None:
-        """Take note of nothing: a page stays where it is."""
+        """Do nothing: a page's site never changes."""
 
     def found(self, found: Discovery) -> None:
-        """Take note of pages that became known."""
+        """Take in newly known pages."""
         self._add(np.array(found.hosts, np.int64))
 
     def of(self, slots: Slots) -> Slots:
-        """Return the number of the site, or host, of each, shape (n,)."""
+        """Return the number of each page's site, or host, shape (n,)."""
         return self._site[slots]
 
     def sites(self, hosts: Ints | Slots) -> Slots:
-        """Return the numbers of the sites of some hosts, or those of the hosts."""
+        """Return the numbers of the sites of some hosts, or of the hosts themselves."""
         return np.asarray(hosts, np.uint32) if self._hosts else self._state.site_of[hosts]
 
     def _add(self, hosts: Ints | Slots) -> None:
@@ -62,7 +62,7 @@ class PageSites:
 
 
 class Backlog:
-    """How many pages of each site, or host, were never read; 4 bytes a page."""
+    """The number of unread pages of each site, or host; 4 bytes a page."""
 
     def __init__(self, partition: Partition, *, hosts: bool = False) -> None:
         state = partition.state
@@ -79,12 +79,12 @@ class Backlog:
             self._of_site[self._sites.sites(np.array([event.host]))] -= 1
 
     def found(self, found: Discovery) -> None:
-        """Count pages that wait to be read."""
+        """Count newly known pages as unread."""
         self._sites.found(found)
         self._add(self._sites.sites(np.array(found.hosts, np.int64)))
 
     def of(self, slots: Slots) -> Floats:
-        """Return how many pages wait on the site, or host, of each, shape (n,)."""
+        """Return the number of unread pages of each page's site, or host, shape (n,)."""
         return self._of_site[self._sites.of(slots)].astype(np.float64)
 
     def _add(self, sites: Slots) -> None:
@@ -93,7 +93,7 @@ class Backlog:
 
 
 class InLinks:
-    """How many pages that were read link to each page; 4 bytes a page."""
+    """The number of read pages that link to each page; 4 bytes a page."""
 
     def __init__(self, partition: Partition) -> None:
         state = partition.state
@@ -103,28 +103,28 @@ class InLinks:
                 self._add(event, 1)
 
     def learned(self, event: Visit, held: Visit | None) -> None:
-        """Count the links of a page instead of those it had."""
+        """Replace the page's former links by its present ones in the counts."""
         if event.flags & HAS_LINKS and (held is None or held.targets != event.targets):
             if held is not None:
                 self._add(held, -1)
             self._add(event, 1)
 
     def found(self, found: Discovery) -> None:
-        """Count nothing: links will tell."""
+        """Do nothing: links are counted when their page is read."""
 
     def of(self, slots: Slots) -> Floats:
-        """Return how many pages link to each, shape (n,)."""
+        """Return the number of pages that link to each, shape (n,)."""
         self._count = grown(self._count, int(slots.max(initial=0)) + 1)
         return self._count[slots].astype(np.float64)
 
     def _add(self, event: Visit, by: int) -> None:
-        targets = decode_slots(event.targets)  # ascending, and each once
+        targets = decode_slots(event.targets)  # ascending and distinct
         self._count = grown(self._count, int(targets[-1]) + 1 if len(targets) else 0)
         self._count[targets] += np.uint32(by & 0xFFFFFFFF)
 
 
 def _last(state: State, slot: int) -> int:
-    """Return the pointer of the event that has the links of a page."""
+    """Return the pointer of the event with a page's links."""
     index = state.record_of(slot)
     index = state.lost.get(slot) if index is None else index
     return 0 if index is None else int(state.records.rows["event"][index])

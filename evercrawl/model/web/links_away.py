@@ -1,4 +1,4 @@
-"""The links of a visited page that lead to other sites."""
+"""The external links of a visited page."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from evercrawl.types import NO_SLOT, Slots
 
 
 def links_away(event: Visit) -> Slots:
-    """Return the pages on other sites that a page links to; where it only leads to another, that one."""
+    """Return the pages on other sites that a page links to; for an alias, the page it leads to."""
     if event.alias != NO_SLOT:
         return np.array([event.alias], np.uint32)
     if not event.external:

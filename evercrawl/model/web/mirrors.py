@@ -1,16 +1,16 @@
-"""Hosts that say what another says, path by path: their unread pages can wait, for the originals are known.
+"""Mirrors: hosts with the same content as another, path by path. Their unread pages can wait.
 
-Each copy that is read is found to be one by its content, one by one. Where that happened for the same path on two hosts
-the two are compared from then on: whatever is read on the one, and was read on the other under the same path, says the
-same or does not. Of a pair that nearly always agrees the host that became known later is the *mirror*, but never the
-host of a seed. An unread page of it is put aside when its turn comes if the page of that path on the other host was
-read and is held, and that host answers. Where that page is still to be read, this one is put off once, until it was,
-but for some minutes at most. A seed, or a page of its own, is read. So is one in twenty of the others, and a host that
-stops being a mirror shows it by them: comparisons are forgotten by and by. Then what was put aside waits for its turn
-again, and so it does as soon as the other host is to be left alone: whoever copies a few pages of a site and then falls
-silent keeps nobody from it.
+Single copies are detected by their content. Once a copy has the same path as its original, the two hosts are compared
+from then on: each page read on one, and read on the other under the same path, agrees or differs. In a pair that
+nearly always agrees, the host that became known later is the *mirror*, but never a seed's host. When the turn of one
+of its unread pages comes, the page is set aside if the page of the same path on the other host was read and is
+stored, and that host responds. If that page is still unread, this one is postponed once, until it is read, but for
+some minutes at most. Seeds, and pages without a counterpart, are read. So is one in twenty of the others, which shows
+when a host stops being a mirror, because comparisons lose weight with time. Then pages set aside are queued again,
+and also as soon as the other host has to be left alone: a site that copies a few pages and then stops responding
+blocks nobody.
 
-Nothing is remembered of all this but what the records say: a start looks at a sample of them.
+None of this is stored: at a start, it is rebuilt from a sample of the records.
 
 References
 ----------
@@ -46,28 +46,28 @@ SAMPLED: Final = 20
 """Of so many unread pages of a mirror one is read all the same."""
 BITS: Final = 6
 """What two similarity hashes may differ by, where path and size say the same: a line of the mirror's own."""
-MOST: Final = 4  # hosts that one is compared with
+MOST: Final = 4  # maximum number of hosts that one is compared with
 PATIENCE_S: Final = 600.0
 """How long a page is put off whose original is still to be read."""
-_SAMPLE: Final = 64  # pages that two hosts are compared by at a start
-_PIECE: Final = 1 << 12  # known URLs that are looked through at a visit: some milliseconds where all are wanted
-_RECALLED: Final = 256  # pairs of hosts that are compared then, those with most copies
+_SAMPLE: Final = 64  # pages of two hosts compared at a start
+_PIECE: Final = 1 << 12  # known URLs scanned per visit: some milliseconds if all match
+_RECALLED: Final = 256  # pairs of hosts compared then, those with most copies
 
 
 @dataclass(slots=True, eq=False)
 class HostPair:
-    """Two hosts that have been found to say the same under one path, at least.
+    """Two hosts found to have the same content under at least one path.
 
     Attributes
     ----------
     copy, original, host, other
-        Where they are: scheme, name and port; the later known first. The number of that host, and of the other.
+        Their origins (scheme, name and port), the later known first; the number of that host, and of the other.
     same, compared
-        Weights of the comparisons that agreed, and of all.
+        Total weight of the comparisons that agreed, and of all.
     mirror
-        Whether the first is taken for a mirror of the other.
+        Whether the first is considered a mirror of the other.
     aside
-        Slots of its pages that were put aside, or off.
+        Slots of its pages that were set aside or postponed.
 
     Examples
     --------
@@ -97,12 +97,12 @@ class HostPair:
 
     @property
     def holds(self) -> bool:
-        """Whether the evidence is enough."""
+        """Whether the evidence suffices."""
         return self.compared >= LEAST and self.same >= AGREE * self.compared
 
 
 class PageLikeness(NamedTuple):
-    """What two pages are compared by: digests of content and of text, similarity hash, and size."""
+    """The features by which two pages are compared: digests of content and text, similarity hash, size."""
 
     digest: int
     words: int
@@ -111,11 +111,11 @@ class PageLikeness(NamedTuple):
 
     @classmethod
     def by(cls, row: Any) -> PageLikeness:
-        """Return that of a record."""
+        """Return the features of a record."""
         return cls(*(int(row[name]) for name in cls._fields))
 
     def agrees(self, other: PageLikeness) -> bool:
-        """Whether both say the same, but for a line perhaps.
+        """Return whether both have the same content, except perhaps for a line.
 
         >>> PageLikeness(1, 2, 0b1011, 1000).agrees(PageLikeness(3, 4, 0b1000, 1040))
         True
@@ -129,7 +129,7 @@ class PageLikeness(NamedTuple):
 
 
 class Mirrors:
-    """Compares hosts as they are read, and says which unread pages need not be.
+    """Compares hosts as they are read, and says which unread pages can wait.
 
     Parameters
     ----------
@@ -139,18 +139,18 @@ class Mirrors:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._pairs: dict[str, list[HostPair]] = {}  # by where either is
-        self._mirrors: dict[int, HostPair] = {}  # by the number of the copy
+        self._pairs: dict[str, list[HostPair]] = {}  # by the origin of either
+        self._mirrors: dict[int, HostPair] = {}  # by the copy's host number
         self._twins: dict[int, tuple[HostPair, int]] = {}  # by slot: the key of its URL on the original
         self._freed: list[HostPair] = []
-        self._mirrored: dict[int, list[HostPair]] = {}  # by the number of the original's host
-        self._put_off: dict[int, tuple[float, HostPair]] = {}  # by slot: until when; in the order of that
-        self._awaited: dict[int, int] = {}  # key of an original that is still to be read -> slot of what was put off
-        self._waited = set[int]()  # those that were, and have waited long enough
-        self._due: list[int] = []  # those that wait no longer
+        self._mirrored: dict[int, list[HostPair]] = {}  # by the original's host number
+        self._put_off: dict[int, tuple[float, HostPair]] = {}  # by slot: the deadline; in the order of deadlines
+        self._awaited: dict[int, int] = {}  # key of an unread original -> slot of the postponed page
+        self._waited = set[int]()  # postponed pages that have waited long enough
+        self._due: list[int] = []  # pages no longer postponed
         self._now = 0.0
-        self._seeds: set[int] | None = None  # hosts of seeds, once somebody wants to know
-        self._unseen: dict[int, int] = {}  # by the number of the copy: how many known URLs were not looked through yet
+        self._seeds: set[int] | None = None  # hosts of seeds, computed on first use
+        self._unseen: dict[int, int] = {}  # by the copy's host number: known URLs not scanned yet
         self._next = 0  # of these
         self._recall()
         while self._unseen:
@@ -162,11 +162,11 @@ class Mirrors:
         return {number: pair for number, pair in self._mirrors.items() if pair.mirror}
 
     def learned(self, visit: Remembered) -> None:
-        """Compare what was read with what other hosts say under the same path."""
+        """Compare a page just read with other hosts' pages of the same path."""
         event, url = visit.event, visit.reading.exchange.request.url
         self._now = event.at
         self._look_on()
-        if event.retry_at:  # the host is left alone: nothing of it stands for another page
+        if event.retry_at:  # the host is resting: none of its pages can stand for another
             self._freed += self._mirrored.get(event.host, ())
         if (
             self._awaited
@@ -182,7 +182,7 @@ class Mirrors:
             self._compare(pair, url, said)
 
     def admitted(self, found: Discovery) -> None:
-        """Take note of URLs of mirrors that became known."""
+        """Take in newly known URLs of mirrors."""
         if not found.depth:
             self._seeds = None
         for i, host in enumerate(found.hosts) if self._mirrors else ():
@@ -190,7 +190,7 @@ class Mirrors:
                 self._note(found.first_slot + i, found.urls[i], self._mirrors[host])
 
     def spared(self, slot: int, now: float) -> bool:
-        """Whether an unread page need not be read now; it is put aside then, or off where its original is unread."""
+        """Return whether an unread page can wait; it is set aside, or postponed if its original is unread."""
         there = self._original(slot, now)
         if there == NO_SLOT:
             return False
@@ -204,12 +204,12 @@ class Mirrors:
         return True
 
     def original(self, slot: int, now: float) -> str:
-        """Return the URL of the original of an unread page of a mirror; "" for any that is to be read."""
+        """Return the URL of the original of a mirror's unread page; "" for any page that has to be read."""
         there = self._original(slot, now)
         return self._state.urls.get(there) if there != NO_SLOT else ""
 
     def _original(self, slot: int, now: float) -> int:
-        """Return the slot of the page that stands for an unread one, read or not; NO_SLOT where there is none."""
+        """Return the slot of an unread page's original, read or not; NO_SLOT without one."""
         pair, twin = self._twins.get(slot, (None, 0))
         if pair is None or not pair.mirror or not slot % SAMPLED or self._state.away.get(pair.other, 0.0) > now:
             return NO_SLOT
@@ -219,9 +219,9 @@ class Mirrors:
         return there if held else NO_SLOT
 
     def released(self) -> Iterator[tuple[int, list[int]]]:
-        """Yield numbers of hosts, each with pages that were put aside or off and are to wait for their turn again.
+        """Yield host numbers, each with the pages set aside or postponed that must be queued again.
 
-        Those are all of hosts that are mirrors no more or whose original is left alone, and what was put off long ago.
+        These are all pages of hosts that are no longer mirrors or whose original rests, and those postponed long ago.
         """
         while self._freed:
             pair = self._freed.pop()
@@ -241,7 +241,7 @@ class Mirrors:
                 yield pair.host, [slot]
 
     def _meet(self, host: int, url: str, slot: int) -> None:
-        """Begin to compare two hosts where they say the same under the same path."""
+        """Start comparing two hosts once they have the same content under the same path."""
         if slot == NO_SLOT:
             return
         other, number = self._state.urls.get(slot), int(self._state.known.row(slot)["host"])
@@ -259,14 +259,14 @@ class Mirrors:
         others.append(pair)
 
     def _seeded(self, host: int) -> bool:
-        """Whether a page of a host was named to begin with; then all of it is wanted, whoever says the same."""
+        """Return whether a host has a seed; then all of it is read, whoever has the same content."""
         if self._seeds is None:
             known = self._state.known.columns()
             self._seeds = set(known.host[known.depth == 0].tolist())
         return host in self._seeds
 
     def _compare(self, pair: HostPair, url: str, said: PageLikeness) -> None:
-        """Compare what a page says with that of the same path on the other host, where that was read."""
+        """Compare a page with that of the same path on the other host, if that was read."""
         elsewhere = pair.original if origin(url) == pair.copy else pair.copy
         slot = self._slot(self._state.hasher.key(elsewhere + path_query(url)))
         index = self._state.record_of(slot) if slot != NO_SLOT else None
@@ -290,7 +290,7 @@ class Mirrors:
             self._look_on()
 
     def _look_on(self) -> None:
-        """Look through the next known URLs for unread pages of hosts that turned out to be mirrors."""
+        """Scan further known URLs for unread pages of hosts that turned out to be mirrors."""
         if not self._unseen:
             return
         state, first = self._state, self._next if self._next < self._state.known.count else 0
@@ -311,7 +311,7 @@ class Mirrors:
         return int(self._state.table.find(np.array([of], np.uint64))[0])
 
     def _recall(self) -> None:
-        """Compare the hosts of copies that were read in earlier runs, by some pages each."""
+        """Compare the hosts of copies read in earlier runs, by some pages each."""
         state = self._state
         rows: Any = state.records.rows[: state.records.count]
         copies = rows[(rows["outcome"] == Outcome.DUPLICATE) & (rows["alias"] != NO_SLOT)]
@@ -326,7 +326,7 @@ class Mirrors:
             self._look(mine, rows[np.isin(rows["host"], (host, other)) & np.isin(rows["outcome"], HELD)])
 
     def _look(self, copies: NDArray[Any], read: NDArray[Any]) -> None:
-        """Compare two hosts by some of the copies, and some of all that was read on either."""
+        """Compare two hosts by some of the copies, and some of all pages read on either."""
         state = self._state
         for row, url in zip(copies, state.urls.get_many(copies["slot"].tolist()), strict=True):
             self._meet(int(row["host"]), url, int(row["alias"]))

@@ -1,9 +1,9 @@
-"""Near-duplicates: pages that say, to the word or nearly so, what a page says that was read before them.
+"""Near-duplicates: pages whose content equals, or nearly equals, that of a page read before them.
 
-A near-duplicate is a page in its own right: its links are followed and get its cash. It is no member of its site,
-though, so it gets nothing of the site's source, and a search does not find it: session ids and mirrors gain nothing,
-and a page that is taken for one by mistake keeps what others' links give it. What it makes known waits a long while,
-see `store/cash/spread.py`.
+A near-duplicate is a page in its own right: its links are followed and get its cash. But it does not count as a
+member of its site, so it gets no share of the site's source, and a search does not find it: session ids and mirrors
+gain nothing, and a page mistaken for a near-duplicate keeps the cash from others' links. Pages that it makes known
+wait for a long time, see `store/cash/spread.py`.
 
 **What counts as one.** The 64-bit similarity hashes of 6,333 pages of documentation, on 20 hosts, say:
 
@@ -16,17 +16,17 @@ of these: same title, size within 5 % 191       5               on one host a te
 of these: another title or size       2,129     5               different pages; indexes, untranslated chapters
 ===================================== ========= =============== ==================================================
 
-A menu of 60 kB around a page makes hashes of one host agree to the bit whatever the page says. So the same title is
-always asked for, and beside it either the very same text (hash and 32 bits of its digest); or at most 3 bits and sizes
-within a twentieth on different hosts; or the same on one host for two addresses that differ in query or parameters
-only (a session id with a clock or a counter on the page). Four bits would have found 4 pairs more on different hosts.
-A line of seven words added to 900 moves a hash by two bits, and one in ten by more than three.
+A menu of 60 kB around a page makes the hashes of a host's pages identical, whatever their content. So the same title
+is always required, and one of the following: identical text (hash and 32 bits of its digest); or, on different hosts,
+at most 3 bits and sizes within a twentieth; or the same on one host for two addresses that differ in query or
+parameters only (a session id with a clock or a counter on the page). Four bits would have found 4 more pairs on
+different hosts. A line of seven words added to 900 moves a hash by two bits, and one in ten by more than three.
 
-What is said in a few hundred bytes, markup included (a stub, a notice that there is nothing), is said on many sites;
-there it makes no copies, be they alike to the byte.
+Content of a few hundred bytes, markup included (a stub, an "empty" notice), occurs on many sites; across sites it
+makes no copies, even if identical to the byte.
 
-Only a page that was read earlier can be the original, so there are no rings, and a page that has been one stays one.
-A seed is never a near-duplicate.
+Only a page read earlier can be the original, so there are no cycles, and an original stays one. A seed is never a
+near-duplicate.
 
 References
 ----------
@@ -58,28 +58,27 @@ if TYPE_CHECKING:
 
 
 BITS: Final = 3
-SLIGHT_BYTES: Final = 512  # of a page, its markup included: too little to have been copied from another site
-MOST: Final = 4  # candidates whose title is looked up
+SLIGHT_BYTES: Final = 512  # of a page, markup included: too little to be taken for a copy from another site
+MOST: Final = 4  # maximum candidates whose title is looked up
 _KERNELS: Final = Library("evercrawl.model.web._near_kernel")
 
 
 class NearDuplicates:
-    """Finds, for new content, the page that said it before.
+    """Finds, for new content, the page that had it before.
 
-    What it answers follows from the records and the order of their last contents alone, so it is the same after a
-    restart.
+    Results depend only on the records and the order of their last contents, so they are the same after a restart.
 
     Parameters
     ----------
     partition
-        Whose pages; those known already are taken in.
+        The crawl; its known pages are indexed.
 
     Attributes
     ----------
     beside
-        Whether another page of the host looks like the one that was asked about last, its title left aside.
+        Whether another page of the host looks like the one last queried, ignoring its title.
     moved_bytes
-        How much of what is kept of pages lies in a file (`arrays/shelf.py`).
+        Bytes of the index that are in a file (`arrays/shelf.py`).
     """
 
     def __init__(self, partition: Partition) -> None:
@@ -97,33 +96,33 @@ class NearDuplicates:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory in use."""
+        """Memory use in bytes."""
         return self._heads.nbytes + self._state.records.count * WORDS * self._nodes.itemsize - self.moved_bytes
 
     def reserved(self) -> tuple[NDArray[Any], int]:
-        """Return what is kept of pages, and how much of it is in use."""
+        """Return the array of nodes, and its bytes in use."""
         return self._nodes, self._state.records.count * WORDS
 
     def _fill(self, rows: Any) -> None:
-        """Take in the pages that could be originals, in the order in which their contents came."""
+        """Index the pages that could be originals, in the order in which their contents came."""
         held = (rows["simhash"] != 0) & (rows["digest"] != 0) & (rows["alias"] == NO_SLOT) & (rows["flags"] & NEAR == 0)
         places = np.flatnonzero(held)
         order = np.ascontiguousarray(places[np.argsort(rows["event"][places], kind="stable")], np.int64)
         _KERNELS["fill"](*self._index, pointer(order), len(order))
 
     def copied(self, reading: Reading) -> bool:
-        """Whether a page that was read anew, as a whole, says nearly what another said before."""
+        """Return whether a page just read, as a whole, nearly equals one read before."""
         return reading.whole and reading.before.depth > 0 and self._like_read(reading) != NO_SLOT
 
     def original(self, reading: Reading, verdict: Verdict, alias: int) -> int:
-        """Return the slot of the page whose near-duplicate a visit shows; NO_SLOT where it is none.
+        """Return the slot of the original of which a visit shows a near-duplicate; NO_SLOT if it is none.
 
         Parameters
         ----------
         reading, verdict
-            The visit, and what it came to.
+            The visit, and its verdict.
         alias
-            The page it only leads to, if any: then it is nobody's near-duplicate.
+            The page it only leads to, if any: then it is no near-duplicate.
         """
         before, held = reading.before, reading.before.held
         self.beside = False
@@ -137,7 +136,7 @@ class NearDuplicates:
         return self._like(reading, before.simhash, before.words, before.size_bytes, held.title)
 
     def by_chance(self, slot: int, host: int, size_bytes: int) -> bool:
-        """Whether a page of `host` may say what `slot` says without being its copy: so little, on another site."""
+        """Return whether a page of `host` may equal `slot` by chance: little content, on another site."""
         if size_bytes >= SLIGHT_BYTES:
             return False
         state, index = self._state, self._state.record_of(slot)
@@ -145,14 +144,14 @@ class NearDuplicates:
         return bool(state.site_of[there] != state.site_of[host])
 
     def learned(self, visit: Remembered) -> None:
-        """Take note of a visit that is remembered."""
+        """Take in a visit that was remembered."""
         event = visit.event
         if not event.flags & HAS_LINKS:
             return
         _KERNELS["put"](*self._index, self._state.table.record.item(event.slot))
 
     def _still(self, slot: int, simhash: int) -> bool:
-        """Whether a page is still what another was a near-duplicate of."""
+        """Return whether a page still has the content of which another was a near-duplicate."""
         index = self._state.record_of(slot)
         row = self._state.records.rows[index] if index is not None else None
         if row is None or row["outcome"] != Outcome.OK or row["flags"] & NEAR:

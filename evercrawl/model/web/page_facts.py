@@ -1,11 +1,10 @@
-"""What pages and their URLs are like, for policies that ask: depth, bytes, look, and likeness to what people ask for.
+"""Features of pages and URLs for policies that need them: depth, bytes, URL form, and similarity to queries.
 
-Depth stands in the table and in a page's record anyway. What a URL looks like is read off its text, once for each that
-is known. How many bytes of text a page has, and of them in the index, is told by the journal; of pages that were read
-before it told that, all bytes of the content stand for both. How many bytes links say of a page is told there too,
-where they were read by a crawl whose policy asked for it; elsewhere each is taken for so many. The index holds the text
-of a page that does not ask to be hidden and is no copy of another; what stands for a page in a list of results is its
-title.
+Depth is in the table and in a page's record. URL features are computed once for each known URL. The journal contains
+the bytes of a page's text and of its indexed part; for pages read before the journal contained these, the size of the
+content replaces both. It also contains the bytes of link texts, if they were read by a crawl whose policy needed
+them; otherwise a fixed size per link is assumed. The index holds the text of pages that do not ask to be hidden and
+are no copies; a result list shows a page's title.
 """
 
 from typing import Final
@@ -29,15 +28,15 @@ from evercrawl.types import Floats, Slots
 
 ANCHOR_BYTES: Final = 16.0
 """Of the words of a usual link, where nobody noted them: two or three of them."""
-_PIECE: Final = 1 << 14  # URLs that are looked at together
+_PIECE: Final = 1 << 14  # URLs processed in one batch
 _DYNAMIC: Final = 1 << 15
 _HIDDEN: Final = 1 << 15
-_MOST_TEXT: Final = 0xFFFF - 1  # bytes; of a text, or of what is indexed of it, more make no difference to anybody
-_DEPTH: Final = np.uint32(0xFF)  # of a table's cell, of a page without a record
+_MOST_TEXT: Final = 0xFFFF - 1  # bytes; sizes of texts are capped at this
+_DEPTH: Final = np.uint32(0xFF)  # of a table cell: page without a record
 
 
 class PageFacts:
-    """The column `facts` of `Pages`: 16 bytes for each known page, and 16 more as soon as people ask for anything.
+    """The column `facts` of `Pages`: 16 bytes per known page, and 16 more as soon as queries exist.
 
     Parameters
     ----------
@@ -50,19 +49,19 @@ class PageFacts:
         self._links = LinksAndTitles(partition)
         words = QueryWords()
         self._questions, self._similarity = Following(partition, words), Similarity(partition, words)
-        self._looked = 0  # slots whose URLs were looked at
-        self._url: NDArray[np.uint16] = np.zeros(0, np.uint16)  # by slot: bytes, and a bit for what a program makes
+        self._looked = 0  # number of slots processed
+        self._url: NDArray[np.uint16] = np.zeros(0, np.uint16)  # by slot: bytes, and a bit for generated pages
 
     def learned(self, event: Visit, held: Visit | None) -> None:
-        """Take note of a page's links."""
+        """Take in a page's links."""
         self._links.learned(event, held)
 
     def found(self, found: Discovery) -> None:
-        """Take note of nothing: URLs are looked at when somebody asks."""
+        """Do nothing: URLs are processed on demand."""
         self._links.found(found)
 
     def of(self, slots: Slots) -> Facts:
-        """Return what pages are like, shape (n,) each."""
+        """Return the features of pages, shape (n,) each."""
         self._look()
         self._questions.renew()
         url = self._url[slots]
@@ -81,9 +80,9 @@ class PageFacts:
         )
 
     def _records(self, slots: Slots) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-        """Return how deep pages are, how many bytes the content held of them has, and which the index has.
+        """Return depth of pages, size of their stored content, and whether it is indexed.
 
-        Of pages without content there are no bytes, and nothing in the index.
+        Pages without content have size 0 and are not indexed.
         """
         cells, records = self._state.table.record.take(slots), self._state.records
         read = cells < NO_RECORD
@@ -93,7 +92,7 @@ class PageFacts:
         return depth.astype(np.float64), np.where(held, rows["size_bytes"], 0).astype(np.float64), indexed
 
     def _look(self) -> None:
-        """Look at the URLs that became known since the last time."""
+        """Process the URLs that became known since the last call."""
         known = self._state.known.count
         self._url = grown(self._url, known)
         for first in range(self._looked, known, _PIECE):
@@ -103,18 +102,18 @@ class PageFacts:
 
 
 class LinksAndTitles(InLinks):
-    """Links to each page, the bytes of their words, of its text, and of its title with a bit for those that hide."""
+    """In-links, the bytes of their texts, of the page's text, and of its title with a bit for hidden pages."""
 
     def __init__(self, partition: Partition) -> None:
         self._title: NDArray[np.uint16] = np.zeros(partition.state.known.count, np.uint16)  # by slot
         self._words: Slots = np.zeros(partition.state.known.count, np.uint32)  # by slot, in bytes
         self._text: NDArray[np.uint16] = np.zeros(
             (partition.state.known.count, 2), np.uint16
-        )  # and in the index; 1 more
+        )  # bytes, and bytes indexed; plus 1
         super().__init__(partition)
 
     def learned(self, event: Visit, held: Visit | None) -> None:
-        """Count the links of a page instead of those it had, and their words; take note of its title and its text."""
+        """Replace the page's links and link texts in the counts; record its title and text."""
         if event.flags & HAS_LINKS and held is not None and held.targets == event.targets:
             self._say(held, -1)
             self._say(event, 1)
@@ -123,24 +122,24 @@ class LinksAndTitles(InLinks):
             self._read(event)
 
     def titles(self, slots: Slots) -> NDArray[np.uint16]:
-        """Return what is known of titles, shape (n,)."""
+        """Return title sizes with the hidden bit, shape (n,)."""
         self._title = grown(self._title, int(slots.max(initial=0)) + 1)
         return self._title[slots]
 
     def texts(self, slots: Slots, size: Floats) -> tuple[Floats, Floats]:
-        """Return how many bytes of text each has, and of them in the index, shape (n,); `size` where nobody told."""
+        """Return the bytes of text of each, and of its indexed part, shape (n,); `size` if unknown."""
         self._text = grown(self._text, int(slots.max(initial=0)) + 1)
         told = self._text[slots]
         found = np.where(told > 0, told - 1.0, size[:, np.newaxis])
         return found[:, 0], found[:, 1]
 
     def words(self, slots: Slots) -> Floats:
-        """Return how many bytes the words of the links to each have, shape (n,)."""
+        """Return the bytes of all link texts to each, shape (n,)."""
         self._words = grown(self._words, int(slots.max(initial=0)) + 1)
         return self._words[slots].astype(np.float64)
 
     def _say(self, event: Visit, by: int) -> None:
-        targets = decode_slots(event.targets)  # ascending, and each once
+        targets = decode_slots(event.targets)  # ascending and distinct
         self._words = grown(self._words, int(targets[-1]) + 1 if len(targets) else 0)
         told = np.frombuffer(event.anchors, np.uint8) if event.anchors else np.full(len(targets), ANCHOR_BYTES)
         self._words[targets] += (by * told.astype(np.int64)).astype(np.uint32)
@@ -159,7 +158,7 @@ class LinksAndTitles(InLinks):
 
 
 def _seen(url: str) -> int:
-    """Return the bytes of a URL, and whether a program makes the page, as one number.
+    """Return the bytes of a URL, and whether a program generates the page, as one number.
 
     >>> [_seen("http://a.example/"), _seen("http://a.example/?q=1") - _DYNAMIC]
     [17, 21]

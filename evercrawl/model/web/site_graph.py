@@ -1,4 +1,4 @@
-"""The links between the sites of a crawl, as its pages were last read, and how much each site matters by them."""
+"""The graph of links between a crawl's sites, as last read, and the importance of each site in it."""
 
 from typing import Any, Final
 
@@ -19,28 +19,28 @@ OWN: Final = (Outcome.OK, Outcome.TRUNCATED)
 HELD: Final = (*OWN, Outcome.DUPLICATE)
 """Outcomes of pages with content."""
 
-_PENDING: Final = 1 << 16  # pages whose links are put together at a time
+_PENDING: Final = 1 << 16  # pages whose links are combined in one batch
 
 
 class SiteGraph:
-    """Sites by their index in the crawl's state, linked as the pages are that were read.
+    """The graph of sites, by their index in the crawl's state, from the links of read pages.
 
-    Links within a site do not count. A page that only leads to another (a redirect, a copy) links to that one alone,
-    and one that is gone links nowhere. Each site with content of its own has the same source: that the front page of
-    one is known which nobody has read says nothing of how much it matters, and a mirror has nothing of its own. Where
-    the crawl trusts some sites, only these have one.
+    Links within a site do not count. An alias (a redirect, a copy) links only to the page it leads to, and a gone
+    page links nowhere. Each site with content of its own has the same source: a known but unread front page says
+    nothing about the importance of its site, and a mirror has no content of its own. If the crawl trusts some sites,
+    only these have a source.
 
     Parameters
     ----------
     view
-        What is believed of the crawl. Its journal is read once from end to end.
+        The view of the crawl. Its journal is read once from end to end.
 
     Attributes
     ----------
     links
         Between the sites.
     importance
-        Of each site, shape (sites,); it sums to 1, and is 0 where nothing was read at all.
+        Of each site, shape (sites,); sums to 1, or is 0 if nothing was read.
 
     Raises
     ------
@@ -57,9 +57,9 @@ class SiteGraph:
         self.importance = site_importance(self.links, source, tax=view.scheme.tax)
 
     def pages(self) -> Floats:
-        """Return the importance of each known page by site and, inside a site, by page; shape (known,), 0 for aliases.
+        """Return the importance of each known page by site and within its site; shape (known,), 0 for aliases.
 
-        It sums to 1 over the sites with pages that count.
+        It sums to 1 over the sites that have pages other than aliases.
         """
         view = self._view
         counts = pages_that_count(view.state)
@@ -69,7 +69,7 @@ class SiteGraph:
 
 
 def pages_that_count(state: State) -> NDArray[np.bool_]:
-    """Return which known pages are more than aliases of others, shape (known,)."""
+    """Return which known pages are not aliases, shape (known,)."""
     rows: Any = state.records.rows[: state.records.count]
     counts = np.ones(state.known.count, np.bool_)
     counts[rows["slot"][rows["alias"] != NO_SLOT]] = False
@@ -83,14 +83,14 @@ def site_numbers(state: State) -> Ints:
 
 
 def read_pages(state: State, outcomes: tuple[Outcome, ...] = HELD) -> Ints:
-    """Return how many pages of each site hold content, or had another of these outcomes; shape (sites,)."""
+    """Return the number of pages of each site with content, or with other given outcomes; shape (sites,)."""
     rows: Any = state.records.rows[: state.records.count]
     hosts = rows["host"][np.isin(rows["outcome"], outcomes)]
     return np.bincount(state.site_of[hosts], minlength=len(state.sites)).astype(np.int64)
 
 
 def site_links(view: View) -> SiteLinks:
-    """Return the links between the sites of a crawl, each with the number of pages behind it."""
+    """Return the links between the sites of a crawl, each with its number of pages."""
     state = view.state
     site, last = site_numbers(state), last_read(state)
     found, read = list[tuple[Ints, Ints]](), np.zeros(len(state.sites), np.int64)
@@ -112,19 +112,19 @@ def site_links(view: View) -> SiteLinks:
 
 
 def last_read(state: State) -> dict[int, int]:
-    """Return for each page that is not gone the journal pointer of the event that has its links."""
+    """Return for each page that is not gone the journal pointer of the event with its links."""
     rows: Any = state.records.rows[: state.records.count]
     rows = rows[(rows["event"] != 0) & ((rows["outcome"] != Outcome.GONE) | (rows["misses"] < VANISHED))]
     return dict(zip(rows["slot"].tolist(), rows["event"].tolist(), strict=True))
 
 
 def _pairs(sources: list[int], targets: list[Slots], site: Ints) -> tuple[Ints, Ints]:
-    """Return site and linked site for each page and each site that it links to, once."""
+    """Return distinct pairs of a page's site and a site it links to."""
     if not sources:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     page = np.repeat(np.arange(len(sources)), [len(of) for of in targets])
     slots = np.concatenate(targets)
-    known = slots < len(site)  # the crawl that runs beside may know more by now
+    known = slots < len(site)  # a running crawl may know more by now
     most = int(site.max()) + 1
     page, linked = np.divmod(np.unique(page[known] * most + site[slots[known]]), most)
     return np.array(sources, np.int64)[page], linked

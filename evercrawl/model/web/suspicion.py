@@ -1,26 +1,26 @@
-"""What looks like an attempt to mislead a crawl, with the reason why it does."""
+"""Suspicions: signs of attempts to mislead a crawl, with reasons."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
 class Suspicion:
-    """One thing that looks so; whether it is, a person has to say.
+    """One suspicion, for a person to judge.
 
     Attributes
     ----------
     kind
-        What it looks like: farm, mirror, degrees, stuffing.
+        The kind of attempt: farm, mirror, degrees, stuffing.
     sites
-        Sites or hosts that are meant, the one it is about first.
+        The sites or hosts involved, the main one first.
     reason
         The evidence in a sentence, with its numbers.
     score
-        How strong it is, to compare those of one kind.
+        Its strength, comparable within one kind.
     evidence
         The numbers by name.
     examples
-        Some of the pages that show it.
+        Some pages that show it.
     """
 
     kind: str

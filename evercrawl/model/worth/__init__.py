@@ -1,1 +1,1 @@
-"""What a page is worth to its readers."""
+"""The worth of a page to its readers."""

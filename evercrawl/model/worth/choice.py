@@ -1,13 +1,13 @@
-"""The weight of a crawl, by its name."""
+"""Weights by name."""
 
 from evercrawl.model.worth.weights import AccessWeight, Embarrassment, Weight
 from evercrawl.store.partition import Partition
 
 
 def weight_of(name: str, partition: Partition, *, lasting: bool = False) -> Weight | None:
-    """Return the weight that is called `name`, one of `WEIGHTS`; None for importance itself.
+    """Return the weight called `name`, one of `WEIGHTS`; None for importance itself.
 
-    With `lasting`, pages count less of which changes leave next to nothing; see `lasting_weight`.
+    With `lasting`, pages whose changes leave almost nothing permanent count less; see `lasting_weight`.
     """
     if lasting:
         from evercrawl.model.worth.lasting_weight import LastingWeight

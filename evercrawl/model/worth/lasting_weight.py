@@ -1,8 +1,8 @@
-"""Worth by how much a change leaves: a page of which changes replace next to nothing for good counts next to nothing.
+"""Lasting weight: pages whose changes replace almost nothing permanently count for almost nothing.
 
-A page whose only news is another advertisement at each look changes all the time, and a visit brings nothing that
-lasts. Of a page that was never read all is new, so it counts in full. So does one of which changes replace a quarter:
-what is known of it is rough, and where pages are replaced more often than they are visited, little is seen to stay.
+A page that only shows another advertisement on each visit changes all the time, but a visit brings nothing that
+lasts. All of an unread page is new, so it counts in full. So does a page of which changes replace a quarter: the
+estimate is rough, and if pages are replaced more often than visited, little is seen to last.
 
 References
 ----------
@@ -30,7 +30,7 @@ LEAST: Final = 0.01
 
 
 class LastingWeight(Weight):
-    """What another weight says, or importance, times how much pages count by what lasts of their changes.
+    """Another weight, or importance, times a factor for the lasting part of pages' changes.
 
     Parameters
     ----------
@@ -45,17 +45,17 @@ class LastingWeight(Weight):
 
     @property
     def alone(self) -> Weight | None:
-        """The other weight, without what lasts."""
+        """The other weight, without the lasting factor."""
         return self._weight
 
     @property
     def message(self) -> str:
-        """What the other weight has to say."""
+        """The other weight's message."""
         return self._weight.message if self._weight is not None else ""
 
     @property
     def listener(self) -> VisitListener | None:
-        """Whoever the weight inside has to hear."""
+        """The other weight's listener."""
         return self._weight.listener if self._weight is not None else None
 
     def begin(self, plain: Callable[[Slots], Pages]) -> None:
@@ -64,17 +64,17 @@ class LastingWeight(Weight):
             self._weight.begin(plain)
 
     def worth(self, slots: Slots, importance: Floats) -> Floats:
-        """Return what pages are worth, shape (n,)."""
+        """Return the worth of pages, shape (n,)."""
         worth = importance if self._weight is None else self._weight.worth(slots, importance)
         return worth * counted(parts(self._state, slots))
 
     def saw(self, slot: int, importance: float) -> dict[str, float]:
-        """Return what the other weight goes by."""
+        """Return the other weight's evidence."""
         return {} if self._weight is None else self._weight.saw(slot, importance)
 
 
 def counted(lasts: Floats) -> Floats:
-    """Return how much pages count, 0.01 to 1, by which part of each a change replaces for good, shape (n,).
+    """Return the lasting factor of pages, 0.01 to 1, from the part that a change replaces permanently, shape (n,).
 
     >>> counted(np.array([0.0, 0.1, 0.25, 0.9]))
     array([0.01, 0.4 , 1.  , 1.  ])
@@ -83,7 +83,7 @@ def counted(lasts: Floats) -> Floats:
 
 
 def parts(state: State, slots: Slots) -> Floats:
-    """Return which part of each page a change replaces for good, shape (n,); 1 of those that hold no content."""
+    """Return the part of each page that a change replaces permanently, shape (n,); 1 for pages without content."""
     cells = state.table.record.take(slots)
     read = cells < NO_RECORD
     kept = state.records.rows["lasting"][np.where(read, cells, 0)]

@@ -1,15 +1,14 @@
-"""Worth as a regression predicts it: who is opened how often, learned from those pages of which people have told.
+"""Learned weight: expected openings of pages, by a regression on the pages whose use was reported.
 
-A page that nobody opened may be one that nobody wants, or one that nobody was shown. Where people tell of answers, what
-each page was shown is known: its *exposure*, the openings that are usual at the places where it stood. There the
-regression is of openings for each unit of exposure, over pages that were shown, so that it learns what people do, and
-not what a search engine chose to show them. Of pages that could be shown and were not, all together are taken to have
-the part of the exposure that Good's estimate leaves to what was never seen. Where there are openings alone, as in the
-log of a server, pages that nobody named count as never opened.
+A page that nobody opened may be unwanted, or may never have been shown. If search results are reported, each page's
+*exposure* is known: the usual number of openings at the positions where it was shown. Then the regression is of
+openings per unit of exposure, over pages that were shown, so that it learns people's choices and not the search
+engine's. Pages that could have been shown but were not get, together, the share of exposure that Good's estimate
+leaves to the unseen. If only openings are reported, as in a server log, pages not named count as never opened.
 
-A page that was never read could not be shown: it is taken to be shown as often as pages are that could, once it is, and
-to be opened in proportion to its importance at most, beside those of which people told. Without that bound, and where
-openings have little to do with importance, an endless calendar would be worth the more the more of it is known.
+An unread page could not be shown: it is assumed to be shown, once read, as often as read pages are, and to be opened
+at most in proportion to its importance. Without that bound, and if openings depend little on importance, an endless
+calendar would gain worth the more of it is known.
 
 References
 ----------
@@ -39,52 +38,52 @@ NAMED: Final = 10_000
 """Pages that were named, at most: evenly spread too."""
 GROWN: Final = 1.1
 """It is fitted anew when so many times as many questions, known pages, or pages that were read, are there."""
-_DEPTH: Final = np.uint32(0xFF)  # of a table's cell, of a page without a record
+_DEPTH: Final = np.uint32(0xFF)  # of a table cell: page without a record
 _NEVER: Final = (-1, 0, 0)
 _LEAST: Final = 1e-6  # of the mean importance
-_NOTHING: Final = 1e-12  # of it: what is as good as none
-_FAR: Final = 30.0  # logarithm of what is expected
+_NOTHING: Final = 1e-12  # of it: negligible
+_FAR: Final = 30.0  # logarithm of the expectation
 _CONSTANT: Final = (0.0, 1e-6)  # mean and precision of the coefficients: nothing is believed of the level,
 _OF_IMPORTANCE: Final = (1.0, 4.0)  # openings go with importance
 _OF_OTHERS: Final = (0.0, 4.0)  # and with nothing else, until they are seen to
 
 
 class LearnedWeight(DemandWeight):
-    """Expected openings, by a Poisson regression on importance, address and kind, drawn to its own number of them.
+    """Expected openings, by Poisson regression on importance, address and kind, shrunk towards a page's own count.
 
-    The prior says that openings go with importance, so that is what a crawl begins with. A page that was opened c times
-    where m were to be expected, of its kind and exposure, counts (k + c) / (k + m) times m, k being how little pages
-    differ from what is expected of them; one that was never shown counts m. All that were never read share what
-    importance they have, however many there are. A tenth of all worth stays with importance. Nothing of it is stored:
-    the regression is made anew from what people did and what the crawl knows.
+    The prior says that openings are proportional to importance, so a crawl begins with that. A page opened c times,
+    with m openings expected from its kind and exposure, counts (k + c) / (k + m) times m, where k is larger the less
+    pages deviate from their expectation; a page never shown counts m. All unread pages together share their
+    importance, however many there are. A tenth of all worth stays with importance. None of this is stored: the
+    regression is refitted from the reported use and the crawl's state.
     """
 
     def __init__(self, partition: Partition) -> None:
         super().__init__(partition)
         self._state = partition.state
-        self._fitted_of = _NEVER  # questions, known pages and those that were read when it was fitted last
+        self._fitted_of = _NEVER  # queries, known pages and read pages at the last fit
         self._theta: Floats = np.zeros(0)
         self._mean = self._spread = self._sum = self._most = 1.0
-        self._level: NDArray[np.float32] = np.zeros(0, np.float32)  # by slot: what the address adds; nan: not known yet
-        self._exposure: ReaderExposure | None = None  # None: not asked since there were more questions
+        self._level: NDArray[np.float32] = np.zeros(0, np.float32)  # by slot: effect of the address; nan: unknown
+        self._exposure: ReaderExposure | None = None  # None: not computed since the last new query
         self._plain: Callable[[Slots], Pages] | None = None
 
     def begin(self, plain: Callable[[Slots], Pages]) -> None:
-        """Learn from `plain` what pages matter by their links."""
+        """Learn the importance of pages from `plain`."""
         super().begin(plain)
         self._plain = plain
 
     @property
     def coefficients(self) -> dict[str, float]:
-        """What a feature adds to the logarithm of the expected openings; empty before anything was learned."""
+        """Effect of each feature on the logarithm of the expected openings; empty before a fit."""
         return dict(zip(("constant", "importance", *NAMES), self._theta.tolist(), strict=False))
 
     def demand(self) -> tuple[Floats, float]:
-        """Return the openings themselves: how they are shared the regression says."""
+        """Return the openings themselves: the regression distributes them."""
         return self._openings().astype(np.float64), FLOOR
 
     def worth(self, slots: Slots, importance: Floats) -> Floats:
-        """Return what pages are worth, shape (n,)."""
+        """Return the worth of pages, shape (n,)."""
         if self.renew():
             self._exposure = None
         if not self._fitted():
@@ -95,7 +94,7 @@ class LearnedWeight(DemandWeight):
         return FLOOR * importance + (1.0 - FLOOR) * self.total * demand / self._sum
 
     def saw(self, slot: int, importance: float) -> dict[str, float]:
-        """Return how often it was `opened`, and how often that was `expected` before, of its kind and exposure."""
+        """Return how often the page was `opened`, and how many openings its kind and exposure made `expected`."""
         opened = {"opened": self.count(self._openings(), slot)}
         if not self._fitted():
             return opened
@@ -107,7 +106,7 @@ class LearnedWeight(DemandWeight):
         return clicked if clicked.any() else self.counts.shown
 
     def _expected(self, slots: Slots, levels: Floats, importance: Floats) -> Floats:
-        """Return the openings that are to be expected of pages, shape (n,)."""
+        """Return the expected openings of pages, shape (n,)."""
         times = importance / self._mean
         by_importance = self._theta[1] * np.log(np.maximum(times, _LEAST))
         untold = (self._state.table.record.take(slots) >= NO_RECORD) & (self.counts.rows(slots) < 0)
@@ -120,14 +119,14 @@ class LearnedWeight(DemandWeight):
 
     @property
     def _answered(self) -> bool:
-        """Whether most openings were of pages that stood in answers of which people told."""
+        """Whether most openings were of pages in reported search results."""
         clicked = self.counts.clicked
         return 2 * int(clicked[self.counts.shown > 0].sum()) > int(clicked.sum())
 
     def _exposures(self, slots: Slots) -> Floats:
-        """Return which openings are usual at the places where pages stood, shape (n,); 1 where nobody tells of places.
+        """Return the usual openings at the positions of pages, shape (n,); 1 if positions are not reported.
 
-        Of pages that were never shown it is what `ReaderExposure` says.
+        For pages never shown it is that of `ReaderExposure`.
         """
         if not self._answered:
             return np.ones(len(slots))
@@ -137,7 +136,7 @@ class LearnedWeight(DemandWeight):
         return np.where(found > 0, found, np.where(read, self._exposure.hidden, self._exposure.mean))
 
     def _levels(self, slots: Slots) -> Floats:
-        """Return what the addresses of pages add, shape (n,)."""
+        """Return the contribution of the addresses of pages, shape (n,)."""
         self._level = grown(self._level, self._state.known.count, np.nan)
         new = slots[np.isnan(self._level[slots])]
         if len(new):
@@ -153,12 +152,12 @@ class LearnedWeight(DemandWeight):
         return features(self._state.urls.get_many(slots.tolist()), depths.tolist(), kinds.tolist())
 
     def _fitted(self) -> bool:
-        """Fit, where it is due; return whether there is anything to go by."""
+        """Refit if due; return whether there is a fit."""
         now = self.counts.questions, self._state.known.count, self._state.records.count
         before = self._fitted_of
         (questions, *_), (questions_before, *_) = now, before
         if questions < questions_before or any(there > GROWN * was for there, was in zip(now, before, strict=True)):
-            self._fitted_of, self._exposure = now, None  # what could be shown grows with what was read
+            self._fitted_of, self._exposure = now, None  # the pages that could be shown grow with those read
             self._fit()
         return len(self._theta) > 0
 
@@ -198,5 +197,5 @@ _PRIOR: Final[tuple[Any, ...]] = (_CONSTANT, _OF_IMPORTANCE, *[_OF_OTHERS] * len
 
 
 def _some(slots: Slots, most: int) -> Slots:
-    """Return up to `most` of them, evenly spread."""
+    """Return up to `most` items, evenly spread."""
     return slots if len(slots) <= most else slots[np.linspace(0, len(slots) - 1, most).astype(np.int64)]

@@ -1,6 +1,6 @@
-"""What can be told of a page by its address, the way to it and its media type: numbers for a regression, near one.
+"""Regression features of a page from its address, depth and media type, and its exposure to readers.
 
-How much opportunity to be opened pages had: the openings that are usual at the places where they stood.
+Exposure is a page's opportunity to be opened: the usual number of openings at the positions where it was shown.
 
 References
 ----------
@@ -25,17 +25,17 @@ from evercrawl.types import Floats
 
 
 class ReaderExposure(NamedTuple):
-    """How much opportunity to be opened pages had, in openings that are usual at the places where they stood.
+    """The exposure of pages, in usual openings at the positions where they were shown.
 
     Attributes
     ----------
     column
-        Of each page that questions name, by its row in the counts.
+        For each page named by queries, by its row in the counts.
     mean
-        Of a page that could have been shown, which are those that were read: that of one that was not.
+        Mean over read pages, which are those that could be shown.
     hidden
-        Of a page that was read and never shown, though it could have been: all of them together have the part of the
-        exposure that Good's estimate leaves to what was not seen yet, and none more than the mean.
+        Of a page read but never shown: all of these together have the share of exposure that Good's estimate leaves
+        to the unseen, but none has more than the mean.
     """
 
     column: Floats
@@ -44,7 +44,7 @@ class ReaderExposure(NamedTuple):
 
 
 def exposure_of(counts: UsageCounts, state: State) -> ReaderExposure:
-    """Return it, as far as people told, by what the crawl has read until now."""
+    """Return the exposure reported so far, given the pages the crawl has read."""
     shown_at = counts.shown_at
     column = shown_at @ click_chances(counts.clicks_at, shown_at.sum(0, dtype=np.int64))
     known = counts.slots()
@@ -75,10 +75,9 @@ def features(urls: Sequence[str], depths: Sequence[int], kinds: Sequence[int] | 
     Parameters
     ----------
     urls, depths
-        Normalised addresses, and how many links led there from a seed.
+        Normalised addresses, and links from a seed.
     kinds
-        What kind of thing each is by its media type (`store.records.media_kind`); where that is unknown the
-        address's ending tells.
+        The kind by media type (`store.records.media_kind`); if unknown, it is guessed from the address's suffix.
 
     Examples
     --------

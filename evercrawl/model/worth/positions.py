@@ -1,4 +1,4 @@
-"""How much a place in a list has to do with whether what stands there is opened."""
+"""Position bias: how much a position in a result list affects the chance of being opened."""
 
 from typing import Final
 
@@ -10,17 +10,17 @@ PLACES: Final = 20
 """Places of a list that are told apart; what stands further down counts as the last of them."""
 MOST_TIMES: Final = 5.0
 """That an opening far down counts at most as often as one at the first place: a few of them are not to decide."""
-_FIRST_CLICKS: Final = 0.4  # of the pages shown first, before clicks were seen; at place j that divided by j
-_FIRST_SHOWN: Final = 10.0  # times shown that this guess counts for, at each place
+_FIRST_CLICKS: Final = 0.4  # prior for the first place; that divided by j at place j
+_FIRST_SHOWN: Final = 10.0  # weight of the prior, in times shown, at each place
 
 
 def click_chances(clicks_at: Floats | Ints, shown_at: Floats | Ints) -> Floats:
-    """Return c_j, the chance that what stands at place j is opened, shape (PLACES,).
+    """Return c_j, the chance that the page at place j is opened, shape (PLACES,).
 
     Parameters
     ----------
     clicks_at, shown_at
-        How often what stood at each place was opened, and how often something stood there, shape (PLACES,).
+        Openings at each place, and results shown there, shape (PLACES,).
 
     Examples
     --------
@@ -37,10 +37,10 @@ def click_chances(clicks_at: Floats | Ints, shown_at: Floats | Ints) -> Floats:
 
 
 def corrections(clicks_at: Floats | Ints, shown_at: Floats | Ints) -> Floats:
-    """Return how many openings at the first place one at each place stands for, shape (PLACES,).
+    """Return the number of openings at the first place that one at each place is equivalent to, shape (PLACES,).
 
-    People look at what stands first more often than at what stands below, so that an opening further down tells of more
-    interest: c_1 / c_j, where c_j falls with j, and `MOST_TIMES` at most. Parameters are those of `click_chances`.
+    People look at the first results more often than at those below, so an opening further down shows more interest:
+    c_1 / c_j, with c_j decreasing in j, and at most `MOST_TIMES`. Parameters are those of `click_chances`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Worth by quality: importance, and how fast it grows beside how little of it there is yet (Cho and Roy)."""
+"""Quality weight: importance plus its growth relative to its level (Cho and Roy)."""
 
 import contextlib
 from collections.abc import Callable
@@ -32,16 +32,16 @@ _UNKNOWN: Final = (
 
 
 class Look(NamedTuple):
-    """The importance of all pages at one instant: `pages` in units of the mean page, f4 by slot."""
+    """A snapshot of the importance of all pages at one instant: `pages` in units of the mean page, f4 by slot."""
 
     at: float
     pages: NDArray[np.float32]
 
 
 class _Head(msgspec.Struct):
-    """What the first line of the file says: how importance was learned, and instant and pages of each look."""
+    """The file's header line: the importance scheme, and instant and number of pages of each snapshot."""
 
-    scheme: Scheme | None  # None: written before it was noted
+    scheme: Scheme | None  # None: written before this was noted
     looks: list[tuple[float, int]]
 
 
@@ -71,12 +71,12 @@ def quality(now: Floats, before: Floats, spans: float) -> Floats:
 
 
 class Quality(Weight):
-    """What importance a page will have once all who would like it know of it.
+    """The importance a page will have once everyone who would like it knows it.
 
-    The crawl looks at all importance each time it has become an eighth older, and keeps the last two looks in
-    `popularity.bin`, 8 bytes a page; what it is now is compared with the older one. A page that was found since has no
-    growth to be told, and is worth its importance. So is every page for a while where importance is learned otherwise
-    than when it was looked at: what another scheme says is no growth.
+    The crawl takes a snapshot of all importance each time its age has grown by an eighth, and keeps the last two in
+    `popularity.bin`, 8 bytes a page; present importance is compared with the older one. A page found since has no
+    measured growth, and is worth its importance. So is every page for a while after a change of the importance
+    scheme: a difference between schemes is not growth.
     """
 
     def __init__(self, partition: Partition) -> None:
@@ -89,15 +89,15 @@ class Quality(Weight):
 
     @property
     def message(self) -> str:
-        """Whether importance was not looked at twice yet."""
+        """Whether fewer than two snapshots exist."""
         return "" if len(self._looks) == 2 else _UNKNOWN
 
     def begin(self, plain: Callable[[Slots], Pages]) -> None:
-        """Learn from `plain` what pages matter."""
+        """Learn the importance of pages from `plain`."""
         self._plain, self._total = plain, Total(self._partition, plain)
 
     def worth(self, slots: Slots, importance: Floats) -> Floats:
-        """Return what pages are worth, shape (n,)."""
+        """Return the worth of pages, shape (n,)."""
         at, span_s = self._instant()
         if not self._looks or at >= self._looks[-1].at + span_s:
             self._look(at)
@@ -111,7 +111,7 @@ class Quality(Weight):
         return np.where(inside, mean * quality(now, earlier, (at - before.at) / span_s), importance)
 
     def saw(self, slot: int, importance: float) -> dict[str, float]:
-        """Return its importance `now` and as it was `before`, in units of the mean page; nothing where that is new."""
+        """Return importance `now` and `before`, in units of the mean page; empty for a new page."""
         at, span_s = self._instant()
         before = self._looks[0] if self._looks else None
         if before is None or before.at + 0.5 * span_s > at or slot >= len(before.pages) or importance >= MEASURELESS:
@@ -119,7 +119,7 @@ class Quality(Weight):
         return {"now": importance / self._mean(), "before": float(before.pages[slot])}
 
     def _instant(self) -> tuple[float, float]:
-        """Return the crawl's last instant, and how far apart looks are then, in seconds."""
+        """Return the crawl's last instant, and the interval between snapshots then, in seconds."""
         at = max(self._state.last_at(), self._state.epoch)
         return at, max(SPAN * (at - self._state.epoch), LEAST_S)
 
@@ -136,7 +136,7 @@ class Quality(Weight):
         _write(self._disk, self._partition.scheme, self._looks)
 
     def _mean(self) -> float:
-        """Return how much importance there is a page."""
+        """Return the mean importance per page."""
         assert self._total is not None, BEGIN
         return self._total() / max(self._state.known.count, 1) or 1.0
 
@@ -144,18 +144,18 @@ class Quality(Weight):
 def _write(disk: Disk, scheme: Scheme, looks: list[Look]) -> None:
     head = msgspec.json.encode(_Head(scheme, [(look.at, len(look.pages)) for look in looks]))
     body = b"".join(look.pages.astype("<f4").tobytes() for look in looks)
-    with contextlib.suppress(StoreError):  # a question, or no room: it is looked at again some time
+    with contextlib.suppress(StoreError):  # opened read-only, or the disk is full: a later snapshot follows
         disk.replace(POPULARITY_FILE, [head, b"\n", body, checksum(head + body).to_bytes(8, "little")])
 
 
 def is_whole(disk: Disk) -> bool:
-    """Whether the file of what was looked at holds what was written to it."""
+    """Return whether the snapshot file is complete."""
     line, _, rest = disk.read(POPULARITY_FILE, 0, disk.size(POPULARITY_FILE)).partition(b"\n")
     return checksum(line + rest[:-8]).to_bytes(8, "little") == rest[-8:]
 
 
 def _read(disk: Disk, scheme: Scheme) -> list[Look]:
-    """Return the looks that were kept; none where the file is damaged or not there, or tells of another scheme."""
+    """Return the stored snapshots; none if the file is damaged, missing or of another scheme."""
     with contextlib.suppress(StoreError, msgspec.MsgspecError, ValueError):
         data = disk.read(POPULARITY_FILE, 0, disk.size(POPULARITY_FILE))
         line, _, rest = data.partition(b"\n")
@@ -170,6 +170,6 @@ def _read(disk: Disk, scheme: Scheme) -> list[Look]:
 
 
 def _head(line: bytes) -> _Head:
-    if line.startswith(b"["):  # as it was written before schemes were noted
+    if line.startswith(b"["):  # the format before schemes were noted
         return _Head(None, json_of(line, list[tuple[float, int]]))
     return json_of(line, _Head)

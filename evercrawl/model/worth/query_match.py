@@ -1,4 +1,4 @@
-"""How like each page is to what people ask for, by the words of its title and address."""
+"""Similarity of each page to people's queries, by the words of its title and address."""
 
 from typing import Final
 
@@ -14,18 +14,18 @@ from evercrawl.types import Floats, Slots
 
 AT_ONCE: Final = 512
 """Pages of which the journal is asked for titles at once, at most; until later others are known by their address."""
-_NEVER: Final = 0  # version of a similarity that was not worked out yet
+_NEVER: Final = 0  # version of a similarity not computed yet
 
 
 class Similarity:
-    """The similarity of pages to the words of questions; 16 bytes for each known page.
+    """The similarity of pages to the words of queries; 16 bytes per known page.
 
     Parameters
     ----------
     partition
         The crawl.
     words
-        What people ask about; whoever has them keeps them up.
+        The words of queries; their owner keeps them up to date.
     """
 
     def __init__(self, partition: Partition, words: QueryWords) -> None:
@@ -33,11 +33,11 @@ class Similarity:
         self._journal = partition.journal
         self.words = words
         self._like: NDArray[np.float32] = np.zeros(0, np.float32)  # by slot
-        self._version: NDArray[np.uint32] = np.zeros(0, np.uint32)  # of the words that was worked out by, by slot
-        self._event: NDArray[np.uint64] = np.zeros(0, np.uint64)  # and the event whose title it was
+        self._version: NDArray[np.uint32] = np.zeros(0, np.uint32)  # version of the words used, by slot
+        self._event: NDArray[np.uint64] = np.zeros(0, np.uint64)  # and the event of the title used
 
     def of(self, slots: Slots) -> Floats:
-        """Return how like each page is to what people ask for, from 0 to 1, shape (n,)."""
+        """Return the similarity of each page to queries, from 0 to 1, shape (n,)."""
         if not self.words.version or not len(slots):
             return np.zeros(len(slots))
         self._grow(int(slots.max()) + 1)
@@ -53,7 +53,7 @@ class Similarity:
             self._event = grown(self._event, least)
 
     def _events(self, slots: Slots) -> NDArray[np.uint64]:
-        """Return where the titles of pages stand in the journal, shape (n,); 0 for those never read."""
+        """Return the journal pointers of pages' titles, shape (n,); 0 for unread pages."""
         cells, records = self._state.table.record.take(slots), self._state.records
         events: NDArray[np.uint64] = records.rows["event"][np.minimum(cells, np.uint32(records.count))]
         return np.where(cells < records.count, events, np.uint64(0))

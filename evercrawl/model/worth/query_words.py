@@ -1,4 +1,4 @@
-"""What people ask about: the words of their questions, of which those of late count most."""
+"""The words of people's queries, weighted towards recent ones."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -17,14 +17,14 @@ MOVED: Final = 0.02
 
 
 class QueryWords:
-    """Weights of words, a fold over questions: each has a weight of one, shared by its words.
+    """Weights of words, a fold over queries: each query has a weight of one, shared by its words.
 
     Attributes
     ----------
     questions
-        How many had words.
+        Number of queries with words.
     version
-        Grows whenever the weights have become noticeably different; 0 where there are none.
+        Grows whenever the weights have changed noticeably; 0 without any.
 
     Examples
     --------
@@ -41,16 +41,16 @@ class QueryWords:
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew; the version goes on."""
+        """Start over; the version keeps increasing."""
         self.questions = 0
         self.version = getattr(self, "version", -1) + 1
         self._began_at = 0.0
         self._count: Counter[str] = Counter()
-        self._weight: dict[str, float] = {}  # in units of a question asked at `_began_at`
+        self._weight: dict[str, float] = {}  # in units of a query asked at `_began_at`
         self._total = self._told = 0.0
 
     def learn(self, questions: Iterable[Question]) -> None:
-        """Take note of some; their order does not matter."""
+        """Take in queries; their order does not matter."""
         for question in questions:
             words = list(dict.fromkeys(words_of(question.query)))
             if not words:
@@ -76,24 +76,24 @@ class QueryWords:
         return {word: weight / self._total for word, weight in self._weight.items()}
 
     def similarity(self, words: Iterable[str]) -> float:
-        """Return which share of all weight is that of words that occur among these, from 0 to 1."""
+        """Return the share of all weight of the words that occur among these, from 0 to 1."""
         if not self._total:
             return 0.0
         return min(sum(self._weight.get(word, 0.0) for word in set(words)) / self._total, 1.0)
 
     @property
     def said(self) -> int:
-        """How many words questions had in all, of those that are kept."""
+        """Number of words in all queries, counting only words still kept."""
         return self._count.total()
 
     @property
     def once(self) -> int:
-        """How many words were said just once."""
+        """Number of words that occurred exactly once."""
         return sum(count == 1 for count in self._count.values())
 
     @property
     def usual(self) -> float:
-        """The similarity of a page that says one word of those that people ask about, drawn by weight; 0 without any.
+        """The similarity of a page with one word of the queries, drawn by weight; 0 without any.
 
         That is the sum of the squared shares.
         """

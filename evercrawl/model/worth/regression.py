@@ -1,4 +1,4 @@
-"""Poisson regression with a prior: how many events a row of features leads one to expect."""
+"""Poisson regression with a prior: the expected number of events for a row of features."""
 
 from typing import Final
 
@@ -20,11 +20,11 @@ def fit(
     Parameters
     ----------
     rows, events, times
-        Features, shape (n, k); how many events each row had, and for how many rows it stands, shape (n,).
+        Features, shape (n, k); the events of each row, and the number of rows it represents, shape (n,).
     prior, precision
-        Mean and 1 / variance of the coefficients before anything was seen, shape (k,).
+        Prior mean and precision (1 / variance) of the coefficients, shape (k,).
     exposure
-        How much opportunity for events each row had, above 0, shape (n,); 1 where it is not given.
+        Opportunity for events of each row, above 0, shape (n,); 1 by default.
 
     Examples
     --------
@@ -67,13 +67,13 @@ def fit(
 
 
 def expectation(rows: Floats, theta: Floats) -> Floats:
-    """Return how many events rows lead one to expect, for each unit of exposure, shape (n,)."""
+    """Return the expected number of events of rows per unit of exposure, shape (n,)."""
     expected: Floats = np.exp(np.clip(rows @ theta, -_WIDEST, _WIDEST))
     return expected
 
 
 def spread(events: Floats, times: Floats, expected: Floats) -> float:
-    """Return k, by how much events vary beyond Poisson: the variance is m + m^2 / k; by the method of moments.
+    """Return k, the overdispersion relative to Poisson: the variance is m + m^2 / k; by the method of moments.
 
     Examples
     --------

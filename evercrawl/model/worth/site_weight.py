@@ -1,4 +1,4 @@
-"""Worth by site: what the site of a page matters, by OPIC on the links between sites, and in it what the page does."""
+"""Site weight: the importance of a page's site, by OPIC on links between sites, shared among the site's pages."""
 
 from collections.abc import Callable
 from typing import Final
@@ -15,13 +15,13 @@ from evercrawl.store.journal.events import HAS_LINKS, Visit
 from evercrawl.store.partition import Partition
 from evercrawl.types import Floats, Slots
 
-_GROWN: Final = 1.05  # times as many visits and known pages after which what the pages of sites have is added up anew
+_GROWN: Final = 1.05  # growth of visits and known pages after which the sums over sites' pages are recomputed
 _PIECE: Final = 1 << 16
 _UNKNOWN: Final = "no page with links to other sites was visited yet; until then pages are worth their importance"
 
 
 class FollowedSiteCash:
-    """The cash of a crawl's sites, a fold over its journal: made of that at a start, and kept up visit by visit."""
+    """The cash of a crawl's sites, a fold over its journal: replayed at a start, updated with each visit."""
 
     def __init__(self, partition: Partition) -> None:
         self._state = partition.state
@@ -31,7 +31,7 @@ class FollowedSiteCash:
                 self._visited(event)
 
     def learned(self, visit: Remembered) -> None:
-        """Take note of a visit that was just remembered."""
+        """Take in a visit that was just remembered."""
         self._visited(visit.event)
 
     def importance(self) -> Floats:
@@ -48,7 +48,7 @@ class FollowedSiteCash:
 
 
 class SiteWeight(Weight):
-    """The importance of a page's site, shared among its pages as their own importance is; a tenth stays as it was.
+    """A site's importance, distributed over its pages in proportion to theirs; a tenth stays as it was.
 
     Parameters
     ----------
@@ -69,20 +69,20 @@ class SiteWeight(Weight):
 
     @property
     def message(self) -> str:
-        """Whether nothing is known of sites."""
+        """Whether nothing is known about sites."""
         return "" if self._cash.sites.total else _UNKNOWN
 
     @property
     def listener(self) -> FollowedSiteCash:
-        """Who is to be told of visits."""
+        """The listener to visits."""
         return self._cash
 
     def begin(self, plain: Callable[[Slots], Pages]) -> None:
-        """Learn from `plain` what pages matter."""
+        """Learn the importance of pages from `plain`."""
         self._plain = plain
 
     def worth(self, slots: Slots, importance: Floats) -> Floats:
-        """Return what pages are worth, shape (n,)."""
+        """Return the worth of pages, shape (n,)."""
         times = self._times()
         if not len(times):
             return importance
@@ -91,9 +91,9 @@ class SiteWeight(Weight):
         return importance * np.where(inside, times[np.where(inside, sites, 0)], 1.0)
 
     def saw(self, slot: int, importance: float) -> dict[str, float]:
-        """Return what the site has of the importance of all sites, in units of the mean `site`, and what its pages do.
+        """Return the importance of the `site`, in units of the mean site, and that of its pages.
 
-        Nothing where no cash has moved.
+        Empty if no cash has moved.
         """
         found = self._cash.importance()
         site = int(self._sites(np.array([slot], np.uint32))[0])
@@ -106,7 +106,7 @@ class SiteWeight(Weight):
         return sites
 
     def _times(self) -> Floats:
-        """Return how many times their importance the pages of each site are worth; empty where nothing is known."""
+        """Return worth divided by importance for the pages of each site; empty if nothing is known."""
         have, found = self._pages_have(), self._cash.importance()[: len(self._have)]
         whole = float(have.sum())
         if not whole or not self._cash.sites.total:
@@ -116,7 +116,7 @@ class SiteWeight(Weight):
         return FLOOR + (1 - FLOOR) * times
 
     def _pages_have(self) -> Floats:
-        """Return the importance of the pages of each site together, shape (sites,), as it was when last added up."""
+        """Return the total importance of each site's pages, shape (sites,), as last computed."""
         known, plain = self._state.known.count, self._plain
         assert plain is not None, BEGIN
         seen = known + self._state.visits

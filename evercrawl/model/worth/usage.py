@@ -1,8 +1,8 @@
-"""What people asked, what they were shown and what they opened: a file of JSON lines that only grows.
+"""The usage log: queries, results shown and pages opened, in an append-only file of JSON lines.
 
-One line is one question. Whoever adds lines has the file for himself while he does, and ends a line that somebody left
-unfinished; whoever reads takes whole lines only, so a crawl that runs can follow the file without locking anything. It
-is no part of the journal: what people do is not what the web did, and it can be deleted without harm to the crawl.
+One line is one query. A writer locks the file, and terminates a line left unfinished by a crash; a reader takes whole
+lines only, so a running crawl can follow the file without locks. The file is not part of the journal, which records
+the web and not its readers, and it can be deleted without harm to the crawl.
 """
 
 import contextlib
@@ -18,32 +18,30 @@ from evercrawl.parse.digest import checksum
 from evercrawl.store.disk.trouble import in_words
 
 USAGE_FILE: Final = "usage.jsonl"
-_PIECE: Final = (
-    1 << 20
-)  # bytes that are read at once: some thousand questions, which take a crawl a twentieth of a second
-_LONGEST: Final = 1 << 25  # of a line; more without an end is none of ours
+_PIECE: Final = 1 << 20  # bytes read at once: some thousand queries, which take a crawl a twentieth of a second
+_LONGEST: Final = 1 << 25  # of a line; a longer one is not ours
 
 
 class Question(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One question and what became of it.
+    """One query and its outcome.
 
     Attributes
     ----------
     at
-        When it was asked, in seconds since the epoch.
+        Time of the query, in seconds since the epoch.
     query
-        The words; "" where pages were opened without any.
+        The words; "" if pages were opened without a query.
     shown
-        Normalised URLs in the order in which they were shown, the best first.
+        Normalised URLs in the order shown, the best first.
     clicked
-        Those that were opened; some may be among them that were not shown.
+        The URLs opened; these may include some not shown.
     id
-        Tells questions apart that are alike in all else; of a click, the question that it follows.
+        Distinguishes otherwise equal queries; for a click, the query that it follows.
     first
-        Place of the first of `shown`, from 0; more where an answer was continued.
+        Place of the first of `shown`, from 0; larger on later result pages.
     places
-        Where each of `clicked` stood, shape as `clicked`; () where `shown` tells it, or nobody does. With nothing asked
-        or shown, the line is a click that follows an earlier question.
+        The place of each of `clicked`, in the same order; () if `shown` implies it, or it is unknown. Without `query`
+        and `shown`, the line is a click that follows an earlier query.
     """
 
     at: float
@@ -56,7 +54,7 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def follows(self) -> bool:
-        """Whether it is a click that follows an earlier question."""
+        """Whether it is a click that follows an earlier query."""
         return bool(self.places) and not (self.shown or self.query)
 
 
@@ -65,26 +63,26 @@ _DECODER: Final = msgspec.json.Decoder(Question)
 
 
 class Tail:
-    """Reads a file of questions from its beginning, and then what is added to it; writes nothing.
+    """Reads a usage log from its beginning, and then what is appended; writes nothing.
 
     Parameters
     ----------
     path
-        Of the file, which need not be there yet.
+        The file, which need not exist yet.
 
     Attributes
     ----------
     size, damaged
-        Bytes read so far, and lines among them that are no questions.
+        Bytes read so far, and invalid lines among them.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._node = self._length = 0  # of the file when it was read last
+        self._node = self._length = 0  # of the file at the last read
         self.size = self.damaged = 0
 
     def more(self) -> bool:
-        """Whether there is something to read, or another file than before; as cheap as asking for its size."""
+        """Whether there is something to read, or another file than before; as cheap as a stat call."""
         try:
             about = self._path.stat()
         except OSError:
@@ -92,9 +90,9 @@ class Tail:
         return about.st_size != self._length or about.st_ino != self._node
 
     def read(self) -> tuple[bool, list[Question]]:
-        """Return whether all that was read before is to be forgotten, and the questions that are new.
+        """Return whether everything read before must be forgotten, and the new queries.
 
-        That is so where the file was replaced, cut or taken away.
+        That is so if the file was replaced, truncated or removed.
         """
         try:
             with self._path.open("rb") as file:
@@ -114,7 +112,7 @@ class Tail:
             return anew, []
 
     def all(self) -> Generator[Question]:
-        """Yield every question from here to the end of the file."""
+        """Yield every query from here to the end of the file."""
         before = -1
         while self.size != before:
             before = self.size
@@ -129,23 +127,23 @@ class Tail:
             if line:
                 try:
                     found.append(_DECODER.decode(line))
-                except (msgspec.MsgspecError, UnicodeDecodeError):  # what a crash left, and somebody has ended since
+                except (msgspec.MsgspecError, UnicodeDecodeError):  # left unfinished by a crash, and terminated since
                     self.damaged += 1
         return found
 
 
 class UsageWriter:
-    """Adds questions to a crawl, each once.
+    """Adds queries to a crawl's usage log, each once.
 
     Parameters
     ----------
     directory
-        Of the crawl.
+        The crawl's directory.
 
     Attributes
     ----------
     added, again
-        Questions that were added, and those that were there already.
+        Number of queries added, and of those present already.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -155,19 +153,19 @@ class UsageWriter:
         self.added = self.again = 0
 
     def add(self, questions: Iterable[Question], *, once: bool = True) -> None:
-        """Add some; when it returns they are on the disk.
+        """Append queries; they are on disk when it returns.
 
         Parameters
         ----------
         questions
             In any order.
         once
-            Whether to leave out those that are there already, for which the whole file is read.
+            Whether to skip queries present already, for which the whole file is read.
 
         Raises
         ------
         NoRoomError, StoreError
-            They could not be written; then none of them is there.
+            They could not be written; then none of them was.
         """
         try:
             with _alone(self._path) as file:
@@ -180,7 +178,7 @@ class UsageWriter:
         self.again += len(lines) - len(fresh)
 
     def _fresh(self, lines: list[bytes]) -> list[bytes]:
-        """Return those lines that are not known yet, others' additions to the file included."""
+        """Return the lines not present yet, considering other writers' additions."""
         if self._tail.more():
             self._known.update(checksum(_ENCODER.encode(question)) for question in self._tail.all())
         found: list[bytes] = []
@@ -194,7 +192,7 @@ class UsageWriter:
 
 @contextlib.contextmanager
 def _alone(path: Path) -> Generator[int]:
-    """Open a file to add to; nobody else does until it is closed."""
+    """Open a file for appending, locked until it is closed."""
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -204,7 +202,7 @@ def _alone(path: Path) -> Generator[int]:
 
 
 def _append(file: int, lines: list[bytes]) -> None:
-    """Add lines, all or none, and see them to the disk."""
+    """Append lines, all or none, and sync them to disk."""
     if not lines:
         return
     size = os.fstat(file).st_size

@@ -1,4 +1,4 @@
-"""How often each page was shown and opened, as far as people told: a fold over the file of questions."""
+"""How often each page was shown and opened, as reported: a fold over the usage log."""
 
 from collections.abc import Iterable
 from typing import Final, Protocol
@@ -14,28 +14,28 @@ from evercrawl.store.partition import Partition
 from evercrawl.store.state import State
 from evercrawl.types import Floats, Ints, Slots
 
-_UNPLACED, _SHOWN = PLACES, PLACES + 1  # columns of what counts less and less, behind those of the places
-_ANEW: Final = 60.0  # half-lives after which sums are written in another unit
-_GROWN: Final = 1.01  # times as many known pages after which those are looked for that were not known
+_UNPLACED, _SHOWN = PLACES, PLACES + 1  # decaying columns, after those of the places
+_ANEW: Final = 60.0  # half-lives after which sums are rescaled
+_GROWN: Final = 1.01  # growth of known pages after which unknown URLs are looked up again
 
 
 class UsageCounts:
-    """Counts by page, for all pages that questions name, known to the crawl or not; about 300 bytes for each of these.
+    """Counts for all pages named by queries, known to the crawl or not; about 300 bytes each.
 
-    What is counted "lately" halves with every `USE_HALF_LIFE_S` that the newest question is later. So as long as nobody
-    asks, what was learned stays.
+    The "lately" counts decay with a half-life of `USE_HALF_LIFE_S`, measured by the newest query's time. So nothing
+    decays while there are no queries.
 
     Parameters
     ----------
     state
-        Says which page has which slot.
+        The state, which maps pages to slots.
 
     Attributes
     ----------
     questions
-        How many there were.
+        Number of queries.
     clicks_at
-        How often what stood at each place was opened, over all pages, shape (PLACES,).
+        Openings at each place, over all pages, shape (PLACES,).
     """
 
     def __init__(self, state: State) -> None:
@@ -47,22 +47,22 @@ class UsageCounts:
         self.questions = 0
         self._row_of: dict[int, int] = {}
         self._sorted: tuple[Slots, Ints] = np.zeros(0, np.uint32), np.zeros(0, np.int64)
-        self._looked = self._look_at = 0  # rows when slots were looked up last, and known pages at which to do it again
+        self._looked = self._look_at = 0  # rows at the last look-up of slots, and known pages at which to repeat it
         self._clicked: Ints = np.zeros(0, np.int64)
         self._shown_at: NDArray[np.uint32] = np.zeros((0, PLACES), np.uint32)
         self._lately: NDArray[np.float32] = np.zeros((0, PLACES + 2), np.float32)
-        self._began_at = self._last_at = -np.inf  # of what counts 1 in `_lately`, and of the newest question
+        self._began_at = self._last_at = -np.inf  # times of what counts 1 in `_lately`, and of the newest query
         self.clicks_at: Ints = np.zeros(PLACES, np.int64)
 
     def learn(self, questions: Iterable[Question]) -> None:
-        """Count what questions tell; their order does not matter."""
+        """Count queries; their order does not matter."""
         shown, places, opened, clicked_at = list[int](), list[int](), list[int](), list[int]()
         late_rows, late_columns, late_at = list[int](), list[int](), list[float]()
         for question in questions:
             self.questions += not question.follows
             row_at: dict[int, int] = {}
             for place, url in enumerate(question.shown, max(question.first, 0)):
-                row_at.setdefault(self._row(url), min(place, PLACES - 1))  # shown twice: the better place counts
+                row_at.setdefault(self._row(url), min(place, PLACES - 1))  # shown twice: the higher place counts
             late_rows += row_at.keys()
             late_columns += [_SHOWN] * len(row_at)
             shown += row_at.keys()
@@ -90,12 +90,12 @@ class UsageCounts:
 
     @property
     def opened_lately(self) -> Floats:
-        """How often each row's page was opened of late, shape (rows,)."""
+        """How often each row's page was opened recently, shape (rows,)."""
         return self._of_late(np.arange(PLACES + 2) != _SHOWN)
 
     @property
     def clicked_lately(self) -> Floats:
-        """How often it would have been, had it stood at the first place, shape (rows,); see `corrections`."""
+        """The same, corrected to openings at the first place, shape (rows,); see `corrections`."""
         times = np.zeros(PLACES + 2)
         times[:PLACES] = corrections(self.clicks_at, self.shown_at.sum(0, dtype=np.int64))
         times[_UNPLACED] = 1.0
@@ -103,7 +103,7 @@ class UsageCounts:
 
     @property
     def shown_lately(self) -> Floats:
-        """In how many answers of late each row's page was shown, shape (rows,)."""
+        """Number of recent result lists that showed each row's page, shape (rows,)."""
         return self._of_late(np.arange(PLACES + 2) == _SHOWN)
 
     @property
@@ -114,17 +114,17 @@ class UsageCounts:
 
     @property
     def shown_at(self) -> NDArray[np.uint32]:
-        """How often each row's page stood at each place, shape (rows, PLACES)."""
+        """How often each row's page was shown at each place, shape (rows, PLACES)."""
         return self._shown_at[: len(self._row_of)]
 
     def row(self, url: str) -> int:
-        """Return the row of a normalised URL, known to the crawl or not; -1 where no question names it."""
+        """Return the row of a normalised URL, known to the crawl or not; -1 if no query names it."""
         return self._row_of.get(self._state.hasher.key(url), -1)
 
     def rows(self, slots: Slots) -> Ints:
-        """Return the rows of pages, shape (n,); -1 for those that no question names.
+        """Return the rows of pages, shape (n,); -1 for those that no query names.
 
-        Of a page that became known just now this may be so for a while: until the crawl knows a hundredth more.
+        A newly known page may also be -1 until the crawl knows a hundredth more pages.
         """
         known, order = self._by_slot()
         if not len(known):
@@ -133,14 +133,14 @@ class UsageCounts:
         return np.where(known[at] == slots, order[at], -1)
 
     def of(self, column: Ints | Floats, slots: Slots) -> Floats:
-        """Return what a column of rows says of pages, shape (n,); 0 of those that no question names."""
+        """Return a column of rows by page, shape (n,); 0 for pages that no query names."""
         rows = self.rows(slots)
         if not len(column):
             return np.zeros(len(slots))
         return np.where(rows >= 0, column[np.maximum(rows, 0)], 0).astype(np.float64)
 
     def slots(self) -> Slots:
-        """Return the slots of those pages that questions name and the crawl knows, ascending."""
+        """Return the slots of the known pages that queries name, ascending."""
         return self._by_slot()[0]
 
     def _by_slot(self) -> tuple[Slots, Ints]:
@@ -155,13 +155,13 @@ class UsageCounts:
         return self._sorted
 
     def _of_late(self, times: Floats | NDArray[np.bool_]) -> Floats:
-        """Return columns of `_lately` added up, each so many times, as of the newest question, shape (rows,)."""
+        """Return a weighted sum of columns of `_lately`, as of the newest query, shape (rows,)."""
         part = 2.0 ** (-(self._last_at - self._began_at) / USE_HALF_LIFE_S) if len(self._row_of) else 0.0
         found: Floats = self._lately[: len(self._row_of)] @ times.astype(np.float64) * part
         return found
 
     def _weights(self, at: Floats) -> Floats:
-        """Return what something at each of these instants counts in `_lately`, shape (n,)."""
+        """Return the weight in `_lately` of events at these instants, shape (n,)."""
         if not len(at):
             return at
         self._last_at = max(self._last_at, float(at.max()))
@@ -179,26 +179,26 @@ class UsageCounts:
 
 
 class QuestionLearner(Protocol):
-    """Learns from questions."""
+    """Learns from queries."""
 
     def learn(self, questions: Iterable[Question]) -> None:
-        """Take note of some; their order does not matter."""
+        """Take in queries; their order does not matter."""
         ...
 
     def forget(self) -> None:
-        """Begin anew."""
+        """Start over."""
         ...
 
 
 class Following:
-    """Keeps counts, and whatever else learns from questions, up with the file of a crawl.
+    """Keeps counts, and other learners from queries, up to date with a crawl's usage log.
 
     Parameters
     ----------
     partition
         The crawl.
     learners
-        Who is told of questions.
+        The learners.
     """
 
     def __init__(self, partition: Partition, *learners: QuestionLearner) -> None:
@@ -208,9 +208,9 @@ class Following:
             pass
 
     def renew(self) -> bool:
-        """Take in what is new, some thousand questions at most; return whether there was anything.
+        """Read new queries, some thousand at most; return whether there were any.
 
-        It costs next to nothing where there is not. What is left comes with the next call.
+        It costs almost nothing without new ones. The rest follows with the next call.
         """
         if not self._tail.more():
             return False
@@ -232,15 +232,15 @@ class UsageColumns:
         self._clicks = clicks
 
     def learned(self, event: object, held: object) -> None:
-        """Take note of nothing: visits are not what people do."""
+        """Do nothing: visits are not usage."""
 
     def found(self, found: object) -> None:
-        """Take note of nothing: pages are known by their keys."""
+        """Do nothing: pages are known by their keys."""
 
     def of(self, slots: Slots) -> Floats:
-        """Return in how many answers of late each page was shown, or how often it was opened, shape (n,).
+        """Return the number of recent result lists that showed each page, or of its openings, shape (n,).
 
-        Openings are corrected for the place at which the page stood.
+        Openings are corrected for the place at which the page was shown.
         """
         self._following.renew()
         counts = self._counts

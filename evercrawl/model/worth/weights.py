@@ -1,12 +1,12 @@
-"""What a page is worth: importance as links say it, or as people show it by what they ask for, are shown and open.
+"""Weights: the worth of a page as importance by links, or by people's queries, results and openings.
 
-Links say something of every page, people only of some, and of few at first. So what people say *replaces* importance as
-far as there is enough of it, and only as far: a part u of all worth stays where importance puts it, the rest goes where
-they go. u is the chance that the next page opened is one that was never opened before, for which Good's estimate is the
-share of all openings that were a page's only one; it begins at 1, where nothing is known, and never falls below
-`FLOOR`, so that a page of which nobody has spoken keeps a tenth of its importance and none is abandoned.
+Links say something about every page, usage only about some, and at first about few. So usage *replaces* importance
+only to the extent that there is enough of it: a part u of all worth is distributed by importance, the rest by usage.
+u is the chance that the next page opened was never opened before; Good's estimate of it is the share of all openings
+that were a page's only one. It begins at 1, without any usage, and never falls below `FLOOR`, so that an unused page
+keeps a tenth of its importance and none is abandoned.
 
-A factor on importance would not do instead: a page with hardly any links that everybody opens would stay worthless.
+A factor on importance would not do: a page with hardly any links that everybody opens would stay worthless.
 
 References
 ----------
@@ -40,44 +40,44 @@ SILENT: Final = "nothing is known of how the crawl is used, so pages are worth t
 BEGIN: Final = "a weight is told how to learn importance before it is asked"
 MEASURELESS: Final = 1e100
 """AOPIC's importance before any cash has moved: cash by next to nothing."""
-_SAMPLE: Final = 1 << 16  # pages, evenly spread, from which all importance there is is told
-_GROWN: Final = 1.05  # times as many visits and known pages after which that is done again
+_SAMPLE: Final = 1 << 16  # pages, evenly spread, from which total importance is estimated
+_GROWN: Final = 1.05  # growth of visits and known pages after which that is repeated
 
 
 class Weight(ABC):
-    """Says what pages are worth, in the units of importance."""
+    """The worth of pages, in units of importance."""
 
     @property
     def message(self) -> str:
-        """A sentence for whoever watches the crawl begin; "" for none."""
+        """A sentence to show when the crawl begins; "" for none."""
         return ""
 
     @property
     def speaks(self) -> bool:
-        """Whether it may say something else than importance does."""
+        """Whether it may differ from importance."""
         return True
 
     @property
     def alone(self) -> Weight | None:
-        """The weight itself, without what else it is multiplied by; None for importance."""
+        """The weight itself, without further factors; None for importance."""
         return self
 
     @property
     def listener(self) -> VisitListener | None:
-        """Who has to hear of each visit; None for nobody."""
+        """The listener to visits; None without one."""
         return None
 
     def begin(self, plain: Callable[[Slots], Pages]) -> None:
-        """Be told how to learn the columns of any pages, with importance as it is."""
+        """Receive the function that returns the columns of any pages, with importance as it is."""
         return
 
     @abstractmethod
     def worth(self, slots: Slots, importance: Floats) -> Floats:
-        """Return what pages are worth whose importance is as given, shape (n,)."""
+        """Return the worth of pages of the given importance, shape (n,)."""
 
     @abstractmethod
     def saw(self, slot: int, importance: float) -> dict[str, float]:
-        """Return what it goes by for a page of that importance, by name."""
+        """Return the evidence used for a page of that importance, by name."""
 
 
 def unseen(once: float, all_: float) -> float:
@@ -86,7 +86,7 @@ def unseen(once: float, all_: float) -> float:
     Parameters
     ----------
     once, all_
-        Pages that were opened just once, and openings in all.
+        Pages opened exactly once, and openings in all.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def unseen(once: float, all_: float) -> float:
 
 
 class Total:
-    """All importance there is, as a sample says; the same for the same state of the crawl.
+    """Total importance, estimated from a sample; the same for the same state of the crawl.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class Total:
         self._due = self._last = 0.0
 
     def __call__(self) -> float:
-        """Return it, in units of importance."""
+        """Return the total, in units of importance."""
         known = self._state.known.count
         seen = known + self._state.visits
         if known and seen >= self._due:
@@ -125,7 +125,7 @@ class Total:
 
 
 class DemandWeight(Weight):
-    """A weight that follows what people do: each names a demand for pages, and u."""
+    """A weight by usage: subclasses define a demand for pages, and u."""
 
     def __init__(self, partition: Partition, *learners: QuestionLearner) -> None:
         self.partition = partition
@@ -140,11 +140,11 @@ class DemandWeight(Weight):
         return "" if self.counts.questions else SILENT
 
     def begin(self, plain: Callable[[Slots], Pages]) -> None:
-        """Learn from `plain` how much importance there is."""
+        """Learn total importance from `plain`."""
         self._total = Total(self.partition, plain)
 
     def renew(self) -> bool:
-        """Take in what people did since; return whether there was anything."""
+        """Take in new usage; return whether there was any."""
         if not self._following.renew():
             return False
         self._demand = None
@@ -152,12 +152,12 @@ class DemandWeight(Weight):
 
     @property
     def total(self) -> float:
-        """All importance there is."""
+        """Total importance."""
         assert self._total is not None, BEGIN
         return self._total()
 
     def worth(self, slots: Slots, importance: Floats) -> Floats:
-        """Return u of the importance, and of all importance the share that people's demand gives each page."""
+        """Return u times importance, plus the page's share of demand times total importance."""
         self.renew()
         if self._demand is None:
             self._demand = self.demand()
@@ -167,19 +167,19 @@ class DemandWeight(Weight):
         return stays * importance + (1.0 - stays) * self.total * self.counts.of(share, slots)
 
     def count(self, column: Ints | Floats, slot: int) -> float:
-        """Return what a column of rows of `counts` says of one page."""
+        """Return the value of a column of `counts` for one page."""
         return float(self.counts.of(column, np.array([slot], np.uint32))[0])
 
     @abstractmethod
     def demand(self) -> tuple[Floats, float]:
-        """Return which share of the demand goes to the page of each row of `counts`, shape (rows,), and u."""
+        """Return the share of demand of each row of `counts`, shape (rows,), and u."""
 
 
 class AccessWeight(DemandWeight):
-    """How often pages were opened of late; how often they were shown, where nobody told of anything opened.
+    """Recent openings of pages; recent showings if no openings were reported.
 
-    An opening far down a list counts more than one at its top, and an old one less than one of now; see `UsageCounts`.
-    As long as nobody told of anything, a crawl is what it would be without a weight.
+    An opening far down a list counts more than one at its top, and an old one less than a new one; see `UsageCounts`.
+    Without any reported usage, a crawl behaves as without a weight.
     """
 
     @property
@@ -211,12 +211,12 @@ class AccessWeight(DemandWeight):
 
 
 class Embarrassment(DemandWeight):
-    """How often somebody opens the page from an answer, so that a stale copy would embarrass: w = d sum_j c_j b_j.
+    """Expected openings from results, where a stale copy would embarrass: w = d sum_j c_j b_j.
 
-    b_j counts how often the page stood at place j of an answer, c_j is the chance that what stands there is opened,
-    learned over all pages: so a page counts by where it was shown, not by whether it happened to be opened. All answers
-    are one list here, where the paper tells result pages k apart, of which j is a place. d, the chance that the stale
-    copy is a wrong answer, is 1: what counts as a change here is another digest of the words.
+    b_j counts how often the page was shown at place j of a result list, and c_j is the chance that a page there is
+    opened, learned over all pages: so a page counts by where it was shown, not by whether it happened to be opened.
+    All results are one list here, while the paper distinguishes result pages k with places j on each. d, the chance
+    that the stale copy is a wrong answer, is 1: a change here means another digest of the words.
 
     References
     ----------
@@ -224,12 +224,12 @@ class Embarrassment(DemandWeight):
     """
 
     def demand(self) -> tuple[Floats, float]:
-        """Return shares of the openings that are to be expected."""
+        """Return shares of the expected openings."""
         expected = self._expected()
         return expected / max(float(expected.sum()), 1e-300), _shares(self.counts.shown)[1]
 
     def saw(self, slot: int, importance: float) -> dict[str, float]:
-        """Return how often it was `shown`, and the openings `expected` where it stood."""
+        """Return how often it was `shown`, and the openings `expected` at those places."""
         return {
             "shown": self.count(self.counts.shown, slot),
             "expected": self.count(self._expected(), slot),
@@ -241,6 +241,6 @@ class Embarrassment(DemandWeight):
 
 
 def _shares(times: Ints) -> tuple[Floats, float]:
-    """Return shares of a whole, and which part of the worth stays with importance by it."""
+    """Return shares of a total, and the part of worth that stays with importance."""
     whole = float(times.sum())
     return times / max(whole, 1.0), unseen(float(np.count_nonzero(times == 1)), whole)

@@ -1,1 +1,1 @@
-"""Derived files: visits by page, links by target and minutes, in `derived/`; made again from the journal when lost."""
+"""Derived files in `derived/`: visits by page, links by target, counts by minute; rebuilt from the journal."""

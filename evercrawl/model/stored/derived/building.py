@@ -1,4 +1,4 @@
-"""Runs made of the events of the journal, some hundred thousand visits at a time."""
+"""Building of runs from the journal's events, some hundred thousand visits at a time."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
@@ -26,12 +26,12 @@ CHECK_BYTES: Final = 32
 def built(
     events: Iterable[tuple[int, int, Event]], before: Runs, crawl: str, start: tuple[int, int], end: int, disk: Disk
 ) -> Iterator[MemoryRun]:
-    """Yield runs of events, each to be added to `before` by the caller before the next is asked for.
+    """Yield runs of events, each to be added to `before` by the caller before it asks for the next.
 
     Parameters
     ----------
     events
-        Pointer, number and event of all from `start` on.
+        Pointer, number and event, from `start` on.
     start
         Offset in the journal, and number of the first event.
     end
@@ -50,7 +50,7 @@ def built(
 
 
 def frame_check(disk: Disk, offset: int) -> bytes:
-    """Return the first bytes of the frame at an offset of the journal: its checksum is among them."""
+    """Return the first bytes of the frame at an offset of the journal, including its checksum."""
     start = max((part.start for part in segments(disk) if part.start <= offset), default=0)
     return disk.read(segment_name(start), offset - start, CHECK_BYTES)
 
@@ -83,7 +83,7 @@ def _run(gathered: VisitColumns, header: RunHeader, before: Runs) -> MemoryRun:
 
 
 def _earlier(before: Runs, slots: NDArray[np.uint32], again: Flags) -> PageStates:
-    """Return what was known of pages before; of those that had no visit, nothing is looked up."""
+    """Return the former state of pages; pages without a visit are not looked up."""
     found = PageStates(np.zeros(len(slots), np.uint8), np.full(len(slots), NONE, np.uint32))
     looked_up = before.states(slots[again])
     found.outcome[again], found.version[again] = looked_up
@@ -91,7 +91,7 @@ def _earlier(before: Runs, slots: NDArray[np.uint32], again: Flags) -> PageState
 
 
 def _other(columns: dict[str, NDArray[Any]], version: NDArray[np.uint32], first: int, before: Runs) -> Flags:
-    """Return which visits brought other words or another title than the version before; other bytes without words."""
+    """Return which visits brought other words or another title than the version before; other bytes if wordless."""
     other = np.zeros(len(version), np.bool_)
     wanted = np.flatnonzero((version != NONE) & brings_version(columns["outcome"], columns["flags"]))
     here = version[wanted] >= first
@@ -107,7 +107,7 @@ def _other(columns: dict[str, NDArray[Any]], version: NDArray[np.uint32], first:
 
 
 def _news(columns: dict[str, NDArray[Any]], known: PageStates) -> dict[str, NDArray[Any]]:
-    """Return which URLs became known by a page that had been read before, or by a list."""
+    """Return the URLs found by a page that had been read before, or by a list."""
     rows = columns["news_row"]
     listed = columns["news_source"] == NO_SLOT
     read = np.zeros(len(rows), np.bool_)

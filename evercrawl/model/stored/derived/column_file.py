@@ -1,6 +1,6 @@
-"""Files of columns that are written once: compressed in blocks, each with a checksum, so that a few values cost little.
+"""Immutable column files: compressed in blocks with a checksum each, so that reading a few values is cheap.
 
-On the disk: magic, blocks, directory (MessagePack: the header and where the blocks are), then its offset (u64), size
+On disk: magic, blocks, directory (MessagePack: the header and where the blocks are), then its offset (u64), size
 (u32) and checksum (u64, XXH3), little endian, and the magic once more.
 """
 
@@ -34,20 +34,21 @@ H = TypeVar("H", bound=msgspec.Struct)
 
 
 class DamagedError(Exception):
-    """A derived file is not what was written; it is to be deleted and made again."""
+    """A derived file is corrupt, and must be deleted and rebuilt."""
 
 
 class PlacedColumn(msgspec.Struct, array_like=True, frozen=True):
-    """Where a column is.
+    """The location of a column.
 
     Attributes
     ----------
     dtype, count
-        Kind and number of its values.
+        Type and number of its values.
     ascending
-        Whether its values ascend, so that their gaps are stored.
+        Whether its values ascend, so that differences are stored.
     offsets, checks, firsts
-        Of its blocks: where each begins and the last ends (u64), its checksum (u64), its first value (as the column).
+        Of its blocks: the start of each and the end of the last (u64), checksums (u64), first values (dtype of the
+        column).
     """
 
     dtype: str
@@ -64,21 +65,21 @@ class _Directory(msgspec.Struct, Generic[H], array_like=True, frozen=True):
 
 
 class BlockCache:
-    """Decoded blocks of several files, the least recently used of which give way."""
+    """An LRU cache of decoded blocks of several files."""
 
     def __init__(self, most_bytes: int = CACHE_BYTES) -> None:
         self._most_bytes, self._bytes = most_bytes, 0
         self._blocks: OrderedDict[tuple[int, str, int], NDArray[Any]] = OrderedDict()
 
     def get(self, key: tuple[int, str, int]) -> NDArray[Any] | None:
-        """Return a block; None where it is not kept."""
+        """Return a block; None if it is not cached."""
         found = self._blocks.get(key)
         if found is not None:
             self._blocks.move_to_end(key)
         return found
 
     def put(self, key: tuple[int, str, int], block: NDArray[Any]) -> None:
-        """Keep a block."""
+        """Cache a block."""
         self._blocks[key] = block
         self._bytes += block.nbytes
         while self._bytes > self._most_bytes:
@@ -88,12 +89,12 @@ class BlockCache:
 def write_columns(
     path: Path, header: msgspec.Struct, columns: dict[str, NDArray[Any]], ascending: frozenset[str]
 ) -> None:
-    """Write a file under a name that nobody reads, and then give it its own.
+    """Write a column file atomically: under a temporary name, then renamed.
 
     Parameters
     ----------
     header
-        What the file says of itself.
+        The file's header.
     columns, ascending
         Values by name, each of shape (n,); names of those whose values ascend.
 
@@ -128,12 +129,12 @@ def write_columns(
 
 
 class ColumnFile(Generic[H]):
-    """A file of columns, open for reading; it can be read on when its name is gone.
+    """A column file opened for reading; it stays readable after it is unlinked.
 
     Raises
     ------
     DamagedError
-        It is not whole, or of another version.
+        It is incomplete, or of another version.
     OSError
         It is not there.
     """
@@ -155,7 +156,7 @@ class ColumnFile(Generic[H]):
         }
 
     def close(self) -> None:
-        """Close it."""
+        """Close the file."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
@@ -164,7 +165,7 @@ class ColumnFile(Generic[H]):
         self.close()
 
     def count(self, name: str) -> int:
-        """Return how many values a column has."""
+        """Return the number of values of a column."""
         return self._columns[name].count
 
     def slice(self, name: str, start: int = 0, stop: int | None = None) -> NDArray[Any]:
@@ -179,7 +180,7 @@ class ColumnFile(Generic[H]):
         return whole[start - first * BLOCK : stop - first * BLOCK]
 
     def take(self, name: str, places: Ints) -> NDArray[Any]:
-        """Return the values of a column at places, shape (n,)."""
+        """Return the values of a column at positions, shape (n,)."""
         column = self._columns[name]
         found = np.empty(len(places), np.dtype(column.dtype))
         for block, here in grouped(places // BLOCK):
@@ -187,7 +188,7 @@ class ColumnFile(Generic[H]):
         return found
 
     def spans(self, name: str, values: NDArray[Any]) -> tuple[Ints, Ints]:
-        """Return where each of ascending distinct `values`, shape (n,), begins and ends in an ascending column."""
+        """Return the span of each of ascending distinct `values`, shape (n,), in an ascending column."""
         firsts = self._firsts[name]
         sides = np.zeros((2, len(values)), np.int64)
         for side, how in enumerate(("left", "right")):
@@ -240,7 +241,7 @@ def _gaps(values: NDArray[Any], ascending: bool) -> NDArray[Any]:
 
 
 def grouped(numbers: Ints) -> Iterator[tuple[int, slice | Ints]]:
-    """Yield each number that is there, ascending, and where it is, of `numbers` of shape (n,) in [0, 2^32).
+    """Yield each distinct value, ascending, with its positions in `numbers`, shape (n,), in [0, 2^32).
 
     Examples
     --------
@@ -251,7 +252,7 @@ def grouped(numbers: Ints) -> Iterator[tuple[int, slice | Ints]]:
     """
     order = None
     if (numbers[1:] < numbers[:-1]).any():
-        small = int(numbers.max()) <= np.iinfo(np.uint16).max  # these are sorted in a tenth of the time
+        small = int(numbers.max()) <= np.iinfo(np.uint16).max  # these sort ten times as fast
         order = np.argsort(numbers.astype(np.uint16) if small else numbers, kind="stable")
         numbers = numbers[order]
     ends = np.append(np.flatnonzero(numbers[1:] != numbers[:-1]) + 1, len(numbers))

@@ -1,4 +1,4 @@
-"""The derived files of a crawl, brought up to date and asked; they may be deleted at any time."""
+"""The derived files of a crawl: updating and queries. They may be deleted at any time."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ SAVED_VISITS: Final = 1024
 SAVED_LINKS: Final = 1 << 16
 _LOCK: Final = "lock"
 _WAIT_S: Final = 0.05
-_TRIES: Final = 5  # while another process merges files
+_TRIES: Final = 5  # retries while another process merges files
 
 T = TypeVar("T")
 
 
 class Derived:
-    """What is derived from the journal of a crawl that is opened for reading; `current` before it is asked.
+    """The derived files of a crawl opened for reading; call `current` before querying.
 
     Parameters
     ----------
     partition
-        The crawl, as it was opened: nothing has read its journal further since.
+        The crawl as opened: nothing has read its journal further since.
     saved_visits
-        As many visits make a file.
+        Number of visits that make a file.
 
     Attributes
     ----------
     runs
-        What there is, up to the event at which the crawl was opened.
+        All runs, up to the event at which the crawl was opened.
     kept
-        Whether it is kept in the crawl's directory; where nothing can be written there, it is not.
+        Whether the files are in the crawl's directory; false if it is not writable.
     """
 
     def __init__(self, partition: Partition, saved_visits: int = SAVED_VISITS) -> None:
@@ -64,16 +64,16 @@ class Derived:
 
     @property
     def events(self) -> int:
-        """Return how many events it is derived from."""
+        """Return the number of events covered."""
         return self._upto
 
     def current(self, tell: Tell | None = None) -> Derived:
-        """Bring it up to the event at which the crawl was opened, and return it.
+        """Update to the event at which the crawl was opened, and return self.
 
         Parameters
         ----------
         tell
-            Told of the progress: what, done and total events.
+            Progress callback: label, done and total events.
 
         Raises
         ------
@@ -87,7 +87,7 @@ class Derived:
         return self
 
     def follow(self) -> None:
-        """Take in what the journal was found to have since; the caller has read it, and folded it into the state."""
+        """Take in events newly read from the journal; the caller has folded them into the state."""
         self._upto, self._end = self._partition.journal.sequence, self._partition.journal.position
         reached, position = self._reached()
         if reached < self._upto:
@@ -100,12 +100,12 @@ class Derived:
         self.runs = Runs(self._all, self._upto)
 
     def minutes(self, since: float, until: float) -> dict[str, NDArray[np.int64]]:
-        """Return counts of visits, changes, errors and bytes by minute, those without a visit left out.
+        """Return counts of visits, changes, errors and bytes by minute, omitting minutes without a visit.
 
         Parameters
         ----------
         since, until
-            Seconds since the epoch; minutes that begin in [since, until) are told.
+            Seconds since the epoch; minutes that begin in [since, until) are returned.
 
         Returns
         -------
@@ -131,13 +131,13 @@ class Derived:
                 path.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Give back what is open."""
+        """Close the open files."""
         self._all, self.runs = [], Runs([])
         if self._temporary is not None:
             self._temporary.cleanup()
 
     def _reached(self) -> tuple[int, int]:
-        """Return event and offset up to which there are runs."""
+        """Return event and offset up to which runs exist."""
         header = self._all[-1].header if self._all else None
         return (header.upto_event, header.end) if header else (0, 0)
 
@@ -153,20 +153,20 @@ class Derived:
                     self._all.append(run)
                 break
             except FileNotFoundError:
-                continue  # another process has merged it
+                continue  # another process merged it
             except DamagedError:
                 break
         while self._all and not self._fits(self._all[-1]):
             self._all.pop()
 
     def _fits(self, run: DerivedRun) -> bool:
-        """Whether the journal that a run was derived from is still this one: a crash may have cut it."""
+        """Return whether a run was derived from this very journal: a crash may have cut it."""
         header = run.header
         return frame_check(self._partition.disk, header.last_frame) == header.check
 
     def _extend(self, tell: Tell | None) -> None:
         with self._alone(tell):
-            self._load()  # another process may have gone on meanwhile
+            self._load()  # another process may have added runs meanwhile
             self._delete_beyond()
             reached, position = self._reached()
             if reached >= self._upto:
@@ -176,7 +176,7 @@ class Derived:
                 self._add(run)
 
     def _built(self, wanted: Iterable[tuple[int, int, Event]], before: Runs) -> Iterator[MemoryRun]:
-        """Yield runs of events behind those that there are."""
+        """Yield runs of the events after the existing ones."""
         reached, position = self._reached()
         crawl, disk = self._partition.birth.id, self._partition.disk
         for run in built(wanted, before, crawl, (position, reached), self._end, disk):
@@ -184,7 +184,7 @@ class Derived:
             before.add(run)
 
     def _delete_beyond(self) -> None:
-        """Delete files that do not fit: what is derived from now on takes their place."""
+        """Delete files that do not fit: they are about to be derived again."""
         used = {run.path for run in self._all if isinstance(run, FileRun)}
         for path in self._folder.glob("*.col*"):
             if path not in used:
@@ -203,7 +203,7 @@ class Derived:
                 old.path.unlink(missing_ok=True)
 
     def _joined(self, run: MemoryRun) -> tuple[MemoryRun, list[FileRun]]:
-        """Return a run with those before it that are no more than twice as long: few files stay, rarely rewritten."""
+        """Return a run merged with its predecessors up to twice its length: few files, rarely rewritten."""
         visits, links = run.header.visits, run.count("link_target")
         gone = list[FileRun]()
         for old in reversed(self._all):
@@ -223,7 +223,7 @@ class Derived:
 
     @contextlib.contextmanager
     def _alone(self, tell: Tell | None = None) -> Generator[None]:
-        """Keep other processes from writing meanwhile; where this one may not write, it goes to a place of its own."""
+        """Lock out other writers; if the directory is not writable, use a temporary one."""
         fd = self._opened_lock()
         try:
             while fd >= 0:
@@ -254,7 +254,7 @@ class Derived:
 
 
 def asked(partition: Partition, question: Callable[[Derived], T], tell: Tell | None = None) -> T:
-    """Return the answer to a question to the derived files; where these are damaged, they are made again first.
+    """Return the result of a query to the derived files, rebuilding them first if they are damaged.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What each visit came to for someone who watches a page, by what the visits before it had seen."""
+"""The kind of change each visit showed, judged by the visits before it."""
 
 import enum
 from typing import Any, Final, NamedTuple
@@ -17,25 +17,25 @@ _HELD: Final = np.array(HELD, np.uint8)
 
 
 class ChangeKind(enum.IntEnum):
-    """What became of a page at a visit."""
+    """The change of a page that a visit showed."""
 
     NOTHING = 0
-    FIRST = 1  # the first reading; it is news where the page is new to a site that had been read
-    CHANGED = 2  # its words are others than those read before, or its bytes where it has no words
-    VANISHED = 3  # it is gone (404, 410) and was there before
-    RETURNED = 4  # it is there again
-    MOVED = 5  # it redirects, and had content before
+    FIRST = 1  # first reading; news if the page is new on a site read before
+    CHANGED = 2  # its words differ from those read before, or its bytes if it has no words
+    VANISHED = 3  # gone (404, 410), and existed before
+    RETURNED = 4  # exists again
+    MOVED = 5  # redirects, and had content before
 
 
 class PageStates(NamedTuple):
-    """What is known of pages before some visits, shape (n,) each.
+    """The state of pages before some visits, shape (n,) each.
 
     Attributes
     ----------
     outcome
-        Of the last visit that saw content, a redirect, or that the page is gone; 0 where there was none.
+        Of the last visit that saw content, a redirect or a gone page; 0 if there was none.
     version
-        Number of the visit that brought the content that was read last; NONE where there was none.
+        Number of the visit that brought the content last read; NONE if there was none.
     """
 
     outcome: NDArray[np.uint8]
@@ -43,7 +43,7 @@ class PageStates(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """Of each visit, shape (n,): the outcome that decides from then on, the version before it, and its kind."""
+    """For each visit, shape (n,): the outcome that counts from then on, the version before it, and its kind."""
 
     state: NDArray[np.uint8]
     before: NDArray[np.uint32]
@@ -51,7 +51,7 @@ class Judged(NamedTuple):
 
 
 def brings_version(outcome: NDArray[Any], flags: NDArray[Any]) -> Flags:
-    """Return which visits brought content whose bytes are not those read before, shape (n,)."""
+    """Return which visits brought content that differs in bytes from that before, shape (n,)."""
     brings: Flags = np.isin(outcome, _HELD) & ((flags & UNCHANGED) == 0)
     return brings
 
@@ -59,18 +59,18 @@ def brings_version(outcome: NDArray[Any], flags: NDArray[Any]) -> Flags:
 def carried(
     order: Ints, starts: Ints, outcome: NDArray[Any], flags: NDArray[Any], first: int, earlier: PageStates
 ) -> PageStates:
-    """Return what was known of the page before each visit, shape (n,), in the order of the visits.
+    """Return the state of the page before each visit, shape (n,), in the order of the visits.
 
     Parameters
     ----------
     order, starts
-        Visits sorted by page and time; where in that order each page begins.
+        Visits sorted by page and time; the start of each page in that order.
     outcome, flags
         Of each visit.
     first
         Number of the first visit.
     earlier
-        What was known of each page before all of them.
+        The state of each page before all of them.
     """
     n, pages = len(order), np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
     outcomes, own = outcome[order], brings_version(outcome, flags)[order]
@@ -84,16 +84,16 @@ def carried(
 
 
 def judged(outcome: NDArray[Any], flags: NDArray[Any], known: PageStates, other: Flags) -> Judged:
-    """Return what each visit came to.
+    """Return the judgement of each visit.
 
     Parameters
     ----------
     outcome, flags
         Of each visit, shape (n,).
     known
-        What was known before each.
+        The state before each.
     other
-        Whether its words are others than those of the version before; its bytes, where it has no words.
+        Whether its words differ from those of the version before; its bytes, if it has no words.
     """
     held, read = np.isin(outcome, _HELD), known.version != NONE
     was_held, was_gone = np.isin(known.outcome, _HELD), known.outcome == Outcome.GONE
@@ -109,7 +109,7 @@ def judged(outcome: NDArray[Any], flags: NDArray[Any], known: PageStates, other:
 
 
 def _last_before(marked: Flags, starts: Ints, pages: Ints) -> Ints:
-    """Return, of each place, the last marked one before it in its page; -1 where there is none."""
+    """Return, for each position, the last marked one before it in its page; -1 if there is none."""
     last = np.maximum.accumulate(np.where(marked, np.arange(len(marked)), -1)) if len(marked) else np.zeros(0, np.int64)
     before = np.concatenate(([-1], last[:-1])).astype(np.int64) if len(marked) else last
     return np.where(before >= starts[pages], before, -1)

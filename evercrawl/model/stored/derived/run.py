@@ -1,4 +1,4 @@
-"""A run: what is derived from some events in a row, in a file or in memory."""
+"""A run: the data derived from consecutive events, in a file or in memory."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,20 +18,20 @@ _PREFIX, _SUFFIX = "run-", ".col"
 
 
 class RunHeader(msgspec.Struct, array_like=True, frozen=True):
-    """What a run is derived from.
+    """The source of a run.
 
     Attributes
     ----------
     version, crawl
-        Of the format; id of the crawl.
+        The format's version; the crawl's id.
     first_event, upto_event
-        Numbers of its first event, and of that after its last.
+        Numbers of its first event, and of the one after its last.
     start, end
-        Offsets of the journal where it begins and ends.
+        Offsets in the journal of its start and end.
     last_frame, check
-        Offset of the last frame before `end`, and the first bytes of that: where they are others, the journal was cut.
+        Offset of the last frame before `end`, and its first bytes: if these differ, the journal was cut.
     first_visit, visits
-        Number of its first visit, counted over all runs, and how many it has.
+        Number of its first visit, counted over all runs, and number of visits.
     """
 
     version: int
@@ -47,12 +47,12 @@ class RunHeader(msgspec.Struct, array_like=True, frozen=True):
 
 
 class DerivedRun(Protocol):
-    """Columns by name; those of visits in the order of the journal, others in ascending order of their key."""
+    """Columns by name; those of visits in journal order, others in ascending order of their key."""
 
     header: RunHeader
 
     def count(self, name: str) -> int:
-        """Return how many values a column has."""
+        """Return the number of values of a column."""
         ...
 
     def slice(self, name: str, start: int = 0, stop: int | None = None) -> NDArray[Any]:
@@ -60,22 +60,22 @@ class DerivedRun(Protocol):
         ...
 
     def take(self, name: str, places: Ints) -> NDArray[Any]:
-        """Return the values of a column at places, shape (n,)."""
+        """Return the values of a column at positions, shape (n,)."""
         ...
 
     def spans(self, name: str, values: NDArray[Any]) -> tuple[Ints, Ints]:
-        """Return where each of ascending distinct `values` begins and ends in an ascending column."""
+        """Return the span of each of ascending distinct `values` in an ascending column."""
         ...
 
 
 class MemoryRun:
-    """A run that is in no file."""
+    """A run in memory."""
 
     def __init__(self, header: RunHeader, columns: dict[str, NDArray[Any]]) -> None:
         self.header, self.columns = header, columns
 
     def count(self, name: str) -> int:
-        """Return how many values a column has."""
+        """Return the number of values of a column."""
         return len(self.columns[name])
 
     def slice(self, name: str, start: int = 0, stop: int | None = None) -> NDArray[Any]:
@@ -83,24 +83,24 @@ class MemoryRun:
         return self.columns[name][start:stop]
 
     def take(self, name: str, places: Ints) -> NDArray[Any]:
-        """Return the values of a column at places, shape (n,)."""
+        """Return the values of a column at positions, shape (n,)."""
         return self.columns[name][places]
 
     def spans(self, name: str, values: NDArray[Any]) -> tuple[Ints, Ints]:
-        """Return where each of ascending distinct `values` begins and ends in an ascending column."""
+        """Return the span of each of ascending distinct `values` in an ascending column."""
         column = self.columns[name]
         return np.searchsorted(column, values, "left"), np.searchsorted(column, values, "right")
 
 
 def run_name(header: RunHeader) -> str:
-    """Return the name of a run's file: the numbers of its first event and of that after its last."""
+    """Return the name of a run's file: the number of its first event and of the one after its last."""
     return f"{_PREFIX}{header.first_event:012x}-{header.upto_event:012x}{_SUFFIX}"
 
 
 def run_files(folder: Path) -> list[tuple[int, int, Path]]:
-    """Return first event, event after the last, and path of the runs in a folder, as far as they meet, in order.
+    """Return first event, end event and path of the consecutive runs in a folder, in order.
 
-    Where two begin with the same event, the longer one counts: it was made of the other and its successors.
+    If two begin with the same event, the longer one counts: it was merged from the other and its successors.
     """
     found = dict[int, tuple[int, int, Path]]()
     for path in folder.glob(f"{_PREFIX}*{_SUFFIX}") if folder.is_dir() else ():
@@ -132,7 +132,7 @@ def write_run(folder: Path, run: MemoryRun) -> Path:
 
 
 def merged(runs: Sequence[DerivedRun]) -> MemoryRun:
-    """Return one run of neighbours."""
+    """Return one run merged from neighbours."""
     first, last = runs[0].header, runs[-1].header
     columns = dict[str, NDArray[Any]]()
     shifts = [run.header.first_visit - first.first_visit for run in runs]

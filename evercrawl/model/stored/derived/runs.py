@@ -14,7 +14,7 @@ from evercrawl.types import Flags, Ints, Slots
 
 
 class SeenLinks(NamedTuple):
-    """Links to a page, shape (n,) each: the visits that saw them; whether they are between sites, or only lead on."""
+    """Links to a page, shape (n,) each: the visits that saw them; whether they cross sites, or only redirect."""
 
     visit: Ints
     external: Flags
@@ -22,12 +22,12 @@ class SeenLinks(NamedTuple):
 
 
 class Runs:
-    """Runs that meet, in order.
+    """Consecutive runs, in order.
 
     Attributes
     ----------
     visits
-        How many visits there are; those with larger numbers, which another process may have derived, are left out.
+        Number of visits; those with larger numbers, which another process may have derived, are ignored.
     """
 
     def __init__(self, runs: Sequence[DerivedRun], upto_event: int | None = None) -> None:
@@ -89,7 +89,7 @@ class Runs:
         return visits[visits < self.visits]
 
     def to_page(self, slot: int) -> SeenLinks:
-        """Return the links to a page that were ever seen; those of a page's older contents are among them."""
+        """Return all links to a page ever seen, including those in older contents of their pages."""
         visits, bits = list[Ints](), list[NDArray[np.uint32]]()
         for run in self.runs:
             (start,), (stop,) = run.spans("link_target", np.array([slot], np.uint32))
@@ -104,7 +104,7 @@ class Runs:
         return SeenLinks(visit[seen], (row[seen] & EXTERNAL) != 0, (row[seen] & THROUGH) != 0)
 
     def states(self, slots: Slots) -> PageStates:
-        """Return what is known of pages, by ascending distinct slots, shape (n,), after all visits."""
+        """Return the state of pages, by ascending distinct slots, shape (n,), after all visits."""
         found = PageStates(np.zeros(len(slots), np.uint8), np.full(len(slots), NONE, np.uint32))
         left = np.arange(len(slots))
         for run in reversed(self.runs):
@@ -121,5 +121,5 @@ class Runs:
         return found
 
     def gathered(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        """Return columns that are not of visits, of all runs, by name."""
+        """Return columns other than those of visits, over all runs, by name."""
         return {name: np.concatenate([run.slice(name) for run in self.runs] or [np.zeros(0)]) for name in names}

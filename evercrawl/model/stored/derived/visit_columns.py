@@ -1,4 +1,4 @@
-"""The columns of derived files, gathered from the events of the journal."""
+"""The columns of derived files, gathered from the journal's events."""
 
 from array import array
 from typing import Any, Final, NamedTuple
@@ -35,19 +35,19 @@ _NEWS: Final = {
 
 
 class LinkColumns(NamedTuple):
-    """Links as they are stored, in ascending order of their targets: slots, and rows with the bits above."""
+    """Links in stored form, in ascending order of their targets: slots, and rows with flag bits above."""
 
     target: Slots
     row: Slots
 
 
 class VisitColumns:
-    """What is gathered of some events in a row, in the order of the journal.
+    """Columns gathered from consecutive events, in journal order.
 
     Attributes
     ----------
     visits, links
-        How many there are so far.
+        Number of each so far.
     """
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class VisitColumns:
             self._visit(pointer, number, event)
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Return visits and news by name, each of shape (n,)."""
+        """Return visits and news by name, shape (n,) each."""
         gathered = self._visits | self._news
         return {name: np.frombuffer(values, np.dtype(_CODES[values.typecode])) for name, values in gathered.items()}
 
@@ -107,7 +107,7 @@ class VisitColumns:
         self.links += len(targets)
 
     def _find(self, first_slot: int, hosts: list[int], source: int, at: float) -> None:
-        """Take in URLs that became known, in stretches of one host each; `source` is the host that named them."""
+        """Record newly known URLs, in stretches of one host each; `source` is the host that named them."""
         start = 0
         for place in range(1, len(hosts) + 1):
             if place == len(hosts) or hosts[place] != hosts[start]:
@@ -120,7 +120,7 @@ class VisitColumns:
 def minutes(
     at: NDArray[Any], changed: NDArray[Any], failed: NDArray[Any], wire: NDArray[Any]
 ) -> dict[str, NDArray[Any]]:
-    """Return counts of visits by the minute in which they began, the minutes ascending.
+    """Return counts of visits by the minute in which they began, minutes ascending.
 
     Parameters
     ----------
