@@ -1,4 +1,4 @@
-"""Bytes and words of markup."""
+"""Compiled helpers for bytes and words of markup."""
 
 from typing import TypeAlias
 
@@ -16,19 +16,19 @@ _CLASS[[9, 10, 12, 13, 32]], _CLASS[[47, 62]] = 1, 2
 
 
 def spelt(word: bytes) -> Bytes:
-    """Return the bytes of a word, as the kernels want them."""
+    """Return the bytes of a word in the form that the kernels take."""
     return np.frombuffer(word, np.uint8)
 
 
 @compiled
 def blank(c: int) -> bool:
-    """Tell white space."""
+    """Return whether a byte is white space."""
     return bool(_CLASS[c] == 1)
 
 
 @compiled
 def ends_name(c: int) -> bool:
-    """Tell what ends a name: white space, a slash, a greater-than sign."""
+    """Return whether a byte ends a name: white space, a slash, a greater-than sign."""
     return bool(_CLASS[c] > 0)
 
 
@@ -40,7 +40,7 @@ def lower(c: np.uint8) -> np.uint8:
 
 @compiled
 def upto(src: Bytes, i: int, n: int, stop: int) -> int:
-    """Return the place of the next byte `stop`, or the end."""
+    """Return the position of the next byte `stop`, or the end."""
     pattern = np.uint64(stop) * EACH
     while i + 8 <= n:
         hop = first(equal(eight(src, i), pattern))
@@ -54,7 +54,7 @@ def upto(src: Bytes, i: int, n: int, stop: int) -> int:
 
 @compiled
 def is_word(src: Bytes, i: int, n: int, word: Bytes) -> bool:
-    """Tell whether `word` stands at `i` in any case."""
+    """Return whether `word` is at `i`, ignoring case."""
     if i + len(word) > n:
         return False
     k = 0
@@ -65,7 +65,7 @@ def is_word(src: Bytes, i: int, n: int, word: Bytes) -> bool:
 
 @compiled
 def has_token(src: Bytes, start: int, end: int, word: Bytes) -> bool:
-    """Tell whether a space separated list holds `word` (lower case)."""
+    """Return whether a space-separated list contains `word` (lower case)."""
     i = start
     while i < end:
         while i < end and blank(src[i]):

@@ -1,4 +1,4 @@
-"""Character references of HTML, decoded inside compiled code."""
+"""Compiled decoder of HTML character references."""
 
 from html.entities import html5
 
@@ -16,7 +16,7 @@ _C1 = np.array([ord(bytes([b]).decode("cp1252", "ignore") or chr(b)) for b in ra
 
 
 def named(name: str) -> int:
-    """Return the FNV-1a of `name`, by which names are told apart here."""
+    """Return the FNV-1a hash of `name`, which identifies names here."""
     code = int(SEED)
     for byte in name.encode():
         code = ((code ^ byte) * int(PRIME)) & 0xFFFFFFFFFFFFFFFF
@@ -52,7 +52,7 @@ def _find(code: np.uint64) -> np.int64:
 
 @compiled
 def put_code(out: Bytes, o: int, code: np.int64) -> int:
-    """Write one code point as UTF-8 at `o`; return where the next goes."""
+    """Write one code point as UTF-8 at `o`; return the next write position."""
     if code < 0x80:
         out[o] = code
         return o + 1
@@ -109,9 +109,9 @@ def _numeric(src: Bytes, i: int, end: int, out: Bytes, o: int) -> tuple[int, int
 
 @compiled
 def reference(src: Bytes, i: int, end: int, out: Bytes, o: int, in_attribute: bool) -> tuple[int, int]:
-    """Decode the character reference that may start with the `&` at `i`; return the next places to read and to write.
+    """Decode a possible character reference at the `&` at `i`; return the next read and write positions.
 
-    What is no reference stays an ampersand. In attributes a name without semicolon that goes on is left alone, as in
+    Anything else stays an ampersand. In attributes, a name without semicolon that continues is left alone, as in
     `?a=1&copy=2`.
     """
     if i + 1 < end and src[i + 1] == 35:

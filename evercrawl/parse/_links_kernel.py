@@ -1,4 +1,4 @@
-"""Links as they are written: what they say, each once, and which part of the text is in them."""
+"""Links as written, distinct, with the span of each link's text."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,7 @@ def put_value(src: Bytes, i: int, end: int, out: Bytes, o: int, in_attribute: bo
 
 @compiled
 def put_link(src: Bytes, i: int, end: int, out: Bytes, o: int, stop: int) -> int:
-    """Append a link, ended by `stop`, without its fragment and without the bytes that URL parsers drop."""
+    """Append a link, terminated by `stop`, without its fragment and without the bytes that URL parsers drop."""
     last = put_value(src, i, end, out, o, True)
     i = o
     while i < last and out[i] <= 32:
@@ -54,12 +54,11 @@ def put_link(src: Bytes, i: int, end: int, out: Bytes, o: int, stop: int) -> int
 
 @compiled
 def one_of(links: Bytes, start: int, end: int, count: int, most: int, lately: Spans) -> tuple[int, bool]:
-    """Return which link stands last in `links`, and whether it is new; `lately` remembers them by their hash.
+    """Return the index of the last link in `links`, and whether it is new; `lately` is a hash table of recent ones.
 
-    A page says the same again and again, and whoever reads the links then has fewer to look up. `lately` has a power of
-    two of rows: start, end and number of a link, zeros where there is none. Where `PROBES` rows are taken, the first is
-    given to the new link, so some repeated one may be taken for new; that does no harm. Once there are `most` links, no
-    further one is remembered.
+    Pages repeat links, so this saves look-ups later. `lately` has a power of two of rows: start, end and number of a
+    link, or zeros. If `PROBES` rows are taken, the first is given to the new link, so a repeated link may count as
+    new; that does no harm. After `most` links, no more are remembered.
     """
     mask = np.uint64(len(lately) - 1)
     first = _hashed(links, start, end)
@@ -82,7 +81,7 @@ def one_of(links: Bytes, start: int, end: int, count: int, most: int, lately: Sp
 
 @compiled
 def _hashed(src: Bytes, i: int, end: int) -> np.uint64:
-    """Return a hash of some bytes, of which eight are taken at a time."""
+    """Return a hash of bytes, eight at a time."""
     code = SEED
     while i + 8 <= end:
         eight = np.uint64(0)
@@ -99,7 +98,7 @@ def _hashed(src: Bytes, i: int, end: int) -> np.uint64:
 
 @compiled
 def put_span(text: Bytes, begin: int, end: int, link: int, out: Spans, n: int) -> int:
-    """Write as the n-th row where the words of a link stand, if there are any; return how many rows there are now."""
+    """Write the span of a link's text as the n-th row, if it has text; return the new number of rows."""
     while begin < end and (text[begin] == 32 or _continues(text[begin])):
         begin += 1
     end = _whole(text, begin, end) if end - begin <= MAX_BYTES else _cut(text, begin)
@@ -113,13 +112,13 @@ def put_span(text: Bytes, begin: int, end: int, link: int, out: Spans, n: int) -
 
 @compiled
 def _continues(byte: int) -> bool:
-    """Tell a byte of UTF-8 that is not the first of a character."""
+    """Return whether a byte is a UTF-8 continuation byte."""
     return byte & 0xC0 == 0x80
 
 
 @compiled
 def _cut(text: Bytes, begin: int) -> int:
-    """Return the end of the last word that ends within `MAX_BYTES`; of the last character, if none does."""
+    """Return the end of the last word within `MAX_BYTES`; of the last character, if no word ends there."""
     end = begin + MAX_BYTES
     while end > begin and text[end] != 32:
         end -= 1
@@ -132,7 +131,7 @@ def _cut(text: Bytes, begin: int) -> int:
 
 @compiled
 def _whole(text: Bytes, begin: int, end: int) -> int:
-    """Return `end`, or where the last character starts if a tag cuts it in two, as in broken UTF-8."""
+    """Return `end`, or the start of the last character if a tag splits it, as in broken UTF-8."""
     last = end - 1
     while last > begin and last > end - 4 and _continues(text[last]):
         last -= 1
@@ -145,7 +144,7 @@ def _whole(text: Bytes, begin: int, end: int) -> int:
 
 @compiled
 def lead_to(words: Spans, targets: NDArray[np.int32], own: int) -> int:
-    """Put targets in the place of links; see the entry `lead`."""
+    """Replace links by targets; see the entry `lead`."""
     n = 0
     for row in range(len(words)):
         target = targets[words[row, 2]]

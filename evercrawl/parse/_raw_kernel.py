@@ -1,4 +1,4 @@
-"""Where the parts of a page end that hold no markup: raw text, scripts, comments (HTML standard, section 13.2.5)."""
+"""Ends of the parts of a page without markup: raw text, scripts, comments (HTML standard, section 13.2.5)."""
 
 from evercrawl.kernels.build import compiled
 from evercrawl.parse._bytes_kernel import Bytes, ends_name, is_word, spelt, upto
@@ -8,14 +8,14 @@ _SCRIPT, _OPEN, _CLOSE, _CDATA = spelt(b"script"), spelt(b"<!--"), spelt(b"-->")
 
 @compiled
 def _tag_at(src: Bytes, i: int, n: int, name: Bytes) -> bool:
-    """Tell whether a tag's `name` stands whole at `i`."""
+    """Return whether a complete tag `name` is at `i`."""
     j = i + len(name)
     return j < n and ends_name(src[j]) and is_word(src, i, n, name)
 
 
 @compiled
 def raw_end(src: Bytes, i: int, n: int, name: Bytes) -> int:
-    """Return where the end tag of the raw text element `name` starts, or the end of the page."""
+    """Return the start of the end tag of the raw text element `name`, or the end of the page."""
     while i < n:
         if src[i] == 60 and i + 1 < n and src[i + 1] == 47 and _tag_at(src, i + 2, n, name):
             return i
@@ -25,7 +25,7 @@ def raw_end(src: Bytes, i: int, n: int, name: Bytes) -> int:
 
 @compiled
 def script_end(src: Bytes, i: int, n: int) -> int:
-    """Return where the end tag of a script starts; within `<!--`, a script may hold a script and its end tag."""
+    """Return the start of a script's end tag; within `<!--`, a script may contain a script and its end tag."""
     escaped = nested = False
     while i < n:
         if src[i] == 60 and i + 1 < n:
@@ -46,7 +46,7 @@ def script_end(src: Bytes, i: int, n: int) -> int:
 
 @compiled
 def comment_end(src: Bytes, i: int, n: int) -> int:
-    """Return the place behind the comment that opens at `i`."""
+    """Return the position after the comment that opens at `i`."""
     j = i + 4
     if j < n and src[j] == 62:
         return j + 1
@@ -64,9 +64,9 @@ def comment_end(src: Bytes, i: int, n: int) -> int:
 
 @compiled
 def declaration_end(src: Bytes, i: int, n: int, foreign: bool) -> int:
-    """Return the place behind the comment, declaration, instruction or odd end tag at `i`."""
+    """Return the position after the comment, declaration, instruction or invalid end tag at `i`."""
     if is_word(src, i, n, _OPEN):
         return comment_end(src, i, n)
     if foreign and is_word(src, i, n, _CDATA):
-        return i + len(_CDATA)  # its text is text
+        return i + len(_CDATA)  # its contents are text
     return min(upto(src, i, n, 62) + 1, n)

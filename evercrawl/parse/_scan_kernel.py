@@ -1,6 +1,7 @@
-"""One pass over the bytes of a page: its visible text, its links, and what its head says.
+"""Single-pass scanner of a page's bytes: visible text, links, and the facts in its head.
 
-No tree is built: nothing is kept but counters, so time and memory are linear in the page whatever is nested in what.
+No tree is built, only counters are kept, so time and memory are linear in the size of the page, however deeply it
+nests.
 """
 
 from typing import Any
@@ -27,7 +28,7 @@ _ROBOTS, _PRODUCT = spelt(b"robots"), spelt(b"evercrawl")
 
 @compiled
 def _put_fact(fact: int, src: Bytes, i: int, end: int, out: Bytes, o: int, in_attribute: bool) -> int:
-    """Append what the head says: a letter, a value, and a NUL."""
+    """Append a fact from the head: a letter, a value, and a NUL."""
     out[o] = fact
     o = put_value(src, i, end, out, o + 1, in_attribute)
     out[o] = 0
@@ -36,9 +37,9 @@ def _put_fact(fact: int, src: Bytes, i: int, end: int, out: Bytes, o: int, in_at
 
 @compiled
 def _put_head(kind: int, src: Bytes, values: Spans, out: Bytes, o: int, in_head: bool) -> int:
-    """Append what a base, link, meta or html element says, if it is anything that we want to know.
+    """Append the fact in a base, link, meta or html element, if it is a relevant one.
 
-    A canonical URL counts in the head alone: below it, elements of visitors stand.
+    A canonical URL counts in the head only: the body may contain markup by visitors.
     """
     fact, k = 0, tags.HREF
     if kind == tags.BASE:
@@ -65,7 +66,7 @@ def _put_head(kind: int, src: Bytes, values: Spans, out: Bytes, o: int, in_head:
 
 @compiled
 def _mark(src: Bytes, values: Spans) -> int:
-    """Return what a link is that the page does not vouch for: 0 for an ordinary one."""
+    """Return the kind of a link that the page does not vouch for: 0 for an ordinary one."""
     if values[tags.REL, 0] < 0:
         return 0
     if _has(src, values, tags.REL, _NOFOLLOW):
@@ -80,7 +81,7 @@ def _has(src: Bytes, values: Spans, k: int, word: Bytes) -> bool:
 
 @compiled
 def _opens_text(src: Bytes, i: int, n: int) -> bool:
-    """Tell whether the `<` at `i` opens nothing, and so is text."""
+    """Return whether the `<` at `i` opens no markup, and so is text."""
     c = src[i + 1] if i + 1 < n else 0
     return not (97 <= (c | 32) <= 122 or c == 33 or c == 63 or (c == 47 and i + 2 < n))
 
@@ -100,18 +101,17 @@ _U8, _I32, _bytes_at = pointer(np.uint8), pointer(np.int32), pointer_at(np.uint8
 def scan(
     src: Any, n: int, max_links: int, xml: int, memory: Any, text_size: int, fact_size: int, max_words: int, rows: int
 ) -> int:
-    """Write text, links and facts of a page in UTF-8, and where in the text the words of links stand.
+    """Write text, links and facts of a page in UTF-8, and the spans of the links' words in the text.
 
-    A link that may be followed ends with a newline; a fact is a letter, a value and a NUL. What gets no share of the
-    page's cash, or is not to be followed, is also a fact. Of the words of a link, three numbers are written: where they
-    start and end in the text, and which of the links it is.
+    A link that may be followed ends with a newline; a fact is a letter, a value and a NUL. A link that gets no share
+    of the page's cash, or must not be followed, is also a fact. For the words of a link, three numbers are written:
+    start and end in the text, and the index of the link.
 
-    Links are counted once each, however often they are repeated, and no more than `max_links` are written; nor are more
-    facts than that about links, or words of more links than `max_words`.
+    Repeated links count once, and at most `max_links` are written; the same limit applies to facts about links. The
+    words of at most `max_words` links are written.
 
-    At the addresses `memory` there is room for text, links, facts and words; 3 * `rows` zeros and 16 numbers, which
-    are scratch; and five numbers, that become how many bytes, and how many triples, there are of each, and how many
-    links were not written.
+    At the addresses `memory` are buffers for text, links, facts and words; 3 * `rows` zeros and 16 numbers as
+    scratch; and five numbers for results: the bytes, or triples, of each, and the number of links not written.
     """
     at = view(memory, 7)
     text, links = view(_bytes_at(at[0]), text_size), view(_bytes_at(at[1]), fact_size)
@@ -123,9 +123,9 @@ def scan(
 
 @entry(i64, _I32, i64, _I32, i64, i64)
 def lead(words: Any, n: int, targets: Any, n_links: int, own: int) -> int:
-    """Put the target of a link in the place of the link, in each triple; drop those without and those to `own`.
+    """Replace the link in each triple by its target; drop triples without a target and those to `own`.
 
-    Return how many are left.
+    Return the number of triples left.
     """
     return lead_to(view(words, (n, 3)), view(targets, n_links), own)
 
@@ -140,7 +140,7 @@ def _scan(
     template = noscript = foreign = 0
     gap = titled = False
     in_head = True
-    opened, begin = -1, 0  # the link that is open, and where its words begin
+    opened, begin = -1, 0  # the open link, and the start of its words
     n_hrefs = n_words = n_cut = 0
     while i < n:
         hidden = template + noscript > 0

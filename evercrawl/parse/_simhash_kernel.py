@@ -1,4 +1,4 @@
-"""The similarity hash in compiled code: one pass over the bytes."""
+"""Compiled similarity hash: one pass over the bytes."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def _mixed(code: np.uint64) -> np.uint64:
 def simhash(text: Any, size: int, keyed: int, low: np.uint64, high: np.uint64, votes: Any) -> np.uint64:
     """Return the similarity hash of UTF-8 text; see `evercrawl.parse.simhash`.
 
-    Words are hashed under a secret of two numbers where that is `keyed`. `votes`, 64 numbers, is scratch.
+    If `keyed`, words are hashed with a secret of two numbers. `votes`, 64 numbers, is scratch.
     """
     return _simhash(view(text, size), keyed, low, high, view(votes, 64))
 
@@ -47,7 +47,7 @@ def _simhash(src: Bytes, keyed: int, low: np.uint64, high: np.uint64, votes: NDA
         feature = _mixed(word ^ before * _FIRST ^ last * _SECOND)
         before, last = last, word
         features += 1
-        # sixty-four counters side by side, a bit of each in one number; they are emptied before they overflow
+        # sixty-four bit-sliced counters, one bit of each per number; flushed before they overflow
         ones, carry = ones ^ feature, ones & feature
         twos, carry = twos ^ carry, twos & carry
         fours, carry = fours ^ carry, fours & carry
@@ -65,7 +65,7 @@ def _simhash(src: Bytes, keyed: int, low: np.uint64, high: np.uint64, votes: NDA
 
 @compiled
 def _next_keyed(src: Bytes, i: int, n: int, low: np.uint64, high: np.uint64) -> tuple[np.uint64, int, int]:
-    """Return what `_next_word` does, the word hashed under a secret."""
+    """Return the same as `_next_word`, with the word hashed under a secret."""
     if i + 8 <= n:
         lower, words, alone = _told_apart(eight(src, i))
         length = first(~words & HIGH)
@@ -88,7 +88,7 @@ def _next_keyed(src: Bytes, i: int, n: int, low: np.uint64, high: np.uint64) -> 
 
 @compiled
 def _next_word(src: Bytes, i: int, n: int) -> tuple[np.uint64, int, int]:
-    """Return the hash of the word at `i`, the length of what was hashed (0 for no word there), and where to go on."""
+    """Return the hash of the word at `i`, the length hashed (0 if there is no word), and the next position."""
     if i + 8 > n:
         return _bytewise(src, i, n, _SEED)
     lower, words, alone = _told_apart(eight(src, i))
@@ -98,7 +98,7 @@ def _next_word(src: Bytes, i: int, n: int) -> tuple[np.uint64, int, int]:
             return _bytewise(src, i, n, _SEED)
         return _SEED, 0, i + first(words | alone)
     word = _SEED
-    for k in range(8):  # without a branch, so that one word is hashed while the end of the next is looked for
+    for k in range(8):  # branch-free, so that one word is hashed while the end of the next is searched
         longer = (word ^ (lower >> np.uint64(8 * k) & np.uint64(0xFF))) * _PRIME
         word = longer if k < length else word
     if length == 8:
@@ -109,7 +109,7 @@ def _next_word(src: Bytes, i: int, n: int) -> tuple[np.uint64, int, int]:
 
 @compiled
 def _told_apart(text: np.uint64) -> tuple[np.uint64, np.uint64, np.uint64]:
-    """Return eight bytes in lower case, and the high bits of those in words, and of those that begin one alone."""
+    """Return eight bytes in lower case, and the high bits of those in words, and of those that form words alone."""
     high, low, capitals = text & HIGH, text & ~HIGH, letters(text)
     alone = ((low + EACH * np.uint64(0x1D)) ^ (low + EACH * np.uint64(0x12))) & high
     return text | capitals >> np.uint64(2), capitals | digits(text) | (high & ~alone), alone
@@ -117,7 +117,7 @@ def _told_apart(text: np.uint64) -> tuple[np.uint64, np.uint64, np.uint64]:
 
 @compiled
 def _bytewise(src: Bytes, i: int, n: int, word: np.uint64) -> tuple[np.uint64, int, int]:
-    """Go on with the word at `i`, or begin one if `word` is the seed."""
+    """Continue the word at `i`, or begin one if `word` is the seed."""
     start, byte = i, _WORD[src[i]] if i < n else 0
     if word == _SEED and byte == 0:
         if src[i] < _SPACELESS:
@@ -135,7 +135,7 @@ def _bytewise(src: Bytes, i: int, n: int, word: np.uint64) -> tuple[np.uint64, i
 
 @compiled
 def _add(votes: NDArray[np.int32], ones: np.uint64, twos: np.uint64, fours: np.uint64, eights: np.uint64) -> None:
-    """Add what sixty-four counters of four bits say."""
+    """Add the values of sixty-four four-bit counters."""
     for bit in range(64):
         at = np.uint64(bit)
         low = (ones >> at & _ONE) + np.uint64(2) * (twos >> at & _ONE)

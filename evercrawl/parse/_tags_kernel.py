@@ -1,4 +1,4 @@
-"""Tags: what is done at which, and their attributes (HTML standard, section 13.2.5)."""
+"""Compiled tag parser: the action for each tag, and its attributes (HTML standard, section 13.2.5)."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,7 @@ _SMALL = np.uint64(0x20) * EACH
 
 
 def named(name: str) -> int:
-    """Return the number by which a name in lower case is told: hashed eight bytes at a time."""
+    """Return the number that identifies a lower-case name: a hash of eight bytes at a time."""
     code = int(SEED)
     for at in range(0, len(name), 8):
         code = (code ^ int.from_bytes(name[at : at + 8].encode(), "little")) * int(PRIME) & 0xFFFFFFFFFFFFFFFF
@@ -46,7 +46,7 @@ def named(name: str) -> int:
 
 
 def _tags() -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Return an open-addressing table of tag name -> what is done at such a tag."""
+    """Return an open-addressing table of tag name -> action at such a tag."""
     names, kinds = np.zeros(_TAG_SLOTS, np.uint64), np.full(_TAG_SLOTS, BREAK, np.int64)
     for group, kind in _TAGS.items():
         for name in group.split():
@@ -81,7 +81,7 @@ def _kind(code: np.uint64) -> int:
 
 @compiled
 def _name_end(src: Bytes, i: int, n: int, start: int, equals: bool) -> int:
-    """Return the place behind the name that starts at `start` and goes on at `i`; with `equals`, `=` ends it too."""
+    """Return the position after the name from `start` that continues at `i`; with `equals`, `=` ends it too."""
     while i + 8 <= n:
         text = eight(src, i)
         ends = below(text, 33) | equal(text, _SLASH) | equal(text, _CLOSE)
@@ -98,12 +98,12 @@ def _name_end(src: Bytes, i: int, n: int, start: int, equals: bool) -> int:
 
 @compiled
 def _code(src: Bytes, i: int, end: int) -> np.uint64:
-    """Return the number by which the name at `i` is told, in any case; as `named` does."""
+    """Return the number that identifies the name at `i`, ignoring case; equal to `named`."""
     code = SEED
     while i < end:
         size = min(end - i, 8)
         text = upto_eight(src, i) & np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - 8 * size)
-        # no name that is known has a byte that this takes for a letter and is none
+        # no known name has a byte that this mistakes for a letter
         code = (code ^ (text | _SMALL >> np.uint64(64 - 8 * size))) * PRIME
         code ^= code >> np.uint64(32)
         i += 8
@@ -112,24 +112,24 @@ def _code(src: Bytes, i: int, end: int) -> np.uint64:
 
 @compiled
 def tag_name(src: Bytes, i: int, n: int) -> tuple[int, int]:
-    """Return the kind of the tag whose name starts at `i`, and the place behind the name."""
+    """Return the kind of the tag whose name starts at `i`, and the position after the name."""
     end = _name_end(src, i, n, i, False)
     return _kind(_code(src, i, end)), end
 
 
 @compiled
 def opens_head(src: Bytes, i: int, end: int) -> bool:
-    """Tell whether the name from `i` to `end` is `head`, `basefont` or `bgsound`, which are of no kind of their own."""
+    """Return whether the name from `i` to `end` is `head`, `basefont` or `bgsound`, which have no own kind."""
     code = _code(src, i, end)
     return bool((code == _HEAD) | (code == _BASEFONT) | (code == _BGSOUND))
 
 
 @compiled
 def attributes(src: Bytes, i: int, n: int, values: Spans, keep: bool) -> int:
-    """Read the attributes of a tag from `i`; return the place behind its `>`, or -1 where the page ends within it.
+    """Parse the attributes of a tag from `i`; return the position after its `>`, or -1 if the page ends before it.
 
-    values[k] becomes the span of the value of the k-th wanted attribute, the first of a name; (-1, -1) where absent.
-    Without `keep` nothing is kept.
+    values[k] becomes the span of the value of the k-th wanted attribute, the first of its name; (-1, -1) if absent.
+    Without `keep` nothing is stored.
     """
     if keep:
         values[:] = -1

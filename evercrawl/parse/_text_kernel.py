@@ -1,4 +1,4 @@
-"""Text as a reader sees it: white space folded, character references decoded."""
+"""Compiled text extraction: white space folded, character references decoded."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ _SPECIAL[:33], _SPECIAL[60], _SPECIAL[[38, 0xC2, 0xE2, 0xE3]] = _SPACE, _OPEN, _
 
 @compiled
 def _space_bytes(src: Bytes, i: int, n: int) -> int:
-    """Return how many bytes of white space start at `i`: 0, 1, or the length of a Unicode space."""
+    """Return the number of bytes of white space at `i`: 0, 1, or the length of a Unicode space."""
     c = src[i]
     if c <= 32:
         return 1
@@ -35,16 +35,16 @@ def _space_bytes(src: Bytes, i: int, n: int) -> int:
 
 @compiled
 def _put_plain(src: Bytes, i: int, n: int, out: Bytes, o: int) -> tuple[int, int]:
-    """Append ASCII words and the single spaces between them, as far as eight bytes can be looked at at once.
+    """Append ASCII words with single spaces between them, as long as eight bytes can be examined at once.
 
-    What is written behind that is overwritten, and there is room for it.
+    Bytes written beyond that are overwritten later, and the buffer has room for them.
     """
     while i + 8 <= n:
         text = eight(src, i)
         for k in range(8):
             out[o + k] = text >> np.uint64(8 * k) & np.uint64(0xFF)
         ends = below(text, 33) | equal(text, _TAG) | equal(text, _REFERENCE) | (text & HIGH)
-        ends &= ~(equal(text, _BLANK) & ~(ends >> np.uint64(8) | _LAST))  # of a space, the byte behind it tells
+        ends &= ~(equal(text, _BLANK) & ~(ends >> np.uint64(8) | _LAST))  # for a space, the next byte decides
         hop = first(ends)
         i += hop
         o += hop
@@ -55,7 +55,7 @@ def _put_plain(src: Bytes, i: int, n: int, out: Bytes, o: int) -> tuple[int, int
 
 @compiled
 def put_text(src: Bytes, i: int, n: int, markup_ends: bool, out: Bytes, o: int, gap: bool) -> tuple[int, int, bool]:
-    """Append text, up to the next `<` or the end, white space folded; `gap` tells that a space is due first."""
+    """Append text up to the next `<` or the end, white space folded; `gap` says that a space is due first."""
     while i < n:
         c = src[i]
         special = _SPECIAL[c]
@@ -66,7 +66,7 @@ def put_text(src: Bytes, i: int, n: int, markup_ends: bool, out: Bytes, o: int, 
             gap = False
             out[o] = c
             i, o = _put_plain(src, i + 1, n, out, o + 1)
-            # words and single spaces between them, in one loop without a branch to guess at each word's end
+            # words with single spaces between them, in one loop without a mispredicted branch at each word's end
             while i < n - 1 and (_SPECIAL[src[i]] == 0) | ((src[i] == 32) & (_SPECIAL[src[i + 1]] == 0)):
                 out[o] = src[i]
                 o += 1
@@ -83,7 +83,7 @@ def put_text(src: Bytes, i: int, n: int, markup_ends: bool, out: Bytes, o: int, 
 
 @compiled
 def _put_special(src: Bytes, i: int, n: int, out: Bytes, o: int, gap: bool) -> tuple[int, int, bool]:
-    """Append what starts at `i`: a character reference, or a byte that may start a Unicode space."""
+    """Append the item at `i`: a character reference, or a byte that may start a Unicode space."""
     width = 0 if src[i] == 38 else _space_bytes(src, i, n)
     if width:
         return i + width, o, True

@@ -1,10 +1,10 @@
-"""Checksums of our own files and of what nobody gains by forging; what strangers choose has keyed hashes."""
+"""Unkeyed checksums, for our own files and for data nobody gains by forging; untrusted data gets keyed hashes."""
 
 from xxhash import xxh3_64_intdigest
 
 
 def checksum(data: bytes) -> int:
-    """Return the XXH3-64 of `data`, a public function: two texts with the same can be looked for (see `Hasher`).
+    """Return the XXH3-64 of `data`; it is unkeyed, so collisions can be constructed (see `Hasher`).
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Which pages are made by a program as they are asked for, rather than written: their links vouch for less.
+"""Detection of pages generated on demand by a program, whose external links count for less.
 
-Results of a query, days of a calendar, sheets of a listing: anybody may make as many of them as he likes, by his
-questions alone, and each links on to the next. Told by the address, and only where it says so plainly: a page that is
-written and taken for one of these would lose the weight of its links to other sites.
+Query results, calendar days, pages of a listing: anyone can create any number of them by requesting them, and each
+links to the next. They are recognised by the address, and only if it is unambiguous: a written page mistaken for one
+of these would lose the weight of its links to other sites.
 
 References
 ----------
@@ -17,22 +17,22 @@ _MONTH: Final = r"(?:0?[1-9]|1[0-2])"
 _DAY: Final = r"(?:0?[1-9]|[12]\d|3[01])"
 _SIGNS: Final = re.compile(
     "|".join((
-        r"\?.",  # a query that is not empty
-        r";(?:jsessionid|phpsessid|session_?id|session|sid)=",  # a session in the path
-        rf"/{_YEAR}[/-]{_MONTH}(?:[/-]{_DAY})?/?$",  # a month or a day, and nothing written in it
-        r"/(?:page|seite|pagina|sheet)[/=_-]?\d+(?:/|\.[a-z]{3,5})?$",  # a sheet of a listing
+        r"\?.",  # a non-empty query
+        r";(?:jsessionid|phpsessid|session_?id|session|sid)=",  # a session id in the path
+        rf"/{_YEAR}[/-]{_MONTH}(?:[/-]{_DAY})?/?$",  # a month or a day without a title
+        r"/(?:page|seite|pagina|sheet)[/=_-]?\d+(?:/|\.[a-z]{3,5})?$",  # a page of a listing
     )),
     re.ASCII | re.IGNORECASE,
 )  # fmt: skip
 
-_SOME: Final = re.compile(r"[?;0-9]")  # without any of these there is no sign, nor a year
+_SOME: Final = re.compile(r"[?;0-9]")  # without any of these there is no sign of a generated page, nor a year
 
 _CALENDAR: Final = re.compile(r"/(?:calendar|kalender|agenda|calendrier|calendario)/", re.IGNORECASE)
 _IN_YEAR: Final = re.compile(rf"/{_YEAR}(?:\b|_)", re.ASCII)
 
 
 def dynamic(url: str) -> bool:
-    """Whether the page at a normalised URL is plainly one that a program makes on demand.
+    """Return whether the page at a normalised URL is clearly generated on demand.
 
     Examples
     --------

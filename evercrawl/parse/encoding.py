@@ -1,4 +1,4 @@
-"""From bytes to text: the encoding that browsers would choose, and a decoder that never fails."""
+"""Decoding of bytes to text: the encoding that browsers would choose, and a decoder that never fails."""
 
 import codecs
 
@@ -14,9 +14,9 @@ _LATE_BYTES = 65_536
 def sniff(body: bytes, content_type: str = "") -> str:
     r"""Return the WHATWG name of the encoding of `body`.
 
-    A byte order mark decides; then the charset of `content_type` (the response's header), then a meta element in the
-    first kilobyte, a label that nobody knows counting as none. Without any, bytes that are valid UTF-8 are UTF-8; for
-    others a meta element further on counts (browsers start again when they meet one), and the rest is windows-1252.
+    A byte order mark decides first; then the charset of `content_type` (the response's header), then a meta element
+    in the first kilobyte; unknown labels are ignored. Without any of these, valid UTF-8 is UTF-8; otherwise a later
+    meta element counts (browsers restart when they meet one), and the fallback is windows-1252.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def sniff(body: bytes, content_type: str = "") -> str:
 
 
 def decode(body: bytes, content_type: str = "") -> tuple[str, str]:
-    r"""Return the text of `body` and the WHATWG name of its encoding; bytes that fit nowhere become U+FFFD.
+    r"""Return the text of `body` and the WHATWG name of its encoding; invalid bytes become U+FFFD.
 
     Examples
     --------
@@ -49,9 +49,9 @@ def decode(body: bytes, content_type: str = "") -> tuple[str, str]:
 
 
 def utf8(body: bytes, content_type: str = "") -> tuple[bytes, str]:
-    r"""Return `body` in UTF-8, and the WHATWG name of the encoding it came in.
+    r"""Return `body` in UTF-8, and the WHATWG name of its original encoding.
 
-    What calls itself UTF-8 is handed back as it is, valid or not: whoever cuts a text out of it decodes that much.
+    A body declared as UTF-8 is returned unchanged, valid or not: callers decode only the parts they extract.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def _decoded(body: bytes, name: str) -> str:
 
 
 def _as_control(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Read the five bytes that Python's cp1252 leaves out as the C1 controls they are on the web."""
+    """Decode the five bytes that Python's cp1252 leaves undefined as C1 controls, as the web does."""
     assert isinstance(error, UnicodeDecodeError)
     return error.object[error.start : error.end].decode("latin-1"), error.end
 

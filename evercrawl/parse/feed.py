@@ -1,4 +1,4 @@
-"""Feeds: which pages an RSS (0.9 to 2.0) or Atom file tells of, and since when.
+"""Feeds: the pages that an RSS (0.9 to 2.0) or Atom file lists, with their dates.
 
 References
 ----------
@@ -17,7 +17,7 @@ from evercrawl.parse.xml_reader import XmlReader
 
 MAX_ENTRIES: Final = 10_000
 MAX_FEED_BYTES: Final = 10 << 20  # inflated
-MAX_FEED_ELEMENTS: Final = 200_000  # a feed is read in one go, 0.2 s for so many
+MAX_FEED_ELEMENTS: Final = 200_000  # a feed is parsed in one step, 0.2 s for this many
 MAX_DATE_CHARS: Final = 64
 FEED_TYPES: Final = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml"})
 _XML_TYPES: Final = frozenset({"application/xml", "text/xml"})
@@ -34,14 +34,14 @@ _LANGUAGE: Final = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}")
 
 
 class FeedEntry(NamedTuple):
-    """One page that a feed or a sitemap tells of.
+    """One page that a feed or a sitemap lists.
 
     Attributes
     ----------
     url
         Normalised.
     dated
-        When it changed last, or else when it was published, as written; "" where nothing is said.
+        Date of the last change or, failing that, of publication, as written; "" if missing.
     """
 
     url: str
@@ -50,20 +50,20 @@ class FeedEntry(NamedTuple):
 
 @dataclass(slots=True)
 class Feed:
-    """What a feed says.
+    """The contents of a feed.
 
     Attributes
     ----------
     entries
-        Pages, in the order of the file, at most `MAX_ENTRIES`.
+        Pages in file order, at most `MAX_ENTRIES`.
     own, home
-        The feed's own address and the page it belongs to, normalised; "" where it does not say.
+        The feed's own address and the page it belongs to, normalised; "" if missing.
     trouble
         Why reading ended early, class first; "" where it did not.
     titles
-        Of the entries, without markup and with white space folded; "" of one that has none.
+        Of the entries, without markup and with white space folded; "" for an entry without a title.
     title, language
-        Of the feed; "" where it does not say.
+        Of the feed; "" if missing.
     """
 
     entries: list[FeedEntry] = field(default_factory=list[FeedEntry])
@@ -76,7 +76,7 @@ class Feed:
 
     @property
     def text(self) -> str:
-        """Its title, and those of its entries with their dates, a line each."""
+        """Its title, and those of its entries with their dates, one per line."""
         lines = (f"{title} {entry.dated}".strip() for entry, title in zip(self.entries, self.titles, strict=True))
         return "\n".join(line for line in (self.title, *lines) if line)
 
@@ -91,31 +91,31 @@ class Feed:
 
 
 class FeedElements:
-    """The elements of a feed (see `XmlReader`).
+    """A handler of a feed's elements (see `XmlReader`).
 
     Parameters
     ----------
     url
-        Where the feed came from: what its links are relative to.
+        The feed's URL, the base of its links.
     feed
-        What is filled.
+        The object to fill.
     """
 
     def __init__(self, url: str, feed: Feed) -> None:
         self._feed = feed
         self._bases = [url]  # of the feed and of the entry
         self._entry_depth = 0
-        self._picture_depth = 0  # RSS has an image and a text field with titles of their own
+        self._picture_depth = 0  # RSS has images and text fields with titles of their own
         self._link = self._guid = self._changed = self._published = self._title = ""  # of the entry
         self._permanent = True
 
     @staticmethod
     def is_root(name: str) -> bool:
-        """Whether an element of this name is the root of a feed."""
+        """Return whether an element of this name is the root of a feed."""
         return _local(name) in ("rss", "RDF", "feed")
 
     def start(self, name: str, attributes: dict[str, str], depth: int) -> bool:
-        """Take note of an element; return whether its text is wanted."""
+        """Handle the start of an element; return whether its text is needed."""
         local = _local(name)
         if depth <= 2 and not self._feed.language:
             self._feed.language = _tag(attributes.get("xml:lang", ""))
@@ -135,7 +135,7 @@ class FeedElements:
         return own and (local == "link" or (local in _ABOUT and not self._picture_depth))
 
     def end(self, name: str, text: str, depth: int) -> None:
-        """Take note of the end of an element."""
+        """Handle the end of an element."""
         if depth == self._picture_depth:
             self._picture_depth = 0
         elif depth == self._entry_depth:
@@ -166,7 +166,7 @@ class FeedElements:
             self._feed.home = self._feed.home or normalise(text, self._bases[-1]) or ""
 
     def _linked(self, attributes: dict[str, str], depth: int) -> None:
-        """Take note of a link as Atom writes it, which stands in RSS too."""
+        """Handle a link in Atom's form, which also occurs in RSS."""
         rel = attributes.get("rel", "alternate").strip().lower()
         if self._entry_depth:
             if rel == "alternate" and depth == self._entry_depth + 1:
@@ -198,14 +198,14 @@ class FeedElements:
 
 
 def read_feed(body: bytes, url: str, content_type: str = "") -> Feed:
-    """Return what a feed says; of a broken one, what stands before the fault.
+    """Return the contents of a feed; for a broken one, the part before the fault.
 
     Parameters
     ----------
     body
-        The file with content codings undone; any bytes. What is no feed says nothing.
+        The decoded file; any bytes. Anything other than a feed gives an empty result.
     url
-        Where it came from, normalised.
+        Its URL, normalised.
     content_type
         The response's Content-Type.
 
@@ -230,7 +230,7 @@ def read_feed(body: bytes, url: str, content_type: str = "") -> Feed:
 
 
 def links_of_feed(body: bytes, url: str, content_type: str = "") -> list[str]:
-    """Return where a feed links: its entries, then the page it belongs to; distinct and normalised.
+    """Return the links of a feed: its entries, then the page it belongs to; distinct and normalised.
 
     Examples
     --------
@@ -241,7 +241,7 @@ def links_of_feed(body: bytes, url: str, content_type: str = "") -> list[str]:
 
 
 def targets(feed: Feed) -> list[str]:
-    """Return where a feed that was read links: its entries, then the page it belongs to; distinct."""
+    """Return the links of a parsed feed: its entries, then the page it belongs to; distinct."""
     urls = dict.fromkeys(entry.url for entry in feed.entries)
     if feed.home:
         urls[feed.home] = None
@@ -249,7 +249,7 @@ def targets(feed: Feed) -> list[str]:
 
 
 def is_feed(body: bytes, mime: str) -> bool:
-    """Whether a body is a feed: by its media type, or as XML whose root is one.
+    """Return whether a body is a feed: by its media type, or as XML with a feed's root.
 
     Examples
     --------
@@ -266,7 +266,7 @@ def is_feed(body: bytes, mime: str) -> bool:
 
 
 def titled(text: str) -> str:
-    """Return a title without markup, which some feeds escape; white space is folded.
+    """Return a title without markup, which some feeds escape, and with white space folded.
 
     >>> titled("A <b>bold</b>  claim &amp; more")
     'A bold claim & more'

@@ -1,4 +1,4 @@
-"""From a body to a `Document`: what a page says, where it links, and whether it lets us."""
+"""Parsing of an HTML body into a `Document`: text, links, and robots directives."""
 
 import re
 from collections.abc import Iterable
@@ -45,22 +45,22 @@ def read(
     links: bool = True,
     hasher: Hasher | None = None,
 ) -> Document:
-    """Return what one HTML page says.
+    """Return the document of one HTML page.
 
     Parameters
     ----------
     body
-        The page with content codings undone; any bytes.
+        The decoded page; any bytes.
     url
-        Where it came from, normalised.
+        Its URL, normalised.
     content_type, language
-        The response's Content-Type and Content-Language; what the page itself says of its language counts more.
+        The response's Content-Type and Content-Language; a language declared in the page takes precedence.
     text
-        Whether the text is wanted, and which of its words link where.
+        Whether to return the text, and the spans of its links.
     links
-        Whether its links are wanted: to resolve them takes a third of the time.
+        Whether to return its links, which take a third of the time to resolve.
     hasher
-        Hashes the text as the crawl does; without it the text has no hashes.
+        The crawl's hasher; without it the text is not hashed.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def read(
         unpaid=_unpaid(resolve(base, found.unpaid), targets) if found.unpaid else [],
         withheld=len(set(resolve(base, found.withheld)).difference(targets)) if found.withheld else 0,
         feeds=resolve(base, found.feeds) if found.feeds else [],
-        forms=search_forms(source, base) if "?" in "".join(hrefs) else [],  # else it has no results
+        forms=search_forms(source, base) if "?" in "".join(hrefs) else [],  # otherwise it has no results
         canonical=(normalise(found.canonical, base) or "") if found.canonical else "",
         refresh=_refresh(found.refresh, base) if found.refresh else "",
         simhash=simhash_bytes(found.text, hasher) if hasher is not None else 0,
@@ -108,7 +108,7 @@ def read(
 
 
 def read_text(body: bytes, content_type: str = "", hasher: Hasher | None = None) -> Document:
-    """Return what a plain text says: white space folded, no links.
+    """Return the document of a plain text: white space folded, no links.
 
     Examples
     --------
@@ -134,20 +134,20 @@ def _words(text: bytes, hasher: Hasher | None) -> int:
 
 
 def _tag(language: str) -> str:
-    """Return the first language tag of an attribute or a header, "" where it is none."""
+    """Return the first language tag of an attribute or a header; "" if invalid."""
     first = language[:100].partition(",")[0].strip()
     return first.replace("_", "-") if _LANGUAGE.fullmatch(first) else ""
 
 
 def _refresh(content: str, base: str) -> str:
-    """Return where a meta refresh leads, "" where it leads nowhere or back to the page itself."""
+    """Return the target of a meta refresh; "" without one, or if it is the page itself."""
     found = _REFRESH.match(content)
     target = (found[1] or found[2] or found[3] or "").strip() if found else ""
     return (normalise(target, base) or "") if target else ""
 
 
 def _in_encoding(hrefs: Iterable[str], encoding: str) -> list[str]:
-    """Return links with their queries percent-encoded in the encoding of the page, as browsers send them."""
+    """Return links with their queries percent-encoded in the page's encoding, as browsers send them."""
     return [href if href.isascii() or "?" not in href else _query_in(href, encoding) for href in hrefs]
 
 

@@ -1,4 +1,4 @@
-"""What pages ask of those who train models: words for robots, and other meta elements.
+"""Opt-outs from model training on pages: robots directives and other meta elements.
 
 References
 ----------
@@ -22,7 +22,7 @@ _WORDS: Final = {"noai": OptOut.NOAI, "noimageai": OptOut.NOIMAGEAI}
 
 
 def of_words(words: Iterable[str]) -> int:
-    """Return what directives for robots, in lower case, ask for.
+    """Return the opt-outs among robots directives in lower case.
 
     >>> of_words({"noindex", "noai"}) == OptOut.NOAI
     True
@@ -34,7 +34,7 @@ def of_words(words: Iterable[str]) -> int:
 
 
 def of_meta(page: bytes) -> int:
-    """Return what meta elements of a page ask for, beside those for robots.
+    """Return the opt-outs in a page's meta elements other than those for robots.
 
     >>> of_meta(b'<meta name="tdm-reservation" content="1">') == OptOut.TDM, of_meta(b'<p>tdm-reservation')
     (True, 0)

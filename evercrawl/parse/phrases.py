@@ -1,6 +1,6 @@
-"""How much of a text is said again and again: runs of five words that occurred before in it.
+"""Repetition in a text: the share of its runs of five words that occurred before in it.
 
-Pages that are put together from a few phrases, or that say one hundreds of times, are made to be found.
+Pages stitched together from a few phrases, or with one repeated hundreds of times, are made for search engines.
 
 References
 ----------
@@ -27,7 +27,7 @@ _PRIMES: Final = np.array(
 
 
 def phrases(text: bytes) -> Keys:
-    """Return a number for each run of five words, in order, shape (words - 4,); the same where the words are.
+    """Return a number for each run of five words, in order, shape (words - 4,); equal for equal words.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def phrases(text: bytes) -> Keys:
 
 
 def repeated(text: bytes) -> float:
-    """Return the part of a text's runs of five words that occurred before in it; 0 where there are none.
+    """Return the share of a text's runs of five words that occurred before in it; 0 without any.
 
     Examples
     --------
@@ -57,14 +57,14 @@ def repeated(text: bytes) -> float:
 
 
 def stitched(pages: Sequence[Keys]) -> Floats:
-    """Return for each page of a site the part of its phrases that others have too, but not all; shape (pages,).
+    """Return for each page of a site the share of its phrases that some, but not all, others have; shape (pages,).
 
-    Those count that three pages have or more, and fewer than half of them: what half of them have is the template.
+    Phrases count if at least three pages have them, but fewer than half: those of half of the pages are the template.
 
     Parameters
     ----------
     pages
-        What `phrases` says of each.
+        The result of `phrases` for each.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A body as text, a piece at a time and under a cap: gunzipped where it is a .gz file, decoded as XML files are."""
+"""Incremental, size-limited decoding of a body: .gz files inflated, text decoded by the rules of XML files."""
 
 import codecs
 import re
@@ -17,27 +17,27 @@ PIECE_BYTES: Final = 1 << 16
 """How much is read at once: some 2 ms of work."""
 
 _GZIP: Final = b"\x1f\x8b"
-_INPUT_BYTES: Final = 1 << 14  # a stream that stops at its cap copies the input that it did not need
+_INPUT_BYTES: Final = 1 << 14  # a stream that stops at its limit copies the unused input
 _MAX_MEMBERS: Final = 1024
 _MARKS: Final = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be"))
 _DECLARED: Final = re.compile(rb"<\?xml[^>]*?\sencoding\s*=\s*[\"']([\w.:-]+)[\"']")
-_WIDE: Final = ((b"<\0", "utf-16le"), (b"\0<", "utf-16be"))  # without a mark, by the bracket that XML begins with
+_WIDE: Final = ((b"<\0", "utf-16le"), (b"\0<", "utf-16be"))  # without a byte order mark, by XML's opening bracket
 
 
 def texts(body: bytes, content_type: str = "", most_bytes: int = MAX_BYTES) -> Iterator[str]:
-    r"""Return the text of `body` in pieces; white space in front of it is left out.
+    r"""Return the text of `body` in pieces, without leading white space.
 
-    A byte order mark decides on the encoding; then the charset of `content_type`, then the XML declaration; the rest
-    is UTF-8. Bytes that fit nowhere become U+FFFD. A .gz file that is broken or cut yields what comes before.
+    A byte order mark decides the encoding; then the charset of `content_type`, then the XML declaration; the fallback
+    is UTF-8. Invalid bytes become U+FFFD. A broken or truncated .gz file yields the part before the fault.
 
     Parameters
     ----------
     body
-        Any bytes, content codings undone.
+        Any bytes, with content codings decoded.
     content_type
         The response's Content-Type.
     most_bytes
-        Where reading stops, counted after inflating.
+        Size limit, counted after inflating.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def _encoding(start: bytes, content_type: str) -> tuple[bytes, str]:
     wide = next((name for begin, name in _WIDE if start.startswith(begin)), None)
     declared = _DECLARED.match(start)
     said = charset(content_type) or (named(declared[1].decode("ascii", "replace")) if declared else None)
-    if said is None or said.startswith("utf-16"):  # which bytes of one each contradict
+    if said is None or said.startswith("utf-16"):  # the bytes of each that rule it out
         said = wide or "utf-8"
     return b"", said
 

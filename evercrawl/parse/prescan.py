@@ -1,4 +1,4 @@
-"""What a page's first bytes say about its encoding: the prescan of the HTML standard (section 13.2.3.2)."""
+"""Encoding declared by a page's first bytes: the prescan of the HTML standard (section 13.2.3.2)."""
 
 import re
 from functools import lru_cache
@@ -8,7 +8,7 @@ import webencodings
 WINDOW_BYTES = 1024
 """How far into a body browsers look for a declaration."""
 
-_NEAR_BYTES = 512  # a declaration that begins so early is remembered by all that comes before its end
+_NEAR_BYTES = 512  # a declaration that begins this early is cached by all bytes up to its end
 _MOST_KNOWN = 4096
 _known: dict[bytes, str] = {}  # first bytes of a page -> the encoding they declare
 
@@ -26,7 +26,7 @@ _NAME_END = re.compile(rb"[\t\n\f\r >]")
 
 
 def named(label: str) -> str | None:
-    """Return the WHATWG name of an encoding label, None for a label that it does not know.
+    """Return the WHATWG name of an encoding label; None if it is unknown.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def named(label: str) -> str | None:
 
 @lru_cache(maxsize=256)
 def charset(content_type: str) -> str | None:
-    """Return the WHATWG name of the charset that a Content-Type names, None without one that is known.
+    """Return the WHATWG name of a Content-Type's charset; None without a known one.
 
     Examples
     --------
@@ -51,9 +51,9 @@ def charset(content_type: str) -> str | None:
 
 
 def prescan(body: bytes, window_bytes: int = WINDOW_BYTES) -> str | None:
-    """Return the WHATWG name of the encoding that a meta element or XML declaration at the start of `body` names.
+    """Return the WHATWG name of the encoding in a meta element or XML declaration at the start of `body`.
 
-    A meta that claims UTF-16 means UTF-8: it could not have been read otherwise.
+    A meta element that declares UTF-16 means UTF-8, because it could not be read otherwise.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def prescan(body: bytes, window_bytes: int = WINDOW_BYTES) -> str | None:
 
 
 def _remember(head: bytes, name: str, at: int) -> None:
-    """Remember what the bytes before `at` said, if they are few: those of the pages of a site are the same."""
+    """Cache the result for the bytes before `at`, if they are few: pages of a site begin alike."""
     if at <= 2 * _NEAR_BYTES:
         if len(_known) >= _MOST_KNOWN:
             _known.clear()
@@ -88,7 +88,7 @@ def _remember(head: bytes, name: str, at: int) -> None:
 
 
 def _step(head: bytes, at: int) -> tuple[str | None, int]:
-    """Look at the `<` at `at`; return the encoding it declares, and where to go on (-1 for nowhere)."""
+    """Examine the `<` at `at`; return the encoding it declares, and the next position (-1 for none)."""
     if head.startswith(b"<!--", at):
         end = head.find(b"-->", at + 2)
         return None, end + 3 if end >= 0 else -1
@@ -104,7 +104,7 @@ def _step(head: bytes, at: int) -> tuple[str | None, int]:
 
 
 def _attributes(head: bytes, at: int) -> tuple[dict[bytes, bytes], int]:
-    """Return the attributes of the tag that goes on at `at`, first of a name, and where it ends (-1 if it does not)."""
+    """Return the attributes of the tag at `at`, the first of each name, and its end (-1 if it does not end)."""
     pairs: dict[bytes, bytes] = {}
     while found := _ATTRIBUTE.match(head, at):
         at = found.end()

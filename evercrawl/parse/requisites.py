@@ -1,4 +1,4 @@
-"""What a document needs to be shown as browsers show it: images, styles, scripts, fonts, media, icons, manifests.
+"""Page requisites: the images, styles, scripts, fonts, media, icons and manifests a browser loads to show a document.
 
 References
 ----------
@@ -27,8 +27,8 @@ MOST: Final = 1_000
 STYLE: Final = "text/css"
 SCRIPTS: Final = ("text/javascript", "application/javascript", "application/x-javascript", "text/ecmascript")
 MANIFESTS: Final = ("application/manifest+json",)
-_MOST_CHARS: Final = 4 << 20  # of a style are looked at
-_MOST_SCRIPT: Final = 1 << 20  # and of a script, whose imports stand first
+_MOST_CHARS: Final = 4 << 20  # of a style sheet that are examined
+_MOST_SCRIPT: Final = 1 << 20  # and of a script, whose imports come first
 _SOURCES: Final = {
     "img": ("src", "data-src", "data-lazy-src"), "source": ("src",), "video": ("src", "poster"), "audio": ("src",),
     "track": ("src",), "script": ("src",), "input": ("src",), "embed": ("src",), "object": ("data",),
@@ -67,7 +67,7 @@ class _Manifest(msgspec.Struct):
 
 
 def of_page(body: bytes, url: str, content_type: str = "") -> list[str]:
-    """Return the URLs of what an HTML page needs, in order, each once.
+    """Return the URLs of an HTML page's requisites, in order, without repetitions.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def of_page(body: bytes, url: str, content_type: str = "") -> list[str]:
     >>> [each.rpartition("/")[2] for each in of_page(page, "http://a.example/")]
     ['i.png', 'a.png', 'b.png', 'c.png', 'd.gif']
     """
-    import turbohtml  # 70 ms that a crawl without requisites never needs
+    import turbohtml  # imported late: 70 ms that a crawl without requisites never needs
 
     tree = turbohtml.parse(decode(body, content_type)[0], positions=False)
     found = list[str]()
@@ -87,7 +87,7 @@ def of_page(body: bytes, url: str, content_type: str = "") -> list[str]:
 
 
 def of_body(body: bytes, url: str, content_type: str) -> list[str]:
-    """Return the URLs of what a style, a script or a manifest needs; nothing of what is none of these.
+    """Return the URLs of the requisites of a style sheet, a script or a manifest; none for anything else.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def of_body(body: bytes, url: str, content_type: str) -> list[str]:
 
 
 def of_css(text: str) -> list[str]:
-    r"""Return what a style names, as it is written there, escapes undone.
+    r"""Return the URLs in a style sheet, as written, with escapes decoded.
 
     >>> of_css("a { b: url( 'x\\'y.png' ) } /* url(no) */ @import \"c.css\"; d::before { content: 'url(no)' }")
     ["x'y.png", 'c.css']
@@ -189,7 +189,7 @@ def _text(body: bytes, content_type: str) -> str:
 
 
 def _closing(text: str, start: int) -> int:
-    """Return where the bracket closes that was opened before `start`."""
+    """Return the position of the bracket that closes the one opened before `start`."""
     depth = 1
     for at in range(start, min(len(text), start + 1000)):
         depth += {"(": 1, ")": -1}.get(text[at], 0)

@@ -1,4 +1,4 @@
-"""What one pass over a page finds, as Python sees it."""
+"""Python interface of the page scanner."""
 
 import threading
 from array import array
@@ -30,28 +30,28 @@ _KERNELS: Final = Library("evercrawl.parse._scan_kernel")
 
 @dataclass(slots=True)
 class Survey:
-    """What stands in a page, before any of it is judged.
+    """The raw results of scanning a page.
 
     Attributes
     ----------
     text
         Visible text in UTF-8, white space folded.
     hrefs
-        What links that may be followed say, without fragments, unresolved; some are repeated.
+        Unresolved hrefs of links that may be followed, without fragments; some may be repeated.
     cut
-        How many links were left out, as there were too many others.
+        Number of links omitted because there were too many.
     spans
-        Where the words of links start and end in `text`, and an index into `hrefs`; shape (k, 3). Links without words
-        have none, nor have frames and `unpaid` links; of many words it is the first 200 bytes, and of many links with
-        words these are the first `MAX_SPANS`.
+        Start and end of the links' words in `text`, and index into `hrefs`; shape (k, 3). Links without words, frames
+        and `unpaid` links have none; long texts are limited to 200 bytes, and there are at most `MAX_SPANS` rows.
     unpaid, withheld
-        Those of `hrefs` that the page does not vouch for (ugc, sponsored); and those it does not let be followed.
+        Those of `hrefs` that the page does not vouch for (ugc, sponsored); and links it does not allow to be
+        followed.
     feeds
-        Where the page says that its feeds are.
+        Addresses of the page's feeds.
     title, language, base, canonical, refresh
-        The first of its kind, "" where there is none; `refresh` is the whole content of the meta element.
+        The first of its kind, "" if missing; `refresh` is the whole content of the meta element.
     robots
-        The contents of the meta elements that speak to robots, or to us.
+        The contents of the meta elements addressed to robots, or to this crawler.
     """
 
     text: bytes
@@ -70,9 +70,9 @@ class Survey:
 
 
 def scan(source: bytes, max_links: int, *, xml: bool = False) -> Survey:
-    """Return what stands in a page in UTF-8, of at most `max_links` links; any bytes will do.
+    """Return the survey of a page in UTF-8, with at most `max_links` links; any bytes are accepted.
 
-    Repeated links count once. `xml` says that the page came as XHTML, where `<script/>` is a whole element.
+    Repeated links count once. `xml` says that the page is XHTML, where `<script/>` is a complete element.
 
     Examples
     --------
@@ -88,16 +88,16 @@ def scan(source: bytes, max_links: int, *, xml: bool = False) -> Survey:
 
 
 def anchors(spans: Spans, targets: list[int], own: int) -> Spans:
-    """Return `Survey.spans` with targets in the place of links; shape (k, 3).
+    """Return `Survey.spans` with targets instead of links; shape (k, 3).
 
     Parameters
     ----------
     spans
-        They are changed.
+        The spans, which are modified.
     targets
-        For each of `Survey.hrefs` an index of its target, -1 for none; or nothing at all.
+        For each of `Survey.hrefs` the index of its target, -1 for none; or empty.
     own
-        The target that the words say nothing about, for it is the page itself; -1 for none.
+        The target to leave out because it is the page itself; -1 for none.
 
     Examples
     --------
@@ -123,18 +123,18 @@ def _learn(survey: Survey, kind: str, value: str) -> None:
 
 
 class _Scratch(threading.local):
-    """Memory for the calls of one thread: to get it anew for each page would cost a tenth of reading it."""
+    """Reusable memory for the calls of one thread: allocating it for each page would cost a tenth of the time."""
 
     def __init__(self) -> None:
         self.size_bytes = -1
         self.sizes, self.values = np.empty(5, np.int64), np.empty(16, np.int64)
 
     def fit(self, n: int) -> None:
-        """Have room for a page of `n` bytes."""
+        """Grow the buffers for a page of `n` bytes."""
         if n <= self.size_bytes:
             return
         self.size_bytes = n = max(n, LEAST_BYTES)
-        self.text = np.empty(n + n // 4 + 64, np.uint8)  # no reference is longer than a fourth of its length decoded
+        self.text = np.empty(n + n // 4 + 64, np.uint8)  # a decoded reference is at most a quarter longer than written
         self.links, self.facts = np.empty(3 * n + 64, np.uint8), np.empty(3 * n + 64, np.uint8)
         self.spans = np.empty((n // 8 + 1, 3), np.int32)  # no link is shorter than <a href>
         self.lately = np.empty((_rows(n), 3), np.int32)
@@ -144,17 +144,17 @@ class _Scratch(threading.local):
 
 
 _scratch: Final = _Scratch()
-KEPT_BYTES = 1 << 20  # for longer pages, memory is not held
-LEAST_BYTES = 1 << 16  # there is room for a page as long as this, at least
+KEPT_BYTES = 1 << 20  # memory for longer pages is not retained
+LEAST_BYTES = 1 << 16  # minimum page size that the buffers hold
 
 
 def _rows(n: int) -> int:
-    """Return of how many links a scan of `n` bytes remembers that it met them: a power of two."""
+    """Return the number of rows of the link table for a scan of `n` bytes: a power of two."""
     return LATELY if n <= SMALL_BYTES else min(1 << (n // 8).bit_length(), MOST_ROWS)
 
 
 def _parts(source: bytes, max_links: int, xml: bool) -> tuple[bytes, Bytes, Bytes, Spans, int]:
-    """Return text, links, facts, spans and cut links of a page, as the kernel writes them; two until the next call."""
+    """Return text, links, facts, spans and number of omitted links; valid until the next call."""
     n, memory = len(source), _scratch if len(source) <= KEPT_BYTES else _Scratch()
     memory.fit(n)
     rows, most_spans = _rows(n), min(max_links, MAX_SPANS, n // 8 + 1)

@@ -1,9 +1,9 @@
-"""How alike two texts are: 64 bits, of which more differ the more the texts do.
+"""Similarity hash of texts: 64 bits, more of which differ the more the texts differ.
 
-A text is cut into words, lower-cased where ASCII; a character of a script without spaces (Chinese, Japanese, Korean)
-is a word. The features are runs of three words, as often as they occur; each feature votes on all 64 bits with its
-hash, and the majority decides. Words are hashed under the secret of the crawl, so that nobody else can put a text
-together that looks like another's and says something else.
+A text is split into words, with ASCII in lower case; a character of a script without spaces (Chinese, Japanese,
+Korean) is a word. The features are runs of three words, counted as often as they occur; each feature's hash votes on
+all 64 bits, and the majority decides. Words are hashed with the crawl's secret, so that nobody else can construct a
+different text with the same hash.
 
 References
 ----------
@@ -34,7 +34,7 @@ WORD_BYTES = bytes(ord(chr(b).lower()) if chr(b).isalnum() else 0 for b in range
 
 
 def simhash(text: str, hasher: Hasher) -> int:
-    """Return the 64-bit similarity hash of `text`, as one crawl has it; 0 for one without words.
+    """Return the 64-bit similarity hash of `text` for one crawl; 0 for a text without words.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def simhash_bytes(text: bytes, hasher: Hasher) -> int:
 
 
 def distance(a: int, b: int) -> int:
-    """Return how many bits of two hashes differ, 0 to 64: about 20 a radian between the texts' feature vectors.
+    """Return the number of differing bits of two hashes, 0 to 64: about 20 per radian between the feature vectors.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def distance(a: int, b: int) -> int:
 
 
 def reference(text: str, hasher: Hasher) -> int:
-    """Return the same hash, slowly and readably; the tests hold the compiled one against it."""
+    """Return the same hash by a slow, readable implementation against which the compiled one is tested."""
     votes = [0] * 64
     before = last = 0
     for word in _words(text.encode("utf-8", "replace"), _fnv if not hasher.secret else hasher.short):

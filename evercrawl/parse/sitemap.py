@@ -1,4 +1,4 @@
-"""Sitemaps: which pages a site lists, and since when; XML, plain text, or a feed, also as a .gz file.
+"""Sitemaps: the pages that a site lists, with their dates; XML, plain text, or a feed, optionally as .gz.
 
 References
 ----------
@@ -27,14 +27,14 @@ _LINES: Final = re.compile(r"[\r\n]+")
 
 @dataclass(slots=True)
 class Sitemap:
-    """What a sitemap says.
+    """The contents of a sitemap.
 
     Attributes
     ----------
     kind
-        "urlset", "index", "feed", "text"; "" for a file that is none.
+        "urlset", "index", "feed" or "text"; "" if the file is no sitemap.
     pages, children
-        What it lists: pages, and further sitemaps; in the order of the file, URLs normalised.
+        The pages and further sitemaps it lists, in file order, with normalised URLs.
     trouble
         Why reading ended early, class first; "" where it did not.
     """
@@ -46,23 +46,23 @@ class Sitemap:
 
 
 class SitemapReader:
-    """Reads a sitemap a piece at a time, so that whoever reads can do other things in between.
+    """An incremental reader, which lets its caller do other work between steps.
 
     Parameters
     ----------
     body
-        The file with content codings undone; any bytes. Nothing of it is read yet.
+        The file with content codings decoded; any bytes. Parsing starts with the first step.
     url
-        Where it came from, normalised.
+        Its URL, normalised.
     content_type
         The response's Content-Type.
     most_urls, most_bytes
-        Where reading stops; bytes are counted after inflating.
+        Limits at which reading stops; bytes are counted after inflating.
 
     Attributes
     ----------
     sitemap
-        What was read so far; its lists grow.
+        The contents read so far; its lists grow.
 
     Examples
     --------
@@ -81,11 +81,11 @@ class SitemapReader:
         self._texts = texts(body, content_type, most_bytes)
         self._most = most_urls
         self._xml: XmlReader | None = None
-        self._line, self._lines = "", 0  # the last, unfinished line; how many there were
+        self._line, self._lines = "", 0  # the last, unfinished line; number of lines
         self._feed: Feed | None = None
 
     def step(self) -> bool:
-        """Read some 64 KiB on; return whether there may be more."""
+        """Read about 64 KiB; return whether there may be more."""
         text = next(self._texts, None)
         if text is None:
             self._close()
@@ -118,7 +118,7 @@ class SitemapReader:
         return None
 
     def _collect(self) -> None:
-        """See to what a piece brought: the entries of a feed, the ceiling of URLs, trouble."""
+        """Process the results of a piece: a feed's entries, the limit on URLs, trouble."""
         assert self._xml is not None
         if self._feed is not None:
             self.sitemap.pages += self._feed.entries
@@ -127,7 +127,7 @@ class SitemapReader:
         self.sitemap.trouble = self.sitemap.trouble or self._xml.trouble
 
     def _cut(self) -> None:
-        """Leave out what is listed beyond the ceiling."""
+        """Drop entries beyond the limit."""
         sitemap = self.sitemap
         if len(sitemap.pages) + len(sitemap.children) > self._most:
             del sitemap.children[self._most :]
@@ -138,7 +138,7 @@ class SitemapReader:
         *lines, self._line = _LINES.split(self._line + text)
         self._list(lines)
         if len(self._line) > MAX_URL_CHARS:
-            self._line = self._line[: MAX_URL_CHARS + 1]  # too long already, and not to grow
+            self._line = self._line[: MAX_URL_CHARS + 1]  # already too long: must not grow
 
     def _list(self, lines: list[str]) -> None:
         for line in lines:
@@ -159,7 +159,7 @@ class SitemapReader:
 
 
 class _Listed:
-    """The elements of a sitemap or of an index of them; those of extensions (images, videos) have another prefix."""
+    """A handler of the elements of a sitemap or index; those of extensions (images, videos) have another prefix."""
 
     def __init__(self, url: str, prefix: str, sitemap: Sitemap) -> None:
         self._url = url
@@ -185,7 +185,7 @@ class _Listed:
 
 
 def read_sitemap(body: bytes, url: str, content_type: str = "") -> Sitemap:
-    r"""Return what a whole sitemap says; of a broken one, what stands before the fault.
+    r"""Return the contents of a whole sitemap; for a broken one, the part before the fault.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def read_sitemap(body: bytes, url: str, content_type: str = "") -> Sitemap:
 
 
 def may_list(sitemap: str, url: str) -> bool:
-    """Whether a sitemap may list a URL by where it lies alone: only what is in its folder, or below.
+    """Return whether a sitemap may list a URL by its location alone: only URLs in its folder or below.
 
     Examples
     --------

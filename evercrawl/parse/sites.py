@@ -1,4 +1,4 @@
-"""Sites: which hosts belong to one owner, by the public suffix list; addresses that nobody named, by their network."""
+"""Sites: groups of hosts with one owner, by the public suffix list; unnamed addresses are grouped by network."""
 
 import ipaddress
 from functools import cache, lru_cache
@@ -11,10 +11,10 @@ from evercrawl.parse.digest import checksum
 PREFIX_4: Final = 24
 PREFIX_6: Final = 48
 """Bits of a network that counts as one site: what a provider gives to one customer without asking."""
-_GROUPING: Final = 2  # raised when hosts are grouped otherwise than before
+_GROUPING: Final = 2  # incremented when the grouping of hosts changes
 _CARRIERS: Final = frozenset(
     ipaddress.IPv6Address(text).packed[:12] for text in ("::", "::ffff:0:0", "::ffff:0:0:0", "64:ff9b::")
-)  # the first 96 bits of addresses whose last 32 are an IPv4 one
+)  # the first 96 bits of IPv6 addresses whose last 32 are an IPv4 address
 
 
 @cache
@@ -23,12 +23,12 @@ def _suffixes() -> PublicSuffixList:
 
 
 def site_rules() -> int:
-    """Return a digest of which list this is, not 0: where it is another, hosts may belong to other sites."""
+    """Return a non-zero digest of the list in use: with another list, hosts may belong to other sites."""
     return checksum(f"{__version__} {_GROUPING}".encode()) | 1
 
 
 def registrable(host: str) -> str | None:
-    """Return the registrable domain of `host`, or None where there is none: a public suffix, or no domain at all.
+    """Return the registrable domain of `host`; None for a public suffix, or if it is no domain.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def registrable(host: str) -> str | None:
 
 
 def has_public_suffix(host: str) -> bool:
-    """Whether `host` ends in a suffix of the list, as names of the web do and `seeds.txt` does not.
+    """Return whether `host` ends in a suffix of the list, as web names do and `seeds.txt` does not.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def site(host: str) -> str:
 
 
 def is_address(host: str) -> bool:
-    """Whether `host`, as in a normalised URL, is an IP address.
+    """Return whether `host`, as in a normalised URL, is an IP address.
 
     >>> is_address("192.0.2.1"), is_address("[::1]"), is_address("a1")
     (True, True, False)
@@ -74,10 +74,10 @@ def is_address(host: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def found_site(host: str) -> str:
-    """Return the site of a `host` that links led to: as of a seed, but for an address its network, with a "/" in it.
+    """Return the site of a `host` found by links: as for a seed, but for an address its network, with a "/" in it.
 
-    Addresses cost less than names: a customer has 256 of one kind, or 2^80 of the other. An IPv6 address that stands
-    for an IPv4 one is of that one's network.
+    Addresses are cheaper than names: a customer gets 256 IPv4 addresses, or 2^80 IPv6 addresses. An IPv6 address that
+    embeds an IPv4 address belongs to the latter's network.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def found_site(host: str) -> str:
 
 
 def _carried(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
-    """Return the IPv4 address that an IPv6 one leads to; None where it leads to none."""
+    """Return the IPv4 address embedded in an IPv6 address; None without one."""
     if address.teredo is not None:
         return address.teredo[1]
     if address.packed[:12] in _CARRIERS:

@@ -1,4 +1,4 @@
-"""The HTML parser, for the questions that need a tree."""
+"""The HTML tree parser, for tasks that need a tree."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SOURCES = {"a": "href", "area": "href", "iframe": "src", "frame": "src"}
 
 
 def links(body: bytes, url: str, content_type: str = "", limit: int = 10_000) -> list[Link]:
-    """Return the web links of a page in document order, at most `limit`, also those that are not to be followed.
+    """Return the web links of a page in document order, at most `limit`, including those that must not be followed.
 
     Examples
     --------
@@ -39,8 +39,8 @@ def links(body: bytes, url: str, content_type: str = "", limit: int = 10_000) ->
 
 
 def parsed(body: bytes, content_type: str) -> turbohtml.Document:
-    """Return the tree of a page, without what no reader sees."""
-    import turbohtml  # 70 ms that a crawl never needs
+    """Return the tree of a page, without invisible elements."""
+    import turbohtml  # imported late: 70 ms that a crawl never needs
 
     tree = turbohtml.parse(decode(body, content_type)[0], positions=False)
     for name in ("template", "noscript", "script", "style"):
@@ -50,14 +50,14 @@ def parsed(body: bytes, content_type: str) -> turbohtml.Document:
 
 
 def base_of(tree: turbohtml.Document, url: str) -> str:
-    """Return what relative links of a page are relative to."""
+    """Return the base URL of a page's relative links."""
     element = tree.find("base", attrs={"href": True})
     reference = element.attr("href") if element else None
     return (normalise(reference, url) if reference else None) or url
 
 
 def _anchor(element: turbohtml.Element) -> str:
-    """Return the words of a link; a picture speaks by its alternative text."""
+    """Return the words of a link; for a picture its alternative text."""
     words = " ".join(" ".join(islice(element.strings, MAX_ANCHOR)).split())
     if not words:
         image = element.find("img")
@@ -66,5 +66,5 @@ def _anchor(element: turbohtml.Element) -> str:
 
 
 def _scalar(text: str) -> str:
-    """Return `text` fit for UTF-8."""
+    """Return `text` made valid for UTF-8."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()

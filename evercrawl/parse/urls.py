@@ -1,7 +1,7 @@
-"""URLs as the WHATWG reads them, and the parts of a normalised one.
+"""URLs by the WHATWG URL Standard, and the parts of a normalised one.
 
 A *normalised* URL here is absolute, http or https, serialised by the URL Standard, without fragment and credentials.
-The functions that take one apart rely on that form and use no parser.
+The functions that split one rely on that form and use no parser.
 """
 
 import re
@@ -25,24 +25,24 @@ MAX_LINKS_CHARS = 4 << 20
 """So much of a long address may its page's links repeat; those beyond lead nowhere."""
 
 _WEB = ("http://", "https://")
-_ACE = "xn--"  # what the international labels of a host begin with
-_SEEN_MOST = 1 << 15  # links remembered, some 10 MB
+_ACE = "xn--"  # prefix of a host's internationalised labels
+_SEEN_MOST = 1 << 15  # links cached, about 10 MB
 _SEEN_CHARS = 200
-_MOST_CHARS = 8 * MAX_URL_CHARS  # of what is written: white space, dots and references may shrink
-_seen: dict[str, dict[str, str]] = {}  # folder of a page, or of none -> href -> the link's URL, "" where it has none
+_MOST_CHARS = 8 * MAX_URL_CHARS  # of the href as written: white space, dots and references may shrink
+_seen: dict[str, dict[str, str]] = {}  # folder of a page, or none -> href -> the link's URL, "" if it has none
 _count = 0
-_TOP = 3  # slashes of a folder that is a whole site
+_TOP = 3  # slashes of a site's top folder
 _STEP = r"[A-Za-z0-9_~-][A-Za-z0-9_.~-]*"
-_plain = re.compile(rf"{_STEP}(?:/{_STEP})*").fullmatch  # neither scheme, nor `..`, nor anything to be encoded
+_plain = re.compile(rf"{_STEP}(?:/{_STEP})*").fullmatch  # no scheme, no `..`, and nothing to encode
 
 
 def normalise(url: str, base: str | None = None) -> str | None:
-    """Return `url`, resolved against `base`, in normal form; None where it names nothing that can be asked over http.
+    """Return `url`, resolved against `base`, in normal form; None if it cannot be requested over HTTP.
 
     Parameters
     ----------
     url
-        Absolute, or relative to `base`; white space around it and inside it is treated as browsers do.
+        Absolute, or relative to `base`; white space around and inside it is treated as in browsers.
     base
         Absolute URL.
 
@@ -76,7 +76,7 @@ def resolve(base: str, hrefs: Iterable[str]) -> list[str]:
 
 
 def resolve_each(base: str, hrefs: Iterable[str]) -> tuple[list[str], list[int]]:
-    """Return what `resolve` does, and for each of `hrefs` an index into that, -1 where it leads nowhere.
+    """Return the result of `resolve`, and for each of `hrefs` an index into it, -1 if it has no target.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def resolve_each(base: str, hrefs: Iterable[str]) -> tuple[list[str], list[int]]
 
 
 def unresolved(base: str, hrefs: Sequence[str]) -> int:
-    """Return how many of `hrefs`, the last ones, lead nowhere because those before repeat `base` long enough.
+    """Return the number of `hrefs` at the end that are dropped because those before repeat `base` often enough.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def unresolved(base: str, hrefs: Sequence[str]) -> int:
 
 
 def _urls(base: str, hrefs: list[str]) -> list[str]:
-    """Return the normal form of each of `hrefs` against `base`, "" where it has none."""
+    """Return the normal form of each of `hrefs` against `base`, "" if it has none."""
     parsed = _parsed(base)
     if parsed is None:
         return [""] * len(hrefs)
@@ -111,28 +111,28 @@ def _urls(base: str, hrefs: list[str]) -> list[str]:
     if len(hrefs) > most:
         return _urls(base, hrefs[:most]) + [""] * (len(hrefs) - most)
     urls = list(map(seen.get, hrefs, repeat("#")))
-    if "#" not in urls:  # which no URL here is
+    if "#" not in urls:  # longer than any URL here
         return urls
     start = f"{folder}/" if folder.startswith(_WEB) and "@" not in folder else ""
     return [_look(parsed, start, seen, href) if url == "#" else url for href, url in zip(hrefs, urls, strict=True)]
 
 
 def _recall(folder: str) -> dict[str, str]:
-    """Return what links of the pages of a folder led to: they say the same again and again."""
+    """Return the cached links of the pages of a folder, which tend to repeat."""
     global _count
     if len(folder) > _SEEN_CHARS:
         return {}
     if _count >= _SEEN_MOST:
         _seen.clear()
         _count = 0
-    _count += 1  # a folder without links takes room, too
+    _count += 1  # a folder without links also takes memory
     return _seen.setdefault(folder, {})
 
 
 def _look(base: _Base, start: str, seen: dict[str, str], href: str) -> str:
-    """Return where a link leads that the folder's pages did not say before, "" if nowhere; remember it.
+    """Resolve and cache a link not seen before on the folder's pages; return its target, "" if it has none.
 
-    `start` is what all plain links of the folder begin with, "" where these are to be parsed too.
+    `start` is the prefix of all plain links of the folder, "" if these must be parsed too.
     """
     global _count
     if len(href) > _MOST_CHARS:
@@ -142,7 +142,7 @@ def _look(base: _Base, start: str, seen: dict[str, str], href: str) -> str:
     url = folder + rest if plain else _resolved(base, _cut(href) if "#" in href else href) or ""
     if not _fits(url):
         url = ""
-    # only an empty href, a bare fragment or a bare query needs the page itself
+    # only an empty href, a bare fragment or a bare query depends on the page itself
     if len(href) < _SEEN_CHARS and _count < _SEEN_MOST and (href[:1] > "?" or href[:1] in ("/", ".")):
         seen[href] = url
         _count += 1
@@ -150,14 +150,14 @@ def _look(base: _Base, start: str, seen: dict[str, str], href: str) -> str:
 
 
 def _climbed(folder: str, href: str) -> tuple[str, str]:
-    """Return the folder that the steps `../` of a link lead up to, and the rest of the link; at the top they stay."""
+    """Return the folder reached by a link's steps `../`, and the rest of the link; at the top they have no effect."""
     while href.startswith("../") and folder.count("/") > _TOP:
         folder, href = f"{folder[:-1].rpartition('/')[0]}/", href[3:]
     return folder, href
 
 
 def _resolved(base: _Base, href: str) -> str | None:
-    if href.isascii() and "%" not in href:  # `normalise` in one piece
+    if href.isascii() and "%" not in href:  # `normalise` in one step
         try:
             url = (base + href).href
         except ValueError:
@@ -168,7 +168,7 @@ def _resolved(base: _Base, href: str) -> str | None:
 
 
 def _fits(url: str) -> bool:
-    """Whether a normalised URL, and the name in it, is no longer than such things can be."""
+    """Return whether a normalised URL and its host name are within the length limits."""
     size = len(url)
     return size < 256 or (size <= MAX_URL_CHARS and len(hostname(url)) <= MAX_HOST_CHARS)
 
@@ -189,7 +189,7 @@ def hostname(url: str) -> str:
 
 
 def origin(url: str) -> str:
-    """Return scheme, host and port of a normalised URL; a default port is left out.
+    """Return scheme, host and port of a normalised URL, without a default port.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def origin(url: str) -> str:
 
 
 def path_query(url: str) -> str:
-    """Return the path, and the query with its question mark, of a normalised URL: what a request line asks for.
+    """Return the path, and the query with its question mark, of a normalised URL: the target of a request line.
 
     Examples
     --------
@@ -211,7 +211,7 @@ def path_query(url: str) -> str:
 
 
 class _InternationalBase:
-    """A base URL whose host is international: `base + href` is the URL that ada_url makes of both."""
+    """A base URL with an internationalised host: `base + href` is the URL that ada_url resolves from both."""
 
     def __init__(self, href: str) -> None:
         self.href = href
@@ -229,11 +229,11 @@ def _parsed(base: str) -> _Base | None:
 
 
 def _serialised(base: _Base | None, url: str) -> str | None:
-    """Return the URL as the standard writes it, or None where the standard says failure.
+    """Return the URL as serialised by the standard; None if the standard reports failure.
 
-    can_ada is the fast reader and is right wherever no host is international; its Unicode tables are older than the
-    standard's, so whatever may hold such a host goes to ada_url, and never from there to can_ada, which would refuse
-    some of it. Nor does it encode every ^ in a relative path.
+    can_ada is the fast parser, and is correct for hosts that are not internationalised; its Unicode tables are older
+    than the standard's, so URLs that may have such a host are parsed by ada_url, and their results never by can_ada,
+    which would reject some. Nor does can_ada encode every ^ in a relative path.
     """
     if url.isascii() and "%" not in url:
         try:
@@ -258,7 +258,7 @@ def _scalar(text: str) -> str:
 
 
 def _trim(url: str | None) -> str | None:
-    """Return a serialised URL without fragment and credentials, or None if it is not a web one."""
+    """Return a serialised URL without fragment and credentials; None if its scheme is not http or https."""
     if url is None or not url.startswith(_WEB):
         return None
     if "#" in url:
@@ -272,6 +272,6 @@ def _trim(url: str | None) -> str | None:
 
 
 def _cut(href: str) -> str:
-    """Return `href` up to its fragment, unless white space before the `#` would then be lost."""
+    """Return `href` up to its fragment, unless that would lose white space before the `#`."""
     hash_at = href.find("#")
     return href if hash_at and href[hash_at - 1] <= " " else href[:hash_at]

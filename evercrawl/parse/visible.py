@@ -1,4 +1,4 @@
-"""Text without the characters that nobody sees, in which words for machines may hide.
+"""Removal of invisible characters, which can hide words meant for machines.
 
 References
 ----------
@@ -27,10 +27,10 @@ _RUNS: Final = re.compile(rf"(?<![^\s])({_NEITHER})+|({_SHAPE}?{_JOIN}?){_NEITHE
 
 
 def visible(text: str) -> str:
-    r"""Return a text without controls (tab and newline stay), changes of direction, and what is not seen.
+    r"""Return a text without control characters (except tab and newline), direction marks and invisible characters.
 
-    What joins letters or keeps them apart, as Persian and emoji need it, and what chooses their shape, stays where it
-    stands behind something that is seen, one of each: a row of them says something to machines alone.
+    Joiners, non-joiners (needed by Persian and emoji) and variation selectors stay after a visible character, one of
+    each: a sequence of them carries a message for machines only.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""XML as events, a piece at a time, with a cap on everything that a file could make grow.
+"""Incremental XML events, with a limit on everything that a file could inflate.
 
-Nothing is expanded: a document type, where entities are declared, ends the reading before it is looked into. An entity
-that nobody declared is left out. What was read before an error stays read.
+Nothing is expanded: a document type, where entities are declared, ends the reading before it is parsed. An undeclared
+entity is omitted. Everything read before an error is kept.
 """
 
 from collections.abc import Callable
@@ -10,41 +10,41 @@ from xml.parsers import expat
 
 MAX_DEPTH: Final = 64
 MAX_ELEMENTS: Final = 1_000_000
-MAX_NAMES: Final = 2_000  # distinct names of elements and attributes; the parser remembers each
-MAX_TEXT_CHARS: Final = 8_192  # of one element; a longer text counts as none
-MAX_QUIET_CHARS: Final = 1 << 20  # without an element: the parser looks at a tag anew with every piece until it ends
+MAX_NAMES: Final = 2_000  # distinct names of elements and attributes; the parser interns each
+MAX_TEXT_CHARS: Final = 8_192  # of one element; a longer text counts as empty
+MAX_QUIET_CHARS: Final = 1 << 20  # without an element: the parser rescans an unfinished tag with every piece
 
 
 class Elements(Protocol):
-    """What is to be done with the elements of one kind of file; names are as written, prefix and all."""
+    """A handler of the elements of one kind of file; names are as written, including the prefix."""
 
     def start(self, name: str, attributes: dict[str, str], depth: int) -> bool:
-        """Take note of an element that begins (the root's depth is 1); return whether its text is wanted."""
+        """Handle the start of an element (the root's depth is 1); return whether its text is needed."""
         ...
 
     def end(self, name: str, text: str, depth: int) -> None:
-        """Take note of its end; the text is "" where it was not wanted."""
+        """Handle the end of an element; the text is "" if it was not needed."""
         ...
 
 
 class _StopError(Exception):
-    """Nothing more of the file is to be read; the argument says why."""
+    """Reading must stop; the argument gives the reason."""
 
 
 class XmlReader:
-    """Reads one file.
+    """A reader of one file.
 
     Parameters
     ----------
     kind_of
-        Name and attributes of the root -> what to do with the file's elements; None for a file that says nothing to us.
+        Maps name and attributes of the root to a handler; None for an irrelevant file.
     most_elements
-        Where reading stops.
+        Number of elements at which reading stops.
 
     Attributes
     ----------
     trouble
-        Why reading ended early, class first; "" while nothing is wrong. Once set, what is fed is ignored.
+        Why reading ended early, class first; "" without an error. Once set, further input is ignored.
 
     Examples
     --------
@@ -74,17 +74,17 @@ class XmlReader:
         self._elements: Elements | None = None
         self._names: dict[str, str] = {}
         self._depth = self._count = self._quiet_chars = self._chars = 0
-        self._parts: list[str] | None = None  # of the text that is wanted
+        self._parts: list[str] | None = None  # of the text needed
         self._wanted_depth = 0
         self._parser = parser = expat.ParserCreate(intern=self._names)
         parser.buffer_text = True
-        parser.UseForeignDTD(True)  # an entity that nobody declared is then no error
+        parser.UseForeignDTD(True)  # then an undeclared entity is no error
         parser.StartDoctypeDeclHandler = self._doctype
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
 
     def feed(self, text: str) -> None:
-        """Read on."""
+        """Parse the next piece."""
         self._quiet_chars += len(text)
         self._parse(text, last=False)
         if not self.trouble and self._quiet_chars > MAX_QUIET_CHARS:
@@ -93,7 +93,7 @@ class XmlReader:
             self.trouble = f"many: more than {MAX_NAMES} names"
 
     def close(self) -> None:
-        """Take note of the end of the file."""
+        """Handle the end of the file."""
         self._parse("", last=True)
 
     def _parse(self, text: str, *, last: bool) -> None:

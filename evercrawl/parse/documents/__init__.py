@@ -1,1 +1,1 @@
-"""Documents that are no web pages: PDFs and office documents, read by libraries that come with extras."""
+"""Documents other than web pages: PDFs and office files, read by optional libraries."""

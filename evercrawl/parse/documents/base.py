@@ -1,4 +1,4 @@
-"""What a document says, whatever its kind, and which kinds there are."""
+"""Kinds of documents, and their extracted text."""
 
 from __future__ import annotations
 
@@ -39,23 +39,23 @@ class DocumentError(EvercrawlError):
 
 
 class Block(NamedTuple):
-    """A paragraph, a row or a line; `level` is that of a heading, 0 for what is none."""
+    """A paragraph, a row or a line; `level` is that of a heading, 0 otherwise."""
 
     text: str
     level: int = 0
 
 
 class DocumentText(NamedTuple):
-    """What a document says.
+    """The extracted text of a document.
 
     Attributes
     ----------
     blocks
-        Its text, in order.
+        The text, in order.
     title, language
-        As its properties have them; "" where they do not.
+        From its properties; "" if missing.
     links
-        Where it links, as written.
+        Link targets, as written.
     """
 
     blocks: list[Block]
@@ -65,19 +65,19 @@ class DocumentText(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The text, a line each."""
+        """The text, one block per line."""
         return "\n".join(block.text for block in self.blocks)
 
     @property
     def markdown(self) -> str:
-        """The text as Markdown: headings are marked, and blocks stand apart."""
+        """The text as Markdown, with headings marked and blocks separated."""
         return "\n\n".join(f"{'#' * min(block.level, 6)} {words(block.text)}".strip() for block in self.blocks)
 
 
 def kind_of(mime: str, url: str, body: bytes) -> str:
-    r"""Return which kind of document a body is; "" for none.
+    r"""Return the kind of document of a body; "" for none.
 
-    Where the type says nothing, the ending of the URL's path and the first bytes do.
+    If the type is inconclusive, the suffix of the URL's path and the first bytes decide.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Office documents by their own libraries, which come with the extra `documents`; zip bombs are refused first."""
+"""Office documents, read by the libraries of the extra `documents`, after a check for zip bombs."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _HEADING: Final = re.compile(r"Heading (\d)")
 
 
 def read_office(kind: str, body: bytes) -> DocumentText:
-    """Return what an office document says.
+    """Return the extracted text of an office document.
 
     Raises
     ------
     DocumentError
-        It is damaged, asks for a password, or is larger unpacked than documents may be.
+        It is damaged or encrypted, or its unpacked size exceeds the limit.
     """
     try:
         links = _checked(body)
@@ -46,12 +46,12 @@ def read_office(kind: str, body: bytes) -> DocumentText:
         return _odf(body)
     except DocumentError:
         raise
-    except Exception as error:  # what libraries raise on damaged files has no common class
+    except Exception as error:  # the libraries' exceptions for damaged files have no common class
         raise DocumentError(f"the document cannot be read: {type(error).__name__}: {str(error)[:100]}") from error
 
 
 def _checked(body: bytes) -> tuple[str, ...]:
-    """Return where a document links, once it is known to be no bomb."""
+    """Return a document's link targets, after checking that it is no zip bomb."""
     with zipfile.ZipFile(io.BytesIO(body)) as file:
         members = file.infolist()
         total = sum(member.file_size for member in members)
@@ -67,7 +67,7 @@ def _checked(body: bytes) -> tuple[str, ...]:
 
 
 def _targets(relations: str) -> Iterator[str]:
-    """Yield where the hyperlinks of a part lead."""
+    """Yield the targets of a part's hyperlinks."""
     from html import unescape
 
     for found in _RELATIONS.finditer(relations):
@@ -93,7 +93,7 @@ def _xlsx(body: bytes) -> DocumentText:
     book: Any = import_module("openpyxl").load_workbook(io.BytesIO(body), read_only=True, data_only=True)
     blocks, rows, chars = list[Block](), 0, 0
     for sheet in book.worksheets:
-        sheet.reset_dimensions()  # they may claim more cells than there are atoms
+        sheet.reset_dimensions()  # they may claim any number of cells
         blocks.append(Block(str(sheet.title), 2))
         for row in sheet.iter_rows(values_only=True):
             text = " | ".join(str(value) for value in row if value is not None)
@@ -137,7 +137,7 @@ def _odf(body: bytes) -> DocumentText:
     for node in document.body.get_elements("descendant::text:a"):
         if len(links) < MOST_LINKS:
             links[node.get_attribute("xlink:href") or ""] = None
-        node.tag = "text:span"  # else its text would be that of a link in Markdown
+        node.tag = "text:span"  # otherwise its text would become a link's text in Markdown
     for node in document.body.get_elements("descendant::text:h|descendant::text:p"):
         level = int(node.get_attribute("text:outline-level") or 1) if node.tag == "text:h" else 0
         blocks.append(Block(str(node.inner_text), level))
@@ -146,5 +146,5 @@ def _odf(body: bytes) -> DocumentText:
 
 
 def _distinct(texts: Iterator[str]) -> list[str]:
-    """Return texts without what a merged cell repeats."""
+    """Return texts without the repetitions of merged cells."""
     return list(dict.fromkeys(text for text in texts if text))

@@ -1,4 +1,4 @@
-"""PDFs by PDFium, which comes with the extra `pdf`."""
+"""PDFs, read by PDFium from the extra `pdf`."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _URI_BYTES: Final = 2_048
 
 
 def read_pdf(body: bytes) -> DocumentText:
-    """Return what a PDF says, a block for each page; a page that is damaged leaves the others.
+    """Return the extracted text of a PDF, one block per page; a damaged page does not affect the others.
 
     Raises
     ------
     DocumentError
-        It is damaged, or asks for a password.
+        It is damaged or encrypted.
     """
     import pypdfium2
 

@@ -1,4 +1,4 @@
-"""Which library reads which kind of document, within which bounds."""
+"""Dispatch of documents to the libraries that read them, with limits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _EXTRAS: Final = {PDF: "pdf"}
 
 
 def missing(kind: str) -> str:
-    """Return how to install what reads a kind of document; "" where it is there.
+    """Return how to install the library for a kind of document; "" if it is installed.
 
     >>> missing("pdf")
     ''
@@ -26,22 +26,21 @@ def missing(kind: str) -> str:
 
 
 def read_document(kind: str, body: bytes) -> DocumentText:
-    """Return what a document says.
+    """Return the extracted text of a document.
 
-    It may take long and much memory, and a fault in a library may end the process: call it in one of its own.
+    It may need much time and memory, and a library may crash the process: call it in a process of its own.
 
     Parameters
     ----------
     kind
-        As `kind_of` told.
+        As returned by `kind_of`.
     body
         The whole file.
 
     Raises
     ------
     DocumentError
-        The library is not installed; or the document is damaged, asks for a password, or is larger unpacked than
-        documents may be.
+        The library is not installed; or the document is damaged or encrypted, or its unpacked size exceeds the limit.
     """
     if why := missing(kind):
         raise DocumentError(why)
@@ -57,7 +56,7 @@ def read_document(kind: str, body: bytes) -> DocumentText:
 
 
 def _bounded(blocks: list[Block]) -> list[Block]:
-    """Return blocks without what is empty, or lies beyond the bound on texts."""
+    """Return blocks without empty ones, up to the limit on text size."""
     kept, chars = list[Block](), 0
     for block in blocks:
         text = block.text.encode("utf-8", "replace").decode().replace("\0", "").strip()

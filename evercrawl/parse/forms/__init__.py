@@ -1,1 +1,1 @@
-"""Forms of pages: those that search a site, and those that log somebody in."""
+"""Forms on pages: site searches and logins."""

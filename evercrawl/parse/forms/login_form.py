@@ -1,4 +1,4 @@
-"""The form of a page by which one logs in: where it is sent, and what it says by itself."""
+"""Login forms: their target address and preset fields."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _WITHOUT: Final = frozenset({"submit", "image", "button", "reset", "file"})
 
 
 class LoginForm(NamedTuple):
-    """A form.
+    """A login form.
 
     Attributes
     ----------
     action
-        Where it is sent, normalised.
+        The target address, normalised.
     post
-        Whether it is posted; else it is sent as a query.
+        Whether it is sent by POST; otherwise as a query (GET).
     fields
-        Names and values that it is sent with before anybody fills it in, such as a token against forgery.
+        Names and values of its preset fields, such as a CSRF token.
     """
 
     action: str
@@ -35,7 +35,7 @@ class LoginForm(NamedTuple):
     fields: tuple[tuple[str, str], ...]
 
     def filled(self, given: Sequence[tuple[str, str]]) -> str:
-        """Return it filled in, as it is sent.
+        """Return the filled-in form, encoded for sending.
 
         >>> LoginForm("http://a.example/in", True, (("csrf", "7"), ("user", ""))).filled([("user", "me & you")])
         'csrf=7&user=me+%26+you'
@@ -45,7 +45,7 @@ class LoginForm(NamedTuple):
 
 
 def login_form(body: bytes, url: str, content_type: str, names: Sequence[str]) -> LoginForm | None:
-    """Return the first form of a page that has fields of all these names; None where there is none.
+    """Return the first form of a page that has fields of all these names; None if there is none.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def login_form(body: bytes, url: str, content_type: str, names: Sequence[str]) -
 
 
 def _fields(form: turbohtml.Element) -> tuple[list[tuple[str, str]], set[str]]:
-    """Return what a form is sent with, and the names of all its fields."""
+    """Return a form's preset values, and the names of all its fields."""
     sent, there, pressed = list[tuple[str, str]](), set[str](), False
     for field in form.find_all(["input", "button", "select", "textarea"], limit=MOST_FIELDS):
         name, kind = field.attr("name") or "", (field.attr("type") or "").lower()

@@ -1,8 +1,7 @@
-"""Forms by which visitors search a site: their results are pages without end, one for each question.
+"""Site search forms, whose results are an endless supply of pages, one for each query.
 
-A form counts as one only where it says so plainly: it is sent as a query (GET), has a field to write in, and that
-field, or the form, is called what searches are called. A form by which one jumps to a sheet of a listing is none, for
-the pages that its field leads to are real.
+A form counts only if it is unambiguous: it is sent by GET, has a text field, and that field or the form has a name
+usual for searches. A form to jump to a page of a listing does not count, because its targets are real pages.
 """
 
 import re
@@ -16,7 +15,7 @@ MOST_FORMS: Final = 8
 
 _LONGEST_BYTES: Final = 16_000  # of a form
 _HEAD_BYTES: Final = 2_000
-_LOUD: Final = re.compile(rb"<(?:HTML|HEAD|TITLE|BODY)\b")  # a page whose tags are written large
+_LOUD: Final = re.compile(rb"<(?:HTML|HEAD|TITLE|BODY)\b")  # a page with tags in upper case
 _INPUT: Final = re.compile(r"<input\b([^>]{0,2000})>", re.IGNORECASE)
 _ATTRIBUTE: Final = re.compile(
     r"([a-z][a-z-]{0,40})\s{0,20}=\s{0,20}(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE
@@ -33,14 +32,14 @@ _PLAIN: Final = re.compile(r"[\w.\-]{1,100}", re.ASCII)
 
 
 def search_forms(source: bytes, base: str) -> list[str]:
-    """Return the search forms of a page in UTF-8, each as the address it is sent to, `?`, and the name of its field.
+    """Return the search forms of a page in UTF-8, each as its target address, `?`, and the name of its field.
 
     Parameters
     ----------
     source
-        The page; any bytes will do.
+        The page; any bytes.
     base
-        What its addresses are relative to.
+        The base of its addresses.
 
     Examples
     --------
@@ -77,9 +76,9 @@ def _address(form: bytes, base: str) -> str:
 
 @lru_cache(256)
 def _form(form: bytes) -> tuple[str, str] | None:
-    """Return where a form is sent to and the name of its field, None where it is not for searching.
+    """Return a form's target address and the name of its field; None if it is no search form.
 
-    It is the same on most pages of a site.
+    The form is the same on most pages of a site.
     """
     head, _, rest = form.decode("utf-8", "replace").partition(">")
     about = _attributes(head[5:2000])
@@ -99,7 +98,7 @@ def _named(name: str) -> bool:
 
 
 def _attributes(tag: str) -> dict[str, str]:
-    """Return the attributes of a tag by their names in small letters, the first of each."""
+    """Return the attributes of a tag by lower-case name, the first of each."""
     found = dict[str, str]()
     for match in _ATTRIBUTE.finditer(tag):
         found.setdefault(match[1].lower(), match[2] or match[3] or match[4] or "")

@@ -1,1 +1,1 @@
-"""What a person would read of a page: its main content, as Markdown, HTML or chunks."""
+"""The main content of a page, as Markdown, HTML or chunks."""

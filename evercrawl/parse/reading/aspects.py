@@ -1,4 +1,4 @@
-"""What a page says, how it is built, and how it looks, each apart: three digests, so that changes can be told apart."""
+"""Aspects of a page: separate digests of its content, structure and presentation, which classify changes."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Aspects(NamedTuple):
     Attributes
     ----------
     content
-        Of the words that a reader sees.
+        Of the visible words.
     structure
-        Of the elements, as they are nested, and where links, pictures and forms lead; without those of the look.
+        Of the nested elements, and the targets of links, pictures and forms; without presentational elements.
     presentation
-        Of style sheets, of elements and attributes that say how things look.
+        Of style sheets, and of presentational elements and attributes.
     """
 
     content: int
@@ -58,7 +58,7 @@ def aspects(body: bytes, content_type: str = "") -> tuple[Aspects, str]:
     >>> [a == b for a, b in zip(one, other)]
     [True, False, True]
     """
-    import turbohtml  # 70 ms that a crawl never needs
+    import turbohtml  # imported late: 70 ms that a crawl never needs
 
     tree = turbohtml.parse(decode(body, content_type)[0], positions=False)
     structure, look = xxhash.xxh3_64(), xxhash.xxh3_64()
@@ -81,7 +81,7 @@ def aspects(body: bytes, content_type: str = "") -> tuple[Aspects, str]:
 
 
 def _elements(tree: Any) -> Iterator[tuple[int, Any]]:
-    """Yield all elements in the order of the document, and how many are around each that are not of the look."""
+    """Yield all elements in document order, with their depth, ignoring presentational elements."""
     waiting: list[tuple[int, Any]] = [(0, child) for child in reversed(list(tree.children))]
     while waiting:
         depth, node = waiting.pop()

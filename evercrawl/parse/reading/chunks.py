@@ -1,11 +1,11 @@
-"""Parts of a Markdown text for retrieval, cut where the text itself says, so that an edit changes few of them.
+"""Content-defined chunks of a Markdown text for retrieval, so that an edit changes few of them.
 
-A text is taken apart into blocks (headings, paragraphs, lists, tables, code). A section is what stands under one
-heading. A section longer than a chunk may be is cut before the block whose digest is least, and its halves likewise:
-where the cuts are depends on the blocks alone, not on how far from the beginning they are. A paragraph that is put in
-changes the chunk that it is put into, and moves no other cut unless its own digest is the least.
+A text is split into blocks (headings, paragraphs, lists, tables, code). A section is the text under one heading. A
+section longer than the chunk limit is cut before the block with the smallest digest, and its halves likewise: cuts
+depend on the blocks alone, not on their distance from the beginning. Inserting a paragraph changes the chunk that
+contains it, and moves no other cut unless its own digest is the smallest.
 
-The lengths are characters, since a token is another thing for each model; in English a token has about four.
+Lengths are in characters, because tokens differ between models; an English token has about four.
 """
 
 import re
@@ -30,11 +30,12 @@ class Chunk(msgspec.Struct, array_like=True, frozen=True):
     Attributes
     ----------
     id
-        128 bits in hexadecimal: of the page's URL, the headings, the text, and how often the same stood before it.
+        128 bits in hexadecimal: a hash of the page's URL, the headings, the text, and the number of equal chunks
+        before it.
     digest
-        The same of the text alone: two chunks that say the same have the same.
+        A hash of the text alone: equal texts have equal digests.
     headings
-        Those that the text stands under, the outermost first.
+        The headings above the text, the outermost first.
     text
         Markdown.
     """
@@ -46,7 +47,7 @@ class Chunk(msgspec.Struct, array_like=True, frozen=True):
 
 
 def chunks(text: str, url: str, most_chars: int) -> list[Chunk]:
-    r"""Return the parts of a Markdown text, in order; together they are all of it.
+    r"""Return the chunks of a Markdown text, in order; together they contain all of it.
 
     Examples
     --------
@@ -85,7 +86,7 @@ def _sections(text: str) -> Iterator[tuple[tuple[str, ...], list[str]]]:
 
 
 def _blocks(text: str) -> Iterator[str]:
-    """Yield what blank lines part; a block of code is one, and so is a heading."""
+    """Yield blocks separated by blank lines; a block of code is one, and so is a heading."""
     lines: list[str] = []
     fence = ""
     for line in text.split("\n"):
@@ -110,10 +111,10 @@ def _blocks(text: str) -> Iterator[str]:
 
 
 def _cut(blocks: list[str], most_chars: int) -> Iterator[str]:
-    """Yield blocks joined to texts of at most `most_chars`; a block that is longer is cut itself."""
-    pieces = list[tuple[str, str]]()  # what stands before it, and the piece
+    """Yield blocks joined to texts of at most `most_chars`; a longer block is itself cut."""
+    pieces = list[tuple[str, str]]()  # the text before it, and the piece
     if len(blocks) > 1 and _HEADING.match(blocks[0]) and len(blocks[0]) + len(blocks[1]) + 2 <= most_chars:
-        blocks = [f"{blocks[0]}\n\n{blocks[1]}", *blocks[2:]]  # a heading alone says nothing
+        blocks = [f"{blocks[0]}\n\n{blocks[1]}", *blocks[2:]]  # a heading alone makes no chunk
     for block in blocks:
         if len(block) <= most_chars:
             pieces.append(("\n\n", block))
@@ -128,7 +129,7 @@ def _cut(blocks: list[str], most_chars: int) -> Iterator[str]:
 
 
 def _order(pieces: list[str]) -> list[int]:
-    """Return a number for each piece, its digest; of what stands there again the digest of which time it is."""
+    """Return a number for each piece, its digest; for a repeated piece, the digest with its count."""
     seen, order = dict[str, int](), list[int]()
     for piece in pieces:
         seen[piece] = before = seen.get(piece, -1) + 1
@@ -137,7 +138,7 @@ def _order(pieces: list[str]) -> list[int]:
 
 
 def _leaves(order: list[int], begins: list[int], most_chars: int) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of pieces that make a chunk each: ranges too long are cut before their least piece."""
+    """Yield the ranges of pieces that make a chunk each: longer ranges are cut before their smallest piece."""
     left, right = _least(order)
     waiting = [(0, len(order), _root(left, right))]
     while waiting:
@@ -150,7 +151,7 @@ def _leaves(order: list[int], begins: list[int], most_chars: int) -> Iterator[tu
 
 
 def _least(order: list[int]) -> tuple[list[int], list[int]]:
-    """Return the Cartesian tree of all pieces but the first: the least of those before and of those after each."""
+    """Return the Cartesian tree of all pieces but the first: the smallest before and after each."""
     left, right = [-1] * len(order), [-1] * len(order)
     stack: list[int] = []
     for number in range(1, len(order)):
@@ -165,13 +166,13 @@ def _least(order: list[int]) -> tuple[list[int], list[int]]:
 
 
 def _root(left: list[int], right: list[int]) -> int:
-    """Return the least piece of all but the first; -1 where there is one only."""
+    """Return the smallest piece except the first; -1 if there is only one."""
     children = {*left, *right}
     return next((number for number in range(1, len(left)) if number not in children), -1)
 
 
 def _pieces(block: str, most_chars: int) -> Iterator[str]:
-    """Yield a long block sentence by sentence, or line by line, and cut by length what is longer still."""
+    """Yield a long block by sentence or by line, cutting still longer ones by length."""
     start = 0
     ends = [found.end() for found in _SENTENCE.finditer(block)]
     for end in [*(end for end in ends if end > 0), len(block)]:

@@ -1,10 +1,10 @@
-"""The main content of a page: what is left without navigation, margins, advertisements and forms.
+"""The main content of a page, without navigation, margins, advertisements and forms.
 
-Resiliparse decides which texts are main content. It gives words only, so every text of the tree is marked with its
-number first, and what comes back without its mark is taken out of the tree. Two rules go on from there. A page that
-names one element as its main part (`<main>`, a sole `<article>`) means it: what is outside goes, and where nearly
-nothing of that part was kept, as of an index that is all links, all of it is kept. And where one element has nearly all
-of what was kept, by turbohtml's scoring, the rest goes: teasers and boxes that look like text.
+Resiliparse decides which texts are main content. It returns words only, so every text of the tree is first marked
+with its number, and texts whose mark does not come back are removed from the tree. Two rules refine the result. If a
+page names one element as its main part (`<main>`, a sole `<article>`), everything outside is removed, and if almost
+nothing of that part was kept, as for an index that is all links, all of it is kept. And if one element contains
+nearly all of the kept text, by turbohtml's scoring, the rest is removed: teasers and boxes that look like text.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ _TOO_DEEP: Final = f"//*[ancestor::*[{MOST_DEPTH}]]"
 
 
 def main_content(tree: turbohtml.Document) -> turbohtml.Element | None:
-    """Take out of a tree what is not main content, and return the element that has the rest.
+    """Remove from a tree everything but the main content, and return the element that contains it.
 
     Parameters
     ----------
     tree
-        Of a page, without scripts and styles; it is changed.
+        The page's tree, without scripts and styles; it is modified.
 
     Returns
     -------
     turbohtml.Element or None
-        The body, or a part of it; all of the body where nothing is main content. None where there is no body.
+        The body, or a part of it; the whole body if nothing is main content. None if there is no body.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def main_content(tree: turbohtml.Document) -> turbohtml.Element | None:
 
 
 def _texts(body: turbohtml.Element) -> list[tuple[turbohtml.Text, str]]:
-    """Return every text that is not blank, with what it says."""
+    """Return every text that is not blank, with its contents."""
     import turbohtml
 
     texts = [node for node in body.descendants if isinstance(node, turbohtml.Text)]
@@ -94,13 +94,13 @@ def _texts(body: turbohtml.Element) -> list[tuple[turbohtml.Text, str]]:
 
 
 def _outside_margins(texts: list[tuple[turbohtml.Text, str]]) -> set[int]:
-    """Return the numbers of the texts that are in no element made for something else than content."""
+    """Return the numbers of the texts outside elements meant for anything but content."""
     parents = ((number, node.parent) for number, (node, _) in enumerate(texts))
     return {number for number, parent in parents if parent is None or parent.closest(_MARGINS) is None}
 
 
 def _kept(tree: turbohtml.Document, texts: list[tuple[turbohtml.Text, str]]) -> set[int] | None:
-    """Return the numbers of the texts that are main content; None where there is too much to ask about."""
+    """Return the numbers of the main-content texts; None if there are too many to classify."""
     from resiliparse.extract.html2text import extract_plain_text
 
     for number, (node, data) in enumerate(texts):
@@ -134,11 +134,11 @@ def _landmark(tree: turbohtml.Document) -> turbohtml.Element | None:
 
 
 def _densest(tree: turbohtml.Document, within: turbohtml.Element, size: int) -> turbohtml.Element:
-    """Return the one element that has nearly all of `size` characters, if there is one."""
+    """Return the element that contains nearly all of `size` characters, if there is one."""
     found = tree.main_content()
     return found if found is not None and LEAST_INSIDE * size <= _size(found) < size else within
 
 
 def _size(element: turbohtml.Element) -> int:
-    """Return the characters of a text without white space."""
+    """Return the number of characters of a text without white space."""
     return len("".join(element.text.split()))

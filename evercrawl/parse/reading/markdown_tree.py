@@ -1,4 +1,4 @@
-"""A tree as Markdown can say it: what stands in the wrong place there is no longer text, but markup or a link."""
+"""Adaptation of an HTML tree to Markdown: constructs that Markdown cannot place are flattened to text."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _INLINE: Final = (
     "strong", "sub", "sup", "u", *_CODE,
 )  # fmt: skip
 _FENCED: Final = ("pre", "table")
-_LANGUAGE: Final = re.compile(r"language-[A-Za-z][\w+#.-]*")  # the one class that is written, behind a fence
-_MOST_CELLS: Final = 64  # to which the rows of a table are filled up
+_LANGUAGE: Final = re.compile(r"language-[A-Za-z][\w+#.-]*")  # the only class written, after a fence
+_MOST_CELLS: Final = 64  # to which a table's rows are padded
 _BLANK: Final = re.compile(r"[ \t\r\f\v]*\n\s*\n[ \t]*")
 
 
 def untangle(found: turbohtml.Element) -> turbohtml.Element:
-    r"""Return an element whose code, preformatted text and tables stand where Markdown has them.
+    r"""Return an element whose code, preformatted text and tables are in places that Markdown allows.
 
-    Text is made visible before it is escaped: two characters with an invisible one between them may be harmless, and
-    then not.
+    Invisible characters are removed before escaping: two characters separated by one may be harmless, but not once
+    joined.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def untangle(found: turbohtml.Element) -> turbohtml.Element:
 
 
 def _free(block: turbohtml.Element, found: turbohtml.Element) -> None:
-    """Take away what holds a block as if it were words: behind its sign no fence or table begins."""
+    """Unwrap blocks inside inline elements or list items, after whose marker no fence or table can begin."""
     import turbohtml
 
     for holder in list(block.ancestors):
@@ -62,7 +62,7 @@ def _free(block: turbohtml.Element, found: turbohtml.Element) -> None:
 
 
 def _say(found: turbohtml.Element) -> None:
-    """Make texts visible, and lines of tables stand without empty ones between them, which would end them."""
+    """Remove invisible characters, and the empty lines within tables that would end them."""
     import turbohtml
 
     for node in list(found.descendants):
@@ -75,7 +75,7 @@ def _say(found: turbohtml.Element) -> None:
 
 
 def _level(table: turbohtml.Element) -> None:
-    """Give all rows of a table as many cells, or it is written as its source; one with wide cells is."""
+    """Pad a table's rows to equal length, as Markdown needs; a table with spanning cells is written as its source."""
     import turbohtml
 
     rows = [

@@ -1,4 +1,4 @@
-r"""Words and addresses as Markdown has them: whatever is in them, they are no markup.
+r"""Escaping of words and addresses for Markdown, so that nothing in them acts as markup.
 
 References
 ----------
@@ -15,7 +15,7 @@ _ENDS: Final = {ord(char): f"%{ord(char):02X}" for char in "()<>\\`"}
 
 
 def words(text: str) -> str:
-    r"""Return a text in which nothing begins a link, code or HTML.
+    r"""Return a text escaped so that nothing in it begins a link, code or HTML.
 
     >>> print(words("a [b](javascript:x) <script> 1 < 2 `c`"))
     a \[b\](javascript:x) \<script> 1 < 2 \`c\`
@@ -24,7 +24,7 @@ def words(text: str) -> str:
 
 
 def address(url: str) -> str:
-    """Return a normalised URL as it may stand between the parentheses of a link.
+    """Return a normalised URL escaped for the parentheses of a link.
 
     >>> address("http://a.example/b)(c")
     'http://a.example/b%29%28c'

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ContentForm(Enum):
-    """How content is written."""
+    """Output format of content."""
 
     MARKDOWN = "markdown"
     TEXT = "text"
@@ -37,8 +37,8 @@ _ACTIVE: Final = (
     "iframe", "frame", "object", "embed", "input", "textarea", "link", "meta", "base", "svg", "math", "noembed",
     "noframes",
 )  # fmt: skip
-_WORDED: Final = ("textarea", "svg", "math")  # of those, whose words Markdown keeps
-_RAW: Final = ("xmp", "plaintext", "listing")  # whose text is not encoded where it is written
+_WORDED: Final = ("textarea", "svg", "math")  # of those: elements whose words Markdown keeps
+_RAW: Final = ("xmp", "plaintext", "listing")  # whose text is written unescaped
 _ATTRIBUTES: Final = frozenset(
     {"href", "src", "alt", "title", "lang", "dir", "id", "name", "class", "colspan", "rowspan", "start"}
 )
@@ -49,14 +49,14 @@ _HOLDERS: Final = (
     "li", "ul", "ol", "dt", "dd", "dl", "h1", "h2", "h3", "h4", "h5", "h6", "a", "p", "pre", "blockquote", "table",
     "nav", "header", "footer", "aside", "form",
 )  # fmt: skip
-_MOST_LEVELS: Final = 3  # above a code block at which its language may be said
+_MOST_LEVELS: Final = 3  # elements above a code block that may name its language
 
 
 def markdown(body: bytes, url: str, content_type: str = "") -> str:
-    r"""Return the main content of a page as Markdown, its links made absolute, with their fragments.
+    r"""Return the main content of a page as Markdown, with absolute links including fragments.
 
-    Links lead to the web, to a mail address or to a telephone number; of others, such as scripts and data, only the
-    words stay. Characters that nobody sees are left out.
+    Links to the web, mail addresses and telephone numbers are kept; of others, such as scripts and data, only the
+    words stay. Invisible characters are removed.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def markdown(body: bytes, url: str, content_type: str = "") -> str:
 
 
 def rendered(body: bytes, url: str, content_type: str, form: ContentForm, *, whole: bool = False) -> str:
-    """Return the main content of a page, or with `whole` all of it, as Markdown or HTML.
+    """Return the main content of a page, or with `whole` the entire page, as Markdown or HTML.
 
     Examples
     --------
@@ -91,21 +91,21 @@ def rendered(body: bytes, url: str, content_type: str, form: ContentForm, *, who
 
 @cache
 def _layout() -> turbohtml.Markdown:
-    """Return how Markdown is written: without the source of what stands in a cell of a table, which nothing escapes."""
+    """Return the Markdown options: source of table cells is never copied, because nothing escapes it."""
     import turbohtml
 
     return turbohtml.Markdown(tables=turbohtml.Markdown.Tables(cell_blocks="text"))
 
 
 def _drop_empty(found: turbohtml.Element) -> None:
-    """Take out what has lost all its words, so that no empty items and headings are left."""
+    """Remove elements that have lost all their words, so that no empty items and headings are left."""
     for element in reversed(found.find_all(list(_HOLDERS))):
         if not element.text.strip() and element.find("img") is None:
             element.decompose()
 
 
 def _link(found: turbohtml.Element, base: str) -> None:
-    """Make links absolute, and leave only the words of those that lead nowhere."""
+    """Make links absolute, and replace those without a valid target by their words."""
     import turbohtml
 
     for element in found.find_all(list(_LINKS)):
@@ -123,7 +123,7 @@ def _link(found: turbohtml.Element, base: str) -> None:
 
 
 def _absolute(reference: str, base: str) -> str:
-    """Return where a link leads, "" where that is nothing to be shown."""
+    """Return a link's absolute target; "" if it must not be shown."""
     target = normalise(reference, base)
     if target is None:
         return _encoded(reference.strip()) if _SHOWN.match(reference) else ""
@@ -132,17 +132,17 @@ def _absolute(reference: str, base: str) -> str:
 
 
 def _encoded(part: str) -> str:
-    """Return a part of an address without what could end it where it is written."""
+    """Percent-encode the characters of an address that could terminate it in the output."""
     return _NO_FRAGMENT.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), part)
 
 
 def _bare(
     found: turbohtml.Element, *, worded: Sequence[str] = (), kept: frozenset[str] = frozenset()
 ) -> turbohtml.Element:
-    """Return an element without what acts: frames, forms' fields, and all attributes but harmless ones.
+    """Return an element without active parts: frames, form fields, and all but harmless attributes.
 
-    What is not a link or a picture leads nowhere. Of elements called `worded` the words stay; attributes called `kept`
-    stay, with the fields that have them.
+    Only links and pictures keep their targets. Elements named in `worded` are replaced by their words; attributes
+    named in `kept` stay, with the form fields that have them.
     """
     import turbohtml
 
@@ -163,7 +163,7 @@ def _bare(
 
 
 def _name_languages(found: turbohtml.Element) -> None:
-    """Say of each block of code in which language it is where its class, or that of what holds it, says so."""
+    """Set the language of each code block from its class or that of an enclosing element."""
     import turbohtml
 
     for block in found.find_all("pre"):
@@ -176,7 +176,7 @@ def _name_languages(found: turbohtml.Element) -> None:
 
 
 def _language(classes: str) -> str:
-    """Return the language that classes name.
+    """Return the language that a class attribute names.
 
     >>> _language("highlight-python3 notranslate"), _language("code lang-c++"), _language("highlight")
     ('python3', 'c++', '')
@@ -185,7 +185,7 @@ def _language(classes: str) -> str:
 
 
 def _clean(text: str) -> str:
-    """Return a text fit for UTF-8, without characters that nobody sees."""
+    """Return a text valid as UTF-8, without invisible characters."""
     if not text.isascii():
         text = text.encode("utf-8", "replace").decode()
     return visible(text)
