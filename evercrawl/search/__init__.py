@@ -1,1 +1,1 @@
-"""Words to pages: the index and its ranking."""
+"""Full-text search: the index and its ranking."""

@@ -1,4 +1,4 @@
-"""Whether words say anything, and whether they were said of late; in compiled code."""
+"""Compiled filter of link texts: whether words carry meaning, and whether the pair of page and words is recent."""
 
 from typing import Any
 
@@ -11,16 +11,16 @@ from evercrawl.types import NO_SLOT, Keys, Slots, Spans
 
 _SEED, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_TOLD = 0x20000  # of characters beyond, all are letters
+_TOLD = 0x20000  # all characters above count as letters
 _LETTERS = np.packbits([chr(c).isalpha() for c in range(_TOLD)], bitorder="little")
-_WORDS = 0x2E80  # from here on, a character may be a word by itself
+_WORDS = 0x2E80  # from here on, a character may be a word of its own
 _URLS = [np.frombuffer(start, np.uint8) for start in (b"http://", b"https://", b"www.")]
 _HTTP, _HTTPS, _WWW = _URLS
 
 
 @compiled
 def _character(text: NDArray[np.uint8], i: int, end: int) -> tuple[int, int]:
-    """Return the code point that starts at `i`, and the place behind it; any bytes will do."""
+    """Return the code point that starts at `i`, and the position after it; any bytes are accepted."""
     code = int(text[i])
     size = 1 + (code >= 0xC0) + (code >= 0xE0) + (code >= 0xF0)
     if size > 1:
@@ -55,7 +55,7 @@ def _lower(c: np.uint8) -> np.uint8:
 
 @compiled
 def _is_url(text: NDArray[np.uint8], i: int, end: int) -> bool:
-    """Tell whether the words are a URL and no more."""
+    """Return whether the words are just a URL."""
     if not (_starts(text, i, end, _HTTP) or _starts(text, i, end, _HTTPS) or _starts(text, i, end, _WWW)):
         return False
     while i < end and text[i] != 32:
@@ -65,7 +65,7 @@ def _is_url(text: NDArray[np.uint8], i: int, end: int) -> bool:
 
 @compiled
 def _says(text: NDArray[np.uint8], i: int, end: int) -> bool:
-    """Tell whether words say anything: two characters and a letter among them, or an ideograph; and not a URL."""
+    """Return whether words carry meaning: two characters including a letter, or an ideograph; and no URL."""
     first, characters, letter = i, 0, False
     while i < end:
         code, i = _character(text, i, end)
@@ -80,7 +80,7 @@ def _says(text: NDArray[np.uint8], i: int, end: int) -> bool:
 
 @compiled
 def _pair(slot: np.uint64, text: NDArray[np.uint8], i: int, end: int) -> np.uint64:
-    """Return a name of a page and words, whose ASCII letters may be of either case; never 0."""
+    """Return a non-zero hash of a page and words, ignoring ASCII case."""
     code = _SEED
     while i < end:
         code = (code ^ np.uint64(_lower(text[i]))) * _PRIME
@@ -98,13 +98,13 @@ _keys_at, _slots_at, _bytes_at = pointer_at(np.uint64), pointer_at(np.uint32), p
 def new(
     spans: Any, n: int, slots: Any, n_slots: int, text: Any, n_text: int, said: Any, places: int, memory: Any, room: int
 ) -> int:
-    """Write which of the spans are new pairs, and put them into `said`; see `evercrawl.search.anchors`.
+    """Write which of the spans are new pairs, and add them to `said`; see `evercrawl.search.anchors`.
 
-    At the addresses `memory` lie n numbers that are scratch; which of the spans are new; and of each new pair its slot,
-    and its words, ASCII in lower case, with a newline behind them. A last number becomes how many bytes these take, -1
-    where there is not room for all.
+    At the addresses `memory` are n numbers of scratch; the mask of new spans; and for each new pair its slot, and its
+    words with ASCII in lower case, followed by a newline. A last number receives the bytes these take, -1 if the
+    buffer is too small.
 
-    Return how many they are, -1 where a span leads out of what it is a span of.
+    Return the number of new pairs, -1 if a span is out of bounds.
     """
     at = view(memory, 5)
     rows, targets, source = view(spans, (n, 3)), view(slots, n_slots), view(text, n_text)
@@ -121,7 +121,7 @@ def new(
 def _write(
     spans: Spans, slots: Slots, text: NDArray[np.uint8], fresh: NDArray[np.int32], to: Slots, words: NDArray[np.uint8]
 ) -> int:
-    """Write slots and words of the spans that are `fresh`; return how many bytes the words take, -1 for too many."""
+    """Write slots and words of the `fresh` spans; return the bytes of the words, -1 if too many."""
     at = 0
     for k in range(len(fresh)):
         start, end, target = spans[fresh[k], 0], spans[fresh[k], 1], spans[fresh[k], 2]
@@ -138,7 +138,7 @@ def _write(
 
 @compiled
 def _name(spans: Spans, slots: Slots, text: NDArray[np.uint8], pairs: Keys) -> bool:
-    """Write the names of pairs, 0 for those not to be told; return whether the spans are in their place."""
+    """Write the hashes of pairs, 0 for those to leave out; return whether all spans are within bounds."""
     for row in range(len(spans)):
         start, end, target = spans[row, 0], spans[row, 1], spans[row, 2]
         if start < 0 or end > len(text) or target < 0 or target >= len(slots):
@@ -150,9 +150,9 @@ def _name(spans: Spans, slots: Slots, text: NDArray[np.uint8], pairs: Keys) -> b
 
 @compiled
 def _keep(pairs: Keys, said: Keys, fresh: NDArray[np.int32]) -> int:
-    """Put into `said` what is not in it, and write where in `pairs` that was; return how many.
+    """Add to `said` the pairs not in it, and write their positions in `pairs`; return their number.
 
-    Nearly every look at the table waits for the memory; in a loop of their own, many wait at once.
+    Nearly every access to the table is a cache miss; in a loop of their own, many misses overlap.
     """
     count, mask = 0, np.uint64(len(said) - 1)
     for row in range(len(pairs)):

@@ -1,4 +1,4 @@
-"""A text without signs, and the words of a long one that did not come up before, in compiled code."""
+"""Compiled condensing of text: without punctuation, and for a long text only the words not seen before."""
 
 from typing import Any
 
@@ -10,8 +10,8 @@ from evercrawl.kernels.eight import HIGH, digits, eight, first, letters, upto_ei
 from evercrawl.types import Keys
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
-_LONGEST = 40  # bytes of a word that is indexed
-_LETTERS = np.zeros(256, np.uint8)  # of bytes: themselves, capitals in lower case, 0 between words
+_LONGEST = 40  # maximum bytes of an indexed word
+_LETTERS = np.zeros(256, np.uint8)  # byte table: itself, capitals in lower case, 0 for separators
 for _c in (*range(48, 58), *range(97, 123), *range(128, 256)):
     _LETTERS[_c] = _c
 _LETTERS[65:91] = _LETTERS[97:123]
@@ -20,10 +20,10 @@ _U8, _U64 = pointer(np.uint8), pointer(np.uint64)
 
 @entry(i64, _U8, i64, i64, i64, _U64, i64, _U8, i64)
 def condense(text: Any, n: int, head: int, times: int, table: Any, places: int, out: Any, room: int) -> int:
-    """Write `text` up to `head`, and of the rest the words that have come up less than `times` before.
+    """Write `text` up to `head`, and of the rest the words that have occurred fewer than `times` before.
 
-    Return how many bytes that makes. `table` is scratch, of so many places that are a power of two. What comes after
-    three quarters of them are taken, or after all the room is, is left out; for the beginning there must be room.
+    Return the number of bytes written. `table` is scratch, with a power of two of places. Words are dropped once
+    three quarters of them, or all of the output buffer, are in use; the buffer must hold at least the beginning.
     """
     whole, written = view(text, n), view(out, room)
     count = _plain(whole[:head], written)
@@ -32,7 +32,7 @@ def condense(text: Any, n: int, head: int, times: int, table: Any, places: int, 
 
 @compiled
 def _plain(text: NDArray[np.uint8], out: NDArray[np.uint8]) -> int:
-    """Write a text with a blank for each of its signs that are not of ASCII; return how many bytes that makes."""
+    """Write a text with a blank for each non-ASCII sign; return the number of bytes written."""
     i, o, n = 0, 0, len(text)
     while i < n:
         while i + 8 <= n and o + 8 <= len(out):
@@ -40,7 +40,7 @@ def _plain(text: NDArray[np.uint8], out: NDArray[np.uint8]) -> int:
             at = np.uint64(o)
             for k in range(8):
                 out[at + np.uint64(k)] = some >> np.uint64(8 * k) & np.uint64(0xFF)
-            if some & HIGH != 0:  # a branch that can be guessed, or each eight bytes would wait for those before
+            if some & HIGH != 0:  # a predictable branch, or each eight bytes would wait for the previous ones
                 hop = first(some & HIGH)
                 i += hop
                 o += hop
@@ -77,7 +77,7 @@ def _condense(text: NDArray[np.uint8], head: int, times: int, table: Keys, out: 
 
 @compiled
 def _gap(text: NDArray[np.uint8], i: int, n: int) -> int:
-    """Return where the next word begins."""
+    """Return the start of the next word."""
     while i < n:
         some = upto_eight(text, i)
         hop = first(letters(some) | digits(some) | some & HIGH)
@@ -92,9 +92,9 @@ def _gap(text: NDArray[np.uint8], i: int, n: int) -> int:
 
 @compiled
 def _word(text: NDArray[np.uint8], i: int, n: int) -> tuple[np.uint64, int, int]:
-    """Return a number for the word at `i`, whose ASCII letters may be of either case, its end, and where the next is.
+    """Return a number for the word at `i`, ignoring ASCII case, its end, and the start of the next word.
 
-    Nearly always eight bytes tell all of that.
+    Nearly always eight bytes suffice for that.
     """
     code = np.uint64(0)
     while i < n:
@@ -123,10 +123,10 @@ def _word(text: NDArray[np.uint8], i: int, n: int) -> tuple[np.uint64, int, int]
 
 @compiled
 def _sign(text: NDArray[np.uint8], i: int) -> int:
-    """Return how many bytes the sign takes that stands at `i`; 0 where it is a letter or a number, or ASCII.
+    """Return the byte length of the sign at `i`; 0 for a letter, a number, or ASCII.
 
     Signs are those of Latin-1, and nearly all of what Unicode has from U+2000 to U+2BFF and from U+3000 to U+303F:
-    dashes, quotation marks, arrows, boxes. A sign that is taken for a letter does no harm.
+    dashes, quotation marks, arrows, boxes. A sign mistaken for a letter does no harm.
     """
     c = text[i]
     if c == 0xC2 and i + 1 < len(text):
@@ -142,7 +142,7 @@ def _sign(text: NDArray[np.uint8], i: int) -> int:
 
 @compiled
 def _is_word(d: np.uint8, e: np.uint8) -> bool:
-    """Whether E2, d, e may belong to a word: powers, indices, symbols like letters, fractions, numbers in circles."""
+    """Return whether E2, d, e may belong to a word: powers, letter-like symbols, fractions, circled numbers."""
     if d == 0x81:
         return bool(e >= 0xB0)
     if d == 0x82:
@@ -158,7 +158,7 @@ def _is_word(d: np.uint8, e: np.uint8) -> bool:
 
 @compiled
 def _put(table: Keys, code: np.uint64, times: int) -> int:
-    """Count one more of a word, up to `times`; return how often it had come up before."""
+    """Count one more occurrence of a word, up to `times`; return the count before."""
     mask, small = np.uint64(len(table) - 1), np.uint64(15)
     name = (code | np.uint64(16)) & ~small
     place = code >> np.uint64(40) & mask
@@ -172,7 +172,7 @@ def _put(table: Keys, code: np.uint64, times: int) -> int:
 
 @compiled
 def _write(text: NDArray[np.uint8], start: int, end: int, out: NDArray[np.uint8], at: int) -> int:
-    """Write a space and a word, and return where that ends."""
+    """Write a space and a word, and return the end."""
     out[at] = 32
     at += 1
     for i in range(start, end):

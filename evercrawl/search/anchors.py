@@ -1,14 +1,13 @@
-"""What links say of the pages they lead to: each only when it was not said of late.
+"""Link texts by target page, without recent repetitions.
 
-A site says the same of the same pages in the margin of each of its pages, so that nearly all that a page's links say
-was said before. A table of fixed size remembers what was said of late, one pair of page and words in each place, where
-the next pair with that place takes it. Whatever is forgotten comes once more, which does no harm where a pair is added
-to a set.
+Navigation links repeat the same words for the same targets on every page of a site, so nearly all link texts of a
+page were seen before. A hash table of fixed size holds recent pairs of target and words, one in each place; a new
+pair overwrites the one in its place. A forgotten pair is returned once more, which does no harm because pairs are
+added to a set.
 
-Words that say nothing are left out: a single letter, digits and signs without a letter, a URL. What says little, as
-"next" and "click here" do, is let through. No list of such words would fit all languages, nor all sites (there are
-pages about "home"), and none is needed: words that are said of everything weigh next to nothing in the ranking, and
-they are given only once for each page they are said of.
+Meaningless words are dropped: a single letter, digits and signs without a letter, a URL. Weak ones such as "next" and
+"click here" are kept. No list of these would fit all languages, nor all sites (there are pages about "home"), and
+none is needed: words used for every page have almost no weight in ranking, and each pair is indexed only once.
 """
 
 from typing import Final
@@ -19,17 +18,17 @@ from evercrawl.kernels import Library, address_table, pointer
 from evercrawl.types import Slots, Spans
 
 _USUAL_LINKS: Final = 1_024
-_USUAL_BYTES: Final = 64  # of the words of a link
+_USUAL_BYTES: Final = 64  # of a link's words
 _KERNELS: Final = Library("evercrawl.search._anchors_kernel")
 
 
 class Anchors:
-    """Remembers what was said of which page of late.
+    """A table of recent pairs of target page and link words.
 
     Parameters
     ----------
     places
-        How many pairs of page and words are remembered at most, 8 bytes each; a power of two.
+        Maximum number of pairs, 8 bytes each; a power of two.
 
     Examples
     --------
@@ -48,25 +47,25 @@ class Anchors:
         self._memory = _Memory()
 
     def forget(self) -> None:
-        """Take everything for new again."""
+        """Empty the table."""
         self._said[:] = 0
 
     def new(self, spans: Spans, slots: Slots, text: bytes) -> list[tuple[int, str]]:
-        """Return what the links of one page say that was not said of late; and that it was said now, remember.
+        """Return the pairs among one page's links that are not recent, and remember them.
 
         Parameters
         ----------
         spans
-            Where words start and end in `text`, and an index into `slots`; shape (k, 3).
+            Start and end of the words in `text`, and index into `slots`; shape (k, 3).
         slots
-            The targets' slots, NO_SLOT for those of which nothing is to be known.
+            The targets' slots, NO_SLOT for targets to ignore.
         text
             Visible text of the page, in UTF-8.
 
         Returns
         -------
         list[tuple[int, str]]
-            Slots, and the words in lower case; in order of the page.
+            Slots, and the words in lower case; in page order.
         """
         if not len(spans):
             return []
@@ -81,14 +80,14 @@ class Anchors:
 
 
 class _Memory:
-    """What the kernel writes to, kept from page to page."""
+    """The kernel's output buffers, reused from page to page."""
 
     def __init__(self) -> None:
         self._room = 0
         self._size = np.empty(1, np.int64)
 
     def fit(self, n: int) -> None:
-        """Have room for the links of a page that has `n`."""
+        """Grow the buffers for a page with `n` links."""
         if n <= self._room:
             return
         self._room = n = max(n, _USUAL_LINKS)
@@ -98,11 +97,11 @@ class _Memory:
         self.addresses = address_table(*arrays, self._size), len(self._words)
 
     def lines(self, spans: Spans, text: bytes, count: int) -> list[str]:
-        """Return the words of the links that were found to be new, in lower case."""
+        """Return the words of the new pairs, in lower case."""
         size = self._size.item()
         if size >= 0:
             words = self._words[:size].tobytes()
-        else:  # a visible text holds no newline
+        else:  # visible text contains no newline
             rows: list[tuple[int, int, int]] = spans[self._fresh[:count]].tolist()
             words = b"\n".join([*(text[start:end] for start, end, _ in rows), b""])
         return words.decode("utf-8", "replace").lower().split("\n")[:-1]

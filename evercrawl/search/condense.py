@@ -1,11 +1,11 @@
-"""What of a text is indexed: its beginning word for word, and of the rest the words that are new.
+"""The indexed form of a text: its beginning word for word, and each further word once.
 
-Words that a page has had before cost as much as new ones, and nearly all words of a long text are of that kind. In the
-beginning of a text words keep their places, so that phrases are found there; of the rest each word is kept once. Four
-pages in five are beginning from end to end.
+Repeated words cost as much to index as new ones, and nearly all words of a long text are repetitions. The beginning
+of a text keeps its words in place, so that phrases are found there; of the rest each word is kept once. Four pages in
+five are short enough to be kept entirely.
 
-What only ends words, as dashes, quotation marks and arrows do, becomes a blank. The words are the same, and nine texts
-in ten are ASCII then, where it was one in five: Python and the index take these as they are, without decoding.
+Signs that only separate words, such as dashes, quotation marks and arrows, become blanks. The words stay the same,
+and nine texts in ten are then pure ASCII instead of one in five, which Python and the index process without decoding.
 """
 
 import threading
@@ -22,15 +22,15 @@ HEAD_BYTES: Final = 16_000
 TIMES: Final = 1
 """How often the rest may bring up a word that was there before, the beginning included."""
 
-_PLACES: Final = 1 << 14  # distinct words of a page that are told apart, and a third more
-_SEARCHED: Final = 200  # bytes that are searched for the end of a word
-_MOST_BYTES: Final = 1 << 19  # of new words that are kept
+_PLACES: Final = 1 << 14  # distinct words of a page that are counted, plus a third
+_SEARCHED: Final = 200  # bytes searched for the end of a word
+_MOST_BYTES: Final = 1 << 19  # of new words kept
 _memory: Final = threading.local()
 _KERNELS: Final = Library("evercrawl.search._condense_kernel")
 
 
 def condense(text: bytes, head_bytes: int = HEAD_BYTES, times: int = TIMES) -> str:
-    """Return what is indexed of a text in UTF-8.
+    """Return the indexed form of a text in UTF-8.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def condense(text: bytes, head_bytes: int = HEAD_BYTES, times: int = TIMES) -> s
 
 
 def _scratch(room: int) -> tuple[NDArray[np.uint8], Any, Any]:
-    """Return memory for this thread's calls, and pointers: to get it anew would cost as much as they do."""
+    """Return buffers for this thread's calls, and their addresses: allocating them would double the cost."""
     scratch: tuple[NDArray[np.uint8], Any, Any] | None = getattr(_memory, "scratch", None)
     if scratch is None or len(scratch[0]) < room:
         out = np.empty(max(room, HEAD_BYTES + _MOST_BYTES), np.uint8)
@@ -60,7 +60,7 @@ def _scratch(room: int) -> tuple[NDArray[np.uint8], Any, Any]:
 
 
 def _whole(text: bytes, at: int) -> int:
-    """Return the last place up to `at` where a character begins."""
+    """Return the last character boundary up to `at`."""
     while at and text[at] & 0xC0 == 0x80:
         at -= 1
     return at

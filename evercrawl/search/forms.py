@@ -1,4 +1,4 @@
-"""Other forms of a word: those of the index that have the same stem.
+"""Inflected forms of a word: words of the index with the same stem.
 
 Stemming every word of every page would double the cost of indexing; stemming the few words of a query costs nothing,
 and the exact word can still count for more.
@@ -18,9 +18,9 @@ MOST_FORMS: Final = 4
 MOST_PARTS: Final = 40
 """Parts that are looked for where a question is one letter of a script without blanks."""
 
-_WEIGHT: Final = 0.4  # of another form, where the word itself counts for 1
-_MOST_TERMS: Final = 1_000  # looked at: of all that begin alike the most frequent
-_SHORTEST: Final = 3  # letters that forms begin with in common
+_WEIGHT: Final = 0.4  # weight of another form, where the exact word has 1
+_MOST_TERMS: Final = 1_000  # examined: the most frequent words with the same beginning
+_SHORTEST: Final = 3  # letters of the common beginning of forms
 _STEMMERS: Final = {
     "ar": "arabic", "da": "danish", "de": "german", "el": "greek", "en": "english", "es": "spanish", "fi": "finnish",
     "fr": "french", "hu": "hungarian", "it": "italian", "nl": "dutch", "no": "norwegian", "nb": "norwegian",
@@ -29,7 +29,7 @@ _STEMMERS: Final = {
 
 
 class Form(NamedTuple):
-    """A word to look for, and what it counts for."""
+    """A form to search for, and its weight."""
 
     word: str
     weight: float
@@ -40,12 +40,12 @@ Words: TypeAlias = tuple[tuple[Form, ...], ...]
 
 
 class Forms:
-    """Finds the forms of words in one state of the index, and remembers them.
+    """Finds the forms of words in one state of the index, and caches them.
 
     Parameters
     ----------
     searcher
-        Of the pages.
+        The searcher of the pages.
     """
 
     def __init__(self, searcher: tantivy.Searcher) -> None:
@@ -55,14 +55,14 @@ class Forms:
         self._known: dict[tuple[str, str], tuple[Form, ...]] = {}
 
     def of(self, word: str, languages: tuple[str, ...] = ()) -> tuple[Form, ...]:
-        """Return the word itself, and other forms of it that pages have.
+        """Return the word itself, and other forms of it in the index.
 
         Parameters
         ----------
         word
-            As the index knows it.
+            As normalised by the index.
         languages
-            Those that the query asks for; without any, the language of most pages says what a form is.
+            Those of the query; without any, the language of most pages decides.
         """
         language = next((tag[:2] for tag in languages if tag[:2] in _STEMMERS), self._usual)
         key = word, language
@@ -76,7 +76,7 @@ class Forms:
         if unsegmented(word):
             return self._parts_from(word) if begins_parts(word) else []
         stem = self._stems(word, language)[0]
-        prefix = _beginning(word, stem).removesuffix("i")  # of "flies" it is "fl", or "fly" would be missed
+        prefix = _beginning(word, stem).removesuffix("i")  # for "flies" this is "fl", or "fly" would be missed
         if len(prefix) < _SHORTEST or word.isdecimal():
             return []
         terms: dict[str, int] = {}
@@ -89,7 +89,7 @@ class Forms:
         return [Form(term, self._weight(terms.get(word, 0), terms[term])) for term in same[:MOST_FORMS]]
 
     def _parts_from(self, word: str) -> list[Form]:
-        """Return the most frequent parts that begin with a letter or two, which count like the letters themselves."""
+        """Return the most frequent parts that begin with one or two letters, and count like these."""
         terms: dict[str, int] = {}
         for field in (BODY, TITLE):
             for term, count in self._searcher.terms_with_prefix(field, word, limit=MOST_PARTS):
@@ -98,7 +98,7 @@ class Forms:
         return [Form(term, 1.0) for term in best[:MOST_PARTS]]
 
     def _stems(self, words: str, language: str) -> list[str]:
-        """Return the stems of words, accents folded, in order."""
+        """Return the stems of words, with accents folded, in order."""
         if language not in self._analyzers:
             build = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace())
             build = build.filter(tantivy.Filter.stemmer(_STEMMERS[language])).filter(tantivy.Filter.ascii_fold())
@@ -106,7 +106,7 @@ class Forms:
         return self._analyzers[language].analyze(words)
 
     def _weight(self, count: int, count_of_form: int) -> float:
-        """Return what a form counts for: it must not gain by being rarer than the word that was asked for."""
+        """Return the weight of a form, which must not gain by being rarer than the query's word."""
         rarity, of_form = self._rarity(count), self._rarity(count_of_form)
         return _WEIGHT * min(1.0, rarity / of_form) if count else _WEIGHT
 
@@ -121,6 +121,6 @@ class Forms:
 
 
 def _beginning(one: str, other: str) -> str:
-    """Return what two words begin with in common."""
+    """Return the common prefix of two words."""
     length = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
     return one[:length]

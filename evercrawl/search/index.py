@@ -1,9 +1,9 @@
-"""The index of a crawl: pages by their words, and by the words of the links that lead to them.
+"""The search index of a crawl: pages by their words, and by the words of links to them.
 
-There are two indexes inside, because the average length of a field is part of BM25, and a link has two words where a
-page has two thousand. Neither keeps any text: what is shown of a page is read from the archive.
+It consists of two indexes, because BM25 depends on the average length of a field, and a link has two words where a
+page has two thousand. Neither stores text: snippets are read from the archive.
 
-One thread at a time writes. Whoever reads, in this process or in another, sees the last commit.
+One thread at a time writes. Readers, in this process or another, see the last commit.
 """
 
 import shutil
@@ -43,33 +43,33 @@ HEAP_BYTES: Final = 30_000_000
 """What pages may take in memory before a segment of them is written; smaller segments are merged more often."""
 
 _ANCHOR_HEAP_BYTES: Final = 15_000_000
-_MOST_WAITING: Final = 1 << 16  # anchors that wait to be written together, page by page
-_WRITTEN: Final = 1 << 6  # pages whose anchors are written at once: some milliseconds
+_MOST_WAITING: Final = 1 << 16  # pending link words, written in batches, page by page
+_WRITTEN: Final = 1 << 6  # pages whose link words are written in one batch: some milliseconds
 _DIRECTORIES: Final = ("pages", "anchors")
-_META: Final = "meta.json"  # in each of them: the library's list of segments
+_META: Final = "meta.json"  # in each of the two: the library's list of segments
 
 
 class Index:
-    """The search index in a directory, or in memory.
+    """The search index in a directory or in memory.
 
     Parameters
     ----------
     directory
-        Where it is, or shall be made; by custom `FOLDER` in the crawl directory. None: in memory.
+        Its directory, created if missing; by convention `FOLDER` in the crawl directory. None: in memory.
     writable
-        Whether it will be written to. Only one process may; none is kept out by one that has died.
+        Whether to open it for writing. Only one process may; the lock of a dead process does not count.
     heap_bytes
         See `HEAP_BYTES`; at least 15 million.
 
     Attributes
     ----------
     at
-        What the last commit was told: the journal's sequence; `NOTHING` where there was none.
+        The journal sequence of the last commit; `NOTHING` before the first.
 
     Raises
     ------
     StoreError
-        It is damaged, of another version, being written by another process, or to be read and not there.
+        It is damaged, of another version, locked by another process, or opened for reading and missing.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class Index:
         self._heaps = heap_bytes, _ANCHOR_HEAP_BYTES
         self.at = NOTHING if directory is None else _mark(directory, writable=writable)
         self._stamp = (0, 0) if directory is None else mark.stamp(directory)
-        self._waiting: dict[int, str | dict[str, None]] = {}  # most pages have but one
+        self._waiting: dict[int, str | dict[str, None]] = {}  # most pages have only one
         self._waiting_count = 0
         self._lookup: Lookup | None = None
         with told(directory, "opened"):
@@ -97,7 +97,7 @@ class Index:
             self._members = Members(self.held()[0].tolist()) if writable else Members()
 
     def put(self, pages: Sequence[IndexedPage]) -> None:
-        """Take in pages, each in place of what the index had of its slot."""
+        """Add pages, each replacing the indexed page of its slot."""
         with told(self.directory, "written to"):
             for page in pages:
                 self._forget(page.slot)
@@ -105,7 +105,7 @@ class Index:
                 self._writers[0].add_document(page_document(page))
 
     def add_anchors(self, pairs: Iterable[tuple[int, str]]) -> None:
-        """Take in words of links, each with the slot of the page that the link leads to."""
+        """Add words of links, each with the slot of the link's target."""
         every, new = self._waiting, 0
         for slot, words in pairs:
             waiting = every.get(slot)
@@ -126,16 +126,16 @@ class Index:
 
     @property
     def crowding(self) -> float:
-        """Words of links that wait to be written, by how many should: above 1, call `write_waiting` now and then."""
+        """Pending link words relative to their limit: above 1, call `write_waiting` now and then."""
         return self._waiting_count / _MOST_WAITING
 
     def write_waiting(self) -> None:
-        """Write words of links that have waited longest, a few milliseconds' worth: others may yet get more."""
+        """Write the oldest pending link words, for a few milliseconds; newer ones may still be combined."""
         with told(self.directory, "written to"):
             self._write_anchors(_WRITTEN)
 
     def remove(self, slots: Sequence[int]) -> None:
-        """Forget pages, and the words of links to them."""
+        """Remove pages, and the words of links to them."""
         with told(self.directory, "written to"):
             for slot in slots:
                 self._forget(slot)
@@ -144,18 +144,18 @@ class Index:
                 self._writers[1].delete_documents_by_term(KEY, str(slot))
 
     def commit(self, at: int) -> None:
-        """Make all of that last, and visible; it takes a second or so, and other threads go on meanwhile.
+        """Make all changes durable and visible; takes about a second without blocking other threads.
 
         Parameters
         ----------
         at
-            Sequence of the journal that the index has come to. It is written last, so what is found after a crash may
-            be newer than it says, never older: taking the same pages in again does no harm.
+            Journal sequence up to which the index is complete. It is written last, so after a crash the index may be
+            newer than it says, never older: adding the same pages again does no harm.
 
         Raises
         ------
         StoreError
-            That failed; `NoRoomError` where the disk is full. `abandon`, and do it again.
+            The commit failed; `NoRoomError` if the disk is full. Call `abandon`, and try again.
         """
         with told(self.directory, "written to"):
             self._write_anchors()
@@ -167,16 +167,16 @@ class Index:
             self._reload()
 
     def abandon(self) -> None:
-        """Forget everything since the last commit."""
+        """Discard all changes since the last commit."""
         with told(self.directory, "written to"):
             self._waiting.clear()
             self._waiting_count = 0
-            self._writers.clear()  # a failed one cannot roll back, but always lets go of its lock
+            self._writers.clear()  # a failed writer cannot roll back, but always releases its lock
             self._writers = self._new_writers()
             self._members = Members(self.held()[0].tolist())
 
     def held(self) -> tuple[Slots, Keys]:
-        """Return slots and digests of every page in the committed index, shape (n,) each, by slot."""
+        """Return slots and digests of all committed pages, shape (n,) each, by slot."""
         with told(self.directory, "read"):
             searcher = self._pages.searcher()
             every = tantivy.Query.all_query()
@@ -186,16 +186,16 @@ class Index:
             return slots[::-1].copy(), digests[::-1].copy()
 
     def search(self, query: Query, most: int = MOST) -> QueryCandidates:
-        """Return the pages that answer a query best as far as words tell, `most` or somewhat more.
+        """Return the best candidates for a query by words, `most` or somewhat more.
 
-        Another process's newer commits count from the next question on.
+        Newer commits by other processes count from the next query on.
         """
         with self.looked_up() as lookup:
             return lookup.search(query, most)
 
     @contextmanager
     def looked_up(self) -> Generator[Lookup]:
-        """Give the newest state that there is, to be asked."""
+        """Return the newest state of the index for queries."""
         self.refresh()
         with told(self.directory, "read"):
             if self._lookup is None:
@@ -203,7 +203,7 @@ class Index:
             yield self._lookup
 
     def refresh(self) -> bool:
-        """See what another process has committed since; return whether there was anything."""
+        """Load commits made by another process since the last call; return whether there were any."""
         if self.directory is None or self._writers or (now := mark.stamp(self.directory)) == self._stamp:
             return False
         with told(self.directory, "read"):
@@ -213,18 +213,18 @@ class Index:
         return True
 
     def close(self) -> None:
-        """Let go of it; what was not committed is forgotten."""
+        """Close the index, discarding uncommitted changes."""
         self._writers.clear()
         self._waiting.clear()
 
     def _forget(self, slot: int) -> None:
-        """Delete a page if there is one: to look for one costs more than a tenth of adding it."""
+        """Delete a page if present: the look-up costs more than a tenth of adding it."""
         if slot in self._members:
             self._members.discard(slot)
             self._writers[0].delete_documents_by_term(KEY, str(slot))
 
     def _write_anchors(self, most: int | None = None) -> None:
-        """Write what is waiting, of `most` pages, a document each: one for each link would cost three times as much."""
+        """Write pending link words, a document for each of `most` pages: one per link would cost thrice as much."""
         for slot in list(islice(self._waiting, most)):
             waiting = self._waiting.pop(slot)
             words = waiting if isinstance(waiting, dict) else (waiting,)
@@ -242,7 +242,7 @@ class Index:
 
 
 def erase(directory: Path) -> None:
-    """Delete an index, whatever state it is in, so that it can be made anew."""
+    """Delete an index in any state, so that it can be rebuilt."""
     shutil.rmtree(directory, ignore_errors=True)
 
 
@@ -255,7 +255,7 @@ def _mark(directory: Path, *, writable: bool) -> int:
         )
     at = mark.read(directory).at
     lost = [name for name in _DIRECTORIES if at != NOTHING and not (directory / name / _META).is_file()]
-    if lost:  # or an empty one would be made in its place
+    if lost:  # otherwise an empty one would be created in its place
         raise StoreError(f"{directory / lost[0] / _META} is missing; {remedy(directory)}")
     return at
 

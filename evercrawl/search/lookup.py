@@ -1,4 +1,4 @@
-"""Which pages answer a query, as far as their words and those of links to them tell."""
+"""Candidates for a query, by the words of pages and of links to them."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ _MUST, _SHOULD, _NOT = tantivy.Occur.Must, tantivy.Occur.Should, tantivy.Occur.M
 
 
 class QueryCandidates(NamedTuple):
-    """Pages that may answer a query, by their slots; a row each.
+    """Candidate pages for a query, one per row, by slot.
 
     Attributes
     ----------
     slot
-        Of the page.
+        The page's slot.
     text
         BM25 of title, body and address together.
     anchor
-        BM25 of the links that lead to it, the best set of them; 0 where no word is in any.
+        BM25 of the best set of links to it; 0 if none has a word of the query.
     phrase
-        BM25 of the query's words standing together, in the title or the body; 0 where they do not.
+        BM25 of the query's words as a phrase, in the title or the body; 0 if they do not form one.
     forms
-        Every word of the query with the forms of it that were looked for.
+        Every word of the query with the forms searched for.
     whole
-        Whether these are all the pages there are; otherwise more can be asked for.
+        Whether these are all matching pages; otherwise more can be requested.
     """
 
     slot: Slots
@@ -52,23 +52,23 @@ class QueryCandidates(NamedTuple):
     whole: bool
 
     def only(self, wanted: NDArray[np.bool_]) -> QueryCandidates:
-        """Return the rows that are wanted, a truth value each."""
+        """Return the rows selected by a boolean mask."""
         text, anchor, phrase = (column[wanted] for column in (self.text, self.anchor, self.phrase))
         return QueryCandidates(self.slot[wanted], text, anchor, phrase, self.forms, whole=self.whole)
 
 
 class Lookup:
-    """One state of the two indexes, to be asked.
+    """One state of the two indexes, for queries.
 
     Parameters
     ----------
     pages, anchors
-        As they were last loaded.
+        As last loaded.
 
     Attributes
     ----------
     spelling
-        The words that there are.
+        The words of the index.
     """
 
     def __init__(self, pages: tantivy.Index, anchors: tantivy.Index) -> None:
@@ -78,7 +78,7 @@ class Lookup:
         self.spelling = Spelling(self._pages, self._anchors, self._forms)
 
     def search(self, query: Query, most: int = MOST) -> QueryCandidates:
-        """Return the best `most` pages by their own words and the best `most` by the words of links to them."""
+        """Return the best `most` pages by their own words and the best `most` by words of links to them."""
         if not query:
             return QueryCandidates(_NO_SLOTS, _NONE, _NONE, _NONE, (), whole=True)
         forms = tuple(self._forms.of(word, query.languages) for word in query.words)
@@ -99,16 +99,16 @@ class Lookup:
         )  # fmt: skip
 
     def languages(self, slots: Sequence[int]) -> dict[str, int]:
-        """Return how many of some pages are in each language, by the primary part of its tag."""
+        """Return the number of given pages in each language, by the primary subtag."""
         if not slots:
             return {}
         found = self._pages.terms_with_prefix(LANGUAGE, "", self._any_of(slots))
         return {tag: count for tag, count in found if count and "-" not in tag}
 
     def suggestions(self, text: str, most: int) -> list[str]:
-        """Return questions that begin as `text` does: its last word ended in other ways, with which some page answers.
+        """Return completions of the last word of `text` for which some page matches the query.
 
-        Where the word before it is known to the index, only pages that have it count.
+        If the word before it is in the index, only pages with that word count.
         """
         before, _, begun = text.rpartition(" ")
         words = words_of(begun)
@@ -121,7 +121,7 @@ class Lookup:
         return [f"{before} {word}".strip() for word in self.spelling.completions(words[0], within, most)]
 
     def _words(self, forms: Words) -> tantivy.Query:
-        """Return: the more of the words the better, in the title more than in the body."""
+        """Return a query for words: the more the better, and better in the title than in the body."""
         fields = ((TITLE, TITLE_WEIGHT), (BODY, 1.0), (ADDRESS, ADDRESS_WEIGHT))
         return tantivy.Query.boolean_query(
             [
@@ -133,7 +133,7 @@ class Lookup:
         )
 
     def _filters(self, query: Query) -> list[tuple[tantivy.Occur, tantivy.Query]]:
-        """Return what a page must be, and must not."""
+        """Return the required and the excluded conditions of a query."""
         clauses = [(_MUST, self._phrase(phrase)) for phrase in query.phrases]
         clauses += [(_NOT, self._phrase(phrase)) for phrase in query.without]
         for names, fields, occur in (
@@ -148,7 +148,7 @@ class Lookup:
         return clauses
 
     def _phrase(self, words: Sequence[str]) -> tantivy.Query:
-        """Return: the words stand one after another in the title or the body."""
+        """Return a query for the words in sequence, in the title or the body."""
         if len(words) == 1:
             each = [tantivy.Query.term_query(self._schema, field, words[0]) for field in (TITLE, BODY)]
         else:
@@ -186,7 +186,7 @@ class Lookup:
         return best
 
     def _phrase_scores(self, words: Sequence[str], slots: Sequence[int]) -> dict[int, float]:
-        """Return slot -> score of the words standing together."""
+        """Return slot -> score of the words as a phrase."""
         if len(words) < 2 or not slots:
             return {}
         each = [tantivy.Query.phrase_query(self._schema, field, list(words), _PHRASE_SLOP) for field in (TITLE, BODY)]
@@ -208,5 +208,5 @@ def _weighted(schema: tantivy.Schema, field: str, word: str, weight: float) -> t
 
 
 def _silent(query: tantivy.Query) -> tantivy.Query:
-    """Return a query that decides, and adds nothing to the score."""
+    """Return a query that filters without adding to the score."""
     return tantivy.Query.const_score_query(query, 0.0)

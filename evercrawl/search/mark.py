@@ -1,6 +1,6 @@
-"""How far the index has come: one small file beside it, replaced as a whole after each commit.
+"""Progress of the index: one small file beside it, replaced atomically after each commit.
 
-Which slots the index has: a bit each.
+Also the set of indexed slots, one bit each.
 """
 
 import os
@@ -17,7 +17,7 @@ from evercrawl.search.trouble import remedy
 
 
 class Members:
-    """A set of slots in an eighth of a byte for each slot there is.
+    """A set of slots, as a bitmap over all slots.
 
     Examples
     --------
@@ -37,14 +37,14 @@ class Members:
         return slot >> 3 < len(self._bits) and bool(self._bits[slot >> 3] & (1 << (slot & 7)))
 
     def add(self, slot: int) -> None:
-        """Put a slot in."""
+        """Add a slot."""
         missing = (slot >> 3) + 1 - len(self._bits)
         if missing > 0:
             self._bits.extend(bytes(max(missing, len(self._bits))))
         self._bits[slot >> 3] |= 1 << (slot & 7)
 
     def discard(self, slot: int) -> None:
-        """Take a slot out, if it is in."""
+        """Remove a slot, if present."""
         if slot in self:
             self._bits[slot >> 3] &= ~(1 << (slot & 7))
 
@@ -54,14 +54,14 @@ NOTHING: Final = -1
 
 
 class Mark(msgspec.Struct, frozen=True):
-    """What the file says.
+    """The contents of the file.
 
     Attributes
     ----------
     at
-        Sequence of the journal up to which the index has seen all events; -1 for none.
+        Journal sequence up to which the index covers all events; -1 for none.
     version
-        Of the index.
+        The index's version.
     """
 
     at: int = NOTHING
@@ -69,7 +69,7 @@ class Mark(msgspec.Struct, frozen=True):
 
 
 def read(directory: Path) -> Mark:
-    """Return the mark of an index; one that says "nothing yet" where there is none.
+    """Return the mark of an index; without a file, one that covers no events.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def read(directory: Path) -> Mark:
 
 
 def write(directory: Path, mark: Mark) -> None:
-    """Replace the mark; whoever reads finds the old one or the new one."""
+    """Replace the mark atomically: readers find the old one or the new one."""
     path, temporary = directory / FILE, directory / f"{FILE}.part"
     with temporary.open("wb") as file:
         file.write(msgspec.json.encode(mark) + b"\n")
@@ -102,7 +102,7 @@ def write(directory: Path, mark: Mark) -> None:
 
 
 def stamp(directory: Path) -> tuple[int, int]:
-    """Return two numbers that are others once the mark was replaced; zeros where there is none."""
+    """Return two numbers that change when the mark is replaced; zeros without a mark."""
     try:
         found = (directory / FILE).stat()
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What people type into a search box, taken apart; whatever it is, it is a query."""
+"""Parser of search queries; every input is a valid query."""
 
 import re
 from typing import Final
@@ -22,17 +22,18 @@ class Query(msgspec.Struct, frozen=True):
     Attributes
     ----------
     words
-        Distinct, as the index knows them: the more of them a page has the better. Those of phrases are among them.
+        Distinct words, normalised as in the index: the more of them a page has the better. Those of phrases are
+        included.
     typed
-        The same in the order in which they came, those that came again included.
+        The same in input order, with repetitions.
     phrases
-        A page has them all, word after word.
+        Phrases, all of which a page must contain.
     without
-        Words and phrases; a page has none of them.
+        Words and phrases, none of which a page may contain.
     sites, without_sites
-        Hosts or registrable domains; a page is on one of them, or on none.
+        Hosts or registrable domains; a page must be on one of the former, and on none of the latter.
     languages, without_languages
-        BCP 47 tags, of which the primary part stands for all of its regions.
+        BCP 47 tags; a primary subtag alone includes all of its regions.
     """
 
     words: tuple[str, ...] = ()
@@ -45,15 +46,14 @@ class Query(msgspec.Struct, frozen=True):
     without_languages: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        """Whether anything is asked for: a site alone is, what is only left out is not."""
+        """Return whether anything is searched for: a site alone suffices, exclusions alone do not."""
         return bool(self.words or self.sites or self.languages)
 
 
 def parse(text: str) -> Query:
-    """Return what a person means.
+    """Return the query that a text means.
 
-    `words "a phrase" -without -"a phrase" site:example.org lang:en`, in any order. What is none of it is taken for
-    words.
+    `words "a phrase" -without -"a phrase" site:example.org lang:en`, in any order. Anything else counts as words.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def parse(text: str) -> Query:
 
 
 def _name(value: str, kind: str) -> str:
-    """Return a host or a tag as the index has it; of a URL its host."""
+    """Return a host or a tag as in the index; for a URL its host."""
     if kind == "languages":
         return value.lower().replace("_", "-")
     return re.sub(r"^https?://|[/:].*$", "", value.lower()).removeprefix(".")

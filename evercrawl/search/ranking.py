@@ -1,10 +1,10 @@
-"""The order of answers: what words tell of a page, and how it stands among those of its site.
+"""Ranking of results: word scores, multiplied by the page's standing within its site.
 
-score = (text + A anchor + (P phrase + T, where the words stand together)) (1 + I ln(1 + 20 standing)), where standing
-is what links give a page, in units of the mean page of its site. Importance multiplies what words tell: a page that
-links praise is ahead of its like, and is no answer to what it hardly speaks of. Where no words are asked for, as when a
-site is, they count for one. The weights were chosen on one half of the known-item queries of `bench/search.py`, which
-reports on the other half.
+score = (text + A anchor + (P phrase + T, if the words form a phrase)) (1 + I ln(1 + 20 standing)), where standing is
+a page's importance from links, in units of the mean page of its site. Importance multiplies the word score: a
+well-linked page ranks above similar ones, but not for words it hardly contains. In a query without words, such as for
+a site, the word score is one. The weights were chosen on one half of the known-item queries of `bench/search.py`,
+which reports on the other half.
 """
 
 from typing import Final
@@ -18,7 +18,7 @@ ANCHOR_WEIGHT: Final = 2.0
 PHRASE_WEIGHT: Final = 2.5
 TOGETHER: Final = 8.0
 IMPORTANCE_WEIGHT: Final = 0.04
-_FINE: Final = 20.0  # a twentieth of the mean page is where importance begins to count
+_FINE: Final = 20.0  # importance begins to count at a twentieth of the mean page
 
 
 def scores(found: QueryCandidates, standing: Floats, weight: float = IMPORTANCE_WEIGHT) -> Floats:
@@ -29,9 +29,9 @@ def scores(found: QueryCandidates, standing: Floats, weight: float = IMPORTANCE_
     found
         The candidates.
     standing
-        Of each of them, shape (n,): what links give it, where the mean page of its site has 1.
+        The standing of each, shape (n,): importance from links, with 1 for the mean page of its site.
     weight
-        What that counts for.
+        The factor of standing.
 
     Examples
     --------
@@ -44,12 +44,10 @@ def scores(found: QueryCandidates, standing: Floats, weight: float = IMPORTANCE_
     """
     together = np.where(found.phrase > 0, PHRASE_WEIGHT * found.phrase + TOGETHER, 0.0)
     words = found.text + ANCHOR_WEIGHT * found.anchor + together
-    asked = (
-        words if found.forms else np.ones(len(words))
-    )  # a site alone was asked for: all its pages answer equally well
+    asked = words if found.forms else np.ones(len(words))  # a query for a site alone: all its pages match equally well
     return asked * (1 + weight * np.log1p(_FINE * np.maximum(standing, 0.0)))
 
 
 def order(found: QueryCandidates, score: Floats) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-    """Return the rows of the candidates, the best first; what is equally good in order of discovery."""
+    """Return the rows of the candidates, the best first; ties in order of discovery."""
     return np.lexsort((found.slot, -score))

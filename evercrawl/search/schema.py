@@ -1,4 +1,4 @@
-"""What the two indexes hold of a page and of the links to it, and how words are told apart."""
+"""Schemas of the two indexes, for pages and for links to them, and their tokenization."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -17,7 +17,7 @@ VERSION: Final = 2
 MOST_ADDRESS_CHARS: Final = 200
 """Characters of a URL whose words are indexed."""
 
-_SEGMENTED_HEAD_BYTES: Final = 3 * HEAD_BYTES  # pairs of letters, with their blanks, take that much more
+_SEGMENTED_HEAD_BYTES: Final = 3 * HEAD_BYTES  # pairs of letters with blanks take this much more space
 
 TITLE: Final = "title"
 BODY: Final = "body"
@@ -39,18 +39,18 @@ _ANALYZER: Final = (
 
 
 class IndexedPage(msgspec.Struct, frozen=True):
-    """What the index is given of a page.
+    """A page as given to the index.
 
     Attributes
     ----------
     slot
-        Discovery number: the page's name in the index.
+        Discovery number, the page's key in the index.
     digest
-        64 bits that name the content, so that others can tell whether the index has this one.
+        64-bit digest of the content, by which outdated pages are detected.
     url, site, host
-        Where it is; the registrable domain, and the host's name.
+        The page's URL, its registrable domain, and its host name.
     title, text
-        What it says, as plain text; or the text in UTF-8, which is then condensed where it is long.
+        Plain text; or text in UTF-8, which is condensed if it is long.
     language
         BCP 47 tag, or "".
     """
@@ -66,9 +66,9 @@ class IndexedPage(msgspec.Struct, frozen=True):
 
 
 def pages_schema() -> tantivy.Schema:
-    """Return what is kept of a page: words, names to filter by, and two numbers; never the text itself.
+    """Return the schema of pages: words, names to filter by, and two numbers; the text is not stored.
 
-    Pages are deleted by `KEY`, a text: deleting by a number finds nothing.
+    Pages are deleted by `KEY`, a text field: deletion by a number does not match.
     """
     build = tantivy.SchemaBuilder()
     build.add_text_field(KEY, tokenizer_name="raw", index_option="basic")
@@ -83,7 +83,7 @@ def pages_schema() -> tantivy.Schema:
 
 
 def anchors_schema() -> tantivy.Schema:
-    """Return what is kept of links: the words, and the page they lead to."""
+    """Return the schema of links: their words, and the page they lead to."""
     build = tantivy.SchemaBuilder()
     build.add_text_field(KEY, tokenizer_name="raw", index_option="basic")
     build.add_text_field(ANCHOR, index_option="freq")
@@ -92,10 +92,10 @@ def anchors_schema() -> tantivy.Schema:
 
 
 def page_document(page: IndexedPage) -> tantivy.Document:
-    """Return a page as it is written; one without a URL has nothing that it could be found by.
+    """Return the index document of a page; one without a URL has nothing to be found by.
 
-    Field by field, by the type of each: a number that came without its type would kill the writer, and to find the
-    types in a schema takes half as long again.
+    Fields are added with explicit types: a number without its type would crash the writer, and looking types up in a
+    schema costs half as much again.
     """
     made = _named(page.slot)
     made.add_unsigned(DIGEST, page.digest)
@@ -112,14 +112,14 @@ def page_document(page: IndexedPage) -> tantivy.Document:
 
 
 def anchors_document(slot: int, words: Iterable[str]) -> tantivy.Document:
-    """Return what links say of a page, as it is written."""
+    """Return the index document of the words of links to a page."""
     made = _named(slot)
     made.add_text(ANCHOR, segmented("\n".join(words)))
     return made
 
 
 def _body(text: str | bytes) -> str:
-    """Return what is indexed of a text: its words, and pairs of letters where there are none."""
+    """Return the indexed form of a text: its words, and pairs of letters for scripts without spaces."""
     if isinstance(text, str):
         return segmented(text)
     if may_be_unsegmented(text) and unsegmented(decoded := text.decode("utf-8", "replace")):
@@ -135,7 +135,7 @@ def _named(slot: int) -> tantivy.Document:
 
 
 def address_words(url: str) -> str:
-    """Return what of a URL people may search for: host, path and query, escapes undone.
+    """Return the searchable part of a URL: host, path and query, unescaped.
 
     >>> address_words("http://example.org/caf%C3%A9/menu?day=1")
     'example.org/café/menu day=1'
@@ -146,7 +146,7 @@ def address_words(url: str) -> str:
 
 @lru_cache(maxsize=1024)
 def languages(tag: str) -> tuple[str, ...]:
-    """Return the names that a language goes by: its tag and the primary part of it, in lower case.
+    """Return the indexed names of a language: its tag and the primary subtag, in lower case.
 
     >>> languages("de-AT"), languages("en"), languages("")
     (('de', 'de-at'), ('en',), ())
@@ -156,7 +156,7 @@ def languages(tag: str) -> tuple[str, ...]:
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a text as the index knows them, in order.
+    """Return the words of a text as tokenized by the index, in order.
 
     >>> words_of("Hash-tables, in C++ & ÖPNV"), words_of("数据库")
     (['hash', 'tables', 'in', 'c', 'öpnv'], ['数据', '据库'])

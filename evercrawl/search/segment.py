@@ -1,11 +1,11 @@
-"""Words for scripts that write none apart: Chinese, Japanese, Thai, Lao, Khmer and Burmese.
+"""Segmentation for scripts without spaces between words: Chinese, Japanese, Thai, Lao, Khmer and Burmese.
 
-A run of such letters becomes its overlapping pairs (of Han and kana) or triples (of the others), with blanks between
-them. A question is taken apart in the same way, so that a word is found wherever it stands, and the pairs of a longer
-one count together and stand together. No dictionary is needed, and no language has to be known. Tone marks that stand
-above or below a letter, at which the index' tokenizer would cut, are left out of both.
+A run of such letters becomes overlapping pairs (Han and kana) or triples (other scripts), separated by blanks.
+Queries are split in the same way, so that a word is found wherever it occurs, and the pairs of a longer word are
+matched together and in sequence. No dictionary is needed, and the language need not be known. Tone marks above or
+below a letter, at which the index's tokenizer would split, are removed from both.
 
-Letters of other scripts are not touched: a text in English costs a look at its bytes, one in ASCII not even that.
+Letters of other scripts are unchanged: a non-ASCII text in English costs a scan of its bytes, an ASCII text nothing.
 """
 
 import re
@@ -30,7 +30,7 @@ _FIRST_LEAD, _PUNCTUATION = 0xE0, 0xE2
 
 
 def unsegmented(text: str) -> bool:
-    """Whether a text has letters of a script that writes no words apart.
+    """Return whether a text has letters of a script without spaces.
 
     >>> unsegmented("tea"), unsegmented("\u8336")
     (False, True)
@@ -39,19 +39,19 @@ def unsegmented(text: str) -> bool:
 
 
 def may_be_unsegmented(text: bytes) -> bool:
-    """Whether a text in UTF-8 may have such letters; False where none of its bytes begins one.
+    """Return whether a text in UTF-8 may have such letters; False if no byte can begin one.
 
     >>> may_be_unsegmented("caf\u00e9 \u2013 \u044f".encode()), may_be_unsegmented("\u8336".encode())
     (False, True)
     """
     if text.isascii():
         return False
-    most = np.frombuffer(text, np.uint8).max()  # it takes a microsecond for 30 kB, as each look below does
+    most = np.frombuffer(text, np.uint8).max()  # takes a microsecond for 30 kB, as does each scan below
     return bool(most > _PUNCTUATION or (most >= _FIRST_LEAD and (b"\xe0" in text or b"\xe1" in text)))
 
 
 def segmented(text: str) -> str:
-    """Return a text with blanks between the pairs and triples of letters that are written without.
+    """Return a text with blanks between the pairs and triples of letters of scripts without spaces.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def segmented(text: str) -> str:
 
 
 def begins_parts(word: str) -> bool:
-    """Whether a word is too short to be a part, so that it is found by the parts that begin with it.
+    """Return whether a word is shorter than a part, so that it is found by the parts that begin with it.
 
     >>> begins_parts("\u8336"), begins_parts("\u6570\u636e"), begins_parts("a")
     (True, False, False)
@@ -73,7 +73,7 @@ def begins_parts(word: str) -> bool:
 
 
 def pattern(word: str) -> re.Pattern[str]:
-    """Return an expression that finds a part in a text as it was written, with its marks."""
+    """Return a regular expression that finds a part in an original text, with its tone marks."""
     return re.compile(f"[{MARKS}]*".join(re.escape(letter) for letter in word) + f"[{MARKS}]*")
 
 

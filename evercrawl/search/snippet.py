@@ -1,4 +1,4 @@
-"""The part of a text that answers a query best, and where the words of the query stand in it."""
+"""Snippets: the part of a text that matches a query best, with the query's words marked."""
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -10,23 +10,23 @@ from evercrawl.search.segment import pattern, unsegmented
 WIDTH: Final = 240
 """Characters of a snippet, or little more."""
 
-_LEAD: Final = 4  # one part in so many of a snippet may stand before the first word of the query
-_MOST_CHARS: Final = 100_000  # of a text that are looked at
-_MOST_EACH: Final = 20  # places of one form of a word among which the best part is looked for
+_LEAD: Final = 4  # divisor of the snippet's width that may precede the first word of the query
+_MOST_CHARS: Final = 100_000  # of a text that are examined
+_MOST_EACH: Final = 20  # occurrences of a form considered when choosing the best part
 _CUT: Final = "…"
 
 Mark = tuple[int, int]
 
 
 class Snippet(NamedTuple):
-    """A part of a text.
+    """A part of a text with marks.
 
     Attributes
     ----------
     text
-        Plain text, white space folded; an ellipsis where something was left out.
+        Plain text with white space folded, and an ellipsis for omitted text.
     marks
-        Where the words of the query stand in it: start and end, in order, none within another.
+        Start and end of the query's words in it, in order, not nested.
     """
 
     text: str
@@ -34,7 +34,7 @@ class Snippet(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """A word of the query in a text: where, and which."""
+    """An occurrence of a word of the query in a text: position and word."""
 
     start: int
     end: int
@@ -42,14 +42,14 @@ class _Place(NamedTuple):
 
 
 def snippet(text: str, forms: Words, width: int = WIDTH) -> Snippet:
-    """Return the part of `text` that has most of the words, the first of equally good ones.
+    """Return the part of `text` with the most words of the query; the first of equally good ones.
 
     Parameters
     ----------
     text
-        Of the page.
+        The page's text.
     forms
-        Of each word of the query, as `QueryCandidates` has them.
+        The forms of each word of the query, as in `QueryCandidates`.
     width
         In characters.
 
@@ -74,7 +74,7 @@ def marked(text: str, forms: Words) -> Snippet:
 
 
 def _apart(marks: Iterable[Mark]) -> list[Mark]:
-    """Return marks joined where they overlap, as pairs of letters do.
+    """Return marks merged where they overlap, as pairs of letters do.
 
     >>> _apart([(0, 2), (1, 3), (5, 6)])
     [(0, 3), (5, 6)]
@@ -89,7 +89,7 @@ def _apart(marks: Iterable[Mark]) -> list[Mark]:
 
 
 def _some_places(text: str, forms: Words) -> list[_Place]:
-    """Return where words stand, in order: of each the first places, and of its other forms only where it is missing."""
+    """Return occurrences in order: the first few of each word, and of its other forms only if the word is missing."""
     lower = _lower(text, forms)
     found: list[_Place] = []
     for word, some in enumerate(forms):
@@ -102,7 +102,7 @@ def _some_places(text: str, forms: Words) -> list[_Place]:
 
 
 def _places(text: str, forms: Words) -> list[_Place]:
-    """Return all places of all forms of the words, in order."""
+    """Return all occurrences of all forms of the words, in order."""
     lower = _lower(text, forms)
     return sorted(
         place for word, some in enumerate(forms) for form in some for place in _of(lower, form, word, len(text))
@@ -110,10 +110,10 @@ def _places(text: str, forms: Words) -> list[_Place]:
 
 
 def _lower(text: str, forms: Words) -> str:
-    """Return a text in lower case, letter for letter, as far as these words need it.
+    """Return a text in lower case, character by character, as far as these words need it.
 
-    Where they are of ASCII, so are the letters that matter; the tables of all others would take five times as long. A
-    few letters have no lower case of the same length.
+    If the words are ASCII, only ASCII letters matter; full case tables would take five times as long. A few letters
+    have no lower case of the same length, and stay.
     """
     if not text.isascii() and all(form.word.isascii() for some in forms for form in some):
         return text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
@@ -122,7 +122,7 @@ def _lower(text: str, forms: Words) -> str:
 
 
 def _of(lower: str, form: Form, word: int, most: int) -> Iterable[_Place]:
-    if unsegmented(form.word):  # it stands within others
+    if unsegmented(form.word):  # it is part of another word
         found = islice(pattern(form.word).finditer(lower), most)
         yield from (_Place(one.start(), one.end(), word) for one in found)
         return
@@ -136,9 +136,10 @@ def _of(lower: str, form: Form, word: int, most: int) -> Iterable[_Place]:
 
 
 def _best(places: Sequence[_Place], weights: Sequence[int], width: int) -> tuple[int, int]:
-    """Return start and end of the place with which the window begins that has most words; zeros where there is none.
+    """Return start and end of the occurrence at which the window with most words begins; zeros without any.
 
-    A word counts once by its length, for longer words say more, and a little each time.
+    A word counts by its length the first time, because longer words are more specific, and a little for each
+    repetition.
     """
     counts = [0] * len(weights)
     best, best_worth, worth, last = (0, 0), -1, 0, 0
@@ -154,20 +155,20 @@ def _best(places: Sequence[_Place], weights: Sequence[int], width: int) -> tuple
 
 
 def _gain(counts: list[int], weights: Sequence[int], word: int, step: int) -> int:
-    """Count one more or one less of a word; return what that adds to the worth."""
+    """Add or remove one occurrence of a word; return the change of the window's value."""
     counts[word] += step
     appears = counts[word] == (1 if step > 0 else 0)
     return step * (1 + 8 * weights[word] * appears)
 
 
 def _part(text: str, first: int, first_end: int, width: int) -> tuple[int, int]:
-    """Return start and end of the part that is shown, given those of the word that it is shown for."""
+    """Return start and end of the part to show, given those of the occurrence to show."""
     start = _beginning(text, first, width // _LEAD)
     return start, _ending(text, start, max(start + width, first_end))
 
 
 def _beginning(text: str, first: int, lead: int) -> int:
-    """Return where to begin so that the place `first` is led up to: with a sentence if one begins there."""
+    """Return a start that gives context to the occurrence `first`: the start of a sentence if there is one."""
     least = max(first - lead, 0)
     if not least:
         return 0
@@ -179,7 +180,7 @@ def _beginning(text: str, first: int, lead: int) -> int:
 
 
 def _ending(text: str, start: int, end: int) -> int:
-    """Return where to end: after a whole word, if there is one."""
+    """Return an end after a whole word, if there is one."""
     if end >= len(text):
         return len(text)
     space = text.rfind(" ", start, end + 1)

@@ -1,4 +1,4 @@
-"""Words that the index has, for words that somebody began to type, or mistyped."""
+"""Completion and spelling correction with the words of the index."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 MOST_TERMS: Final = 3_000
 """Words that are compared with one that the index does not have: of all that begin alike the most frequent."""
 
-_SHORTEST: Final = 3  # letters of a word that may be mistyped
-_LONGEST: Final = 40  # letters; the index has no longer words
-_TWO_FROM: Final = 6  # letters of a word in which two slips are thought likely
+_SHORTEST: Final = 3  # minimum letters of a word to be corrected
+_LONGEST: Final = 40  # letters; the index contains no longer words
+_TWO_FROM: Final = 6  # minimum letters of a word for two typing errors
 _KEPT: Final = 5_000
 _PLAIN: Final = re.compile(r'(?<![\w:"-])\w+(?![\w:"])')
 """Words of a question that stand for themselves: not those of phrases, sites, languages, or what is left out."""
 
 
 class Spelling:
-    """Words of one state of the index.
+    """The words of one state of the index.
 
     Parameters
     ----------
     pages, anchors
-        Searchers of the pages, and of the links that lead to them.
+        Searchers of the pages, and of the links to them.
     forms
-        Finds other forms of words: one that has some is not mistyped.
+        Finds other forms of words: a word with other forms counts as correct.
     """
 
     def __init__(self, pages: tantivy.Searcher, anchors: tantivy.Searcher, forms: Forms) -> None:
@@ -41,18 +41,18 @@ class Spelling:
         self._known: dict[str, str] = {}
 
     def instead(self, text: str) -> str:
-        """Return a question with words of the index in place of those that it does not have; "" where it has all.
+        """Return a query with unknown words replaced by words of the index; "" if all are known.
 
         Parameters
         ----------
         text
-            As somebody typed it; what is no plain word stays.
+            As typed; anything but plain words stays.
         """
         found = _PLAIN.sub(lambda match: self.nearest(match.group()) or match.group(), text)
         return found if found != text else ""
 
     def nearest(self, word: str) -> str:
-        """Return the most frequent of the nearest words; "" where the index has the word, or none that is near."""
+        """Return the most frequent of the nearest words; "" if the word is in the index or none is near."""
         words = words_of(word)
         if len(words) != 1 or not _SHORTEST <= len(words[0]) <= _LONGEST or unsegmented(word) or word.isdecimal():
             return ""
@@ -64,7 +64,7 @@ class Spelling:
         return self._known[typed]
 
     def completions(self, begun: str, filter_query: tantivy.Query | None, most: int) -> list[str]:
-        """Return words that begin so, those of titles first, then the most frequent."""
+        """Return words with this prefix, those in titles first, then by frequency."""
         found: dict[str, None] = {}
         for field in (TITLE, BODY):
             terms = self._pages.terms_with_prefix(field, begun, filter_query, most + 1)

@@ -1,4 +1,4 @@
-"""The index library's failures, told as our own: what is damaged can be made again from the archive."""
+"""Translation of the index library's failures into our errors: a damaged index can be rebuilt from the archive."""
 
 import contextlib
 from collections.abc import Generator
@@ -11,11 +11,11 @@ _BUSY = "LockBusy"
 
 
 class IndexBusyError(StoreError):
-    """Another process writes to the index, which is therefore not damaged."""
+    """Another process is writing to the index, which is therefore not damaged."""
 
 
 def remedy(directory: Path | None) -> str:
-    """Return what to do about an index that cannot be used.
+    """Return what to do about an unusable index.
 
     >>> from pathlib import Path
     >>> remedy(Path("web/search"))
@@ -26,19 +26,19 @@ def remedy(directory: Path | None) -> str:
 
 @contextlib.contextmanager
 def told(directory: Path | None, doing: str) -> Generator[None]:
-    """Turn what goes wrong inside into a `StoreError` that says what to do next.
+    """Convert failures inside the context into a `StoreError` that says what to do next.
 
     Parameters
     ----------
     directory
-        Of the index; None where it is in memory.
+        The index's directory; None if it is in memory.
     doing
-        What is being done to it: "opened", "written to".
+        The operation: "opened" or "written to".
 
     Raises
     ------
     StoreError
-        The index is damaged, or in use; `NoRoomError` where the disk is full.
+        The index is damaged, or in use; `NoRoomError` if the disk is full.
     """
     try:
         yield
@@ -51,7 +51,7 @@ def told(directory: Path | None, doing: str) -> Generator[None]:
 
 
 def _panicked(error: BaseException) -> bool:
-    """Whether the library gave up on a damaged file; its exception is no `Exception`, and has no name to import."""
+    """Return whether the library panicked on a damaged file; its exception is no `Exception` and not importable."""
     return type(error).__name__ == "PanicException"
 
 

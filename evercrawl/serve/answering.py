@@ -1,4 +1,4 @@
-"""The process beside a crawl that answers the command line's questions, without a server and its pages."""
+"""Helper process that answers the command line's queries for a crawl, without a web server."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _LOOK_S: Final = 1.0
 
 
 async def answer(directory: Path, alive: int, idle_s: float = IDLE_S) -> None:
-    """Answer questions until the crawl ends or nobody has asked for a while.
+    """Answer queries until the crawl ends or none has come for a while.
 
     Parameters
     ----------
     directory
-        Of the crawl.
+        The crawl's directory.
     alive
-        Descriptor of a pipe that the crawl closes when it ends, however it ends.
+        Descriptor of a pipe that is closed when the crawl ends, however it ends.
     idle_s
-        How long it stays when nobody asks.
+        Idle time after which it ends.
 
     Raises
     ------
@@ -37,7 +37,7 @@ async def answer(directory: Path, alive: int, idle_s: float = IDLE_S) -> None:
     """
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
-    loop.add_reader(alive, ended.set)  # nothing is ever written there
+    loop.add_reader(alive, ended.set)  # nothing is ever written to it
     replica = await asyncio.to_thread(CrawlReplica, directory)
     line = QuestionLine(replica)
     try:
@@ -55,11 +55,11 @@ async def answer(directory: Path, alive: int, idle_s: float = IDLE_S) -> None:
 
 
 def main() -> int:
-    """Answer questions about the directory that is the one argument."""
+    """Answer queries about the directory given as the only argument."""
     os.nice(_NICE)
     try:
         asyncio.run(answer(Path(sys.argv[1]), sys.stdin.fileno()))
-    except EvercrawlError:  # who asks opens the directory, and is told there
+    except EvercrawlError:  # the client then opens the directory itself, and gets the error
         return 1
     return 0
 

@@ -1,4 +1,4 @@
-"""The server put together: its paths, the guard before them, and what is opened and closed with it."""
+"""The server's application: its routes, the guard before them, and the resources it opens and closes."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ _PACKED_LEVEL: Final = 4
 def app(
     directory: Path, token: str, hosts: frozenset[str] = frozenset(), public: str = "", *, record: bool = True
 ) -> Starlette:
-    """Return the server of the crawl in `directory`.
+    """Return the server application of the crawl in `directory`.
 
     Parameters
     ----------
     directory
-        Of the crawl; it may run.
+        The crawl's directory; the crawl may be running.
     token, hosts, public
-        As of `RequestGuard`.
+        As for `RequestGuard`.
     record
-        Whether what was searched for, seen and opened is recorded.
+        Whether to record searches, results seen and pages opened.
 
     Raises
     ------
@@ -122,13 +122,13 @@ _API: Final = [
 
 
 class _Counting:
-    """Counts what was answered, by the path as it is declared."""
+    """Counts responses by path template."""
 
     def __init__(self, app: ASGIApp, counts: dict[tuple[str, int], int]) -> None:
         self._app, self._counts = app, counts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and count it."""
+        """Pass a request on, and count its response."""
 
         async def counted(message: Message) -> None:
             if message["type"] == "http.response.start":

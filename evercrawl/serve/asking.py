@@ -1,4 +1,4 @@
-"""Parameters of a request, read by name: what is not known is refused, and so is what is out of bounds."""
+"""Parameters of a request by name, rejecting unknown ones and values out of bounds."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ MOST_S: Final = 1e9
 
 
 class Parameters:
-    """The query of a request.
+    """The query parameters of a request.
 
     Parameters
     ----------
     request
-        What was asked.
+        The request.
     names
-        The parameters there are.
+        The valid parameters.
 
     Raises
     ------
     RequestError
-        There is another, or one twice.
+        An unknown or repeated parameter was given.
     """
 
     def __init__(self, request: Request, *names: str) -> None:
@@ -79,7 +79,7 @@ class Parameters:
         return value
 
     def duration(self, name: str) -> float | None:
-        """Return a duration, s; None where none is given."""
+        """Return a duration in seconds; None if it is not given."""
         raw, kind = self._values.get(name), values.duration()
         if not raw:
             return None
@@ -92,7 +92,7 @@ class Parameters:
         return found
 
     def choice(self, name: str, choices: Sequence[T]) -> T:
-        """Return one of some texts; the first by default."""
+        """Return one of some texts, by default the first."""
         value = self._values.get(name, choices[0])
         for each in choices:
             if value == each:
@@ -101,7 +101,7 @@ class Parameters:
 
 
 def answer(fields: Mapping[str, object], token: str, status: int = 200, **headers: str) -> Response:
-    """Return a JSON response; instants as everywhere, and how much of the journal it rests on."""
+    """Return a JSON response with instants in the usual form, and the journal sequence it is based on."""
     return Response(
         msgspec.json.encode(dated(fields), enc_hook=_plainly),
         status,
@@ -111,7 +111,7 @@ def answer(fields: Mapping[str, object], token: str, status: int = 200, **header
 
 
 def _plainly(value: Any) -> Any:
-    """Return what numpy made as Python's own."""
+    """Return a numpy value as Python's own type."""
     if hasattr(value, "item"):
         return value.item()
     raise NotImplementedError(f"no JSON for {type(value)}")

@@ -1,4 +1,4 @@
-"""Retrievals and clicks of the search, written to the file of usage: each once, and on disk before it is answered."""
+"""Recording of search usage: results seen and pages opened, each once, on disk before the response."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ MOST_WAITING: Final = 5_000
 """Lines that wait to be written; who comes later is asked to come again."""
 MOST_BYTES: Final = 256 << 20
 """Of the file, beyond which the server adds nothing to it."""
-_REMEMBERED: Final = 200_000  # lines that are known to be there; some 150 bytes each
+_REMEMBERED: Final = 200_000  # lines known to be on disk; about 150 bytes each
 
 
 class UsageRecorder:
-    """Records what was seen and opened; used from one event loop, writes in a thread.
+    """Records results seen and pages opened; used from one event loop, writes in a thread.
 
     Parameters
     ----------
     directory
-        Of the crawl.
+        The crawl's directory.
 
     Attributes
     ----------
     recorded, failed
-        Lines that were written, and those that could not be.
+        Number of lines written, and of those that could not be.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -49,12 +49,12 @@ class UsageRecorder:
         self.recorded = self.failed = 0
 
     def begin(self) -> None:
-        """Begin to write, in the running loop."""
+        """Start writing, in the running loop."""
         self._recalled = asyncio.create_task(self._recall())
         self._task = asyncio.create_task(self._write())
 
     async def end(self) -> None:
-        """Write what waits, and end."""
+        """Write pending lines, and stop."""
         if self._task is not None:
             if self._beside:
                 await asyncio.wait(self._beside, timeout=1.0)
@@ -63,12 +63,12 @@ class UsageRecorder:
             await self._task
 
     async def retrieved(self, answer: AnswerTicket) -> None:
-        """Record that an answer was seen; return when it is on disk.
+        """Record that results were seen; return when it is on disk.
 
         Raises
         ------
         RequestError
-            Too many wait.
+            Too many lines are pending.
         NoRoomError, StoreError
             It could not be written.
         """
@@ -77,19 +77,19 @@ class UsageRecorder:
         )
 
     async def clicked(self, hit: HitTicket, answer: AnswerTicket | None = None) -> None:
-        """Record that a page was opened, and with it that its answer was seen; return when both are on disk.
+        """Record that a page was opened, and that its results were seen; return when both are on disk.
 
         Parameters
         ----------
         hit
             The page.
         answer
-            The answer; without it one that is not recorded yet counts as having shown this page.
+            The results; without them, results not recorded yet count as having shown this page.
 
         Raises
         ------
         RequestError, NoRoomError, StoreError
-            As of `retrieved`.
+            As for `retrieved`.
         """
         if answer is None or answer.id != hit.id:
             answer = AnswerTicket(hit.id, hit.at, hit.query, hit.place, (hit.url,))
@@ -97,7 +97,7 @@ class UsageRecorder:
         await asyncio.gather(self.retrieved(answer), self._record(_click(hit.id, hit.place), click))
 
     def beside(self, recording: Coroutine[Any, Any, None]) -> None:
-        """Record without waiting for it; what fails is counted."""
+        """Record in the background; failures are counted."""
 
         async def quietly() -> None:
             with contextlib.suppress(RequestError, StoreError):
@@ -119,7 +119,7 @@ class UsageRecorder:
             self.failed += 1
             raise RequestError(503, "too much waits to be recorded; ask again in a second", retry_after="1")
         future = self._seen[key] = asyncio.get_running_loop().create_future()
-        future.add_done_callback(lambda done: done.exception())  # it is told to whoever waits; nobody may
+        future.add_done_callback(lambda done: done.exception())  # the exception is passed to waiters; there may be none
         self._waiting.append((key, question, future))
         self._wake.set()
         await asyncio.shield(future)
@@ -140,7 +140,7 @@ class UsageRecorder:
         trouble: Exception | None = None
         try:
             await asyncio.to_thread(self._add, [question for _, question, _ in batch])
-        except Exception as error:  # whatever it is, whoever waits is told, and the next batch is tried
+        except Exception as error:  # any exception is passed to the waiters, and the next batch is tried
             trouble = error
         for key, _, future in batch:
             if trouble is None:
@@ -161,7 +161,7 @@ class UsageRecorder:
         self._writer.add(questions, once=False)
 
     async def _recall(self) -> None:
-        """Take in what is on disk already of tickets that are not over."""
+        """Load the lines on disk that belong to valid tickets."""
         for key in await asyncio.to_thread(self._keys):
             self._seen[key] = None
 
@@ -179,7 +179,7 @@ def _click(id_: str, place: int) -> str:
 
 
 def prefetched(headers: Mapping[str, str]) -> bool:
-    """Whether a browser asks before anybody wants to see the answer.
+    """Return whether a browser requests the page before the user wants to see it.
 
     Examples
     --------
@@ -190,5 +190,5 @@ def prefetched(headers: Mapping[str, str]) -> bool:
 
 
 def entered(headers: Mapping[str, str]) -> bool:
-    """Whether somebody entered a question: a browser says that a person caused the request."""
+    """Return whether a user entered the query: the browser says that a person caused the request."""
     return headers.get("sec-fetch-user") == "?1" and not prefetched(headers)

@@ -1,4 +1,4 @@
-"""Connections that nobody needs: those that say nothing are closed, and one address gets so many and no more."""
+"""Limits on connections: idle ones are closed, and each address may have a limited number."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ OF_ADDRESS: Final = 500
 
 
 def bounded(most: int = OF_ADDRESS) -> type[HttpToolsProtocol]:
-    """Return the protocol of a server, whose connections are counted by address.
+    """Return the server protocol with a limit on connections per address.
 
     Parameters
     ----------
     most
-        Connections of one address.
+        Maximum connections of one address.
     """
     counts = Counter[str]()
 
     class BoundedConnection(HttpToolsProtocol):
-        """A connection that is closed where its address has too many, or where no request comes in time."""
+        """A connection closed if its address has too many, or if no request arrives in time."""
 
         counted = ""
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            """Take a new connection, or close it."""
+            """Accept a new connection, or close it."""
             super().connection_made(transport)
             address = self.client[0] if self.client else ""
             if address and counts[address] >= most:
@@ -40,7 +40,7 @@ def bounded(most: int = OF_ADDRESS) -> type[HttpToolsProtocol]:
             self.timeout_keep_alive_task = loop.call_later(self.timeout_keep_alive, self.timeout_keep_alive_handler)
 
         def connection_lost(self, exc: Exception | None) -> None:
-            """Note that there is one less."""
+            """Decrement the count."""
             super().connection_lost(exc)
             self._unset_keepalive_if_required()
             counts[self.counted] -= 1

@@ -1,4 +1,4 @@
-"""What the parts of the server share, and how a question is asked of the replica without holding up the others."""
+"""The server's shared components, and access to the replica without blocking the event loop."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ ANSWER_S: Final = 2.0
 
 @dataclass(slots=True)
 class ServerParts:
-    """What requests are answered from.
+    """The components that requests are answered from.
 
     Attributes
     ----------
     replica
         The crawl, followed.
     live
-        What tells browsers what is new.
+        Sends updates to browsers.
     heavy
-        What takes seconds of work.
+        Answers queries that take seconds.
     tickets
-        Makes the tickets of what the search shows.
+        Issues tickets for search results.
     recorder
-        Writes what was seen and opened; None where nothing is recorded.
+        Records results seen and pages opened; None if nothing is recorded.
     use
-        How pages are used.
+        Usage counts of pages.
     counts
-        Requests answered, by path template and status.
+        Responses by path template and status.
     """
 
     replica: CrawlReplica
@@ -61,7 +61,7 @@ class ServerParts:
     _asking: threading.Lock = field(default_factory=threading.Lock)
 
     def progress(self) -> dict[str, Any] | None:
-        """Return what the running crawl said of itself within the last half second; None where none answers."""
+        """Return the running crawl's report of the last half second; None if no crawl responds."""
         with self._asking:
             if time.monotonic() > self._told[0] + PROGRESS_S:
                 told = ask(self.replica.directory, {"ask": "progress"}, ANSWER_S)
@@ -70,7 +70,7 @@ class ServerParts:
 
 
 def on_replica(ask: Callable[[ServerParts, Request], Response]) -> Callable[[Request], Awaitable[Response]]:
-    """Return an endpoint that runs `ask` in a thread, where it may wait for what the replica takes in."""
+    """Return an endpoint that runs `ask` in a thread, where it may wait for the replica's lock."""
 
     @functools.wraps(ask)
     async def endpoint(request: Request) -> Response:
@@ -81,12 +81,12 @@ def on_replica(ask: Callable[[ServerParts, Request], Response]) -> Callable[[Req
 
 
 def wanted_url(raw: str) -> str:
-    """Return a URL that was asked about, normalised.
+    """Return the URL of a request, normalised.
 
     Raises
     ------
     RequestError
-        It is none.
+        It is not a URL.
     """
     from evercrawl.parse.urls import normalise
 

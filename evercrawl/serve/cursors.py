@@ -1,4 +1,4 @@
-"""Cursors: where a list goes on behind the last line that was told, opaque to whoever holds them."""
+"""Cursors: opaque positions in lists, by which a client requests the next page of results."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _ASKED_BYTES: Final = 6
 
 
 class ListPlace(msgspec.Struct, array_like=True, frozen=True):
-    """A place in a list: behind a line.
+    """A position in a list: after a line.
 
     Attributes
     ----------
     crawl, asked
-        The crawl, and what was asked of it, both shortened: a cursor is of no use elsewhere.
+        The crawl, and the query, both shortened: a cursor is invalid for any other.
     sequence
-        How many events the answer rested on.
+        Number of events that the response is based on.
     told
-        How many lines there were up to here.
+        Number of lines returned so far.
     key, name
-        By what the list is ordered, of that line, and what tells lines apart whose key is the same.
+        The line's sort key, and its name as a tie-breaker.
     """
 
     crawl: str
@@ -45,24 +45,24 @@ class ListPlace(msgspec.Struct, array_like=True, frozen=True):
 
 
 class ListCursors:
-    """Reads the cursor of a request, and writes that of its answer.
+    """Parses the cursor of a request, and creates that of its response.
 
-    A list is ordered by the values of now, so a cursor keeps the value of its line and not its rank: lines whose value
-    stays are told once, whatever happened before them.
+    Lists are ordered by current values, so a cursor contains the value of its line and not its rank: lines whose
+    value stays are returned once, whatever changes before them.
 
     Parameters
     ----------
     replica
         The crawl.
     given
-        The request's parameters, among which is `CURSOR`.
+        The request's parameters, including `CURSOR`.
     asked
-        What else the order and the choice of the lines depend on.
+        The other parameters that affect order and selection of the lines.
 
     Raises
     ------
     RequestError
-        The cursor is none, or of another list.
+        The cursor is invalid, or of another list.
     """
 
     def __init__(self, replica: CrawlReplica, given: Parameters, *asked: object) -> None:
@@ -73,22 +73,22 @@ class ListCursors:
 
     @property
     def told(self) -> int:
-        """How many lines were told before."""
+        """Number of lines already returned."""
         return self._place.told if self._place is not None else 0
 
     @property
     def number(self) -> tuple[float, int] | None:
-        """Key and number of the last line; None at the begin."""
+        """Key and number of the last line; None at the start."""
         place = self._place
         return None if place is None else (place.key, place.name if isinstance(place.name, int) else 0)
 
     @property
     def text(self) -> tuple[float, str] | None:
-        """Key and name of the last line; None at the begin."""
+        """Key and name of the last line; None at the start."""
         return None if self._place is None else (self._place.key, str(self._place.name))
 
     def behind(self, lines: int, key: float, name: int | str) -> str:
-        """Return the cursor behind the last of so many lines of an answer."""
+        """Return the cursor after the last line of a response."""
         place = ListPlace(self._crawl, self._asked, self._sequence, self.told + lines, key, name)
         return base64.urlsafe_b64encode(msgspec.msgpack.encode(place)).rstrip(b"=").decode("ascii")
 

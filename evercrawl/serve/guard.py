@@ -1,4 +1,4 @@
-"""Who may ask for what: names of this server, the token, origins, the size and the number of requests."""
+"""Access control: host names, the token, origins, and limits on the size and rate of requests."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ HEADERS: Final = {
 
 
 def token_of(directory: Path) -> str:
-    """Return the token that writes need, which `directory` keeps for its owner alone; made where there is none.
+    """Return the token required for writes, stored in `directory` for its owner alone; created if missing.
 
-    In a directory that cannot be written to it holds for this run only.
+    If the directory is not writable, it is valid for this run only.
 
     Raises
     ------
     ConfigError
-        Others can read it, or it is somebody else's.
+        Others can read it, or it belongs to another user.
     """
     file = directory / TOKEN_FILE
     try:
@@ -78,18 +78,18 @@ def token_of(directory: Path) -> str:
 
 
 class RequestGuard:
-    """Refuses what should not be asked, before anything is done for it, and adds the headers that browsers obey.
+    """Rejects invalid requests before any work is done, and adds security headers to responses.
 
     Parameters
     ----------
     app
-        What answers.
+        The application.
     token
-        That writes need, and reads beyond loopback.
+        The token required for writes, and for reads from beyond loopback.
     hosts
-        Names that the server answers to, without port; an address literal of loopback is one always.
+        Host names accepted, without port; loopback addresses are always accepted.
     public
-        Whether reads need a token too: "" for all of them from beyond loopback, "search" for all but the search.
+        Which reads need the token: "" for all from beyond loopback, "search" for all but the search.
     """
 
     def __init__(self, app: ASGIApp, token: str, hosts: frozenset[str], public: str = "") -> None:
@@ -128,7 +128,7 @@ class RequestGuard:
         await self._app(scope, receive_bounded, send_guarded)
 
     def _judge(self, scope: Scope, headers: Headers) -> tuple[int, str, dict[str, str]] | None:
-        """Return status, sentence and headers where a request is refused; None where it may pass."""
+        """Return status, message and headers of a rejection; None if the request may pass."""
         host, method, path = _name(headers.get("host", "")), scope["method"], str(scope["path"])
         if host not in self._hosts and not _is_loopback(host):
             return 421, "this server does not go by that name; name it with --host-name when it is started", {}
@@ -159,12 +159,12 @@ class RequestGuard:
         return None
 
     def _knows(self, headers: Headers) -> bool:
-        """Whether a request carries the token."""
+        """Return whether a request carries the token."""
         kind, _, given = headers.get("authorization", "").partition(" ")
         return kind.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), self._token)
 
     def _take(self, client: str) -> float:
-        """Count a request of an address; return how long it has to wait (s), 0 where it need not."""
+        """Count a request of an address; return the time it has to wait in seconds, 0 for none."""
         now = time.monotonic()
         left, at = self._buckets.pop(client, (BURST, now))
         left = min(left + (now - at) * PER_S, BURST)
@@ -175,7 +175,7 @@ class RequestGuard:
 
 
 def _is_foreign(headers: Headers) -> bool:
-    """Whether a browser sends a request for a page of another site."""
+    """Return whether a browser sends the request for a page of another site."""
     origin = headers.get("origin", "")
     return _is_fetched(headers) or (bool(origin) and origin.partition("://")[2] != headers.get("host"))
 

@@ -1,4 +1,4 @@
-"""Questions that take seconds of work: a process of its own answers each, so that nobody else waits for it."""
+"""Queries that take seconds, each answered in a process of its own so that others do not wait."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ PATIENCE_S: Final = 1.0
 KEPT_S: Final = 60.0
 """How long an answer serves while the crawl goes on."""
 _LONGEST_S: Final = 600.0
-_WAITING: Final = 4  # questions at once; more are refused
+_WAITING: Final = 4  # concurrent queries; more are rejected
 _KEPT: Final = 64  # answers
 _NICE: Final = 10
 
 
 class _Told(NamedTuple):
-    """An answer, or why there is none; how much of the journal there was when it was asked for; when it was made."""
+    """An answer or error; the journal sequence at its request; the time it was made."""
 
     fields: dict[str, Any]
     trouble: str
@@ -41,17 +41,17 @@ class _Told(NamedTuple):
 
 
 def verb_lists(words: Sequence[str]) -> bool:
-    """Whether a verb prints an object a line, which an answer has as `rows`."""
+    """Return whether a verb prints one object per line, which a response returns as `rows`."""
     return words[0] in ("top", "changes", "suspects")
 
 
 class HeavyQuestions:
-    """Asks `evercrawl VERB --json` in a child process of low priority, one at a time, and each question once at a time.
+    """Runs `evercrawl VERB --json` in a low-priority child process, one at a time, sharing equal queries.
 
     Parameters
     ----------
     directory
-        Of the crawl.
+        The crawl's directory.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -61,19 +61,19 @@ class HeavyQuestions:
         self._turn = asyncio.Semaphore(1)
 
     async def ask(self, sequence: int, verb: str, *options: str) -> dict[str, Any] | None:
-        """Return the answer; None where it is not there yet.
+        """Return the answer; None if it is not ready yet.
 
         Parameters
         ----------
         sequence
-            How much of the journal there is: while that stays, so does the answer.
+            The journal's sequence: the answer is cached until it changes.
         verb, options
             Of the command line.
 
         Raises
         ------
         RequestError
-            There is none, or too much is being asked at once.
+            The query failed, or there are too many at once.
         """
         key = (verb, *options)
         told = self._told.get(key)
@@ -90,7 +90,7 @@ class HeavyQuestions:
         return task.result().given()
 
     async def close(self) -> None:
-        """End what is being asked."""
+        """Stop the running queries."""
         tasks = list(self._asking.values())
         for task in tasks:
             task.cancel()
@@ -109,7 +109,7 @@ class HeavyQuestions:
         return told
 
     async def _run(self, key: tuple[str, ...]) -> tuple[dict[str, Any], str]:
-        """Return the answer of a child, or what it says is wrong."""
+        """Return the output of a child process, or its error."""
         child = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "evercrawl", *key, "--json", "--dir", str(self._directory),
             stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,

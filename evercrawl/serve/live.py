@@ -1,4 +1,4 @@
-"""What is new, told to every browser that listens: server-sent events, at most four a second."""
+"""Updates to all connected browsers: server-sent events, at most four per second."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ LISTENERS: Final = 200
 """Streams at once; who comes later is asked to come again."""
 EVERY_S: Final = 0.25
 HEARTBEAT_S: Final = 15.0
-_BEHIND: Final = 8  # events a slow reader may be behind; then it is dropped, and connects anew
+_BEHIND: Final = 8  # backlog of a slow reader, in events; beyond that it is dropped, and reconnects
 
 
 class Live:
-    """Passes on what the replica's thread tells, to streams in the event loop."""
+    """Passes updates from the replica's thread to streams in the event loop."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -28,26 +28,26 @@ class Live:
         self._gather: Any = None
 
     def begin(self, gather: Any) -> None:
-        """Take the running loop; `gather` returns the fields of an event after another, in a thread."""
+        """Start in the running loop; `gather` returns the fields of an event after another, in a thread."""
         self._loop, self._gather = asyncio.get_running_loop(), gather
 
     def told(self, events: int) -> None:
-        """Note that something is new; from any thread."""
+        """Note an update; may be called from any thread."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._later)
 
     @property
     def crowded(self) -> bool:
-        """Whether nobody else may listen."""
+        """Whether the maximum number of streams is reached."""
         return len(self._queues) >= LISTENERS
 
     async def stream(self, after: int = -1) -> AsyncIterator[bytes]:
-        """Yield the events as bytes, with a heartbeat where nothing happens.
+        """Yield the events as bytes, with heartbeats when there are none.
 
         Parameters
         ----------
         after
-            How many events of the journal a stream that broke off had come to: the first event has what came since.
+            Number of journal events that an interrupted stream had received: the first event contains those since.
         """
         queue: asyncio.Queue[bytes | None] = asyncio.Queue(_BEHIND)
         self._queues.add(queue)
@@ -92,7 +92,7 @@ class Live:
         self._queues.discard(queue)
 
     async def _event(self, after: int) -> tuple[bytes, int]:
-        """Return an event with the visits after one, and up to which it reaches."""
+        """Return an event with the visits after a sequence number, and the number it reaches."""
         fields = await asyncio.to_thread(self._gather, after)
         data = msgspec.json.encode(dated(fields))
         return b"id: %b\nevent: state\ndata: %b\n\n" % (fields["token"].encode(), data), fields["sequence"]

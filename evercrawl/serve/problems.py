@@ -1,4 +1,4 @@
-"""What went wrong with a request, as RFC 9457 has it: a title, a sentence that says what to do, a status."""
+"""Error responses by RFC 9457: a title, a sentence that says what to do, a status."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class RequestError(Exception):
     status
         Of the response.
     detail
-        A sentence that says what is wrong, and what to do.
+        A sentence that says what is wrong and what to do.
     """
 
     def __init__(self, status: int, detail: str, **headers: str) -> None:
@@ -32,20 +32,20 @@ class RequestError(Exception):
 
 
 def problem(status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
-    """Return the response for a request that cannot be answered."""
+    """Return the error response."""
     body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail}
     return Response(msgspec.json.encode(body), status, headers, MEDIA_TYPE)
 
 
 async def on_problem(request: Request, error: Exception) -> Response:
-    """Answer with a `RequestError`."""
+    """Return the response for a `RequestError`."""
     assert isinstance(error, RequestError)
     headers = {name.replace("_", "-"): value for name, value in error.headers.items()}
     return problem(error.status, error.detail, headers)
 
 
 async def on_http(request: Request, error: Exception) -> Response:
-    """Answer with what the router found wrong."""
+    """Return the response for an error of the router."""
     assert isinstance(error, HTTPException)
     detail = {
         404: f"there is no {request.url.path} here; / shows the crawl, /openapi.json lists what programs may ask",
@@ -55,7 +55,7 @@ async def on_http(request: Request, error: Exception) -> Response:
 
 
 async def on_trouble(request: Request, error: Exception) -> Response:
-    """Answer with what is wrong with the crawl, or with what was asked of it."""
+    """Return the response for a problem with the crawl or with the request."""
     assert isinstance(error, EvercrawlError)
     again = {"retry-after": "2"} if isinstance(error, NotReadyError) else None
     return problem(400 if isinstance(error, ConfigError) else 503, str(error), again)

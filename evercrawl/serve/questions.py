@@ -1,4 +1,4 @@
-"""The command line's questions, answered from the replica over a Unix socket: nobody opens the crawl for them."""
+"""The command line's queries, answered from the replica over a Unix socket, without opening the crawl again."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from evercrawl.store.live_line import peer_uid, welcome
 
 MOST: Final = 16
 """Questions at a time; who comes later opens the directory."""
-_ASKING_S: Final = 5.0  # that an asker may take to ask, or to read an answer
+_ASKING_S: Final = 5.0  # limit for a client to send a query, or to read the answer
 
 
 class QuestionLine:
-    """Answers over the socket of one directory; where another server has it already, that goes on answering.
+    """Serves the socket of one directory; if another server has it already, that one continues.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class QuestionLine:
     Attributes
     ----------
     answered
-        How many questions were.
+        Number of queries answered.
     """
 
     def __init__(self, replica: CrawlReplica) -> None:
@@ -51,7 +51,7 @@ class QuestionLine:
         self._asking = self.answered = 0
 
     async def open(self) -> None:
-        """Begin to listen, where that is possible."""
+        """Start listening, if possible."""
         with contextlib.suppress(OSError):
             listening = bound(self._replica.directory, NAME)
             if listening is not None:
@@ -59,11 +59,11 @@ class QuestionLine:
 
     @property
     def open_here(self) -> bool:
-        """Whether it listens."""
+        """Whether it is listening."""
         return self._server is not None
 
     async def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         if self._server is not None:
             self._server.close()
             removed(self._replica.directory, NAME)
@@ -84,7 +84,7 @@ class QuestionLine:
                 writer.write(told)
                 await asyncio.wait_for(writer.drain(), _ASKING_S)
         except (OSError, EvercrawlError, msgspec.MsgspecError, TypeError, TimeoutError, asyncio.IncompleteReadError):
-            pass  # who gets no answer opens the directory, and is told there what is wrong
+            pass  # a client without an answer opens the directory itself, and gets the error
         finally:
             self._asking -= 1
             writer.close()

@@ -1,4 +1,4 @@
-"""The crawl in the server's memory: one thread follows the journal and renews what is believed; requests ask it."""
+"""The server's in-memory replica of the crawl: a thread follows the journal and renews the view; requests read it."""
 
 from __future__ import annotations
 
@@ -41,35 +41,35 @@ EVERY_S: Final = 0.1
 VIEW_EVERY_S: Final = 1.0
 LONG_BYTES: Final = 2 << 20
 """Of a journal: to read as much takes some tenths of a second."""
-_RARE: Final = 32  # answers that are kept from one view to the next
+_RARE: Final = 32  # answers kept from one view to the next
 _CATCH_UP_S: Final = 0.5
 _POLL_S: Final = 0.002
-_PATIENCE_S: Final = 2.0  # with derived files that are being made
+_PATIENCE_S: Final = 2.0  # while derived files are being built
 _NICE: Final = 10
-_DRAWN: Final = 128  # pages whose next visits are announced with each view
+_DRAWN: Final = 128  # pages whose next visits are predicted with each view
 _HORIZON_S: Final = 3600.0
-_SHARE: Final = 0.05  # of the time goes into new views at most
+_SHARE: Final = 0.05  # maximum share of time spent on new views
 
 
 class CrawlReplica:
-    """A crawl directory, followed.
+    """A followed crawl directory.
 
-    Requests take what they read from `reading`, any number at a time. What is taken in of the journal comes between
-    them, a few milliseconds at a time; a crawl that has to be opened anew is opened beside, and views are made beside.
+    Any number of requests read concurrently in `reading`. New events are folded between reads, for a few milliseconds
+    at a time; reopening a crawl and building views happen without blocking readers.
 
     Parameters
     ----------
     directory
         Of the crawl.
     told
-        Called in the replica's thread, with how many events were taken in, after each turn that took in some.
+        Called in the replica's thread with the number of new events, after each turn that had some.
 
     Attributes
     ----------
     trouble
-        Why the directory cannot be followed now; "" where it can.
+        Why the directory cannot be followed now; "" if it can.
     behind_s
-        How long the last turn that took in events took.
+        Duration of the last turn with new events.
 
     Raises
     ------
@@ -95,7 +95,7 @@ class CrawlReplica:
         self._viewed_at, self._took_s = time.monotonic(), 0.0
         self._search: Search | None = None
         self._derived: Derived | None = None
-        self._asking_search, self._asking_derived = threading.RLock(), threading.RLock()  # each has one reader
+        self._asking_search, self._asking_derived = threading.RLock(), threading.RLock()  # each has a single reader
         self._preparing = threading.Thread(target=self._prepare, name="derived", daemon=True)
         self._prepared = threading.Event()
         self._kept: dict[str, tuple[View, float, object]] = {}
@@ -107,12 +107,12 @@ class CrawlReplica:
         self._thread = threading.Thread(target=self._run, name="replica", daemon=True)
 
     def start(self) -> None:
-        """Begin to follow."""
+        """Start following."""
         self._thread.start()
         self._preparing.start()
 
     def close(self) -> None:
-        """End the thread and let the directory go."""
+        """Stop the thread and close the directory."""
         self._stop.set()
         self._hurry.set()
         if self._thread.is_alive():
@@ -125,7 +125,7 @@ class CrawlReplica:
 
     @property
     def sequence(self) -> int:
-        """How many events have been taken in."""
+        """Number of events folded."""
         return self._follower.sequence
 
     @property
@@ -135,13 +135,13 @@ class CrawlReplica:
 
     @property
     def token(self) -> str:
-        """What says on how much of the crawl an answer given now rests."""
-        from evercrawl.serve import sequences  # which needs the server's libraries
+        """The token for the part of the crawl that an answer given now is based on."""
+        from evercrawl.serve import sequences  # imported late: it needs the server's libraries
 
         return sequences.written(self.crawl, self.sequence)
 
     def catch_up(self) -> None:
-        """Return once what the journal holds now was taken in; a write that is not whole yet is not waited for long."""
+        """Return once the journal's present events are folded; waits only briefly for an unfinished write."""
         end, until = segments(self._follower.partition.disk)[-1].end, time.monotonic() + _CATCH_UP_S
         while self._follower.partition.journal.position < end and time.monotonic() < until:
             self._hurry.set()
@@ -149,17 +149,17 @@ class CrawlReplica:
 
     @property
     def is_long(self) -> bool:
-        """Whether the journal takes long to be read from its beginning."""
+        """Whether reading the whole journal takes long."""
         return self._follower.partition.journal.position > LONG_BYTES
 
     @property
     def running(self) -> bool:
-        """Whether a crawl runs in the directory."""
+        """Whether a crawl is running in the directory."""
         return holder(self.directory) is not None
 
     @contextmanager
     def reading(self) -> Generator[View]:
-        """Give the newest view, at the present instant; nothing is taken in for as long as the context lasts."""
+        """Yield the newest view at the present instant; no events are folded while the context lasts."""
         with self._lock.reading():
             view = self._view
             view.now = max(time.time(), view.state.last_at())
@@ -167,7 +167,7 @@ class CrawlReplica:
 
     @contextmanager
     def searching(self) -> Generator[Search]:
-        """Give the open search.
+        """Yield the open search.
 
         Raises
         ------
@@ -181,12 +181,12 @@ class CrawlReplica:
 
     @contextmanager
     def derived(self) -> Generator[tuple[View, Derived]]:
-        """Give the newest view, and the derived files up to what was taken in, for as long as the context lasts.
+        """Yield the newest view, and the derived files up to its last event, while the context lasts.
 
         Raises
         ------
         NotReadyError
-            They are being made, which takes a while the first time.
+            They are being built, which takes a while the first time.
         StoreError
             The journal is damaged, or nothing can be written.
         """
@@ -200,7 +200,7 @@ class CrawlReplica:
             yield view, self._derived
 
     def _new_derived(self) -> Derived:
-        """Return the derived files, made or opened."""
+        """Return the derived files, built or opened."""
         made = Derived(self._follower.partition)
         try:
             return made.current()
@@ -209,7 +209,7 @@ class CrawlReplica:
             raise
 
     def _prepare(self) -> None:
-        """Have the derived files made beside, so that no request waits for that."""
+        """Build the derived files in the background, so that no request waits for them."""
         try:
             if self.is_long:
                 self._prepare_in_child()
@@ -223,7 +223,7 @@ class CrawlReplica:
         self._prepared.set()
 
     def _forget(self) -> None:
-        """Close what was made from the state that was opened before."""
+        """Close everything made from a former state."""
         if self._search is not None:
             self._search.close()
             self._search = None
@@ -232,7 +232,7 @@ class CrawlReplica:
             self._derived = None
 
     def recent(self, after: int = -1, site: str = "") -> list[tuple[int, dict[str, object]]]:
-        """Return the last visits, the oldest first: number of the event, and the visit as fields; of a site alone."""
+        """Return the last visits, the oldest first: event number and visit as fields; optionally of one site."""
         with self._lock.reading():
             state = self._follower.partition.state
             kept = [(number, visit) for number, visit in self._follower.recent if number > after]
@@ -249,7 +249,7 @@ class CrawlReplica:
             ]  # fmt: skip
 
     def once(self, name: str, make: Callable[[View], T], lasts_s: float = math.inf) -> T:
-        """Return what `make` gives for the newest view, made once for each view, and anew once it is `lasts_s` old."""
+        """Return `make` of the newest view, computed once per view, and again once it is `lasts_s` old."""
         with self.reading() as view, self._making.setdefault(name, threading.Lock()):
             kept = self._kept.get(name)
             if kept is None or kept[0] is not view or not kept[1] <= view.now < kept[1] + lasts_s:
@@ -257,7 +257,7 @@ class CrawlReplica:
             return kept[2]  # type: ignore[return-value]
 
     def rarely(self, name: str, make: Callable[[View], T], lasts_s: float) -> T:
-        """Return what `make` gave for a view that was the newest at most `lasts_s` ago."""
+        """Return `make` of a view that was the newest at most `lasts_s` ago."""
         with self.reading() as view, self._making.setdefault(name, threading.Lock()):
             kept = self._rare.get(name)
             if kept is None or time.monotonic() > kept[0] + lasts_s:
@@ -267,7 +267,7 @@ class CrawlReplica:
             return kept[1]  # type: ignore[return-value]
 
     def slowly(self, name: str, make: Callable[[View], T]) -> T:
-        """Return what `make` gave of late, made anew so seldom that a twentieth of the time goes into it at most."""
+        """Return a recent result of `make`, recomputed so rarely that it takes at most a twentieth of the time."""
         kept = self._slow.get(name)
         if kept is None or time.monotonic() > kept[0]:
             began = time.monotonic()
@@ -279,12 +279,12 @@ class CrawlReplica:
 
     @property
     def lag_s(self) -> float:
-        """How long ago all that the journal held was taken in."""
+        """Time since the journal was last fully folded."""
         return max(time.monotonic() - self._turned_at - EVERY_S, 0.0)
 
     @property
     def view(self) -> View:
-        """The newest view, for who reads already."""
+        """The newest view, for callers that already read."""
         return self._view
 
     def _run(self) -> None:
@@ -297,7 +297,7 @@ class CrawlReplica:
                 self.trouble = ""
             except EvercrawlError as error:
                 self.trouble, taken = str(error), 0
-            except Exception as error:  # ours: the state may be folded by half
+            except Exception as error:  # an internal error: the state may be partly folded
                 self.trouble, taken = f"following the crawl failed ({error!r}); it is opened anew", 0
                 self._follower.lose()
             if taken:
@@ -305,7 +305,7 @@ class CrawlReplica:
                 self._told(taken)
 
     def _turn(self) -> int:
-        """Take in what is new, and renew the view where that is due."""
+        """Fold new events, and renew the view if due."""
         taken = 0
         if self._follower.replaced():
             anew = opened(self.directory)
@@ -317,7 +317,7 @@ class CrawlReplica:
         while not self._stop.is_set():
             with self._lock.writing():
                 count = self._follower.turn()
-                if self._follower.openings != self._openings:  # which it found no way around
+                if self._follower.openings != self._openings:  # which it could not handle
                     self._show(self._made(self._follower.partition))
                 elif self._lessons is not None:
                     self._lessons.settle()
@@ -331,12 +331,12 @@ class CrawlReplica:
             made = self._made(self._follower.partition, self._lessons)
             with self._lock.writing():
                 self._show(made)
-            self._announce(made)  # while others read: nothing is taken in meanwhile, as that is this thread's work
+            self._announce(made)  # while others read: no event is folded meanwhile, because this thread does that
             self._took_s = time.monotonic() - began
         return taken
 
     def _show(self, view: View) -> None:
-        """Have requests read a view from now on; nobody reads."""
+        """Make a view the current one; called without readers."""
         self._view, self._viewed, self._viewed_at = view, self._follower.sequence, time.monotonic()
         self._kept.clear()
         self._keep_lessons(view)
@@ -347,7 +347,7 @@ class CrawlReplica:
             self._forget()
 
     def appointment(self, view: View, slot: int) -> dict[str, Any]:
-        """Return what is told of the next visit of a page, with the interval in which it is to come."""
+        """Return the predicted next visit of a page, with its interval."""
         due_at = float(view.due_at(view.candidates(np.array([slot], np.uint32)))[0])
         with self._booking:
             shown = self._book.shown()
@@ -359,12 +359,12 @@ class CrawlReplica:
         return {"due_at": due_at, "low_at": low if known else None, "high_at": high if known else None, **shown}
 
     def appointments(self) -> dict[str, float | int | None]:
-        """Return how well what was told of visits was kept."""
+        """Return how accurate the predictions of visits were."""
         with self._booking:
             return self._book.shown()
 
     def _announce(self, view: View) -> None:
-        """Announce visits of some pages that are drawn at random, so that intervals are learned."""
+        """Predict visits of randomly sampled pages, so that intervals are learned."""
         rows = view.state.records.rows
         count = view.state.records.count
         if not count or self._follower.partition.state is not view.state:
@@ -379,7 +379,7 @@ class CrawlReplica:
                     self._book.announce(slot, now, due)
 
     def _hear(self, event: Event) -> None:
-        """Have the policy learn of an event: reading all since the last snapshot for each view would take seconds."""
+        """Feed an event to the policy: reading all since the last snapshot for each view would take seconds."""
         if self._lessons is not None:
             self._lessons.follow(event)
         if isinstance(event, Visit):
@@ -390,9 +390,9 @@ class CrawlReplica:
         self._lessons = view.lessons if view.lessons is not None and view.lessons.recalled else None
 
     def _made(self, partition: Partition, lessons: Lessons | None = None) -> View:
-        """Return a view whose dear parts are made: what the policy learned, and importance.
+        """Return a view with its expensive parts computed: the policy's lessons, and importance.
 
-        What was learned so far goes on as long as the settings say that it is learned in the same way.
+        Lessons are reused as long as the settings that determine them stay the same.
         """
         config = settings(self.directory)[0]
         if lessons is not None and _learning(config) != _learning(self._view.config):
@@ -403,7 +403,7 @@ class CrawlReplica:
         return view
 
     def _prepare_in_child(self) -> None:
-        """Have a process of low priority read a long journal: here it would slow down everything else."""
+        """Have a low-priority process read a long journal: in this one it would slow everything else down."""
         words = ["changes", "--since", "1s", "--limit", "1", "--json", "--dir", str(self.directory)]
         child = subprocess.Popen(
             [sys.executable, "-m", "evercrawl", *words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -416,17 +416,17 @@ class CrawlReplica:
 
     @property
     def has_index(self) -> bool:
-        """Whether the crawl can be searched."""
+        """Whether the crawl has a search index."""
         return (self.directory / FOLDER).is_dir()
 
 
 def _learning(config: Config) -> tuple[object, ...]:
-    """Return what a policy's lessons depend on."""
+    """Return the settings that a policy's lessons depend on."""
     return config.policy, config.policy_options, config.delay_s
 
 
 class _Views:
-    """Gives the search the replica's views, and leaves the replica open."""
+    """Gives the search the replica's views, without closing the replica."""
 
     def __init__(self, replica: CrawlReplica) -> None:
         self._replica = replica

@@ -1,4 +1,4 @@
-"""The server as a process: its socket, its link, and how it ends."""
+"""The server process: its socket, its link, and its shutdown."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ _SWITCH_S: Final = 0.0005
 
 @dataclass(frozen=True, slots=True)
 class SignalOptions:
-    """Where publishers may say what has changed.
+    """Settings of the receiver for publishers' change notifications.
 
     Attributes
     ----------
     address, port
-        To listen on.
+        Address and port to listen on.
     public_url
-        The address at which the Internet reaches that port, without a slash at its end.
+        Public URL of that port, without a trailing slash.
     topics
-        Pages and feeds whose hubs are to tell of changes, normalised.
+        Pages and feeds to subscribe to at their hubs, normalised.
     """
 
     address: str
@@ -65,24 +65,24 @@ def serve(
     Parameters
     ----------
     directory
-        Of the crawl; it may run.
+        The crawl's directory; the crawl may be running.
     address, port
-        To listen on; port 0 takes a free one.
+        Address and port to listen on; port 0 takes a free one.
     hosts, public
         As of `RequestGuard`.
     ready
-        Called with the link once it can be opened.
+        Called with the link once the server accepts connections.
     record
-        As of `app`.
+        As for `app`.
     signals
-        Where publishers may say what has changed; None where they may not.
+        Settings of the receiver for publishers; None for no receiver.
     parted
-        Answers for all partitions, where the crawl has several.
+        Answers queries for all partitions, if the crawl has several.
 
     Raises
     ------
     ConfigError
-        There is no crawl, or the port cannot be had.
+        There is no crawl, or the port is not available.
     StoreError
         The crawl is damaged.
     """
@@ -107,14 +107,14 @@ def serve(
 
 
 class _Server(uvicorn.Server):
-    """A server that says when it can be asked, and may have another beside it."""
+    """A server that reports when it is ready, and may run a second one."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None], beside: _Beside | None = None) -> None:
         super().__init__(config)
         self._ready, self._beside = ready, beside
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to listen, and say so."""
+        """Start listening, and report it."""
         await super().startup(sockets)
         if self.started and self._beside is not None:
             await self._beside.begin()
@@ -122,14 +122,14 @@ class _Server(uvicorn.Server):
             self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End both."""
+        """Stop both servers."""
         if self._beside is not None:
             await self._beside.end()
         await super().shutdown(sockets)
 
 
 class _Beside(uvicorn.Server):
-    """A server that begins and ends with another."""
+    """A server that starts and stops with another."""
 
     def __init__(self, config: uvicorn.Config, bound: socket.socket) -> None:
         super().__init__(config)
@@ -137,29 +137,29 @@ class _Beside(uvicorn.Server):
         self._task: asyncio.Task[None] | None = None
 
     async def begin(self) -> None:
-        """Begin to listen."""
+        """Start listening."""
         self._task = asyncio.create_task(self.serve([self._bound]))
         await asyncio.wait({self._task, asyncio.create_task(self._begun.wait())}, return_when=asyncio.FIRST_COMPLETED)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to listen, and let the other go on."""
+        """Start listening, and let the main server continue."""
         await super().startup(sockets)
         self._begun.set()
 
     async def end(self) -> None:
-        """Close what is open."""
+        """Close everything open."""
         self.should_exit = True
         if self._task is not None:
             await self._task
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None]:
-        """Leave the signals of this process to the other."""
+        """Leave signals to the main server."""
         yield
 
 
 def _receiving(directory: Path, made: Starlette, options: SignalOptions) -> _Beside:
-    """Return the receiver of what publishers say."""
+    """Return the receiver of publishers' notifications."""
     replica: CrawlReplica = made.state.context.replica
 
     def knows(host: str) -> bool:
@@ -180,7 +180,7 @@ def _receiving(directory: Path, made: Starlette, options: SignalOptions) -> _Bes
 
 def _bound(address: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # by which asyncio knows to send at once
+    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # which tells asyncio to send without delay
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         made.bind((address, port))

@@ -1,4 +1,4 @@
-"""Tokens that say on how much of a crawl an answer rests: opaque, as a crawl may one day have several journals."""
+"""Sequence tokens: opaque marks of the part of a crawl that a response is based on."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ETAG_BYTES: Final = 12
 
 
 def written(crawl: str, sequence: int) -> str:
-    """Return the token of an answer that rests on the first `sequence` events of a crawl.
+    """Return the token of a response based on the first `sequence` events of a crawl.
 
     Examples
     --------
@@ -40,12 +40,12 @@ def written(crawl: str, sequence: int) -> str:
 
 
 def sequence_of(token: str, crawl: str) -> int:
-    """Return how many events a token of a crawl names.
+    """Return the number of events in a crawl's token.
 
     Raises
     ------
     RequestError
-        It is none, or of another crawl.
+        It is invalid, or of another crawl.
     """
     try:
         data = base64.urlsafe_b64decode(token.encode("ascii") + b"==") if len(token) <= _LONGEST else b""
@@ -58,12 +58,12 @@ def sequence_of(token: str, crawl: str) -> int:
 
 
 class SequencedAnswers:
-    """Waits for what an answer is to rest on, and names each whole answer, so that one that is known is not sent again.
+    """Waits until a requested sequence is reached, and adds ETags, so that known responses are not sent again.
 
     Parameters
     ----------
     app
-        What answers.
+        The application.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -88,7 +88,7 @@ class SequencedAnswers:
 
 
 async def _awaited(replica: Any, tokens: list[str]) -> None:
-    """Return once the replica has taken in as much as the tokens name."""
+    """Return once the replica has reached the sequence in the tokens."""
     if len(tokens) > 1:
         raise RequestError(400, "a parameter may be given once")
     wanted, until = sequence_of(tokens[0], replica.crawl), time.monotonic() + WAITS_S
@@ -99,7 +99,7 @@ async def _awaited(replica: Any, tokens: list[str]) -> None:
 
 
 class _Named:
-    """Sends an answer under a name; or that it is still the one that was sent before."""
+    """Sends a response with an ETag; or 304 if the client has it already."""
 
     def __init__(self, scope: Scope, send: Send) -> None:
         self._known = dict(scope["headers"]).get(b"if-none-match", b"")
@@ -107,7 +107,7 @@ class _Named:
         self._start: Message | None = None
 
     async def __call__(self, message: Message) -> None:
-        """Send a part of it."""
+        """Send a part of the response."""
         if message["type"] == "http.response.start" and message["status"] == 200:
             self._start = message
             return

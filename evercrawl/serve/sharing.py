@@ -1,4 +1,4 @@
-"""A lock that many readers hold at once, or one writer alone."""
+"""A readers-writer lock."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ YIELDS_S: Final = 0.1
 
 
 class SharedLock:
-    """Readers do not wait for each other; a writer waits for those that read.
+    """Readers do not wait for each other; a writer waits for all readers.
 
-    A thread that reads may read once more inside; one that writes may do neither.
+    Reading is reentrant; a writing thread may neither read nor write again.
 
     Examples
     --------
@@ -35,7 +35,7 @@ class SharedLock:
 
     @contextmanager
     def reading(self) -> Generator[None]:
-        """Keep writers out for as long as the context lasts."""
+        """Keep writers out while the context lasts."""
         depth: int = getattr(self._mine, "depth", 0)
         if not depth:
             with self._changed:
@@ -53,7 +53,7 @@ class SharedLock:
 
     @contextmanager
     def writing(self) -> Generator[None]:
-        """Keep everybody else out for as long as the context lasts; only one thread at a time may ask for that."""
+        """Keep everyone else out while the context lasts; only one thread at a time may call this."""
         with self._changed:
             if not self._changed.wait_for(self._idle, YIELDS_S):
                 self._urgent = True

@@ -1,4 +1,4 @@
-"""Tickets: signed notes of what a search showed, with which browsers tell what was seen and opened."""
+"""Tickets: signed records of search results, which browsers send back to report results seen and pages opened."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ LASTS_S: Final = 86_400.0
 LONGEST: Final = 48 << 10
 """Characters of a ticket; an answer that would need more has none, and is not recorded."""
 _MAC_BYTES: Final = 16
-_AHEAD_S: Final = 60.0  # that the clock may have gone back by since a ticket was made
+_AHEAD_S: Final = 60.0  # tolerance for a clock set back since a ticket was issued
 
 
 class AnswerTicket(msgspec.Struct, frozen=True, array_like=True, tag="answer"):
-    """One answer of the search.
+    """The ticket of one list of results.
 
     Attributes
     ----------
     id
-        Of the question; random.
+        Random id of the query.
     at
-        When it was answered, in seconds since the epoch.
+        Time of the response, in seconds since the epoch.
     query
-        Its words.
+        The query's words.
     first
         Place of the first of `urls`, from 0.
     urls
-        Of the pages shown, in order.
+        URLs of the pages shown, in order.
     """
 
     id: str
@@ -47,7 +47,7 @@ class AnswerTicket(msgspec.Struct, frozen=True, array_like=True, tag="answer"):
 
 
 class HitTicket(msgspec.Struct, frozen=True, array_like=True, tag="hit"):
-    """One page of an answer: the answer's `id`, `at` and `query`, the page's `url`, and the `place` where it stood."""
+    """The ticket of one result: the list's `id`, `at` and `query`, the page's `url`, and its `place`."""
 
     id: str
     at: float
@@ -60,12 +60,13 @@ _T = TypeVar("_T", AnswerTicket, HitTicket)
 
 
 class TicketOffice:
-    """Makes tickets and takes them back.
+    """Issues and verifies tickets.
 
     Parameters
     ----------
     token
-        Of the server; a key is derived from it, so that tickets outlive a restart, and end when the token is renewed.
+        The server's token, from which a key is derived: tickets outlive a restart, and expire when the token is
+        renewed.
 
     Examples
     --------
@@ -80,29 +81,29 @@ class TicketOffice:
 
     @staticmethod
     def answer(query: str, first: int, urls: list[str]) -> AnswerTicket:
-        """Return the ticket of an answer given now."""
+        """Return the ticket of results returned now."""
         return AnswerTicket(secrets.token_hex(8), round(time.time(), 3), query, first, tuple(urls))
 
     def written(self, ticket: AnswerTicket | HitTicket) -> str:
-        """Return a ticket as text that may stand in a path; "" where it would be too long."""
+        """Return a ticket as text for use in a path; "" if it would be too long."""
         data = msgspec.json.encode(ticket)
         text = _text(data) + "." + _text(self._mac(data))
         return text if len(text) <= LONGEST else ""
 
     def hits(self, answer: AnswerTicket) -> list[str]:
-        """Return the tickets of the pages of an answer, as text."""
+        """Return the tickets of the pages of results, as text."""
         return [
             self.written(HitTicket(answer.id, answer.at, answer.query, answer.first + i, url))
             for i, url in enumerate(answer.urls)
         ]
 
     def read(self, text: str, kind: type[_T]) -> _T:
-        """Return a ticket that this server made.
+        """Return a ticket issued by this server.
 
         Raises
         ------
         RequestError
-            It did not, or so long ago that the ticket is over.
+            This server did not issue it, or it has expired.
         """
         body, _, mac = text.partition(".")
         try:

@@ -1,1 +1,1 @@
-"""The same program in a made-up world: a clock that jumps, a network and a disk that fail on command."""
+"""Deterministic simulation: the shipped program with a virtual clock, and a network and disk that fail on command."""

@@ -1,4 +1,4 @@
-"""One life of a crawl in a made-up world: opened, watched and closed as a session on the real one is."""
+"""One life of a crawl in a simulated world: opened, observed and closed like a real session."""
 
 import asyncio
 import random
@@ -34,16 +34,16 @@ ONE_S: Final = 60.0
 
 
 async def live(around: WorldSurroundings, witness: Witness, number: int, look: Callable[[], None]) -> bool:
-    """Open the directory, crawl, close it; return whether the end was in order.
+    """Open the directory, crawl, and close it; return whether the end was clean.
 
     Parameters
     ----------
     around, witness
-        The outside, and who is told.
+        The surroundings, and the observer.
     number
-        Which life of the world it is.
+        Number of the life.
     look
-        Called where the plan has somebody verify the crawl while it runs.
+        Called when the plan says to verify the crawl while it runs.
     """
     witness.attend(around.machine)
     around.threaten(number)
@@ -63,7 +63,7 @@ async def live(around: WorldSurroundings, witness: Witness, number: int, look: C
 
 
 def _order(orders: MadeOrders, kind: str, witness: Witness) -> None:
-    """Have somebody give an order."""
+    """Give an order."""
     if name := orders.give(kind, witness.at()):
         witness.log.add(witness.at(), "order", name, kind)
 
@@ -71,10 +71,10 @@ def _order(orders: MadeOrders, kind: str, witness: Witness) -> None:
 async def _opened(
     around: WorldSurroundings, witness: Witness, number: int, stack: AsyncExitStack, orders: MadeOrders | None
 ) -> Crawl:
-    """Put a crawl together; whatever has to be closed is left to the stack."""
+    """Assemble a crawl; everything to close is registered on the stack."""
     life, folder = around.world.lives[number], around.folder
     config, draw = life.config, random.Random(f"{around.world.seed} life {number}")
-    if life.end is LifeEnd.ONE:  # as a session does
+    if life.end is LifeEnd.ONE:  # as in a session
         config = only_named(config)
     clock, guard = around.machine.clock(), Guard()
     offload = SlowOffload(lambda: draw.choice([0.0, 0.001, 0.02, 0.3]))

@@ -1,6 +1,6 @@
-"""Processes that work beside the one that a person started, and end with it.
+"""Worker processes that end with the process that started them.
 
-Many worlds, one after another or some at once, in the order of their seeds.
+Also the simulation of many worlds, sequentially or concurrently, in the order of their seeds.
 """
 
 import multiprocessing
@@ -19,18 +19,18 @@ from evercrawl.errors import EvercrawlError
 from evercrawl.simulate.result import Result
 from evercrawl.simulate.simulation import simulate
 
-_AHEAD = 2  # worlds a process that are handed out before their turn
+_AHEAD = 2  # worlds queued per process in advance
 
 
 def simulate_many(seeds: Iterable[int], at_once: int = 1) -> Iterator[Result]:
-    """Yield what became of each world; some live in processes of their own where `at_once` is more than one.
+    """Yield the result of each world; they run in processes of their own if `at_once` is more than one.
 
     Parameters
     ----------
     seeds
-        May be endless; those that lie ahead are lost when the asker has seen enough.
+        May be endless; those queued in advance are dropped when the caller stops.
     at_once
-        How many live at the same time.
+        Number of concurrent worlds.
     """
     if at_once == 1:
         yield from map(simulate, seeds)
@@ -52,19 +52,19 @@ SPAWN: Final = multiprocessing.get_context("spawn")
 def processes(
     count: int, begin: Callable[..., object] | None = None, *arguments: object
 ) -> Generator[ProcessPoolExecutor]:
-    """Have processes to hand work to; what is under way is given up at the end, or when something is raised.
+    """Provide a pool of processes; pending work is cancelled at the end, or on an exception.
 
     Parameters
     ----------
     count
-        How many there are at most.
+        Maximum number of processes.
     begin, arguments
-        Called in each before anything else.
+        Called first in each process.
 
     Raises
     ------
     EvercrawlError
-        One of them was ended from outside.
+        One of them was killed from outside.
     """
     with ProcessPoolExecutor(count, mp_context=SPAWN, initializer=_begin, initargs=(begin, arguments)) as pool:
         try:
@@ -76,11 +76,11 @@ def processes(
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
             for child in multiprocessing.active_children():
-                child.kill()  # a signal that can be handled may be lost while it starts
+                child.kill()  # a signal with a handler may be lost during start-up
 
 
 def _begin(begin: Callable[..., object] | None, arguments: tuple[Any, ...]) -> None:
-    """Leave Ctrl-C to the process that was started by a person, and end with it, however it ends."""
+    """Leave Ctrl-C to the process started by a person, and end with it, however it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if begin is not None:
@@ -88,7 +88,7 @@ def _begin(begin: Callable[..., object] | None, arguments: tuple[Any, ...]) -> N
 
 
 def _end_with_parent() -> None:
-    """Wait until the process that started this one is no more: who is killed stops nobody, and nobody reads on."""
+    """Wait for the end of the parent process: a killed parent stops no worker, and nobody reads the results."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

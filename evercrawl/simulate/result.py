@@ -1,6 +1,6 @@
-"""What became of one world.
+"""The result of one world.
 
-Everything that can be seen of a simulation from outside, in order, and one number for all of it.
+Also its log: everything observable from outside, in order, with one hash of all of it.
 """
 
 from collections import Counter
@@ -10,12 +10,12 @@ from hashlib import blake2b
 
 
 class WorldLog:
-    """Lines, each with its instant; only their hash is kept.
+    """A log of timed lines, of which only the hash is kept.
 
     Parameters
     ----------
     watch
-        Given each line.
+        Called with each line.
 
     Examples
     --------
@@ -34,7 +34,7 @@ class WorldLog:
         self.lines = 0
 
     def add(self, at: float, what: str, *about: object) -> None:
-        """Take down what happened `at` an instant; of bytes their hash is enough for people."""
+        """Log an occurrence at the instant `at`; bytes are shown to people as a hash."""
         words = [blake2b(one, digest_size=8).hexdigest() if isinstance(one, bytes) else str(one) for one in about]
         line = " ".join([f"{at:.6f}", what, *words])
         self._hash.update(line.encode("utf-8", "surrogatepass") + b"\n")
@@ -50,22 +50,22 @@ class WorldLog:
 
 @dataclass(slots=True)
 class Result:
-    """What became of one world.
+    """The result of one world.
 
     Attributes
     ----------
     seed, hash, lines
         The world, and its log.
     virtual_s, real_s
-        How long it lasted, and how long that took.
+        Duration in virtual and in real time.
     lives, visits, requests
-        Runs, events of visits, requests for anything.
+        Numbers of runs, visit events, and requests of any kind.
     revisited
-        Pages of which the last life was held to have visited them again.
+        Pages that the last life was required to visit again.
     ends, faults
-        How the lives ended; what befell them, by kind.
+        Counts of lives by end, and of faults by kind.
     broken
-        What was promised and not kept, "law: how"; empty where all is well.
+        Violated invariants, as "law: how"; empty if there are none.
     """
 
     seed: int
@@ -83,7 +83,7 @@ class Result:
 
     @property
     def speed(self) -> float:
-        """Return how many times faster than real time it was.
+        """Return the ratio of virtual to real time.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""One world from its beginning to its end: the shipped crawl, life after life, and whoever watches it."""
+"""The simulation of one world: the shipped crawl, life after life, with its observers."""
 
 import random
 import tempfile
@@ -37,7 +37,7 @@ CHECKERS: Final[tuple[type[Checker], ...]] = (
     Politeness, RobotsObeyed, Budget, EachVisit, LinksAreItsOwn, CashConserved, Acknowledged, MemoryFollows,
     IndexFollows, NoneStarves, NamesChecker, OrdersObeyed,
 )  # fmt: skip
-_MEMORY: Final = Path("/dev/shm")  # the index and the caches sync; here that costs nothing
+_MEMORY: Final = Path("/dev/shm")  # index and caches call sync; here that is free
 
 
 def simulate(
@@ -48,20 +48,20 @@ def simulate(
     world: World | None = None,
     look: Callable[[WorldSurroundings], None] = lambda _: None,
 ) -> Result:
-    """Live through the world of a seed and return what became of it.
+    """Run the world of a seed and return the result.
 
     Parameters
     ----------
     seed
-        Draws everything; the same seed, the same log.
+        Random seed; the same seed gives the same log.
     watch
-        Given each line of the log.
+        Called with each line of the log.
     checkers
-        Who watches; all there are, where none is named.
+        The checkers; all by default.
     world
-        The world of the seed, or another one.
+        The world; by default that of the seed.
     look
-        Shown what the last life left behind.
+        Called with the state that the last life left.
     """
     witness = Witness(world or drawn(seed), watch, CHECKERS if checkers is None else checkers)
     with tempfile.TemporaryDirectory(prefix="evercrawl-world-", dir=_MEMORY if _MEMORY.is_dir() else None) as folder:
@@ -72,19 +72,19 @@ def simulate(
 
 
 class Simulation:
-    """Runs a crawl through all the lives of a world.
+    """Runs a crawl through all lives of a world.
 
     Parameters
     ----------
     world, witness
-        Where it lives, and who is told.
+        The world, and the observer.
     folder
-        For what cannot be made up: caches, and the search index.
+        A real directory for caches and the search index.
 
     Attributes
     ----------
     around
-        Web, disk and machine.
+        The surroundings: web, disk and machine.
     """
 
     def __init__(self, world: World, witness: Witness, folder: Path) -> None:
@@ -92,7 +92,7 @@ class Simulation:
         self.around = WorldSurroundings(world, folder, witness.befell)
 
     def run(self) -> Result:
-        """Live all lives, or those until a promise is broken."""
+        """Run all lives, or those until a violation."""
         began, witness = time.perf_counter(), self._witness
         for number in range(len(self._world.lives)):
             self._live(number)
@@ -105,9 +105,9 @@ class Simulation:
         return result
 
     def _live(self, number: int) -> None:
-        """Let a process be born, live and die, and some time pass until the next."""
+        """Run one process from start to end, and let time pass until the next."""
         witness, life, clean = self._witness, self._world.lives[number], False
-        if number == len(self._world.lives) - 1:  # the others may have ended sooner than they were to
+        if number == len(self._world.lives) - 1:  # the others may end early
             witness.now = max(witness.now, self._world.web.settles_at)
         witness.log.add(witness.now, "life", number, life.end.value)
         witness.result.lives += 1
@@ -124,7 +124,7 @@ class Simulation:
         self._bury(number, clean=clean)
 
     def _raised(self, error: Exception) -> None:
-        """Judge an error that ended the process, and its loop with it."""
+        """Judge an error that ended the process and its loop."""
         self._witness.machine = None
         if self._witness.excused(error):
             self._witness.befell("ended by the disk", error)
@@ -133,7 +133,7 @@ class Simulation:
             self._witness.blame(OWN, f"{type(error).__name__}: {error}\n{where}")
 
     def _bury(self, number: int, *, clean: bool) -> None:
-        """See what a life left behind, and let time pass until the next."""
+        """Check what a life left behind, and let time pass until the next."""
         witness, life = self._witness, self._world.lives[number]
         witness.result.ends[life.end.value if clean or life.end.crash else "early"] += 1
         if not clean:
@@ -152,7 +152,7 @@ class Simulation:
             self._verify(running=True)
 
     def _verify(self, *, interrupted: bool = False, running: bool = False) -> None:
-        """Verify what lies on the disk, as `evercrawl verify` does."""
+        """Verify the files on the disk, as `evercrawl verify` does."""
         witness, found, disk = self._witness, Findings(), self.around.disk.reader()
         try:
             partition = Partition(
@@ -167,7 +167,7 @@ class Simulation:
             with closing(partition):
                 inspect(partition, found, interrupted=interrupted, running=running)
         except ConfigError:
-            return  # it died before it was born
+            return  # it died before it was opened
         except (StoreError, AssertionError) as error:
             found.blame(f"{type(error).__name__}: {error}")
         for sentence in found.wrong:

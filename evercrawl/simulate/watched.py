@@ -1,4 +1,4 @@
-"""Where a simulation listens: every request, answer and event passes here on its way."""
+"""Observation points of a simulation, through which every request, response and event passes."""
 
 import asyncio
 from collections import deque
@@ -16,18 +16,18 @@ from evercrawl.types import Exchange, Request
 
 
 class WatchedNetwork(AroundNetwork):
-    """A made-up network that tells what passes through it.
+    """A simulated network that reports its traffic.
 
     Parameters
     ----------
     inner
-        What answers.
+        The network itself.
     asked
-        Told of each request and the address it goes to, as it starts.
+        Called with each request and its address, as it starts.
     answered
-        Told of each answer as the crawl is given it.
+        Called with each response as the crawl receives it.
     turned
-        Called whenever the crawl comes to wait: between two turns of its loop.
+        Called whenever the crawl waits: between two turns of its loop.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class WatchedNetwork(AroundNetwork):
 
     @property
     def in_flight(self) -> int:
-        """Exchanges under way."""
+        """Number of exchanges in progress."""
         return self._inner.in_flight
 
     def start(self, request: Request, addresses: Sequence[str] = (), *, beside: str = "") -> None:
@@ -63,12 +63,12 @@ class WatchedNetwork(AroundNetwork):
 
 
 class WatchedPartition(Partition):
-    """A crawl directory that tells of every event that it remembers.
+    """A crawl directory that reports every event.
 
     Parameters
     ----------
     heard
-        Told of each event and its number, once it is folded.
+        Called with each event and its number, once it is folded.
     arguments, keywords
         As for `Partition`.
     """
@@ -85,16 +85,16 @@ class WatchedPartition(Partition):
 
 
 class SlowParsers(Inline):
-    """Reads bodies after a while, as other processes would; what comes out is in the order of what went in.
+    """Parses bodies with a delay, like other processes; results are in input order.
 
     Parameters
     ----------
     agent, hasher, text
         As for `Inline`.
     lasts_s
-        How long one body takes.
+        Delay per body.
     wake
-        Called when there is something to be `done`.
+        Called when results are available from `done`.
     """
 
     def __init__(
@@ -106,24 +106,24 @@ class SlowParsers(Inline):
 
     @property
     def pending(self) -> int:
-        """Return how many answers have gone in and have yet to come out."""
+        """Return the number of responses submitted but not returned."""
         return len(self._line)
 
     def submit(self, fetched: Fetched) -> None:
-        """Take an answer in; its body is read later, if there is one to be read."""
+        """Take in a response; its body, if any, is parsed later."""
         self._line.append(fetched)
         if fetched.unread:
             asyncio.get_running_loop().call_later(self._lasts_s(), self._read, fetched)
 
     def done(self) -> list[Fetched]:
-        """Return the answers whose bodies are read, each once, as far as none before them is not."""
+        """Return the responses that are parsed, each once, in order."""
         done: list[Fetched] = []
         while self._line and not self._line[0].unread:
             done.append(self._line.popleft())
         return done
 
     async def settle(self) -> None:
-        """Return once nothing is unread any more."""
+        """Return once everything is parsed."""
         while any(fetched.unread for fetched in self._line):  # noqa: ASYNC110 - as `Workers` does
             await asyncio.sleep(0.01)
 
@@ -134,19 +134,19 @@ class SlowParsers(Inline):
 
 
 class SlowOffload:
-    """The place for slow work: done at once, but after a while, and heard of a while later.
+    """An offload that runs work at once, after one delay, and reports it after another.
 
     Parameters
     ----------
     lasts_s
-        How long each half of the wait is.
+        Duration of each delay.
     """
 
     def __init__(self, lasts_s: Callable[[], float]) -> None:
         self._lasts_s = lasts_s
 
     async def __call__(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return what `function(*arguments)` returns."""
+        """Return the result of `function(*arguments)`."""
         await asyncio.sleep(self._lasts_s())
         result = function(*arguments)
         await asyncio.sleep(self._lasts_s())

@@ -1,4 +1,4 @@
-"""Who hears of all that happens in a made-up world: writes it down, and has every checker look at it."""
+"""The observer of a simulated world: logs all events, and passes them to every checker."""
 
 import asyncio
 import re
@@ -32,11 +32,11 @@ _WRITTEN: Final = (
 
 
 class BrokenPromiseError(SimulationError):
-    """A law was broken; the message says which, and by how much."""
+    """An invariant was violated; the message says which, and by how much."""
 
 
 class Witness:
-    """Hears of everything, in order.
+    """Receives all events, in order.
 
     Parameters
     ----------
@@ -46,13 +46,13 @@ class Witness:
     Attributes
     ----------
     log, result
-        What was heard.
+        The log and the result.
     now
-        The true time at which something was heard last, in seconds since the epoch; a crash leaves no loop to ask.
+        The true time of the last event, in seconds since the epoch; after a crash there is no loop to ask.
     machine
-        Tells the time of the life that is being lived; None between two.
+        The machine of the present life, for its time; None between lives.
     running
-        The crawl that is being watched; None before one is open.
+        The observed crawl; None before one is open.
     """
 
     def __init__(self, world: World, watch: Callable[[str], None] | None, checkers: Sequence[type[Checker]]) -> None:
@@ -60,24 +60,24 @@ class Witness:
         self.checkers = [checker(world, self._blames(checker.law)) for checker in checkers]
         self.machine: Machine | None = None
         self.running: Running | None = None
-        self._failures = 0  # of the disk, before this life
+        self._failures = 0  # faults of the disk before this life
 
     # A life
 
     def attend(self, machine: Machine) -> None:
-        """Begin to listen to a life on a machine; its loop runs."""
+        """Start observing a life on a machine; its loop is running."""
         self.machine, self._failures = machine, self.result.faults["disk failed"]
         asyncio.get_running_loop().set_exception_handler(self._unheard)
 
     def began(self, running: Running) -> None:
-        """Hear that the directory is open and the crawl about to start."""
+        """Note that the directory is open and the crawl about to start."""
         self.running = running
         for checker in self.checkers:
             checker.began(running)
         self.enough()
 
     def ended(self, *, clean: bool) -> None:
-        """Hear that it has ended; what is closed after that is of no interest."""
+        """Note the end of the life; later closing is ignored."""
         for checker in self.checkers:
             checker.ended(self.now, clean=clean)
         self.running = None
@@ -91,13 +91,13 @@ class Witness:
         return self.now
 
     def befell(self, what: str, *more: object) -> None:
-        """Hear of something that happened to the crawl, or that it says of itself."""
+        """Note a fault of the crawl's surroundings, or a message of the crawl."""
         self.log.add(self.at(), what, *more)
         if what not in NO_FAULTS:
             self.result.faults[what] += 1
 
     def asked(self, request: Request, address: str) -> None:
-        """Hear of a request as it starts."""
+        """Note a request as it starts."""
         at = self.at()
         self.result.requests += 1
         self.log.add(at, "asked", request.url, address, *(f"{name}: {value}" for name, value in request.headers))
@@ -105,7 +105,7 @@ class Witness:
             checker.asked(request, address, at)
 
     def answered(self, exchange: Exchange) -> None:
-        """Hear of an answer as the crawl is given it."""
+        """Note a response as the crawl receives it."""
         at = self.at()
         self.log.add(at, "answered", exchange.request.url, exchange.status, exchange.error, exchange.wire)
         if exchange.error or exchange.status >= 500 or exchange.status == 429:
@@ -114,7 +114,7 @@ class Witness:
             checker.answered(exchange, at)
 
     def remembered(self, event: Event, number: int) -> None:
-        """Hear of an event."""
+        """Note an event."""
         at = self.at()
         self.log.add(at, "event", number, _written(event))
         self.result.visits += isinstance(event, Visit)
@@ -122,7 +122,7 @@ class Witness:
             checker.remembered(event, number, at)
 
     def turned(self) -> None:
-        """Hear that the crawl comes to wait."""
+        """Note that the crawl waits."""
         at = self.at()
         if self.running is not None:
             for checker in self.checkers:
@@ -130,30 +130,30 @@ class Witness:
         self.enough()
 
     def progress(self, progress: Progress) -> None:
-        """Hear what the crawl says of itself."""
+        """Note the crawl's own report."""
         if progress.message:
             self.log.add(self.at(), "says", progress.message)
 
     # Judgement
 
     def blame(self, law: str, sentence: str) -> None:
-        """Take note of a broken promise."""
+        """Record a violation."""
         self.result.broken.append(f"{law}: {sentence}")
         self.log.add(self.now, "broken", law, sentence)
 
     def enough(self) -> None:
-        """Go no further where a promise was broken.
+        """Stop after a violation.
 
         Raises
         ------
         BrokenPromiseError
-            One was.
+            An invariant was violated.
         """
         if self.result.broken:
             raise BrokenPromiseError(self.result.broken[0])
 
     def excused(self, error: object) -> bool:
-        """Whether an error is the right answer to what the disk was made to do in this life."""
+        """Return whether an error is the correct reaction to a disk fault of this life."""
         failed = self.result.faults["disk failed"] > self._failures
         return isinstance(error, NoRoomError) or (failed and isinstance(error, StoreError))
 

@@ -1,1 +1,1 @@
-"""`/api/v1`: one resource a file."""
+"""The HTTP API `/api/v1`, one group of resources per file."""

@@ -1,4 +1,4 @@
-"""What each path of the API answers, as JSON Schema: drawn from the classes whose fields the answers are."""
+"""JSON Schemas of the API's responses by path, derived from the classes that the responses are made from."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _each(schema: Schema) -> Schema:
 
 
 def _object(fields: Mapping[str, Schema], optional: Mapping[str, Schema] | None = None) -> Schema:
-    """Return the schema of an object that has some fields, may have others, and has no more."""
+    """Return the schema of an object with required and optional fields, and no others."""
     return {
         "type": "object",
         "properties": {**fields, **(optional or {})},
@@ -180,17 +180,17 @@ ORDERED: Final = _object({**_fields(OrderAnswer), "do": _TEXT})
 
 
 def schemas() -> dict[str, Schema]:
-    """Return the schema of each answer, by path, and of an order's, by "order", with instants as answers have them."""
+    """Return the schema of each response by path, and of an order's by "order", with instants as in responses."""
     return {name: written(each) for name, each in {**ANSWERS, "order": ORDERED}.items()}
 
 
 def components() -> dict[str, Schema]:
-    """Return the schemas that those refer to, by name."""
+    """Return the schemas referred to by those, by name."""
     return {name: written(_whole(each)) for name, each in _CLASSES.items()}
 
 
 def _whole(schema: Schema) -> Schema:
-    """Return the schema of a class whose fields are all told, defaults too, and no others."""
+    """Return the schema of a class whose fields, including defaults, are all present, and no others."""
     return (
         {**schema, "required": list(schema["properties"]), "additionalProperties": False}
         if ("properties" in schema)
@@ -199,7 +199,7 @@ def _whole(schema: Schema) -> Schema:
 
 
 def written(schema: Schema) -> Schema:
-    """Return a schema with every instant as `dated` writes it: a date and time, and beside it seconds in NAME_s.
+    """Return a schema with every instant as written by `dated`: a date and time, plus seconds in NAME_s.
 
     Examples
     --------
@@ -224,7 +224,7 @@ def written(schema: Schema) -> Schema:
 
 
 def _kinds(schema: Schema) -> set[str]:
-    """Return the types that a schema lets through."""
+    """Return the types that a schema allows."""
     if "anyOf" in schema:
         return {kind for each in schema["anyOf"] for kind in _kinds(each)}
     return {cast("str", schema["type"])} if isinstance(schema.get("type"), str) else set()

@@ -1,4 +1,4 @@
-"""What people saw and opened, as browsers tell it with the tickets of an answer."""
+"""Usage reports by browsers: results seen and pages opened, identified by a response's tickets."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _T = TypeVar("_T")
 
 
 class SeenAnswer(msgspec.Struct, forbid_unknown_fields=True):
-    """An answer that was visible for a second: its ticket."""
+    """A report that results were visible for a second: their ticket."""
 
     ticket: str
 
 
 class OpenedHit(msgspec.Struct, forbid_unknown_fields=True):
-    """A page that was opened: its ticket, and the answer's where that is known."""
+    """A report that a page was opened: its ticket, and that of the results if known."""
 
     ticket: str
     retrieval: str = ""
 
 
 async def retrieved(request: Request) -> Response:
-    """Record that an answer was seen; 204 once that is on disk."""
+    """Record that results were seen; 204 once that is on disk."""
     parts, recorder = _recorder(request)
     given = await _body(request, SeenAnswer)
     await recorder.retrieved(parts.tickets.read(given.ticket, AnswerTicket))
@@ -52,12 +52,12 @@ async def clicked(request: Request) -> Response:
 
 
 async def go(request: Request) -> Response:
-    """Lead to the page of a ticket, and to no other, once it is on disk that it was opened."""
+    """Redirect to the page of a ticket, and to no other, once the opening is on disk."""
     Parameters(request)
     parts: ServerParts = request.app.state.context
     hit = parts.tickets.read(str(request.path_params["ticket"]), HitTicket)
     if parts.recorder is not None and request.method == "GET" and not prefetched(request.headers):
-        with contextlib.suppress(RequestError, EvercrawlError):  # a full disk keeps nobody from the page
+        with contextlib.suppress(RequestError, EvercrawlError):  # a full disk must not block the redirect
             await parts.recorder.clicked(hit)
     return Response(status_code=303, headers={"location": hit.url})
 

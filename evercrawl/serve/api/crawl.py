@@ -1,4 +1,4 @@
-"""The crawl as a whole: its state, and who is asked next."""
+"""The crawl as a whole: status, next visits, waits, progress, visits and requests."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MEASURED_S: Final = 10.0
 
 @on_replica
 def status(parts: ServerParts, request: Request) -> Response:
-    """Answer with the state of the crawl, as `evercrawl status --json` tells it."""
+    """Return the state of the crawl, as `evercrawl status --json` prints it."""
     Parameters(request)
     found = parts.replica.once("status", lambda view: _state(parts, view))
     running = {"running": holder(parts.replica.directory) is not None, "trouble": parts.replica.trouble}
@@ -48,7 +48,7 @@ def status(parts: ServerParts, request: Request) -> Response:
 
 @on_replica
 def following(parts: ServerParts, request: Request) -> Response:
-    """Answer with the pages that fall due next, and when."""
+    """Return the pages that fall due next, with their times."""
     given = Parameters(request, "limit", "site", CURSOR)
     most, site = given.whole("limit", 20, 1, 1000), given.text("site", most=253).strip().lower()
     cursors = ListCursors(parts.replica, given, "next", site)
@@ -68,7 +68,7 @@ def _upcoming(view: View, most: int, site: str, behind: tuple[float, int] | None
 
 @on_replica
 def waits(parts: ServerParts, request: Request) -> Response:
-    """Answer with the hosts that are left alone, why, and until when."""
+    """Return the hosts that must not be visited now, with reason and end."""
     Parameters(request)
     with parts.replica.reading() as view:
         found = _waits(view)
@@ -76,7 +76,7 @@ def waits(parts: ServerParts, request: Request) -> Response:
 
 
 async def progress(request: Request) -> Response:
-    """Answer with what the running crawl says of itself, over the line to it; null where none answers."""
+    """Return the running crawl's report over its socket; null if no crawl responds."""
     Parameters(request)
     parts: ServerParts = request.app.state.context
     told = await run_in_threadpool(parts.progress)
@@ -85,7 +85,7 @@ async def progress(request: Request) -> Response:
 
 @on_replica
 def recent(parts: ServerParts, request: Request) -> Response:
-    """Answer with the last visits, the newest first: of the crawl, of a site or of one page."""
+    """Return the last visits, the newest first: of the crawl, of a site or of one page."""
     given = Parameters(request, "limit", "site", "url", CURSOR)
     most, site, url = given.whole("limit", 20, 1, 256), given.text("site", most=253).strip().lower(), given.text("url")
     cursors = ListCursors(parts.replica, given, "visits", site, url)
@@ -101,7 +101,7 @@ def recent(parts: ServerParts, request: Request) -> Response:
 
 
 def visits_of(parts: ServerParts, url: str, most: int, behind: int | None = None) -> tuple[list[dict[str, Any]], int]:
-    """Return the last visits to a page before one, the newest first, and the number of the oldest."""
+    """Return the visits to a page before a given one, the newest first, and the number of the oldest."""
     with parts.replica.derived() as (view, derived):
         try:
             visits = derived.runs.of_page(slot_of(view.partition, url))
@@ -120,7 +120,7 @@ VISIT_COLUMNS: Final[tuple[str, ...]] = ("at", "outcome", "status", "flags", "si
 
 
 def visit_fields(row: dict[str, Any]) -> dict[str, Any]:
-    """Return what is told of a visit of the derived files."""
+    """Return a visit of the derived files as fields."""
     return {
         "at": row["at"], "outcome": Outcome(row["outcome"]).label, "status": row["status"],
         "changed": bool(row["flags"] & CHANGED), "bytes": row["wire"], "size_bytes": row["size"],
@@ -129,7 +129,7 @@ def visit_fields(row: dict[str, Any]) -> dict[str, Any]:
 
 @on_replica
 def requested(parts: ServerParts, request: Request) -> Response:
-    """Answer with what a host was asked for of late, as a table for whoever runs it: comma-separated values."""
+    """Return the recent requests to a host as comma-separated values, for the host's operator."""
     given = Parameters(request, "host", "limit")
     host, most = given.text("host", most=253).strip().lower(), given.whole("limit", 10_000, 1, 100_000)
     with parts.replica.derived() as (view, derived):
@@ -161,7 +161,7 @@ _PIECE: Final = 1 << 16
 
 
 def _harmless(cell: Any) -> Any:
-    """Return a cell that no table program takes for a formula.
+    """Return a cell that no spreadsheet takes for a formula.
 
     Examples
     --------
@@ -207,7 +207,7 @@ def _waits(view: View) -> list[dict[str, Any]]:
 
 
 def _seen(view: View, numbers: list[int]) -> dict[int, tuple[int, float | None]]:
-    """Return of some hosts how many known pages were never visited, and when one was visited last."""
+    """Return for some hosts the number of unread pages, and the time of the last visit."""
     if not numbers:
         return {}
     rows = view.state.records.rows[: view.state.records.count]

@@ -1,4 +1,4 @@
-"""The types of what programs may ask and tell, for scripts: `static/api.d.ts`, drawn from the API's description."""
+"""TypeScript declarations of the API's parameters and bodies, `static/api.d.ts`, generated from its description."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PLAIN: Final = {"string": "string", "integer": "number", "number": "number", "b
 
 
 def declarations() -> str:
-    """Return the file: one interface with the parameters of each question, one with the bodies of what is told."""
+    """Return the file: an interface for the parameters of each GET, and one for the bodies of each POST."""
     paths = description()["paths"]
     asked = [_question(path, of["get"]) for path, of in paths.items() if "get" in of]
     told = [_telling(path, of["post"]) for path, of in paths.items() if "post" in of]
@@ -41,7 +41,7 @@ def _name(path: str) -> str:
 
 
 def _kind(schema: dict[str, Any]) -> str:
-    """Return a type.
+    """Return the TypeScript type of a schema.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The pages as a picture: the most important ones one by one, with what a browser needs to let their freshness fade."""
+"""The map of pages: the most important ones, with the data a browser needs to fade their freshness."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAP_S: Final = 5.0
 
 @on_replica
 def pages_map(parts: ServerParts, request: Request) -> Response:
-    """Answer with up to 5,000 pages: site, importance, and P(fresh) now with the rate at which it fades."""
+    """Return up to 5,000 pages: site, importance, and P(fresh) now with the rate at which it decays."""
     given = Parameters(request, "limit", "site")
     most, site = given.whole("limit", DOTS, 1, DOTS), given.text("site", most=253).strip().lower()
     found = parts.replica.rarely(f"map {most} {site}", lambda view: _dots(view, most, site), MAP_S)
@@ -61,7 +61,7 @@ def _dots(view: View, most: int, site: str) -> dict[str, Any]:
 
 
 def _others(view: View, importance: Floats, slots: Slots) -> list[tuple[str, int, float]]:
-    """Return the pages that are no dots, by site: how many, and their importance together; the first hundred sites."""
+    """Return the number and total importance, by site, of the pages not shown; the first hundred sites."""
     left = importance.copy()
     left[slots] = 0.0
     beyond = np.flatnonzero(left > 0).astype(np.uint32)

@@ -1,4 +1,4 @@
-"""What is new, as server-sent events."""
+"""Updates as server-sent events."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def events(request: Request) -> Response:
         )
     last, after = request.headers.get("last-event-id", ""), -1
     if last:
-        with contextlib.suppress(RequestError):  # of another crawl: it begins anew
+        with contextlib.suppress(RequestError):  # of another crawl: start over
             after = sequence_of(last, parts.replica.crawl)
     return StreamingResponse(
         parts.live.stream(after), media_type="text/event-stream", headers={"x-accel-buffering": "no"}
@@ -37,13 +37,13 @@ async def events(request: Request) -> Response:
 
 
 class Gather:
-    """Gathers one event: counts, and the visits since the last."""
+    """Gathers the data of one event: counts, and the visits since the last one."""
 
     def __init__(self, parts: ServerParts) -> None:
         self._parts = parts
 
     def __call__(self, after: int = -1) -> dict[str, Any]:
-        """Return the fields of an event, with the last visits behind the first `after` events of the journal."""
+        """Return the fields of an event, with the visits after the first `after` events of the journal."""
         replica = self._parts.replica
         since = replica.recent(max(after - 1, -1))
         fresh = replica.slowly("expected", lambda view: expectations(view)[1].fresh)

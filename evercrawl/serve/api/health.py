@@ -1,4 +1,4 @@
-"""Whether the server lives and can answer, and its figures for Prometheus."""
+"""Liveness, readiness, and metrics for Prometheus."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ _TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 async def live(request: Request) -> Response:
-    """Answer that the server lives."""
+    """Return that the server is alive."""
     return PlainTextResponse("ok\n")
 
 
 async def ready(request: Request) -> Response:
-    """Answer whether the crawl can be followed."""
+    """Return whether the crawl can be followed."""
     parts: ServerParts = request.app.state.context
     return problem(503, parts.replica.trouble) if parts.replica.trouble else PlainTextResponse("ok\n")
 
 
 @on_replica
 def metrics(parts: ServerParts, request: Request) -> Response:
-    """Answer with the figures, by Prometheus' conventions; no label names a URL or host."""
+    """Return the metrics in Prometheus' format; no label contains a URL or host."""
     registry = CollectorRegistry()
     registry.register(_Figures(parts))
     return Response(generate_latest(registry), 200, {}, _TYPE)
 
 
 class _Figures:
-    """Collects what the replica and the server count."""
+    """Collects the metrics of the replica and the server."""
 
     def __init__(self, parts: ServerParts) -> None:
         self._parts = parts
 
     def collect(self) -> list[CounterMetricFamily | GaugeMetricFamily]:
-        """Return the families."""
+        """Return the metric families."""
         replica = self._parts.replica
         with replica.reading() as view:
             state = view.state

@@ -1,4 +1,4 @@
-"""The lab: the library's own ledger on a small web, watched step by step."""
+"""The lab page's data: the library's own ledger on a small web, step by step."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class _Web(NamedTuple):
 
 @on_replica
 def trace(parts: ServerParts, request: Request) -> Response:
-    """Answer with a small web, and what visits in some order do to its cash."""
+    """Return a small web, and the effect of visits in some order on its cash."""
     given = Parameters(request, *SCHEMAS)
     settings = _settings(given)
     web = _web(parts, given)
@@ -151,7 +151,7 @@ def _around(parts: ServerParts, raw: str, most: int) -> _Web:
 
 
 def _fields(found: LedgerTrace) -> dict[str, Any]:
-    """Return a trace in columns, its numbers with six digits: a picture needs no more, and the answer is short."""
+    """Return a trace as columns, rounded to six digits, which suffice for a picture and keep the response short."""
     columns = {name: [_short(getattr(state, name)) for state in found.states] for name in LedgerState._fields}
     return {
         "exact": _short(found.exact), "visits": found.visits, "moved": _short(found.moved), "states": columns,

@@ -1,4 +1,4 @@
-"""Lists: the most important pages and sites."""
+"""Lists of the most important pages and sites."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from evercrawl.serve.cursors import CURSOR, NEXT, ListCursors
 
 MOST: Final = 5000
 """Lines of an answer."""
-_MORE: Final = 4  # times as many sites are ranked where a list goes on, so that few rankings serve all of its parts
+_MORE: Final = 4  # growth of the ranking when a list continues, so that few rankings serve all of its parts
 
 
 @on_replica
 def pages(parts: ServerParts, request: Request) -> Response:
-    """Answer with the most important pages."""
+    """Return the most important pages."""
     given = Parameters(request, "limit", CURSOR)
     most, cursors = given.whole("limit", 50, 1, MOST), ListCursors(parts.replica, given, "pages")
     behind = cursors.number
@@ -34,13 +34,13 @@ def pages(parts: ServerParts, request: Request) -> Response:
 
 
 def _pages(view: View, most: int, behind: tuple[float, int] | None) -> tuple[list[dict[str, Any]], int]:
-    """Return the most important pages behind one, and the slot of the last."""
+    """Return the most important pages after one, and the slot of the last."""
     found = [asdict(each) for each in top_pages(view, most, behind=behind)]
     return found, view.state.find_one(found[-1]["url"]) if found else 0
 
 
 async def sites(request: Request) -> Response:
-    """Answer with the most important sites; with 202 and `pending` while a process reads a long journal for them."""
+    """Return the most important sites; 202 and `pending` while a process reads a long journal for them."""
     parts: ServerParts = request.app.state.context
     given = Parameters(request, "limit", CURSOR)
     limit, cursors = given.whole("limit", 100, 1, MOST), ListCursors(parts.replica, given, "sites")
@@ -64,7 +64,7 @@ async def sites(request: Request) -> Response:
 
 
 def _ranked(lines: int) -> int:
-    """Return how many sites are ranked, so that there are some more than so many lines: what came may move them."""
+    """Return the number of sites to rank, with a margin for sites that new events reorder."""
     most = MOST
     while most < lines + MOST // 2:
         most *= _MORE
@@ -72,7 +72,7 @@ def _ranked(lines: int) -> int:
 
 
 def _behind(rows: list[dict[str, Any]], line: tuple[float, str] | None) -> list[dict[str, Any]]:
-    """Return the sites behind one, which may have another place by now."""
+    """Return the sites after one, whose rank may have changed."""
     if line is None:
         return rows
     key, site = line

@@ -1,4 +1,4 @@
-"""One page: why it is visited when it is, and its content."""
+"""One page: the reasons for its next visit, and its content."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TYPE: Final = re.compile(r"[\x21-\x7e]+/[\x20-\x7e]+")
 
 @on_replica
 def explained(parts: ServerParts, request: Request) -> Response:
-    """Answer with all that decides when a page is visited, as `evercrawl why --json` tells it, and how it is used."""
+    """Return everything that decides when a page is visited, as `evercrawl why --json` prints it, and its usage."""
     url = wanted_url(Parameters(request, "url").text("url", most=8000))
     with parts.replica.derived() as (view, derived):
         found, use = why(view, url, derived=derived), parts.use.of(view, url)
@@ -43,7 +43,7 @@ def explained(parts: ServerParts, request: Request) -> Response:
 
 @on_replica
 def rising(parts: ServerParts, request: Request) -> Response:
-    """Answer with the worth of a visit over time, from the last one until it crosses the price."""
+    """Return the worth of a visit over time, from the last one until it crosses the price."""
     url = wanted_url(Parameters(request, "url").text("url", most=8000))
     with parts.replica.reading() as view:
         found = value_curve(view, url)
@@ -52,7 +52,7 @@ def rising(parts: ServerParts, request: Request) -> Response:
 
 @on_replica
 def stored(parts: ServerParts, request: Request) -> Response:
-    """Answer with the newest stored body of a page, or the one of an instant, which a browser shows in a sandbox."""
+    """Return the newest stored body of a page, or that at an instant, which browsers show in a sandbox."""
     given = Parameters(request, "url", "at")
     url, at = wanted_url(given.text("url", most=8000)), given.text("at", most=40)
     try:
@@ -75,7 +75,7 @@ def stored(parts: ServerParts, request: Request) -> Response:
 
 
 def _served_type(said: str) -> str:
-    r"""Return the type to serve a copy under, which may not be more than a type: a field could follow behind it.
+    r"""Return the media type for a copy, cleaned so that it cannot inject a header field.
 
     Examples
     --------

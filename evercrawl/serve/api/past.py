@@ -1,4 +1,4 @@
-"""What happened: changes, versions of a page, links to it, and the crawl minute by minute."""
+"""History: changes, versions of a page, links to it, and the crawl minute by minute."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _PIECE: Final = 1 << 16
 
 @on_replica
 def changed(parts: ServerParts, request: Request) -> Response:
-    """Answer with what changed, the most important first, with the words of the first few where `diff` is 1."""
+    """Return the changes, the most important first, with the words of the first few if `diff` is 1."""
     given = Parameters(request, "since", "site", "pattern", "limit", "all", "diff", CURSOR)
     question = ChangeQuestion(
         since=moment(given.text("since", "1d", 40), time.time(), "since"),
@@ -60,7 +60,7 @@ def changed(parts: ServerParts, request: Request) -> Response:
 
 @on_replica
 def versions(parts: ServerParts, request: Request) -> Response:
-    """Answer with the versions of a page, the newest first, and how the newest came about word by word."""
+    """Return the versions of a page, the newest first, and the word-level diff of the newest."""
     given = Parameters(request, "url", "limit", CURSOR)
     url, most = wanted_url(given.text("url", most=8000)), given.whole("limit", 1000, 1, 1000)
     cursors = ListCursors(parts.replica, given, "versions", url)
@@ -82,7 +82,7 @@ def versions(parts: ServerParts, request: Request) -> Response:
 
 @on_replica
 def linking(parts: ServerParts, request: Request) -> Response:
-    """Answer with the pages that link to a page."""
+    """Return the pages that link to a page."""
     given = Parameters(request, "url", "limit", CURSOR)
     url, most = wanted_url(given.text("url", most=8000)), given.whole("limit", 100, 1, 1000)
     cursors = ListCursors(parts.replica, given, "inlinks", url)
@@ -102,7 +102,7 @@ def linking(parts: ServerParts, request: Request) -> Response:
 
 @on_replica
 def history(parts: ServerParts, request: Request) -> Response:
-    """Answer with all visits, the newest first: of a time, of a site, or of one page."""
+    """Return all visits, the newest first: of a period, of a site, or of one page."""
     given = Parameters(request, "since", "until", "site", "url", "limit", CURSOR)
     now, most = time.time(), given.whole("limit", 100, 1, 1000)
     since, until = given.text("since", most=40), given.text("until", most=40)
@@ -132,11 +132,11 @@ def visits_before(view: View, runs: Runs, stop: int, span: tuple[float, float], 
     Parameters
     ----------
     view, runs
-        The crawl, and what is derived from its journal.
+        The crawl, and its derived files.
     stop
-        Visits before this one count.
+        Number of the visit to stop before.
     span
-        And those that began in [since, until), s since the epoch.
+        Only visits that began in [since, until), s since the epoch.
     site, url
         A registrable domain or host, and a page; "" for all.
 
@@ -169,7 +169,7 @@ def visits_before(view: View, runs: Runs, stop: int, span: tuple[float, float], 
 
 @on_replica
 def minutes(parts: ServerParts, request: Request) -> Response:
-    """Answer with visits, changes, errors and bytes, minute by minute."""
+    """Return visits, changes, errors and bytes by minute."""
     given = Parameters(request, "since")
     now = time.time()
     since = moment(given.text("since", "1h", 40), now, "since")

@@ -1,4 +1,4 @@
-"""How fresh the copies will be, by budget."""
+"""Predicted freshness by budget."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evercrawl.serve.context import ServerParts
 
 
 async def planned(request: Request) -> Response:
-    """Answer as `evercrawl plan --json` does; with 202 and `pending` while that is being worked out."""
+    """Return the plan as `evercrawl plan --json` prints it; 202 and `pending` while it is computed."""
     parts: ServerParts = request.app.state.context
     site = Parameters(request, "site").text("site", most=253).strip()
     sequence = parts.replica.sequence

@@ -1,4 +1,4 @@
-"""What programs may ask: every path of the API with its parameters, declared once, and their OpenAPI description."""
+"""All resources of the API with their parameters, declared once, and their OpenAPI description."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Resource(NamedTuple):
     Attributes
     ----------
     endpoint
-        What answers.
+        The handler.
     about
-        A sentence.
+        A summary in one sentence.
     parameters
-        Name -> its schema; required where it has no default.
+        Maps names to schemas; those without a default are required.
     media
-        Type of the answer.
+        Media type of the response.
     """
 
     endpoint: Endpoint
@@ -178,7 +178,7 @@ RESOURCES: Final[dict[str, Resource]] = {
 
 
 def description() -> dict[str, Any]:
-    """Return the API as OpenAPI 3.1 has it."""
+    """Return the API's description in OpenAPI 3.1."""
     problem = {"description": "RFC 9457", "content": {"application/problem+json": {"schema": _PROBLEM}}}
     answers = schemas()
     paths: dict[str, Any] = {
@@ -236,5 +236,5 @@ def description() -> dict[str, Any]:
 
 
 async def openapi(request: Request) -> Response:
-    """Answer with the description."""
+    """Return the description."""
     return Response(msgspec.json.encode(description()), media_type="application/json")

@@ -1,4 +1,4 @@
-"""The search, and what its box suggests."""
+"""Search results and suggestions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_SKIPPED: Final = 10_000
 
 @on_replica
 def search(parts: ServerParts, request: Request) -> Response:
-    """Answer with the pages that are about some words."""
+    """Return the pages that match a query."""
     given = Parameters(request, *NAMES, "facets", CURSOR)
     words = given.text("q", most=500).strip()
     if not words:
@@ -54,7 +54,7 @@ def search(parts: ServerParts, request: Request) -> Response:
 
 @on_replica
 def suggest(parts: ServerParts, request: Request) -> Response:
-    """Answer with questions that begin as what somebody types."""
+    """Return completions of a query being typed."""
     given = Parameters(request, "q", "limit")
     text, most = given.text("q", most=500), given.whole("limit", 8, 1, 20)
     with parts.replica.searching() as search:
@@ -71,7 +71,7 @@ def asked(
     counted: bool = False,
     behind: tuple[float, int] | None = None,
 ) -> SearchAnswer:
-    """Return what the search finds; `skip`, `counted` and `behind` as of `Search.ask`."""
+    """Return the results of a search; `skip`, `counted` and `behind` as for `Search.ask`."""
     narrow = Narrow(
         site=given.text("site", most=253), language=given.text("language", most=35), fresh=given.share("fresh", 0.0),
         fetched_within_s=given.duration("fetched_within"),
@@ -82,7 +82,7 @@ def asked(
 
 
 def written(found: SearchFacets) -> dict[str, object]:
-    """Return facets as JSON has them: by the parameter that narrows, each value with its pages."""
+    """Return facets for JSON: by the parameter that narrows, each value with its number of pages."""
     groups = (
         ("site", found.sites), ("language", found.languages),
         ("fetched_within", {lasting(age_s): count for age_s, count in found.fetched_within_s.items()}),
@@ -93,7 +93,7 @@ def written(found: SearchFacets) -> dict[str, object]:
 
 
 def lasting(seconds: float) -> str:
-    """Return a duration as the parameter takes it.
+    """Return a duration in the form the parameter takes.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Orders: what was told to the crawl, and telling it more."""
+"""Orders to the crawl: the last ones with their results, and new ones."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ KINDS: Final = frozenset({"pause", "resume", "set", FORGET}) | WITH_URLS | WITH_
 
 
 class OrderRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """An order as programs give it.
+    """An order as received from programs.
 
     Attributes
     ----------
@@ -46,9 +46,9 @@ class OrderRequest(msgspec.Struct, forbid_unknown_fields=True):
     what
         URLs, hosts and patterns to forget, as `evercrawl forget` takes them.
     urls, pattern, lift, factor, lasts_s, name, values
-        As of `CrawlOrder`.
+        As for `CrawlOrder`.
     wait_s
-        How long to wait for the result, at most.
+        Maximum time to wait for the result.
     """
 
     do: str
@@ -65,7 +65,7 @@ class OrderRequest(msgspec.Struct, forbid_unknown_fields=True):
 
 @on_replica
 def told(parts: ServerParts, request: Request) -> Response:
-    """Answer with the last orders and what became of them, and what holds now."""
+    """Return the last orders with their results, and what is in force now."""
     given = Parameters(request, "limit", CURSOR)
     most, cursors = given.whole("limit", 50, 1, 1000), ListCursors(parts.replica, given, "orders")
     with parts.replica.reading() as view:
@@ -87,7 +87,7 @@ def told(parts: ServerParts, request: Request) -> Response:
 
 
 async def tell(request: Request) -> Response:
-    """Give an order, and answer with what became of it; 202 where that is not known yet."""
+    """Give an order, and return its result; 202 if it is not known yet."""
     Parameters(request)
     parts: ServerParts = request.app.state.context
     body = b""
@@ -106,12 +106,12 @@ async def tell(request: Request) -> Response:
 
 
 def checked(given: OrderRequest, file: Path) -> CrawlOrder:
-    """Return the order that was meant; `file` is that of the settings.
+    """Return the order requested; `file` is that of the settings.
 
     Raises
     ------
     RequestError
-        It is none, or lacks something, or has something out of bounds.
+        It is invalid, incomplete, or has a value out of bounds.
     """
     if given.do not in KINDS:
         raise RequestError(400, f"{given.do[:40]!r} is not an order; there are: {', '.join(sorted(KINDS))}")
@@ -162,7 +162,7 @@ def _checked_setting(name: str, values: list[str], file: Path, *, unset: bool) -
     if not several and len(values) != 1:
         raise RequestError(400, f"{name} takes one value")
     raw: Any = values if several else values[0]
-    read(setting, raw, name)  # raises a ConfigError that says what it must be
+    read(setting, raw, name)  # raises a ConfigError that states the valid values
 
 
 def _given(parts: ServerParts, order: CrawlOrder, wait_s: float) -> OrderAnswer:

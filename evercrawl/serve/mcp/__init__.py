@@ -1,1 +1,1 @@
-"""The crawl for assistants: the Model Context Protocol over standard input and output, or HTTP."""
+"""The crawl for AI assistants: the Model Context Protocol over standard input and output, or HTTP."""

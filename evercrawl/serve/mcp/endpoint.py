@@ -1,4 +1,4 @@
-"""`/mcp`: the same tools over HTTP (the protocol's streamable HTTP, without sessions), behind the server's guard."""
+"""`/mcp`: the assistants' tools over HTTP (the protocol's streamable HTTP, stateless), behind the server's guard."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ NEEDED: Final = "assistants need more packages here: pip install 'evercrawl[mcp]
 class AssistantEndpoint:
     """Answers assistants over HTTP.
 
-    The protocol's library is loaded when the first one asks. A request carries all that its answer needs: none belongs
-    to a session, so that nothing is kept for who went away, and the token decides for each what it may do.
+    The protocol's library is loaded on the first request. Requests are stateless: there are no sessions, so no state
+    is kept for clients that disconnect, and the token decides for each request what it may do.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class AssistantEndpoint:
         self._ready, self._stop = asyncio.Event(), asyncio.Event()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request; what changes the crawl is there for who has the token only."""
+        """Answer one request; tools that change the crawl require the token."""
         request = Request(scope)
         if request.method != "POST":
             said = "assistants ask by POST; this server keeps no sessions and sends nothing unasked"
@@ -58,7 +58,7 @@ class AssistantEndpoint:
         await manager.handle_request(scope, receive, send)
 
     async def close(self) -> None:
-        """End what still waits for an answer."""
+        """Cancel pending requests."""
         self._stop.set()
         if self._run is not None:
             await self._run
@@ -77,13 +77,13 @@ class AssistantEndpoint:
             self._ready.set()
 
     def _made(self) -> tuple[StreamableHTTPSessionManager, StreamableHTTPSessionManager]:
-        """Return what answers those without and those with the token."""
+        """Return the handlers of requests without and with the token."""
         from mcp.server.transport_security import TransportSecuritySettings
 
         from evercrawl.serve.mcp.server import mcp_server
         from evercrawl.serve.mcp.tools import CrawlTools
 
-        guarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # names are `RequestGuard`'s
+        guarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # `RequestGuard` checks host names
         found: list[StreamableHTTPSessionManager] = []
         for may_order in (False, True):
             server = mcp_server(CrawlTools(self._replica, may_order=may_order))

@@ -1,4 +1,4 @@
-"""The server that assistants speak to, by the protocol's own library."""
+"""The MCP server, built with the protocol's own library."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ AT_ONCE: Final = 8
 
 
 def mcp_server(tools: CrawlTools) -> MCPServer[Any]:
-    """Return the server with these tools; what goes wrong is told in a sentence."""
+    """Return the MCP server with these tools; errors are reported in a sentence."""
     made: MCPServer[Any] = MCPServer(
         "evercrawl", title="evercrawl", instructions=INSTRUCTIONS, version=__version__, log_level="ERROR"
     )

@@ -1,4 +1,4 @@
-"""What assistants may ask: every answer says how fresh it is, when it was fetched, and how to cite it."""
+"""The assistants' tools: every result says how fresh it is, when it was fetched, and how to cite it."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ INSTRUCTIONS: Final = (
 
 
 class CrawlTools:
-    """Answers the questions of assistants.
+    """The tools that assistants may call.
 
     Parameters
     ----------
     replica
         The crawl, followed.
     may_order
-        Whether pages may be fetched anew and seeds added.
+        Whether tools may fetch pages and add seeds.
     """
 
     def __init__(self, replica: CrawlReplica, *, may_order: bool) -> None:
         self._replica, self._may_order = replica, may_order
 
     def tools(self) -> dict[str, Callable[..., dict[str, Any]]]:
-        """Return the tools by name; what changes the crawl is left out where that is not allowed."""
+        """Return the tools by name; those that change the crawl only if allowed."""
         found: dict[str, Callable[..., dict[str, Any]]] = {
             "search": self.search, "get": self.get, "why": self.why, "changes": self.changes, "status": self.status,
         }  # fmt: skip
@@ -62,8 +62,8 @@ class CrawlTools:
     def search(self, words: str, site: str = "", min_fresh: float = 0.0, limit: int = 10) -> dict[str, Any]:
         """Find pages by words; `"a phrase"`, `-without` and `lang:en` narrow it, and so does `site`.
 
-        Each hit has url, title, snippet, fetched_at, fresh (the probability that the copy is the page as it is now) and
-        a sentence to cite it by. With `min_fresh`, from 0 to 1, only pages that are at least so fresh are found.
+        Each hit has url, title, snippet, fetched_at, fresh (the probability that the copy equals the page now) and a
+        sentence to cite it by. With `min_fresh`, from 0 to 1, only pages at least that fresh are found.
         """
         _within("min_fresh", min_fresh, 1.0)
         if not words.strip():
@@ -83,8 +83,8 @@ class CrawlTools:
     def get(self, url: str, min_fresh: float = 0.0, form: str = "markdown", wait_s: float = 10.0) -> dict[str, Any]:
         """Read a page of the crawl, as `markdown` (its main content) or `text` (all visible text).
 
-        Where the copy is less likely than `min_fresh` (0 to 1) to be the page as it is now and a crawl runs, the page
-        is fetched first, politely, for at most `wait_s` seconds. `met` says whether that worked out.
+        If the probability that the copy equals the page now is below `min_fresh` (0 to 1) and a crawl is running, the
+        page is fetched first, politely, for at most `wait_s` seconds. `met` says whether `min_fresh` was reached.
         """
         _within("min_fresh", min_fresh, 1.0)
         if form not in ("markdown", "text"):
@@ -109,9 +109,9 @@ class CrawlTools:
         })  # fmt: skip
 
     def why(self, url: str) -> dict[str, Any]:
-        """Tell all that decides when a page is visited: its importance, its rate of change, what a visit is worth.
+        """Explain when a page is visited: its importance, its rate of change, and the worth of a visit.
 
-        `fresh` is the probability that the copy is the page as it is now; null where no copy is held.
+        `fresh` is the probability that the copy equals the page now; null without a copy.
         """
         with self._replica.derived() as (view, derived):
             found = why_of(view, _wanted(url), derived=derived)
@@ -122,8 +122,8 @@ class CrawlTools:
     def changes(self, since: str = "1d", site: str = "", limit: int = 20) -> dict[str, Any]:
         """List the pages that changed, appeared or vanished since a time (2h, 7d, yesterday, 2026-05-01).
 
-        The most important come first; changes of times, counters and tokens alone are left out. Each has when it was
-        found (`at`), how likely the page is still as it was found then (`fresh`), and a sentence to cite it by.
+        The most important come first; changes only in times, counters and tokens are left out. Each has the time it
+        was found (`at`), the probability that the page has not changed since (`fresh`), and a sentence to cite it by.
         """
         question = ChangeQuestion(
             since=moment(since, time.time(), "since"), site=site, limit=max(1, min(limit, 200))
@@ -139,7 +139,7 @@ class CrawlTools:
         return {"changes": told, "pages": found.pages}
 
     def status(self) -> dict[str, Any]:
-        """Tell how many pages the crawl holds, how fresh they are, and whether it runs."""
+        """Report how many pages the crawl holds, how fresh they are, and whether it is running."""
         with self._replica.reading() as view:
             found = state_of(view.partition, view, view.now)
         names = ("known", "fetched", "visits", "changes", "hosts", "fresh", "fresh_by_importance", "made_at", "follows")
@@ -147,7 +147,7 @@ class CrawlTools:
         return _told({name: getattr(found, name) for name in names} | {"running": self._replica.running, "cite": cite})
 
     def add_seed(self, url: str) -> dict[str, Any]:
-        """Have a page, and what it leads to within the crawl's scope, fetched from now on."""
+        """Add a page as a seed: it and the pages it links to, within the crawl's scope, are fetched from now on."""
         seed = _wanted(url)
         given = give(self._replica.directory, CrawlOrder("seed", urls=(seed,)), by="mcp")
         if given.pid is None:
@@ -163,19 +163,19 @@ class CrawlTools:
                 raise EvercrawlError(str(error)) from error
 
     def _check(self, url: str, wait_s: float) -> bool:
-        """Have a page fetched now by the crawl that runs; return whether it was in time."""
+        """Request a fetch of a page by the running crawl; return whether it finished in time."""
         before = self._replica.sequence
         given = give(self._replica.directory, CrawlOrder("check", urls=(url,)), by="mcp")
         if given.pid is None or awaited(self._replica.directory, given, wait_s).state != "done":
             return False
         until = time.monotonic() + 2.0
         while self._replica.sequence == before and time.monotonic() < until:
-            time.sleep(0.02)  # until the replica has taken in the visit
+            time.sleep(0.02)  # wait until the replica has taken in the visit
         return True
 
 
 def _told(fields: Mapping[str, object]) -> dict[str, Any]:
-    """Return fields with their instants dated, and texts without what only a machine would read."""
+    """Return fields with instants as dates, and texts without invisible characters."""
     found = dated(fields)
     return {name: _seen(value) for name, value in found.items()}
 
@@ -203,7 +203,7 @@ def _within(name: str, value: float, most: float) -> None:
 
 
 def _cite(title: str, url: str, at: float | None, fresh: float | None) -> str:
-    """Return a sentence that names the page, when it was fetched, and how likely it is still so.
+    """Return a sentence that names the page, when it was fetched, and how likely it is unchanged.
 
     Examples
     --------

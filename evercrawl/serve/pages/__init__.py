@@ -1,1 +1,1 @@
-"""The pages for browsers, one a file."""
+"""The HTML pages for browsers, one per file."""

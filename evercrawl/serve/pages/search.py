@@ -1,4 +1,4 @@
-"""The search page, which works without scripts."""
+"""The search page, which works without JavaScript."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def page(static: Static) -> Callable[[Request], Awaitable[Response]]:
 
 
 def _html(static: Static, request: Request) -> tuple[str, AnswerTicket | None]:
-    """Return the page, and what it shows where that may be recorded."""
+    """Return the page, and the results shown if they may be recorded."""
     parts: ServerParts = request.app.state.context
     given = Parameters(request, *NAMES)
     words, skip = given.text("q", most=500).strip(), given.whole("skip", 0, 0, MOST_SKIPPED)
@@ -71,7 +71,7 @@ def _html(static: Static, request: Request) -> tuple[str, AnswerTicket | None]:
 
 
 def _groups(counted: SearchFacets) -> list[tuple[str, str, list[tuple[str, str, int]]]]:
-    """Return by what an answer can be narrowed: parameter and title; values with their names and pages."""
+    """Return the filters of results: parameter and title; values with their names and numbers of pages."""
     found = [
         (name, title, [(str(each["value"]), _named(name, str(each["value"])), each["pages"]) for each in values])
         for name, title in _TITLES.items()
@@ -81,7 +81,7 @@ def _groups(counted: SearchFacets) -> list[tuple[str, str, list[tuple[str, str, 
 
 
 def _named(name: str, value: str) -> str:
-    """Return what a filter is called.
+    """Return the label of a filter.
 
     Examples
     --------
@@ -94,18 +94,18 @@ def _named(name: str, value: str) -> str:
 
 
 def _here(words: str, narrowed: dict[str, str], **other: Any) -> str:
-    """Return the address of this search with other values of some parameters."""
+    """Return the address of this search with changed parameters."""
     return _address(words, narrowed, other)
 
 
 def _address(words: str, narrowed: dict[str, str], other: dict[str, Any]) -> str:
-    """Return the address of the same question with other parameters; None leaves one out."""
+    """Return the address of the same query with other parameters; None omits one."""
     given = {"q": words, **narrowed, **other}
     return "/?" + urlencode({name: value for name, value in given.items() if value not in (None, "", 0)})
 
 
 def _rates(parts: ServerParts, found: SearchAnswer) -> list[float]:
-    """Return the rate at which each hit is believed to change, so that what is shown of it can fade: 1/s."""
+    """Return the estimated change rate of each hit, by which its display fades: 1/s."""
     with parts.replica.reading() as view:
         slots = np.array([view.state.find_one(hit.url) for hit in found.hits], np.uint32)
         if not len(slots) or (slots >= view.state.known.count).any():
@@ -115,7 +115,7 @@ def _rates(parts: ServerParts, found: SearchAnswer) -> list[float]:
 
 
 def marked(text: str, marks: Sequence[tuple[int, int]]) -> Markup:
-    """Return a text as HTML, with what was asked for marked.
+    """Return a text as HTML, with the query's words marked.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def marked(text: str, marks: Sequence[tuple[int, int]]) -> Markup:
 
 
 def ago(at: float) -> str:
-    """Return how long ago an instant was, in the largest unit that fits twice."""
+    """Return the age of an instant, in the largest unit that fits twice."""
     passed_s = max(time.time() - at, 0.0)
     for unit, size_s in (("days", 86_400.0), ("hours", 3_600.0), ("minutes", 60.0)):
         if passed_s >= 2 * size_s:

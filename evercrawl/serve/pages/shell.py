@@ -1,4 +1,4 @@
-"""The frame of every page, and the files that browsers load with it."""
+"""The frame of every HTML page, and the static files that it loads."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ KEYS: Final = {
 """Key after `g` -> the page that it leads to."""
 _TEMPLATES: Final = Environment(loader=PackageLoader("evercrawl.serve"), autoescape=select_autoescape(default=True))
 _FOREVER: Final = "public, max-age=31536000, immutable"
-_LEAST_BYTES: Final = 500  # below that packing gains nothing
+_LEAST_BYTES: Final = 500  # below that compression gains nothing
 
 
 class Static:
-    """The files that come with the pages, in memory, packed once; their digest is in their path, so they stay cached.
+    """The static files, in memory, compressed once; their digest is in their path, so that caches may keep them.
 
     Attributes
     ----------
     digest
-        Of all of them.
+        Digest of all files.
     """
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class Static:
         self._packed = {name: gzip.compress(data, mtime=0) for name, data in self._files.items()}
 
     async def file(self, request: Request) -> Response:
-        """Answer with one of them."""
+        """Return one of the files."""
         name = str(request.path_params["name"])
         if name not in self._files:
             raise RequestError(404, "there is no such file")
@@ -97,7 +97,7 @@ def rendered(name: str, static: Static, request: Request, **more: Any) -> str:
 
 
 def filled(name: str, static: Static, **more: Any) -> str:
-    """Return a template with what it shows."""
+    """Return a filled-in template."""
     return _TEMPLATES.get_template(f"{name}.html").render(
         name=name, static=f"/static/{static.digest}", version=__version__, **more
     )

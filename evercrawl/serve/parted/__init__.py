@@ -1,1 +1,1 @@
-"""A crawl in several partitions, served to browsers and programs."""
+"""The web server of a crawl in several partitions."""

@@ -1,4 +1,4 @@
-"""The server of a crawl in several partitions: all of them in a table, the search over all, figures, and an API."""
+"""The server application of a crawl in several partitions: a table of them, search over all, metrics, and an API."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ANSWERS_S: Final = 10.0
 TURN_S: Final = 10.0
 """After so long a question is refused that others keep from being asked."""
 _AT_ONCE: Final = 2
-_WAITING: Final = 16  # questions at once; more are refused
+_WAITING: Final = 16  # concurrent queries; more are rejected
 _KEPT: Final = 64  # answers
 _PACKED_BYTES: Final = 2000
 _MOST: Final = 100
@@ -50,7 +50,7 @@ class PartedServer:
     Parameters
     ----------
     questions
-        Answers for all partitions; each question may take seconds.
+        Answers queries for all partitions; each may take seconds.
     """
 
     def __init__(self, questions: PartedQuestions) -> None:
@@ -60,7 +60,7 @@ class PartedServer:
         self._turn = asyncio.Semaphore(_AT_ONCE)
 
     def routes(self) -> list[Route]:
-        """Return the paths."""
+        """Return the routes."""
         return [
             Route("/", self._search_page),
             Route("/partitions", self._partitions_page),
@@ -139,12 +139,12 @@ class PartedServer:
         return found
 
     async def _answer(self, question: tuple[Any, ...], ask: Callable[[], Any], serves_s: float) -> Any:
-        """Return an answer that is new enough; who asks the same meanwhile waits for the same.
+        """Return a recent enough answer; concurrent equal queries share one.
 
         Raises
         ------
         RequestError
-            Too much is being asked at once.
+            There are too many queries at once.
         """
         at, told = self._told.get(question, (float("-inf"), None))
         if time.monotonic() < at + serves_s:
@@ -178,14 +178,14 @@ class PartedServer:
 def parted_app(
     questions: PartedQuestions, token: str, hosts: frozenset[str] = frozenset(), public: str = ""
 ) -> Starlette:
-    """Return the server of a crawl in several partitions.
+    """Return the server application of a crawl in several partitions.
 
     Parameters
     ----------
     questions
-        Answers for all partitions.
+        Answers queries for all partitions.
     token, hosts, public
-        As of `RequestGuard`.
+        As for `RequestGuard`.
     """
     return Starlette(
         routes=PartedServer(questions).routes(),

@@ -1,1 +1,1 @@
-"""What publishers say has changed: IndexNow and WebSub, on a port of their own."""
+"""Publishers' change notifications by IndexNow and WebSub, on a separate port."""

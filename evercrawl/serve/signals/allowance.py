@@ -1,4 +1,4 @@
-"""How much each publisher may say: as many pages as its site could be visited in the meantime, and no more."""
+"""Rate limit on announcements: as many pages as the site could be visited in the same time."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ LEAST_BURST: Final = 100.0
 
 
 class Allowance:
-    """A bucket for each host, or whoever else.
+    """A token bucket for each host or other key.
 
     Parameters
     ----------
     per_s, burst
-        How much each may have in the long run, and at once.
+        Long-run rate and burst of each bucket.
 
     Examples
     --------
@@ -34,7 +34,7 @@ class Allowance:
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, host: str, count: int, now: float) -> int:
-        """Return how many of so many pages a host may announce now, and count these."""
+        """Return how many of the given number of pages a host may announce now, and count these."""
         left, at = self._left.pop(host, (self._most, now))
         left = min(left + max(now - at, 0.0) * self._per_s, self._most)
         taken = min(count, int(left))
@@ -45,6 +45,6 @@ class Allowance:
 
 
 def of_visits(delay_s: float) -> Allowance:
-    """Return what hosts may announce of which one page is visited in so long: no more than could be visited."""
+    """Return the allowance of hosts visited at most once per given time: no more than could be visited."""
     per_s = 1.0 / max(delay_s, 1e-3)
     return Allowance(per_s, max(BURST_S * per_s, LEAST_BURST))

@@ -1,4 +1,4 @@
-"""IndexNow: a publisher names pages that changed, and proves by a file on its host that it may speak for them.
+"""IndexNow: a publisher submits changed pages, and proves control of the host by a key file on it.
 
 References
 ----------
@@ -29,7 +29,7 @@ _KEY: Final = re.compile(r"[A-Za-z0-9-]{8,128}")
 
 
 class Submission(msgspec.Struct, rename={"urls": "urlList", "location": "keyLocation"}):
-    """What is posted, with the protocol's own names there."""
+    """A posted submission, with the protocol's own field names."""
 
     host: str
     key: str
@@ -47,7 +47,7 @@ class SubmissionVerdict(NamedTuple):
 
 @dataclass(slots=True)
 class _Proof:
-    """What a host's key file said last: where it lies, the key there ("" for none), and when it was asked for."""
+    """The last fetch of a host's key file: its location, the key ("" for none), and the time."""
 
     location: str
     key: str
@@ -55,14 +55,14 @@ class _Proof:
 
 
 class KeyProver:
-    """Judges submissions.
+    """Verifies submissions.
 
     Parameters
     ----------
     knows
-        Whether the crawl knows a host: nobody else is asked for a key.
+        Returns whether the crawl knows a host: keys of other hosts are never fetched.
     fetch
-        Asks for a key file.
+        Fetches a key file.
     """
 
     def __init__(self, knows: Callable[[str], bool], fetch: Callable[[str], SmallAnswer]) -> None:
@@ -70,7 +70,7 @@ class KeyProver:
         self._proofs: OrderedDict[str, _Proof] = OrderedDict()
 
     def judge(self, given: Submission, now: float) -> SubmissionVerdict:
-        """Return what becomes of a submission; a host may be asked for its key, which takes seconds."""
+        """Return the verdict on a submission; fetching the host's key may take seconds."""
         verdict, location = _checked(given)
         if verdict.status != 200:
             return verdict
@@ -102,7 +102,7 @@ class KeyProver:
 
 
 def _checked(given: Submission) -> tuple[SubmissionVerdict, str]:
-    """Return whether a submission is one, its pages, and where its key lies."""
+    """Return whether a submission is valid, its pages, and the location of its key."""
     if not _KEY.fullmatch(given.key):
         return SubmissionVerdict(400, "key must have 8 to 128 letters, digits and hyphens"), ""
     if not 0 < len(given.urls) <= MOST_URLS:

@@ -1,7 +1,7 @@
-"""The receiver: where publishers and hubs say what has changed, on a port of its own that strangers may reach.
+"""The receiver of publishers' and hubs' notifications, on a separate port that may be public.
 
-It answers nothing about the crawl but whether it visits a host, and writes nothing but `signals.jsonl` and
-`subscriptions.json`. Who says what is proved by a key on the host itself, or by a hub's signature.
+It reveals nothing about the crawl except whether it visits a host, and writes only `signals.jsonl` and
+`subscriptions.json`. Senders are authenticated by a key on the host itself, or by a hub's signature.
 """
 
 from __future__ import annotations
@@ -44,26 +44,26 @@ CLIENT_BURST: Final = 100.0
 
 
 class KnowsHosts(Protocol):
-    """Whoever knows which hosts the crawl visits."""
+    """Knows which hosts the crawl visits."""
 
     def __call__(self, host: str) -> bool:
-        """Whether it visits a host."""
+        """Return whether the crawl visits a host."""
         ...
 
 
 class SignalReceiver:
-    """Takes what publishers say, and writes it down for the crawl.
+    """Receives notifications, and writes them down for the crawl.
 
     Parameters
     ----------
     directory
-        Of the crawl.
+        The crawl's directory.
     config
-        Its settings: which addresses may be connected to, how the crawl names itself, and how often a host is visited.
+        Its settings: the addresses it may connect to, the crawl's product token, and how often a host is visited.
     knows
-        Whether the crawl visits a host.
+        Returns whether the crawl visits a host.
     public_url
-        The address at which the Internet reaches this receiver, without a slash at its end.
+        Public URL of this receiver, without a trailing slash.
     topics
         Pages and feeds to subscribe to, normalised.
     """
@@ -81,7 +81,7 @@ class SignalReceiver:
         self.subscriptions = Subscriptions(directory, f"{public_url}/websub", self._send)
 
     def app(self) -> Starlette:
-        """Return what answers requests."""
+        """Return the application."""
 
         @contextlib.asynccontextmanager
         async def lifespan(_: Starlette) -> AsyncGenerator[None]:
@@ -174,7 +174,7 @@ class SignalReceiver:
             await asyncio.sleep(TURN_S)
 
     async def _announce(self, via: str, urls: tuple[str, ...]) -> int:
-        """Write down as many of a host's pages as it may announce; return how many these are."""
+        """Write down as many of a host's pages as it may announce; return their number."""
         host = hostname(urls[0])
         if not self._knows(host):
             return 0

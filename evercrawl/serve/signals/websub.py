@@ -1,4 +1,4 @@
-"""WebSub: pages and feeds that say which hub tells of their changes are subscribed to, and what hubs say is verified.
+"""WebSub: subscriptions to pages and feeds at their hubs, and verification of hubs' messages.
 
 References
 ----------
@@ -35,26 +35,26 @@ METHODS: Final = ("sha1", "sha256", "sha384", "sha512")
 MOST_TOPICS: Final = 10_000
 _LINK: Final = re.compile(r"<([^<>]*)>((?:\s*;\s*[\w*-]+\s*=\s*(?:\"[^\"]*\"|[^\s,;]+))*)")
 _REL: Final = re.compile(r";\s*rel\s*=\s*(?:\"([^\"]*)\"|([^\s,;]+))", re.IGNORECASE)
-_TAG: Final = re.compile(r"<(?:[\w.-]+:)?link\b([^<>]{0,4096})>", re.IGNORECASE)  # up to the next one: in linear time
+_TAG: Final = re.compile(r"<(?:[\w.-]+:)?link\b([^<>]{0,4096})>", re.IGNORECASE)  # up to the next one: linear time
 _ATTRIBUTE: Final = re.compile(r"(?<![\w:-])([\w:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
 
 
 @dataclass(slots=True)
 class Subscription:
-    """One topic.
+    """The subscription to one topic.
 
     Attributes
     ----------
     url, topic, hub
-        What the person running the crawl named, what the hub calls it, and the hub; "" until they were discovered.
+        The URL given by the operator, the hub's name for the topic, and the hub; "" until discovered.
     name, secret
-        Of the callback, which nobody can guess, and what the hub signs with.
+        The callback's unguessable name, and the secret with which the hub signs.
     state
         "new", "asked" (the hub has to verify), "active" or "denied".
     until, next_at
-        When the lease ends, and when something is to be done again, s since the epoch.
+        End of the lease, and time of the next action, s since the epoch.
     trouble
-        What went wrong last, "" for nothing.
+        The last error, "" for none.
     """
 
     url: str
@@ -69,16 +69,16 @@ class Subscription:
 
 
 class Subscriptions:
-    """The subscriptions of a crawl, kept across restarts in a file that its owner alone can read.
+    """The subscriptions of a crawl, stored in a file that only its owner can read.
 
     Parameters
     ----------
     directory
-        Of the crawl.
+        The crawl's directory.
     callback
-        The address at which hubs reach the receiver, without the name of a subscription.
+        Public URL of the callbacks, without the name of a subscription.
     request
-        Sends: URL, body (None for a GET), header fields.
+        Sends a request: URL, body (None for a GET), header fields.
     """
 
     def __init__(
@@ -91,10 +91,10 @@ class Subscriptions:
                 one = Subscription(**fields)
                 self.all[one.name] = one
         except (OSError, ValueError, TypeError):
-            self.all = {}  # a damaged file costs no more than subscribing again
+            self.all = {}  # a damaged file only means subscribing again
 
     def want(self, urls: list[str]) -> None:
-        """Subscribe to these, and to no others; what is subscribed to already stays so."""
+        """Subscribe to these topics and to no others; existing subscriptions stay."""
         there = {one.url: one for one in self.all.values()}
         wanted = [
             there.get(url) or Subscription(url, secrets.token_urlsafe(24), secrets.token_urlsafe(32))
@@ -104,7 +104,7 @@ class Subscriptions:
         self._save()
 
     def turn(self, now: float) -> int:
-        """Discover, subscribe and renew what is due; return how many requests were made."""
+        """Discover, subscribe and renew where due; return the number of requests made."""
         due = [one for one in self.all.values() if one.next_at <= now]
         for one in due:
             one.next_at = now + RETRY_S
@@ -117,7 +117,7 @@ class Subscriptions:
         return len(due)
 
     def verified(self, name: str, query: Mapping[str, str], now: float) -> str | None:
-        """Return the challenge that confirms that we want what a hub was asked for; None where we do not."""
+        """Return the challenge that confirms a subscription to the hub; None if we do not want it."""
         one, mode = self.all.get(name), query.get("hub.mode", "")
         if one is None or query.get("hub.topic") != one.topic or not one.topic:
             return None
@@ -137,9 +137,9 @@ class Subscriptions:
         return challenge
 
     def told(self, name: str, body: bytes, signature: str, content_type: str) -> tuple[str, ...] | None:
-        """Return the pages that a hub tells of: its topic, and what of the topic's origin the feed that it sends lists.
+        """Return the pages in a hub's message: its topic, and the URLs of the topic's origin in the feed sent.
 
-        None where there is no such subscription; () where the hub's signature is not right, of which it is not told.
+        None without such a subscription; () if the hub's signature is wrong, which is not reported to the hub.
         """
         one = self.all.get(name)
         if one is None or one.state == "new":
@@ -175,7 +175,7 @@ class Subscriptions:
         if not 200 <= found.status < 300:
             one.trouble = f"the hub {one.hub} says: {found.error or f'status {found.status}'}"
             if found.status in (404, 410):
-                one.hub = ""  # discovered anew
+                one.hub = ""  # discovered again
 
     def _save(self) -> None:
         beside = self._path.with_suffix(".new")
@@ -188,7 +188,7 @@ class Subscriptions:
 
 
 def is_signed(body: bytes, secret: str, signature: str) -> bool:
-    """Whether a header X-Hub-Signature proves that the sender of a body knows a secret.
+    """Return whether an X-Hub-Signature header proves that the sender of a body knows a secret.
 
     Examples
     --------
@@ -204,7 +204,7 @@ def is_signed(body: bytes, secret: str, signature: str) -> bool:
 
 
 def links_of(found: SmallAnswer, url: str) -> tuple[str, str]:
-    """Return hub and self of a page or feed, "" for none: from Link fields, or else from link elements.
+    """Return hub and self of a page or feed, "" for none: from Link header fields, or else from link elements.
 
     Examples
     --------

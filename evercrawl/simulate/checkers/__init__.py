@@ -1,1 +1,1 @@
-"""Promises that hold in every world, each held by a checker that watches every visit."""
+"""Invariants that hold in every world, each verified by a checker that observes every visit."""

@@ -1,4 +1,4 @@
-"""What every checker may hear of a crawl, and how it says that a promise was broken."""
+"""The checkers' interface: the events they observe, and how they report a violation."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,20 +17,20 @@ from evercrawl.types import Exchange, Request
 
 @dataclass(slots=True)
 class Running:
-    """A crawl that lives.
+    """A running crawl, as checkers see it.
 
     Attributes
     ----------
     number, last
-        Which life it is, and whether it is the last one.
+        Number of the life, and whether it is the last one.
     began_at
-        Instant of its start.
+        Time of its start.
     config, partition, crawl, clock
-        What it runs on; the clock is the crawl's, which may be wrong.
+        The crawl's components; the clock is the crawl's own, which may be wrong.
     index
-        Its search index, where it has one.
+        Its search index; None without one.
     names
-        Who is asked for names, where they are made up.
+        The simulated name servers; None without any.
     """
 
     number: int
@@ -44,21 +44,21 @@ class Running:
     names: MadeNames | None = None
 
     def now(self) -> float:
-        """Return what the crawl takes for the time, in seconds since the epoch."""
+        """Return the time by the crawl's own clock, in seconds since the epoch."""
         return self.clock.now()
 
 
 class Checker:
-    """Holds a crawl to one kind of promise, through all its lives.
+    """Verifies one kind of invariant throughout all lives of a crawl.
 
-    All instants are true ones, in seconds since the epoch: they go on evenly while the machine's clock jumps.
+    All instants are true times in seconds since the epoch, which advance evenly even if the machine's clock jumps.
 
     Parameters
     ----------
     world
-        The world it is in.
+        The simulated world.
     blame
-        Called with a sentence, numbers in it, when the promise is broken.
+        Called on a violation, with a sentence that includes the numbers.
     """
 
     law: ClassVar[str] = ""
@@ -69,24 +69,24 @@ class Checker:
         self.blame = blame
 
     def began(self, life: Running) -> None:
-        """Take note that a life begins; the directory is open, nothing was asked yet."""
+        """Observe the start of a life: the directory is open, and no request was made yet."""
 
     def asked(self, request: Request, address: str, at: float) -> None:
-        """Take note of a request as it starts."""
+        """Observe the start of a request."""
 
     def answered(self, exchange: Exchange, at: float) -> None:
-        """Take note of an answer as the crawl is given it."""
+        """Observe a response as the crawl receives it."""
 
     def remembered(self, event: Event, number: int, at: float) -> None:
-        """Take note of an event that was journalled, in memory as yet, and folded."""
+        """Observe an event that was journalled (perhaps not synced yet) and folded."""
 
     def turned(self, at: float) -> None:
-        """Look at the crawl between two turns of its loop."""
+        """Observe the crawl between two turns of its loop."""
 
     def ended(self, at: float, *, clean: bool) -> None:
-        """Take note that a life has ended; nothing is to be heard of it any more."""
+        """Observe the end of a life; no more events follow from it."""
 
     def expect(self, kept: bool, otherwise: str) -> None:
-        """Blame, unless the promise was kept."""
+        """Report a violation unless the condition holds."""
         if not kept:
             self.blame(otherwise)

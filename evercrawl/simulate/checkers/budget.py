@@ -1,4 +1,4 @@
-"""The budget: no more pages, requests or bytes than a life was allowed."""
+"""Budget: no more pages, requests or bytes than a life was allowed."""
 
 from collections.abc import Callable
 from typing import ClassVar
@@ -13,7 +13,7 @@ from evercrawl.types import Exchange, Request
 
 
 class Budget(Checker):
-    """Starts do not come faster than the rate, nor while more bytes came in than were due, nor more than `pages`."""
+    """Requests start no faster than the rate, not while received bytes exceed what is due, at most `pages` times."""
 
     law: ClassVar[str] = "budget"
 
@@ -26,14 +26,14 @@ class Budget(Checker):
         self._owed_until = float("-inf")
 
     def began(self, life: Running) -> None:
-        """Begin anew; what a life saved up is not passed on."""
+        """Start over; unused budget is not carried into the next life."""
         self._life, self._pages = life, self.world.lives[life.number].pages or None
         self._visits = self._begun = 0
         self._tokens, self._filled_at = 1.0, life.began_at
         self._owed_until = float("-inf")
 
     def asked(self, request: Request, address: str, at: float) -> None:
-        """Count a start."""
+        """Count a request."""
         assert self._life is not None
         if isinstance(request.tag, RobotsTag):
             return
@@ -54,7 +54,7 @@ class Budget(Checker):
             )
 
     def answered(self, exchange: Exchange, at: float) -> None:
-        """Count bytes; where nobody was at an address the page was not asked for, and may be at the next one."""
+        """Count bytes; if nobody was at an address, the page may be requested at the next one."""
         assert self._life is not None
         rate = self._life.config.rate_bytes_per_s
         self._begun -= isinstance(exchange.request.tag, VisitTag) and not exchange.sent

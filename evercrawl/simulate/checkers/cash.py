@@ -1,4 +1,4 @@
-"""Cash: none is made and none is lost, at any visit."""
+"""Cash conservation: no visit creates or destroys cash."""
 
 from collections.abc import Callable
 from typing import ClassVar, Final
@@ -12,7 +12,7 @@ MOST: Final = 1e-9
 
 
 class CashConserved(Checker):
-    """Cells and virtual page together hold what they did before, after every event."""
+    """The total of cells and virtual page is the same after every event."""
 
     law: ClassVar[str] = "cash"
 
@@ -22,7 +22,7 @@ class CashConserved(Checker):
         self._clock = 0.0
 
     def began(self, life: Running) -> None:
-        """Begin from what was restored."""
+        """Start from the restored total."""
         self._life = life
         self._look("at the start")
 
@@ -32,7 +32,7 @@ class CashConserved(Checker):
             self._look(f"after event {number}")
 
     def ended(self, at: float, *, clean: bool) -> None:
-        """Let go of the life."""
+        """Release the life."""
         self._life = None
 
     def _look(self, when: str) -> None:

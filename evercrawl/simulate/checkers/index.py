@@ -1,4 +1,4 @@
-"""The search index: what it holds is what is remembered, whatever was lost between two commits."""
+"""Search index: its contents match the records, whatever was lost between two commits."""
 
 from collections.abc import Callable
 from typing import ClassVar
@@ -10,7 +10,7 @@ from evercrawl.simulate.worlds.world import World
 
 
 class IndexFollows(Checker):
-    """After a clean end the index is up to the last event, or says that it is not; and then it holds what it should."""
+    """After a clean end the index is current or says that it is not; if current, its contents are correct."""
 
     law: ClassVar[str] = "journal = index"
 
@@ -19,11 +19,11 @@ class IndexFollows(Checker):
         self._life: Running | None = None
 
     def began(self, life: Running) -> None:
-        """Take note of the life."""
+        """Record the life."""
         self._life = life
 
     def ended(self, at: float, *, clean: bool) -> None:
-        """Compare, where the end was in order."""
+        """Compare index and records after a clean end."""
         life, self._life = self._life, None
         if life is None or not clean or life.index is None:
             return

@@ -1,4 +1,4 @@
-"""The journal: what was acknowledged is there after any crash, in its order; what memory holds follows from it."""
+"""Journal: acknowledged events survive any crash, in order, and the state in memory is a fold of the journal."""
 
 from collections.abc import Callable
 from typing import ClassVar, Final
@@ -17,10 +17,10 @@ EVERY: Final = 100
 
 
 class Acknowledged(Checker):
-    """What a commit has returned for is in the journal of every life that follows, byte for byte, and so is its order.
+    """Events covered by a returned commit are in the journal of every later life, byte for byte and in order.
 
-    What was not yet acknowledged may be there or not, but nothing else may. Its archive record is there, too: a crawl
-    that opens gives up what is not, which is an event of its own.
+    Unacknowledged events may be there or not, but no other events may. The archive record of an acknowledged event is
+    there, too: when a crawl opens, it gives up contents whose record is missing, which is an event of its own.
     """
 
     law: ClassVar[str] = "no acknowledged visit lost"
@@ -33,7 +33,7 @@ class Acknowledged(Checker):
         self._encode = msgspec.msgpack.Encoder().encode
 
     def began(self, life: Running) -> None:
-        """Hold the journal against what was remembered."""
+        """Compare the journal with the events remembered."""
         found = [self._encode(event) for _, _, event in life.partition.journal.replay()]
         self.expect(
             len(found) >= self._written, f"{self._written} events were acknowledged, and {len(found)} are there"
@@ -48,22 +48,22 @@ class Acknowledged(Checker):
         self._written = life.partition.journal.written
 
     def remembered(self, event: Event, number: int, at: float) -> None:
-        """Take note of an event; what opening gives up was acknowledged, and should have been there."""
+        """Record an event; contents given up on opening were acknowledged, so they should exist."""
         if isinstance(event, Lost):
             self.blame(f"event {number}: the record of a visit to slot {event.slot} is lost, for {event.why}")
-        if self._life is None:  # while it is opened; what was after that had never been acknowledged, and is gone
+        if self._life is None:  # on opening; later events were never acknowledged, and are gone
             self.expect(number >= self._written, f"{self._written} events were acknowledged, and {number} are there")
             del self._events[number:]
         self.expect(number == len(self._events), f"event {number} follows event {len(self._events) - 1}")
         self._events.append(self._encode(event))
 
     def turned(self, at: float) -> None:
-        """Take note of what was acknowledged."""
+        """Record which events are acknowledged."""
         assert self._life is not None
         self._written = self._life.partition.journal.written
 
     def ended(self, at: float, *, clean: bool) -> None:
-        """See that a clean end has acknowledged everything."""
+        """Check that a clean end acknowledged everything."""
         if self._life is None:
             return
         self._written = self._life.partition.journal.written
@@ -75,7 +75,7 @@ class Acknowledged(Checker):
 
 
 class MemoryFollows(Checker):
-    """Whatever memory holds is what the journal folds to, those events among it that are not yet written."""
+    """The state in memory equals the fold of the journal, including events not yet written."""
 
     law: ClassVar[str] = "journal = memory"
 
@@ -85,18 +85,18 @@ class MemoryFollows(Checker):
         self._next = 0
 
     def began(self, life: Running) -> None:
-        """See that opening restored what the journal says."""
+        """Check that opening restored the journal's state."""
         self._life = life
         self._check()
 
     def turned(self, at: float) -> None:
-        """Fold the journal now and then."""
+        """Fold the journal now and then, and compare."""
         assert self._life is not None
         if self._life.partition.journal.sequence >= self._next:
             self._check()
 
     def ended(self, at: float, *, clean: bool) -> None:
-        """Fold it once more, unless the crash came in the middle of a change."""
+        """Fold and compare once more, unless the crash came in the middle of a change."""
         if clean and self._life is not None:
             self._check()
         self._life = None

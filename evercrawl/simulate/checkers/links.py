@@ -1,4 +1,4 @@
-"""Links: where an event says that a page leads is where the answer to that very visit led."""
+"""Links: the targets in a visit's event are those in the response to that very visit."""
 
 from collections.abc import Callable
 from typing import ClassVar, Final
@@ -14,31 +14,31 @@ from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import Event, Visit
 from evercrawl.types import Exchange, Outcome
 
-_HASHER: Final = Hasher(b"")  # only URLs are looked at
+_HASHER: Final = Hasher(b"")  # only URLs are compared
 
 
 class LinksAreItsOwn(Checker):
-    """No page is given links of another, and one that is gone has none; each answer is read here once more."""
+    """No page gets links of another, and a gone page has none; each response is parsed here independently."""
 
     law: ClassVar[str] = "links"
 
     def __init__(self, world: World, blame: Callable[[str], None]) -> None:
         super().__init__(world, blame)
         self._life: Running | None = None
-        self._answers: dict[int, tuple[Exchange, Body]] = {}  # by slot, as long as no event says what came of them
+        self._answers: dict[int, tuple[Exchange, Body]] = {}  # by slot, until the event of the visit
 
     def began(self, life: Running) -> None:
-        """Take note of the life; no answer is pending."""
+        """Record the life; no response is pending."""
         self._life = life
         self._answers.clear()
 
     def answered(self, exchange: Exchange, at: float) -> None:
-        """Keep the answer to a visit."""
+        """Keep the response of a visit."""
         if isinstance(exchange.request.tag, VisitTag):
             self._answers[exchange.request.tag.slot] = exchange, body_of(exchange, (0, 0), "", _HASHER, text=False)
 
     def remembered(self, event: Event, number: int, at: float) -> None:
-        """Compare what the event says with the answer."""
+        """Compare the event with the response."""
         answer = self._answers.pop(event.slot, None) if isinstance(event, Visit) else None
         if self._life is None or answer is None or not isinstance(event, Visit):
             return
@@ -52,12 +52,12 @@ class LinksAreItsOwn(Checker):
         self.expect(not (gone and (new or linked)), f"event {number} is of a page that is gone, and has links")
 
     def ended(self, at: float, *, clean: bool) -> None:
-        """Let go of what was pending."""
+        """Drop pending responses."""
         self._life = None
 
 
 def _leads(exchange: Exchange, body: Body) -> set[str]:
-    """Return where an answer leads: its redirect, its links and the address that it calls its own."""
+    """Return the targets in a response: its redirect, its links and its canonical URL."""
     url = exchange.request.url
     if exchange.status in REDIRECTS:
         target = normalise(exchange.headers.get("location", ""), url)

@@ -1,4 +1,4 @@
-"""Names: no more look-ups at once than the settings allow, and no failure of a host while no server answers anybody."""
+"""Names: look-ups stay within the limit, and no host fails while no name server responds to anybody."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ WINDOW_S: Final = 5 * PATIENCE_S
 
 
 class NamesChecker(Checker):
-    """Counts look-ups, and asks of each visit that failed for its name whether a server was up."""
+    """Counts look-ups, and checks for each visit that failed by name resolution whether a server was up."""
 
     law: ClassVar[str] = "names"
 
     _life: Running | None = None
 
     def began(self, life: Running) -> None:
-        """Take note of the settings, and who is asked."""
+        """Record the settings and the name servers."""
         self._life = life
 
     def turned(self, at: float) -> None:
-        """See that no more names are looked up than the settings allow; a server that is down is asked for one more."""
+        """Check the limit on concurrent look-ups; a server that is down gets one extra query."""
         if self._life is None or self._life.names is None:
             return
         names, most = self._life.names, self._life.config.lookups
@@ -34,7 +34,7 @@ class NamesChecker(Checker):
         )
 
     def remembered(self, event: Event, number: int, at: float) -> None:
-        """See that no host is to blame while no server answers, once some have answered for several domains."""
+        """Check that no host is blamed while no server responds, once some answered for several domains."""
         if not isinstance(event, Visit) or not event.error.startswith("dns: time-out") or self._life is None:
             return
         names = self._life.names
@@ -45,5 +45,5 @@ class NamesChecker(Checker):
         self.expect(up, f"event {number} blames a host for its name, while no name server was up for {WINDOW_S:g} s")
 
     def ended(self, at: float, *, clean: bool) -> None:
-        """Let go."""
+        """Release the life."""
         self._life = None

@@ -1,4 +1,4 @@
-"""Orders: each is obeyed once, in the order in which they were given, and all of them in the end."""
+"""Orders: each is executed once, in the order given, and all of them by the end."""
 
 from collections.abc import Callable
 from typing import ClassVar
@@ -11,7 +11,7 @@ from evercrawl.types import NO_SLOT
 
 
 class OrdersObeyed(Checker):
-    """The journal has one result of every order that is in the file, once the last life has ended in order."""
+    """After a clean end of the last life, the journal has exactly one result for every order in the file."""
 
     law: ClassVar[str] = "orders"
 
@@ -20,7 +20,7 @@ class OrdersObeyed(Checker):
         self._life: Running | None = None
 
     def began(self, life: Running) -> None:
-        """Take note of the life."""
+        """Record the life."""
         self._life = life
 
     def ended(self, at: float, *, clean: bool) -> None:

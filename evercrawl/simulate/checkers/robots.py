@@ -1,4 +1,4 @@
-"""robots.txt: asked for before the first page of an origin, not older than it may be, and obeyed, through all lives."""
+"""robots.txt: fetched before an origin's first page, never used beyond its expiry, and obeyed, through all lives."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ LATE_S: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class ReadRules:
-    r"""What an origin said, read by a reader of its own.
+    r"""An origin's robots.txt, parsed by an independent reader.
 
     Attributes
     ----------
     at, until
-        When it was said, and until when it may be believed, by the machine's clock.
+        Time of the response, and its expiry, by the machine's clock.
     open
-        Whether anything may be asked for.
+        Whether anything may be requested.
     paths
-        Beginnings of paths that may not be.
+        Disallowed path prefixes.
     delay_s
         Crawl-delay.
 
@@ -49,7 +49,7 @@ class ReadRules:
 
     @classmethod
     def read(cls, status: int, error: str, headers: dict[str, str], body: bytes, at: float, now: float) -> ReadRules:
-        """Return what an answer says; only what made-up webs write is understood."""
+        """Return the rules in a response; only the forms used by simulated webs are understood."""
         match verdict(status, error):
             case "disallow_all":
                 return cls(at, now, open=False)
@@ -64,15 +64,15 @@ class ReadRules:
                 return cls(at, now + kept_s, open=True, paths=paths, delay_s=max(delays, default=0.0))
 
     def forbids(self, path: str) -> bool:
-        """Whether a path may not be asked for."""
+        """Return whether a path is disallowed."""
         return any(path.startswith(beginning) for beginning in self.paths)
 
 
 class RobotsObeyed(Checker):
-    """No page is asked for against the rules, or before they are known.
+    """No page is requested against the rules, or before they are known.
 
-    A crash in the very instant in which an answer came may have come before it was taken in; then both what was known
-    before and what was said are held to be known.
+    A crash at the very instant of a response may have preceded its processing; then both the former and the new rules
+    count as known.
     """
 
     law: ClassVar[str] = "robots.txt"
@@ -92,8 +92,8 @@ class RobotsObeyed(Checker):
         self._life = life
 
     def asked(self, request: Request, address: str, at: float) -> None:
-        """See that a page may be asked for."""
-        if isinstance(request.tag, RobotsTag | SitemapTag):  # to be named in a robots.txt is leave
+        """Check that a page may be requested."""
+        if isinstance(request.tag, RobotsTag | SitemapTag):  # being named in a robots.txt is permission
             return
         assert self._life is not None
         now, known = self._life.now(), self._known.get(origin(request.url), [])
@@ -116,7 +116,7 @@ class RobotsObeyed(Checker):
             )
 
     def answered(self, exchange: Exchange, at: float) -> None:
-        """Take note of rules, and of when a host was asked last."""
+        """Record rules, and the time a host was last asked."""
         self._host_ended[hostname(exchange.request.url)] = at
         tag = exchange.request.tag
         if not isinstance(tag, RobotsTag):
@@ -131,7 +131,7 @@ class RobotsObeyed(Checker):
         self._known[tag.origin] = [rules]
 
     def ended(self, at: float, *, clean: bool) -> None:
-        """Doubt what was said in the instant of a crash."""
+        """Mark rules received at the instant of a crash as uncertain."""
         for name, known in self._known.items():
             if not clean and known[-1].at == at:
                 self._known[name] = known + self._before[name]

@@ -1,4 +1,4 @@
-"""Starvation: in the end, when the weather is fine, every page that is there is visited again."""
+"""Starvation: once the weather is fine, every existing page is eventually visited again."""
 
 import math
 from collections.abc import Callable
@@ -19,12 +19,12 @@ HOUR_S: Final = 3600.0
 
 
 class NoneStarves(Checker):
-    """Each known page that is there was asked for since the last life began.
+    """Each known, existing page was requested since the last life began.
 
-    That life leaves twice the time that visiting all pages takes between two visits of a page, so whatever the policy
-    prefers, nothing is left to prefer after that: a policy may choose an order, but not leave the network idle. A page
-    that was gone or in trouble waits longer, and a site whose robots.txt could not be had for an hour at most; who has
-    not fallen due by the end is not missed, nor is who was gone so often that it is given up.
+    That life allows, between two visits of a page, twice the time that visiting all pages takes, so no preference of
+    a policy can postpone a page further: a policy may choose an order, but may not leave the network idle. A page
+    that was gone or failed waits longer, and a site whose robots.txt was unreachable at most an hour. Pages not yet
+    due by the end do not count, nor do pages gone so often that they were retired.
     """
 
     law: ClassVar[str] = "every page visited again"
@@ -34,11 +34,11 @@ class NoneStarves(Checker):
         self._web = DrawnWeb(world.web)
         self._life: Running | None = None
         self._asked: set[int] = set()
-        self._due: dict[int, float] = {}  # slot -> instant by which it is to have been asked for
+        self._due: dict[int, float] = {}  # slot -> deadline for its request
         self.pages = 0
 
     def began(self, life: Running) -> None:
-        """Note, in the last life, when each page falls due."""
+        """Record, in the last life, when each page falls due."""
         if not life.last or policy_of(life.config.policy, life.config.policy_options).min_value > -math.inf:
             return
         self._life, state = life, life.partition.state
@@ -55,17 +55,17 @@ class NoneStarves(Checker):
             self._due[slot] = at + turn_s
 
     def asked(self, request: Request, address: str, at: float) -> None:
-        """Cross a page off."""
+        """Remove a requested page from the list."""
         if self._life is not None and isinstance(request.tag, VisitTag):
             self._asked.add(request.tag.slot)
 
     def remembered(self, event: Event, number: int, at: float) -> None:
-        """Cross off what old rules of a robots.txt forbid, which may hold for a day."""
+        """Remove pages disallowed by old robots.txt rules, which may be valid for a day."""
         if self._life is not None and isinstance(event, Visit):
             self._asked.add(event.slot)
 
     def ended(self, at: float, *, clean: bool) -> None:
-        """See that none is left."""
+        """Check that no page is left."""
         if self._life is None or not clean:
             return
         state = self._life.partition.state

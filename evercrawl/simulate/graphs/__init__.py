@@ -1,4 +1,4 @@
-"""Webs of links alone, drawn from a seed: in numbers, without pages or servers."""
+"""Random link graphs: numbered pages and links, without contents or servers."""
 
 from evercrawl.simulate.graphs.base import Web
 from evercrawl.simulate.graphs.bow_tie import bow_tie

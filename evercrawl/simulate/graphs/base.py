@@ -1,4 +1,4 @@
-"""What every web of links promises: who links to whom, by source, each link once and none of a page to itself."""
+"""The common form of link graphs: sorted by source, without repeated links or links of a page to itself."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from evercrawl.types import Floats, Ints, Spans
 
 @dataclass(frozen=True, slots=True)
 class Web:
-    """Pages 0 to n - 1, and where each links: compressed rows.
+    """A link graph of pages 0 to n - 1, as compressed sparse rows.
 
     Attributes
     ----------
     start
-        Where the links of each page begin in `target`, and after the last one where all end; shape (n + 1,).
+        Start of each page's links in `target`, followed by the total; shape (n + 1,).
     target
-        The pages linked to, by source and then by number; shape (links,).
+        The targets, by source and then by number; shape (links,).
     site
-        Of each page, shape (n,); None where each page is a site of its own.
+        The site of each page, shape (n,); None if each page is a site of its own.
     root
-        Where a visitor would start on each site, shape (sites,); None where `site` is.
+        The root page of each site, shape (sites,); None if `site` is.
     """
 
     start: Ints
@@ -39,7 +39,7 @@ class Web:
         site: Spans | None = None,
         root: Spans | None = None,
     ) -> Web:
-        """Return the web of some links, each taken once, and none from a page to itself.
+        """Return the graph of some links, without repetitions and self-links.
 
         Examples
         --------
@@ -48,7 +48,7 @@ class Web:
         (array([0, 2, 2, 3]), array([1, 2, 0], dtype=int32))
         """
         keys = np.asarray(source, np.int64) * pages + target
-        keys.sort()  # in place, for it may be gigabytes; np.unique would make copies
+        keys.sort()  # in place, because it may take gigabytes and np.unique would copy
         fresh = np.ones(len(keys), bool)
         np.not_equal(keys[1:], keys[:-1], out=fresh[1:])
         fresh &= keys % (pages + 1) != 0  # i * n + i
@@ -59,12 +59,12 @@ class Web:
 
     @property
     def pages(self) -> int:
-        """How many pages there are: n."""
+        """Number of pages: n."""
         return len(self.start) - 1
 
     @property
     def links(self) -> int:
-        """How many links there are."""
+        """Number of links."""
         return len(self.target)
 
     @property
@@ -79,12 +79,12 @@ class Web:
 
     @property
     def source(self) -> Spans:
-        """The page that each link stands on, shape (links,)."""
+        """The source page of each link, shape (links,)."""
         return np.repeat(np.arange(self.pages, dtype=np.int32), self.out)
 
 
 def zipf(random: np.random.Generator, size: int, exponent: float, most: int) -> Ints:
-    """Return whole numbers k from 1 to `most`, k with a probability in proportion to k ** -exponent; shape (size,).
+    """Return whole numbers k from 1 to `most`, with probability proportional to k ** -exponent; shape (size,).
 
     Examples
     --------

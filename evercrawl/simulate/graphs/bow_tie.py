@@ -1,4 +1,4 @@
-"""A web with a core, pages that only lead there, pages that are only led to, and others that are neither."""
+"""Bow-tie graph: a core, pages that only lead to it, pages only reached from it, tendrils, and disconnected pages."""
 
 from typing import Final
 
@@ -15,10 +15,10 @@ _MOST: Final = 10
 
 
 def bow_tie(pages: int, seed: int = 0) -> Web:
-    """Return a web of five parts, whose in-degrees obey a power law, and in which links lead only from part to part.
+    """Return a graph of five parts with power-law in-degrees, in which links follow the bow-tie's directions.
 
-    Every page of the core can be reached from every other one of it (there is a ring), and every page of the part that
-    leads in links to the core once at least. Pages are numbered in no order.
+    The core is strongly connected (it contains a ring), and every page of the "in" part links to the core at least
+    once. Pages are numbered at random.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def bow_tie(pages: int, seed: int = 0) -> Web:
 
 
 def parts(pages: int, seed: int = 0) -> dict[str, Ints]:
-    """Return the pages of each part of `bow_tie(pages, seed)`, in no order.
+    """Return the pages of each part of `bow_tie(pages, seed)`, in random order.
 
     >>> {name: len(members) for name, members in parts(1000).items()}
     {'core': 277, 'in': 213, 'out': 212, 'tendrils': 215, 'apart': 83}

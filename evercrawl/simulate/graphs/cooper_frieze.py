@@ -1,4 +1,4 @@
-"""A web that grows by new pages and new links of old ones, with as much correlation of in- and out-degree as asked."""
+"""Cooper-Frieze graph: grows by new pages and by new links of old pages, with a given correlation of degrees."""
 
 import math
 from typing import Final
@@ -8,33 +8,33 @@ import numpy as np
 from evercrawl.simulate.graphs.base import Web, zipf
 from evercrawl.types import Floats, Ints
 
-_MOST: Final = 100  # links that are added at once, at most
+_MOST: Final = 100  # maximum links added in one step
 
 
 def cooper_frieze(
     pages: int, seed: int = 0, old: float = 0.5, alike: float = 0.1, steep: float = 2.7, correlation: float = 0.0
 ) -> Web:
-    """Return a web made step by step, each adding a page with its links or links of a page that is there.
+    """Return a graph built in steps, each of which adds a page with links, or links of an existing page.
 
-    Links lead to pages in proportion to the links that lead there already, but for a part that lead to any page; links
-    of old pages stand on pages in the same way, by the links that stand there. Degrees come out by power laws. At the
-    end rows of links are given to other pages such that in- and out-degree have the rank correlation asked for: each
-    distribution stays what it was.
+    Targets are chosen in proportion to their in-links, except for a share chosen uniformly; sources of old pages'
+    links are chosen likewise, by their out-links. The degrees follow power laws. Finally, rows of links are
+    reassigned to other pages so that in- and out-degree have the requested rank correlation, which leaves both
+    distributions unchanged.
 
     Parameters
     ----------
     pages
         n.
     seed
-        Decides everything.
+        The random seed.
     old
-        Part of the steps that add links of old pages.
+        Share of steps that add links of old pages.
     alike
-        Part of all choices that are among all pages alike.
+        Share of choices made uniformly.
     steep
-        Exponent of the number of links that a step adds, at most 100.
+        Exponent of the number of links added per step, which is at most 100.
     correlation
-        Spearman's, of in- and out-degree, from -1 to 1, where no two pages had the same degree; ties leave less.
+        Spearman's correlation of in- and out-degree, from -1 to 1, if no two pages had equal degrees; ties reduce it.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def cooper_frieze(
     new = np.zeros(steps, bool)
     new[1 + random.permutation(steps - 1)[: pages - 2]] = True
     new[0] = True
-    known = 1 + np.cumsum(new)  # pages that are there after each step
+    known = 1 + np.cumsum(new)  # number of pages after each step
     many = zipf(random, steps, steep, _MOST)
     step = np.repeat(np.arange(steps), many)
     target = _preferred(random, known[step], alike)
@@ -63,13 +63,13 @@ def cooper_frieze(
 
 
 def _preferred(random: np.random.Generator, among: Ints, alike: float) -> Ints:
-    """Return for each link a page, any of those there, or that of an earlier link; shape (links,)."""
+    """Return for each link a page, either uniform among existing ones or that of an earlier link; shape (links,)."""
     count = len(among)
     own = (random.random(count) * among).astype(np.int64)
     earlier = (random.random(count) * np.maximum(np.arange(count), 1)).astype(np.int64)
     origin = np.where(random.random(count) < alike, np.arange(count), earlier)
     origin[0] = 0
-    while True:  # follow each link to the one that chose: half of what is left of the way at each turn
+    while True:  # follow each link to its original choice by pointer jumping, which halves the distance each time
         further = origin[origin]
         if np.array_equal(further, origin):
             break
@@ -78,7 +78,7 @@ def _preferred(random: np.random.Generator, among: Ints, alike: float) -> Ints:
 
 
 def _sources(random: np.random.Generator, known: Ints, new: np.ndarray, alike: float) -> Ints:
-    """Return the page that the links of each step stand on: the new one, any old one, or that of an earlier step."""
+    """Return the source of each step's links: the new page, a uniform old one, or that of an earlier step."""
     steps = len(known)
     own = np.where(new, known - 1, (random.random(steps) * known).astype(np.int64))
     earlier = (random.random(steps) * np.maximum(np.arange(steps), 1)).astype(np.int64)
@@ -92,9 +92,9 @@ def _sources(random: np.random.Generator, known: Ints, new: np.ndarray, alike: f
 
 
 def _dealt(random: np.random.Generator, pages: int, source: Ints, target: Ints, correlation: float) -> Ints:
-    """Return the sources with rows of links given to other pages, so that degrees correlate as asked."""
+    """Return the sources with rows of links reassigned for the requested degree correlation."""
     into, out = (np.bincount(each, minlength=pages) for each in (target, source))
-    score = 2 * math.sin(math.pi / 6 * correlation)  # Spearman's of two normal variables, the other way round
+    score = 2 * math.sin(math.pi / 6 * correlation)  # inverse of Spearman's correlation for two normal variables
     normal = np.sort(random.standard_normal(pages))
     wanted: Floats = np.empty(pages)
     wanted[np.lexsort((random.random(pages), into))] = normal

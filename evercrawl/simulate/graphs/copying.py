@@ -1,4 +1,4 @@
-"""A web in which new pages copy the links of old ones."""
+"""Copying model: new pages copy the links of old ones."""
 
 import numpy as np
 
@@ -6,11 +6,11 @@ from evercrawl.simulate.graphs.base import Web
 
 
 def copying(pages: int, seed: int = 0, out: int = 5, own: float = 0.1) -> Web:
-    """Return a web in which each page takes over the links of an older one, but for a part that is its own choice.
+    """Return a graph in which each page copies an older page's links, except for a share chosen uniformly.
 
-    In-degrees come out by a power law with the exponent (2 - own) / (1 - own), 2.1 for a tenth. Unlike in the model as
-    it was published, a page's own links may lead to younger pages too, or no link would ever lead forth in time, and
-    there would be no cycle.
+    In-degrees follow a power law with exponent (2 - own) / (1 - own), 2.1 for a tenth. Unlike in the published model,
+    a page's own links may also lead to younger pages; otherwise all links would lead back in time, and there would be
+    no cycle.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def copying(pages: int, seed: int = 0, out: int = 5, own: float = 0.1) -> Web:
     copied = random.random((pages, out)) >= own
     copied[0] = False
     origin = np.where(copied, older[:, None] * out + np.arange(out), links).ravel()
-    while True:  # follow each link to the page that chose it: half of what is left of the way at each turn
+    while True:  # follow each link to the page that chose it by pointer jumping, which halves the distance each time
         further = origin[origin]
         if np.array_equal(further, origin):
             break

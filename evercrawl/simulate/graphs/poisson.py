@@ -1,4 +1,4 @@
-"""A web without any order: every link from anywhere to anywhere."""
+"""Uniform random graph: every link from any page to any page."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from evercrawl.simulate.graphs.base import Web
 
 
 def poisson(pages: int, seed: int = 0, mean: float = 5.0) -> Web:
-    """Return a web whose in-degrees and out-degrees are Poisson numbers.
+    """Return a graph with Poisson-distributed in- and out-degrees.
 
     Examples
     --------

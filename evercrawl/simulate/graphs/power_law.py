@@ -1,17 +1,17 @@
-"""A web in which few pages are linked to by very many: in-degrees by a power law, from anywhere."""
+"""Graph with power-law in-degrees and uniform sources."""
 
 import numpy as np
 
 from evercrawl.simulate.graphs.base import Web, zipf
 
-_MOST = 2  # no page has links from more than half of all
+_MOST = 2  # no page has links from more than half of all pages
 
 
 def power_law(pages: int, seed: int = 0, exponent: float = 2.1) -> Web:
-    """Return a web whose pages have k links to them with a probability in proportion to k ** -exponent.
+    """Return a graph whose pages have k in-links with probability proportional to k ** -exponent.
 
-    The sources are any pages, so out-degrees are nearly Poisson. With 100,000 pages there are about 4.3 links a page;
-    with more pages a little more, for then the most linked-to has more.
+    Sources are uniform, so out-degrees are nearly Poisson. With 100,000 pages there are about 4.3 links per page;
+    slightly more with more pages, because the maximum in-degree grows.
 
     Examples
     --------

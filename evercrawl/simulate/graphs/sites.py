@@ -1,27 +1,27 @@
-"""A web of sites: most links stay within one, and lead to its first pages; the others lead to what is popular."""
+"""Graph of sites: most links stay within a site and prefer its first pages; the others prefer popular sites."""
 
 import numpy as np
 
 from evercrawl.simulate.graphs.base import Web, zipf
 from evercrawl.types import Ints
 
-_EXPONENT = 1.8  # of the sizes of sites, the largest of which has a hundredth of all pages
+_EXPONENT = 1.8  # exponent of site sizes, the largest of which is a hundredth of all pages
 _MOST = 100
-_LEAST = 5  # pages of a site, or what stays within it would be the same few links over and over
-_SKEW = 2  # pages are linked to by the square of a number between 0 and 1, so that few have most
+_LEAST = 5  # minimum pages of a site, or its internal links would repeat a few pairs
+_SKEW = 2  # targets are the square of a uniform number in [0, 1), so that few pages get most links
 
 
 def sites(pages: int, seed: int = 0, internal: float = 0.83, out: int = 10) -> Web:
-    """Return a web of sites, numbered site by site, root first; each page has `out` links before doubles are dropped.
+    """Return a graph of sites, numbered by site, root first; each page has `out` links before duplicates are dropped.
 
     Parameters
     ----------
     pages, seed
-        How many pages; what decides the rest.
+        Number of pages; the random seed.
     internal
-        The part of the links that stay within the site; of 0.83, four in five do once doubles are dropped.
+        Share of links within the site; with 0.83, four in five are, once duplicates are dropped.
     out
-        Links of a page.
+        Links per page.
 
     Examples
     --------
@@ -53,6 +53,6 @@ def _roots(random: np.random.Generator, pages: int) -> Ints:
 
 
 def _popular(random: np.random.Generator, count: int, size: int) -> Ints:
-    """Return sites that are linked to from outside; how popular one is has nothing to do with its size."""
+    """Return sites to link to from outside; a site's popularity is independent of its size."""
     order = random.permutation(count)
     return order[(random.random(size) ** _SKEW * count).astype(np.int64)]

@@ -1,1 +1,1 @@
-"""The demonstration's living web, and the truth about it."""
+"""The living web of the demonstration, with its ground truth."""

@@ -1,4 +1,4 @@
-"""What a crawl has come to believe of the pages of a living web, beside what is true of them."""
+"""A crawl's beliefs about the pages of a living web, compared with the truth."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -16,16 +16,16 @@ from evercrawl.types import NO_SLOT, Floats, Ints
 
 
 class Beliefs(NamedTuple):
-    """What is believed of pages, shape (n,) each; nan of those that are not known.
+    """Beliefs about pages, shape (n,) each; nan for unknown pages.
 
     Attributes
     ----------
     importance
-        x, as the scheme has it: with push in sources of a site.
+        x, in the scheme's units: with push in units of a site's source.
     rate_per_s
-        Mean of the posterior of the rate of change.
+        Posterior mean of the rate of change.
     visits
-        How often each was visited.
+        Number of visits to each.
     """
 
     importance: Floats
@@ -34,7 +34,7 @@ class Beliefs(NamedTuple):
 
 
 def beliefs(partition: Partition, urls: Sequence[str]) -> Beliefs:
-    """Return what a crawl believes of these URLs."""
+    """Return a crawl's beliefs about these URLs."""
     state, begun = partition.state, partition.scheme
     scheme = scheme_of(begun, state)
     notices = AnnouncedDates(state.accounts)
@@ -52,23 +52,23 @@ def beliefs(partition: Partition, urls: Sequence[str]) -> Beliefs:
 
 
 def _spread(where: np.ndarray[tuple[int], np.dtype[np.bool_]], values: Floats) -> Floats:
-    """Return values in their places, nan elsewhere."""
+    """Return values at their positions, nan elsewhere."""
     spread = np.full(len(where), np.nan)
     spread[where] = values
     return spread
 
 
 def importance_errors(web: LivingWeb, believed: Beliefs, calendar: Sequence[str] = ()) -> Floats:
-    """Return the relative error of the importance of each page with content that was read and has not vanished.
+    """Return the relative error of importance for each read page with content that still exists.
 
-    The truth is that of the part of the web that was read, for a crawl cannot know more.
+    The truth is computed on the part of the web that was read, because a crawl cannot know more.
 
     Parameters
     ----------
     believed
-        Of all of the plan's URLs.
+        Beliefs about all URLs of the plan.
     calendar
-        Pages of the endless calendars that were read: they are members of their sites too.
+        Pages read in the endless calendars, which belong to their sites too.
     """
     nodes = truth.nodes(web, calendar)
     read = {url: node for url, node in nodes.items() if believed.visits[web.numbers.get(url, 0)] > 0}
@@ -80,7 +80,7 @@ def importance_errors(web: LivingWeb, believed: Beliefs, calendar: Sequence[str]
 
 
 def rank_correlation(one: Floats, other: Floats) -> float:
-    """Return Spearman's rank correlation; ties stand in the order in which they come.
+    """Return Spearman's rank correlation; ties are ranked in order of occurrence.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How fresh a crawl kept a living web, beside a plain round-robin on the same budget and beside what is possible."""
+"""Freshness of a crawl of a living web, compared with a round-robin on the same budget and with the optimum."""
 
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -16,14 +16,14 @@ MEASURED: Final = 1 / 3
 
 
 class BenchWorld(NamedTuple):
-    """A world and the budget for it: all that decides a run on the virtual clock.
+    """A world and its budget: everything that determines a run on the virtual clock.
 
     Attributes
     ----------
     seed, pages, cycle_s
         As for `LivingWeb`.
     fetches_per_s, seconds
-        The budget, and for how long.
+        The budget, and the duration.
     """
 
     seed: int
@@ -33,7 +33,7 @@ class BenchWorld(NamedTuple):
     seconds: float
 
     def web(self, *, endless: bool = True, still: bool = False) -> LivingWeb:
-        """Return its web, made anew."""
+        """Return a new instance of its web."""
         return LivingWeb(
             self.seed, pages=self.pages, cycle_s=self.cycle_s, began_at=BEGAN_AT, endless=endless, still=still
         )
@@ -41,20 +41,20 @@ class BenchWorld(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PolicyComparison:
-    """One world; freshness is weighted by the true importance of the pages.
+    """The results in one world; freshness is weighted by the true importance of the pages.
 
     Attributes
     ----------
     seed
-        Of the world.
+        The world's seed.
     fetches_per_s
         The budget.
     price
         Freshness of the crawl.
     round_robin
-        Of a plain round-robin with the same budget, which is spared the endless calendars.
+        Freshness of a plain round-robin with the same budget, in a web without the endless calendars.
     optimum
-        Of the best schedule for those who know all rates of change and all importance, in the long run.
+        Long-run freshness of the best schedule given all rates of change and all importance.
     calendar
         Share of the crawl's fetches that went to endless calendars.
     """
@@ -68,23 +68,23 @@ class PolicyComparison:
 
     @property
     def gain(self) -> float:
-        """Return how many times as fresh as with the round-robin."""
+        """Return the ratio of the crawl's freshness to the round-robin's."""
         return self.price / self.round_robin
 
     @property
     def of_optimum(self) -> float:
-        """Return which part of the optimum was reached."""
+        """Return the share of the optimum that was reached."""
         return self.price / self.optimum
 
 
 def compare(world: BenchWorld) -> PolicyComparison:
-    """Crawl a world twice, as shipped and as a round-robin does."""
+    """Crawl a world twice: as shipped, and by round-robin."""
     life = relive(world.web(), world.fetches_per_s, world.seconds)
     return beside_round_robin(life, world)
 
 
 def beside_round_robin(life: LivingRequests, world: BenchWorld) -> PolicyComparison:
-    """Return a life in a world beside a round-robin with the same number of fetches."""
+    """Return the comparison of a life with a round-robin of as many fetches."""
     rate = life.fetches_per_s
     plain = round_robin(world._replace(fetches_per_s=rate))
     return PolicyComparison(
@@ -93,16 +93,16 @@ def beside_round_robin(life: LivingRequests, world: BenchWorld) -> PolicyCompari
 
 
 def round_robin(world: BenchWorld) -> LivingRequests:
-    """Return the life of a plain round-robin: new pages first, then whichever was visited longest ago.
+    """Return the life of a plain round-robin: new pages first, then the page visited longest ago.
 
-    In the endless calendars it would go on for ever, so its world has none.
+    It would never leave the endless calendars, so its world has none.
     """
     web = world.web(endless=False)
     return relive(web, world.fetches_per_s, world.seconds, policy="cycle", scheme="uniform")
 
 
 def measured(life: LivingRequests) -> float:
-    """Return the freshness in the last part of a life."""
+    """Return the freshness over the last part of a life."""
     start = life.ended_at - MEASURED * (life.ended_at - life.began_at)
     return life.freshness(truth.weights(life.web), start, life.ended_at)
 

@@ -1,4 +1,4 @@
-"""How soon a crawl read what it knew: told by the requests that it made of sites whose pages are all there."""
+"""How soon a crawl read the pages it knew, from its requests to sites without missing pages."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from evercrawl.simulate.living.web import CALENDAR
 
 @dataclass(slots=True)
 class Coverage:
-    """What the requests of a crawl came to.
+    """Statistics of a crawl's requests.
 
     Attributes
     ----------
     visits
-        Requests for pages, by site, those of calendars included.
+        Requests for pages by site, including calendar pages.
     calendar
-        Requests for days of calendars, by site.
+        Requests for calendar days by site.
     read
-        Pages that were read, calendars left out, by site.
+        Pages read by site, without calendars.
     whole_after
-        How many visits a site had had when the last of its pages was read; only of sites that were read whole.
+        Visits to a site when the last of its pages was read; only for sites read completely.
     overdue
-        The most visits that a site had had for each page known of it, while one of these was still unread. Calendars
-        are held back by budgets, so only other pages are waited for, but days that were linked to count as known.
+        Maximum ratio of visits to known pages of a site while one of these was still unread. Calendars are held back
+        by budgets, so only other pages are awaited, but linked calendar days count as known.
     """
 
     visits: Counter[str]
@@ -38,7 +38,7 @@ class Coverage:
 
 
 def coverage(web: DocumentationWeb, log: Iterable[tuple[str, int]]) -> Coverage:
-    """Return what the requests came to: URL and status of each, in order."""
+    """Return the statistics of requests: URL and status of each, in order."""
     found = Coverage(Counter(), Counter(), Counter(), {}, {})
     known: defaultdict[str, set[str]] = defaultdict(lambda: {"/"})
     read: defaultdict[str, set[str]] = defaultdict(set)

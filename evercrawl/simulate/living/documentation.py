@@ -1,4 +1,4 @@
-"""Sites like those of documentation, drawn from a seed: trees of pages that are all there and never change."""
+"""Random sites like documentation: trees of pages that all exist and never change."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from evercrawl.simulate.surroundings.network import Delivery
 from evercrawl.simulate.worlds.made_web import Answer
 
 _HTML: Final = {"Content-Type": "text/html; charset=utf-8"}
-_NEAR: Final = 3  # other pages of its own level, or above, that each page links to
+_NEAR: Final = 3  # number of other pages, of its own level or above, that each page links to
 
 
 class DocumentationWeb:
-    """Sites whose pages hang in a tree below the front page, each in the folder of its chapter.
+    """Sites whose pages form a tree below the front page, each in the folder of its chapter.
 
-    A page links to the front page, to the page above, to its neighbours, to those below it, and to a few others that
-    are no deeper. Nothing ever changes, and every page has a text and an ETag of its own.
+    A page links to the front page, its parent, its neighbours, its children, and a few others that are no deeper.
+    Nothing ever changes, and every page has its own text and ETag.
 
     Parameters
     ----------
     seed
         Draws everything.
     hosts, pages, depth
-        How many sites; the pages of each; and how many links the deepest are from the front page.
+        Number of sites; pages of each; and links from the front page to the deepest pages.
     even
-        Whether all pages that have any below them have about as many; otherwise chance says how many, and a part of
-        every level has none.
+        Whether all inner pages have about as many children; otherwise the number is random, and some pages of every
+        level have none.
     calendars
-        On how many of the sites, the first ones, the front page links to an endless calendar too.
+        Number of sites, the first ones, whose front page also links to an endless calendar.
     branches
-        New days that each day of a calendar links to.
+        New days linked from each calendar day.
     latency_s, slow
-        How long an answer takes; and of some pages, by number.
+        Response time; and that of some pages, by number.
     began_at
-        When a crawl of it begins, in seconds since the epoch.
+        Start of a crawl of it, in seconds since the epoch.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class DocumentationWeb:
         return [f"{origin}/" for origin in self.origins]
 
     def answer(self, origin: str, path: str, headers: dict[str, str], at: float) -> Answer:
-        """Return what `origin` answers to a GET of `path`; `headers` have lower-case names."""
+        """Return the response of `origin` to a GET of `path`; `headers` have lower-case names."""
         if path == "/robots.txt":
             return Answer(404)
         lasts_s = self._slow.get(self._numbers.get(path, -1), self._latency_s)
@@ -96,7 +96,7 @@ class DocumentationWeb:
         return Delivery(200, _HTML | {"ETag": tag}, page(path, [text], links), after_s=lasts_s)
 
     def links(self, origin: str, path: str) -> list[str] | None:
-        """Return the paths that a page links to; None where there is no page."""
+        """Return the paths that a page links to; None if there is no such page."""
         if path.startswith(CALENDAR) and origin in self._with_calendar:
             first = int(path.removeprefix(CALENDAR)) * self._branches + 1
             return ["/", *(f"{CALENDAR}{day}" for day in range(first, first + self._branches))]
@@ -108,7 +108,7 @@ class DocumentationWeb:
         return [*calendar, *dict.fromkeys(self.paths[other] for other in (0, *near) if other != number)]
 
     def _parents(self, *, even: bool) -> list[int]:
-        """Return the page above each; the front page has itself."""
+        """Return the parent of each page; the front page is its own."""
         levels = np.array(self.levels)
         above = [0]
         for level in range(1, self.levels[-1] + 1):
@@ -120,7 +120,7 @@ class DocumentationWeb:
         return above
 
     def _path(self, number: int) -> str:
-        """Return where a page is: in the folder of the chapter above it."""
+        """Return a page's path: in the folder of the chapter above it."""
         if number == 0:
             return "/"
         chapter = number
@@ -129,15 +129,15 @@ class DocumentationWeb:
         return f"/chapter-{chapter}/page-{number}.html" if chapter != number else f"/chapter-{chapter}/"
 
     def _drawn_links(self) -> list[list[int]]:
-        """Return a few pages no deeper than each, and the one before it."""
+        """Return a few pages no deeper than each, and the page before it."""
         levels = np.array(self.levels)
-        upto = np.searchsorted(levels, levels, side="right")  # numbers of a level follow each other
+        upto = np.searchsorted(levels, levels, side="right")  # pages of a level have consecutive numbers
         picks = (self._draw.random((len(levels), _NEAR)) * upto[:, None]).astype(int).tolist()
         return [[*row, max(number - 1, 0)] for number, row in enumerate(picks)]
 
 
 def _levels(pages: int, depth: int) -> list[int]:
-    """Return how deep each page is, in order: every level is as many times larger than the one before."""
+    """Return the depth of each page, in order: levels grow by a constant factor."""
     low, high = 1.0, float(pages)
     for _ in range(100):
         times = (low * high) ** 0.5

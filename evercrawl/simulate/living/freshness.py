@@ -1,4 +1,4 @@
-"""How fresh a crawl kept its copies: computed from when it asked and when the pages changed, nothing sampled."""
+"""Exact freshness of a crawl's copies, from the times of its requests and of the pages' changes, without sampling."""
 
 from collections.abc import Sequence
 
@@ -8,12 +8,12 @@ from evercrawl.types import Floats
 
 
 def fresh_s(asked: Floats, changes: Floats, start: float, end: float) -> float:
-    """Return for how much of the time from `start` to `end` the copy of one page equals the page.
+    """Return how long between `start` and `end` the copy of one page equals the page, in seconds.
 
     Parameters
     ----------
     asked
-        Instants at which the page was fetched (or said to be unchanged), in order.
+        Instants at which the page was fetched (or reported unchanged), in order.
     changes
         Instants at which it changed, in order.
 
@@ -32,7 +32,7 @@ def fresh_s(asked: Floats, changes: Floats, start: float, end: float) -> float:
 
 
 def weighted(asked: Sequence[Floats], changes: Sequence[Floats], weights: Floats, start: float, end: float) -> float:
-    """Return the mean over time and pages, by weight, of being fresh.
+    """Return the mean freshness over time and pages, weighted.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a crawl of a living web learned, beside the truth."""
+"""The beliefs that a crawl of a living web learned, compared with the truth."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -12,23 +12,23 @@ from evercrawl.types import Floats
 
 TOP: Final = 10
 CLASSES: Final = 6
-_LEAST_VISITS: Final = 3  # a rate is listed of pages that were visited so often
+_LEAST_VISITS: Final = 3  # minimum visits for a page's rate to be listed
 
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What was learned of a living web beside the truth, ready to be printed.
+    """Learned and true values of a living web, ready to be printed.
 
     Attributes
     ----------
     top
-        The pages that matter most: URL, importance learned and true (parts of one).
+        The most important pages: URL, learned and true importance (shares of one).
     error
-        Mean relative error of the importance of all pages read.
+        Mean relative error of importance over all pages read.
     rates
-        Pages in classes by their true rate: how many, and median time between changes as learned and true (s).
+        Pages in classes by true rate: their number, and median time between changes, learned and true (s).
     correlation
-        Rank correlation of learned and true rates; nan where too few pages have one.
+        Rank correlation of learned and true rates; nan if too few pages have one.
     """
 
     top: list[tuple[str, float, float]]
@@ -38,7 +38,7 @@ class Learned:
 
 
 def learned(web: LivingWeb, believed: Beliefs, error: float) -> Learned:
-    """Return what the beliefs about all of the plan's URLs come to beside the truth."""
+    """Return the comparison of beliefs about all URLs of the plan with the truth."""
     true = truth.weights(web)
     pages = slice(web.plan.count)
     importance = np.where(true > 0, np.nan_to_num(believed.importance[pages]), 0.0)

@@ -1,4 +1,4 @@
-"""A crawl's life in a living web: the shipped loop on a virtual clock, and when it asked for which page."""
+"""A crawl's life in a living web: the shipped loop on a virtual clock, with the times of its requests."""
 
 import random
 import tempfile
@@ -34,20 +34,20 @@ LATENCY_S = 0.001
 
 @dataclass(slots=True)
 class LivingRequests:
-    """What a crawl of a living web asked for.
+    """The requests of a crawl of a living web.
 
     Attributes
     ----------
     web
-        The web, whose pages are counted by number.
+        The web, whose pages are numbered.
     asked
-        Page number -> instants at which it was fetched, or said to be unchanged.
+        Page number -> instants at which it was fetched, or reported unchanged.
     began_at, ended_at
-        The run's.
+        Start and end of the run.
     spent
         Requests for pages, by kind: the values of `UrlKind`, and "calendar".
     read
-        Pages of endless calendars that were read, each once.
+        Distinct pages read in endless calendars.
     """
 
     web: LivingWeb
@@ -59,12 +59,12 @@ class LivingRequests:
 
     @property
     def fetches(self) -> int:
-        """Return how many pages were asked for."""
+        """Return the number of requests for pages."""
         return self.spent.total()
 
     @property
     def calendar_share(self) -> float:
-        """Return which part of them was of endless calendars."""
+        """Return the share of requests that went to endless calendars."""
         return self.spent["calendar"] / max(self.fetches, 1)
 
     @property
@@ -73,7 +73,7 @@ class LivingRequests:
         return self.fetches / (self.ended_at - self.began_at)
 
     def freshness(self, weights: Floats, start: float, end: float) -> float:
-        """Return the mean freshness by weight between two instants."""
+        """Return the weighted mean freshness between two instants."""
         none = np.zeros(0)
         pages = range(self.web.plan.count)
         asked = [self.asked.get(number, none) for number in pages]
@@ -82,7 +82,7 @@ class LivingRequests:
 
 
 def life(web: LivingWeb, log: Iterable[tuple[float, str, int]], began_at: float, ended_at: float) -> LivingRequests:
-    """Return the life that a log of requests tells: instant, URL and status of each, in order."""
+    """Return the life recorded in a log of requests: instant, URL and status of each, in order."""
     times: defaultdict[int, list[float]] = defaultdict(list)
     spent, read = Counter[str](), dict[str, None]()
     for at, url, status in log:
@@ -94,7 +94,7 @@ def life(web: LivingWeb, log: Iterable[tuple[float, str, int]], began_at: float,
                 read[url] = None
             continue
         number = web.numbers.get(url)
-        if number is None:  # a path that cannot exist: what a host answers to that tells its soft 404s
+        if number is None:  # a path that cannot exist, requested to detect soft 404s
             spent["probe"] += 1
             continue
         spent[web.plan.pages[number].kind.value] += 1
@@ -105,33 +105,33 @@ def life(web: LivingWeb, log: Iterable[tuple[float, str, int]], began_at: float,
 
 
 class _Hasty(RealDisk):
-    """Files that need not survive a power cut."""
+    """Files that are not synced, because they need not survive a power cut."""
 
     def sync(self, name: str) -> None:
         pass
 
 
 class LivedWeb(AnsweringWeb, Protocol):
-    """A made-up web with all that a crawl of it has to be told."""
+    """A simulated web with everything that a crawl of it needs."""
 
     @property
     def seed(self) -> int:
-        """Draw what is left to chance."""
+        """The random seed of a run."""
         ...
 
     @property
     def began_at(self) -> float:
-        """Return when the crawl begins, in seconds since the epoch."""
+        """Return the start of the crawl, in seconds since the epoch."""
         ...
 
     @property
     def origins(self) -> tuple[str, ...]:
-        """Return where the hosts are."""
+        """Return the origins of the hosts."""
         ...
 
     @property
     def seeds(self) -> list[str]:
-        """Return the URLs that the crawl starts from."""
+        """Return the crawl's seed URLs."""
         ...
 
 
@@ -151,15 +151,15 @@ def relive(
     Parameters
     ----------
     fetches_per_s, seconds
-        The budget, and for how long.
+        The budget, and the duration.
     policy, scheme
-        Names of policy and importance.
+        Names of the policy and the importance scheme.
     look
-        Shown what was learned when the crawl has ended.
+        Called with the learned state after the crawl.
     usage
-        What the crawl is told beforehand of how people use it.
+        Usage that the crawl is given in advance.
     settings
-        Others of the crawl's, such as `discovery`.
+        Further settings of the crawl, such as `discovery`.
     """
     config = Config(
         rate_per_s=fetches_per_s,
@@ -181,7 +181,7 @@ def explore(
     look: Callable[[Partition], None] = lambda _: None,
     usage: Sequence[Question] = (),
 ) -> list[Asked]:
-    """Crawl a made-up web on a virtual clock for so long; return all that was asked of it, in order."""
+    """Crawl a simulated web on a virtual clock for the given time; return all requests, in order."""
     with tempfile.TemporaryDirectory(prefix="evercrawl-life-") as folder:
         if usage:
             UsageWriter(Path(folder)).add(usage)
@@ -210,5 +210,5 @@ async def _explored(
 
 
 def _names(origins: Sequence[str]) -> StaticResolver:
-    """Return names of which each leads to an address of its own."""
+    """Return names, each of which resolves to its own address."""
     return StaticResolver({hostname(f"{origin}/"): [f"8.8.8.{1 + i}"] for i, origin in enumerate(origins)})

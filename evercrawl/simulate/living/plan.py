@@ -1,4 +1,4 @@
-"""The plan of a living web, drawn from a seed: hosts, pages, links and how often each page changes."""
+"""The random plan of a living web: hosts, pages, links and rates of change."""
 
 import enum
 from collections.abc import Sequence
@@ -11,8 +11,8 @@ import numpy as np
 from evercrawl.types import Floats
 
 ZIPF: Final = 1.4  # exponent of the sizes of the hosts
-SMALLEST: Final = 8  # pages of a host, where there are enough for all
-LEAST: Final = 6  # for a front page, a section and what the curiosities need
+SMALLEST: Final = 8  # minimum pages of a host, if there are enough for all
+LEAST: Final = 6  # for a front page, a section and the special pages
 MEDIAN_PER_CYCLE: Final = 0.6
 """Changes of the median page while a round-robin visits each page once."""
 SPREAD: Final = 1.75
@@ -20,10 +20,10 @@ SPREAD: Final = 1.75
 five times the median."""
 HOST_SHARE: Final = 0.6
 """Part of that variance that lies between hosts rather than within them."""
-POPULARITY: Final = 1.0  # exponent of the Pareto law that says how often a page is linked to from outside
+POPULARITY: Final = 1.0  # exponent of the Pareto distribution of links from outside
 BOTH: Final = 0.5
 """Correlation of popularity, by rank, with the part of the rate that is a page's own."""
-FRONT: Final = (1.0, 0.5)  # by how much front pages and sections change faster than articles, in standard deviations
+FRONT: Final = (1.0, 0.5)  # how much faster front pages and sections change than articles, in standard deviations
 TOPICS: Final = (
     "news", "guides", "people", "places", "music", "science", "garden", "kitchen", "history", "travel", "letters",
     "maps", "sport", "film", "books", "weather", "market", "law", "health", "school", "sea", "forest", "city", "night",
@@ -31,22 +31,22 @@ TOPICS: Final = (
 
 
 class UrlKind(enum.Enum):
-    """What answers at a URL of the plan."""
+    """The kind of resource at a URL of the plan."""
 
     PAGE = "page"  # content of its own
-    COPY = "copy"  # exactly the content of another page
+    COPY = "copy"  # an exact copy of another page
     MOVED = "moved"  # 301 to another page
     HOP = "hop"  # 302 to another page
     GONE = "gone"  # 404, always
-    PRIVATE = "private"  # behind robots.txt
+    PRIVATE = "private"  # disallowed by robots.txt
 
 
 class Validators(enum.Enum):
-    """What a host tells about the version it serves."""
+    """The validators that a host sends."""
 
     TAG = "tag"  # an ETag
-    TAG_AND_DATE = "tag and date"  # an ETag, and a Last-Modified that is right
-    WRONG_DATE = "wrong date"  # Last-Modified is always the present
+    TAG_AND_DATE = "tag and date"  # an ETag, and a correct Last-Modified
+    WRONG_DATE = "wrong date"  # Last-Modified is always the present time
     NONE = "none"
 
 
@@ -57,17 +57,17 @@ class PlannedUrl:
     Attributes
     ----------
     host, path
-        Where it is.
+        Its location.
     kind
-        What answers there.
+        The kind of resource.
     target
-        Number of the page that a redirect leads to, or that a copy copies; -1 otherwise.
+        Number of a redirect's target, or of a copy's original; -1 otherwise.
     links
-        Numbers of the pages it links to, in order, each once.
+        Numbers of the pages it links to, in order, without repetitions.
     calendar
-        Whether it links to the host's endless calendar too.
+        Whether it also links to the host's endless calendar.
     rate
-        Changes a cycle, on average.
+        Mean changes per cycle.
     vanishes
         When it becomes 410, in cycles; infinity for never.
     """
@@ -83,29 +83,29 @@ class PlannedUrl:
 
 
 class LivingPlan:
-    """All URLs of a living web, but for its endless calendars.
+    """All URLs of a living web, except those of its endless calendars.
 
     Parameters
     ----------
     seed
         Draws everything.
     hosts, pages
-        How many; the pages are those with content of their own, six a host or more.
+        Number of hosts, and of pages with content of their own, at least six per host.
 
     Attributes
     ----------
     pages
         The `PlannedUrl`; those of kind PAGE first.
     count
-        How many those are.
+        Number of these.
     home
         Number of each host's front page.
     validators
         Of each host.
     branches
-        Host -> new pages that each page of its calendar links to.
+        Host -> new pages linked from each page of its calendar.
     slow
-        The host that asks for a Crawl-delay.
+        The host with a Crawl-delay.
     """
 
     def __init__(self, seed: int, hosts: int = 20, pages: int = 2000) -> None:
@@ -141,7 +141,7 @@ class LivingPlan:
         self._articles.append(list(range(start + 1 + count, start + size)))
 
     def _link(self, popular: Floats) -> None:
-        """Draw navigation within the hosts, and links between them that prefer popular pages."""
+        """Draw navigation links within hosts, and links between them that prefer popular pages."""
         outside = np.minimum(self._draw.zipf(1.5, self.count) + 2, 23)
         far = iter(self._draw.choice(self.count, int(outside.sum()), p=popular / popular.sum()).tolist())
         for host, home in enumerate(self.home):
@@ -159,7 +159,7 @@ class LivingPlan:
             page.links = [n for n in dict.fromkeys(linked) if n != number]
 
     def _change(self, hosts: int, popular: Floats) -> None:
-        """Draw the rates of change; hosts are spread evenly over their part of the distribution, in random order."""
+        """Draw the rates of change; each host's part of the distribution is covered evenly, in random order."""
         of_host = self._draw.permutation(_normal(hosts))[[page.host for page in self.pages]]
         own = (1 - BOTH**2) ** 0.5 * self._draw.standard_normal(self.count)
         own += BOTH * _normal(self.count)[popular.argsort().argsort()]
@@ -171,7 +171,7 @@ class LivingPlan:
             page.rate = rate
 
     def _add_curiosities(self, hosts: int) -> None:
-        """Add what is no plain page: a few on each host, linked from its front page or from articles."""
+        """Add the special pages: a few on each host, linked from its front page or from articles."""
         for host in range(hosts):
             home, articles = self.pages[self.home[host]], self._articles[host]
             some: list[int] = self._draw.permutation(articles).tolist()
@@ -183,7 +183,7 @@ class LivingPlan:
                 self.pages[number].links += [moved, gone]
             if host % 4 == 0:
                 original = self.pages[some[2]]
-                original.rate = 0.0  # a copy that lags behind would be none
+                original.rate = 0.0  # a copy that lags behind would not be a copy
                 original.links.append(self._add(PlannedUrl(host, "/print/1", UrlKind.COPY, some[2])))
             for number in some[6 : 6 + len(some) // 100]:
                 self.pages[number].vanishes = float(self._draw.uniform(2.0, 4.0))
@@ -203,12 +203,12 @@ class LivingPlan:
 
 
 def _normal(count: int) -> Floats:
-    """Return the middles of `count` equal parts of the normal distribution, in order."""
+    """Return the midpoints of `count` equal parts of the normal distribution, in order."""
     return np.array([NormalDist().inv_cdf((i + 0.5) / count) for i in range(count)])
 
 
 def sizes(hosts: int, pages: int) -> list[int]:
-    """Return how many pages each host has: after Zipf, the largest first.
+    """Return the number of pages of each host, by Zipf's law, the largest first.
 
     Examples
     --------
@@ -223,6 +223,6 @@ def sizes(hosts: int, pages: int) -> list[int]:
     parts = np.arange(1, hosts + 1) ** -ZIPF
     counts: list[int] = np.maximum(least, np.floor(pages * parts / parts.sum())).astype(int).tolist()
     counts[0] += max(0, pages - sum(counts))
-    for host in range(hosts):  # what the least of the small ones is too much, the large ones give
+    for host in range(hosts):  # large hosts give up the pages by which small ones are raised to the minimum
         counts[host] -= min(max(0, sum(counts) - pages), counts[host] - least)
     return counts

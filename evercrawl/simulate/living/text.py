@@ -1,4 +1,4 @@
-"""Words for made-up pages: sentences drawn once from a seed, put together by a hash."""
+"""Text for simulated pages: sentences drawn once from a seed, combined by a hash."""
 
 from collections.abc import Iterable
 from hashlib import blake2b
@@ -12,7 +12,7 @@ _WORDS = 10  # of a sentence
 
 
 class Sentences:
-    """A stock of sentences of which texts are made.
+    """A stock of sentences from which texts are made.
 
     Examples
     --------
@@ -31,13 +31,13 @@ class Sentences:
         self._stock = [" ".join(words[i] for i in row).capitalize() + "." for row in drawn]
 
     def text(self, about: str, count: int) -> str:
-        """Return the text that `about` stands for, of `count` sentences, 64 at most."""
+        """Return the text determined by `about`, of `count` sentences, at most 64."""
         picked = blake2b(about.encode(), digest_size=count).digest()
         return " ".join(self._stock[byte] for byte in picked)
 
 
 def page(title: str, paragraphs: Iterable[str], links: Iterable[str], unfollowed: Iterable[str] = ()) -> bytes:
-    """Return HTML with these paragraphs and links, the last ones with rel=nofollow."""
+    """Return HTML with these paragraphs and links, the last of them with rel=nofollow."""
     anchors = [f'<a href="{link}">{link}</a>' for link in links]
     anchors += [f'<a rel=nofollow href="{link}">{link}</a>' for link in unfollowed]
     text = "".join(f"<p>{paragraph}</p>\n" for paragraph in paragraphs)

@@ -1,4 +1,4 @@
-"""What is true of a living web: how much each page matters, by the definition that the crawl itself uses."""
+"""Ground truth of a living web: the importance of each page, by the crawl's own definition."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -18,16 +18,16 @@ _ROUNDS = 400  # (1 - TAX) ** 400 is below 1e-28
 
 
 class Node(NamedTuple):
-    """One URL as importance sees it.
+    """One URL in the computation of importance.
 
     Attributes
     ----------
     links
-        Followed links to other URLs, each once.
+        Distinct followed links to other URLs.
     out
-        How many links there are in all, followed or not.
+        Total number of links, followed or not.
     through
-        The URL only passes on what it gets: a redirect, a copy.
+        Whether the URL passes on all importance: a redirect, a copy.
     """
 
     links: tuple[str, ...]
@@ -36,12 +36,12 @@ class Node(NamedTuple):
 
 
 def nodes(web: LivingWeb, calendar: Iterable[str] = ()) -> dict[str, Node]:
-    """Return what a crawl that has visited every page knows of it, after some have vanished.
+    """Return the graph known to a crawl that has visited every page, after some have vanished.
 
     Parameters
     ----------
     calendar
-        Pages of the endless calendars that it has read.
+        Pages read in the endless calendars.
     """
     found: dict[str, Node] = {}
     for number, (planned, url) in enumerate(zip(web.plan.pages, web.urls, strict=True)):
@@ -60,9 +60,9 @@ def _page(web: LivingWeb, url: str) -> Node:
 
 
 def importance(known: dict[str, Node], *, tax: float = TAX, internal: float = INTERNAL) -> dict[str, float]:
-    """Return x = src + xM for each URL, exactly: src is 1 a site, spread evenly over its pages with content.
+    """Return the exact x = src + xM for each URL: src is 1 per site, spread evenly over its pages with content.
 
-    A link within a site weighs `internal`, or 1 where there is one site. What only passes on keeps nothing.
+    A link within a site has weight `internal`, or 1 if there is only one site. Aliases keep nothing.
 
     Examples
     --------
@@ -97,9 +97,9 @@ def _solved(src: Floats, source: Ints, target: Ints, share: Floats) -> Floats:
 
 
 def weights(web: LivingWeb) -> Floats:
-    """Return the importance of each page that there is to be kept fresh, by number, shape (pages,); they sum to 1.
+    """Return the importance of each page that can be kept fresh, by number, shape (pages,); sums to 1.
 
-    Pages that vanish, and whatever is no page (redirects, copies, calendars), weigh nothing.
+    Pages that vanish, and URLs other than pages (redirects, copies, calendars), have weight 0.
     """
     x = importance(nodes(web))
     held = np.array([x.get(url, 0.0) for url in web.urls[: web.plan.count]])
@@ -108,7 +108,7 @@ def weights(web: LivingWeb) -> Floats:
 
 
 def rates_per_s(web: LivingWeb) -> Floats:
-    """Return how often each page changes, by number, shape (pages,)."""
+    """Return the rate of change of each page, by number, shape (pages,)."""
     return np.array([web.rate_per_s(number) for number in range(web.plan.count)])
 
 

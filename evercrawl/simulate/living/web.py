@@ -1,4 +1,4 @@
-"""A small living web, drawn from a seed: what each URL answers at each instant, so that the truth about it is known."""
+"""A small living web, drawn from a seed: the response of each URL at each instant, with known ground truth."""
 
 from collections.abc import Sequence
 from email.utils import formatdate
@@ -19,35 +19,37 @@ _HTML: Final = {"Content-Type": "text/html; charset=utf-8"}
 
 
 class LivingWeb:
-    """Hosts of very different sizes, whose pages link to each other and change each at its own rate.
+    """Hosts of very different sizes, whose pages link to each other and each change at their own rate.
 
-    Each host has a front page, sections, and articles under them; links to other hosts prefer popular pages. The
-    changes of a page are a Poisson process, a function of seed and page; the rates of one host are alike. Besides:
+    Each host has a front page, sections, and articles below them; links to other hosts prefer popular pages. The
+    changes of a page are a Poisson process, a function of seed and page; rates within a host are similar. In
+    addition:
 
-    * `/private/` lies behind robots.txt, `/lost/page` is 404, `/old/about` has moved for good, `/go/latest` for now;
-      `/print/1` on some hosts is exactly another page; every page links to `/login` with rel=nofollow
+    * `/private/` is disallowed by robots.txt, `/lost/page` is 404, `/old/about` redirects permanently, `/go/latest`
+    temporarily; `/print/1` on some hosts is an exact copy of another page; every page links to `/login` with
+    rel=nofollow
     * some articles vanish in the third or fourth cycle: 410 from then on
-    * `/calendar/0` on three hosts has no end: each page links to new ones, to ten on one host
-    * the last host asks for a Crawl-delay; most hosts send an ETag, some a Last-Modified too, one always the present as
-      Last-Modified, one no validator at all
+    * `/calendar/0` on three hosts is endless: each page links to new ones, on one host to ten
+    * the last host has a Crawl-delay; most hosts send an ETag, some also a Last-Modified, one always the present time
+    as Last-Modified, one no validator at all
 
     Parameters
     ----------
     seed
         Draws everything.
     hosts, pages
-        How many; pages are those with content of their own.
+        Number of hosts, and of pages with content of their own.
     cycle_s
         The unit of time of the rates: the median page changes three times in five cycles. Meant to be how long a
         round-robin takes to visit every page once.
     began_at
         Instant (s since the epoch) from which on pages change.
     origins
-        Where the hosts are; by default `http://site-01.example` and so on.
+        Origins of the hosts; by default `http://site-01.example` and so on.
     still
         Whether nothing ever changes or vanishes.
     endless
-        Whether the calendars are; otherwise each consists of its first page.
+        Whether the calendars are endless; otherwise each consists of its first page.
 
     Examples
     --------
@@ -88,11 +90,11 @@ class LivingWeb:
         return [f"{origin}/" for origin in self.origins]
 
     def rate_per_s(self, number: int) -> float:
-        """Return how often a page changes, on average."""
+        """Return the mean rate of change of a page."""
         return 0.0 if self.still else self.plan.pages[number].rate / self.cycle_s
 
     def vanishes_at(self, number: int) -> float:
-        """Return the instant from which on a page is gone; infinity for never."""
+        """Return the instant from which a page is gone; infinity for never."""
         return float("inf") if self.still else self.began_at + self.plan.pages[number].vanishes * self.cycle_s
 
     def changes(self, number: int, until: float) -> Floats:
@@ -101,11 +103,11 @@ class LivingWeb:
         return times[: int(np.searchsorted(times, until))]
 
     def version(self, number: int, at: float) -> int:
-        """Return how often a page has changed until `at`, that instant included."""
+        """Return the number of changes of a page up to and including `at`."""
         return int(np.searchsorted(self._times(number, at), at, side="right"))
 
     def links(self, url: str) -> list[str]:
-        """Return the URLs that a page links to and lets be followed, in order; where a redirect leads."""
+        """Return the followed links of a page, in order; for a redirect, its target."""
         number = self.numbers.get(url)
         if number is None:
             return self._calendar_links(*self._split(url))
@@ -117,7 +119,7 @@ class LivingWeb:
         return [self.urls[n] for n in of.links] + entrance
 
     def answer(self, origin: str, path: str, headers: dict[str, str], at: float) -> Answer:
-        """Return what `origin` answers to a GET of `path` at instant `at`; `headers` have lower-case names."""
+        """Return the response of `origin` to a GET of `path` at instant `at`; `headers` have lower-case names."""
         host = self._hosts[origin]
         if path == "/robots.txt":
             slow = "Crawl-delay: 0.02\n" if host == self.plan.slow else ""
@@ -148,7 +150,7 @@ class LivingWeb:
     def _validators(
         self, host: int, version: str, changed_at: float, headers: dict[str, str], at: float
     ) -> tuple[dict[str, str], bool]:
-        """Return the validators of a version, and whether the asker has it."""
+        """Return the validators of a version, and whether the client has it."""
         kind, tag = self.plan.validators[host], f'"{version}"'
         if kind is Validators.NONE:
             return {}, False
@@ -192,7 +194,7 @@ class LivingWeb:
         return self.began_at - (float(draw.exponential(1 / rate)) if rate else 1000 * self.cycle_s)
 
     def _times(self, number: int, until: float) -> Floats:
-        """Return the times of changes drawn so far, of which the last is after `until`."""
+        """Return the times of changes drawn so far, the last of them after `until`."""
         times, rate = self._changes.get(number), self.rate_per_s(number)
         if times is None:
             times = np.zeros(0) if rate else np.array([np.inf])

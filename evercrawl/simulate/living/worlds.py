@@ -1,4 +1,4 @@
-"""The demonstration's other worlds, lived on a virtual clock in processes beside the one that is lived in real time."""
+"""Runs of the demonstration's other worlds on a virtual clock, in processes beside the real-time one."""
 
 import multiprocessing
 import os
@@ -12,16 +12,16 @@ from typing import Self
 
 from evercrawl.simulate.living.comparison import BenchWorld, PolicyComparison, compare
 
-_NICE = 10  # the crawl in real time comes first
+_NICE = 10  # the real-time crawl has priority
 
 
 class Worlds:
-    """Compares worlds, some of them at once.
+    """Runs comparisons of worlds, some of them concurrently.
 
     Parameters
     ----------
     worlds
-        To be compared.
+        The worlds to compare.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class Worlds:
         self._at_once = self._under_way = 0
         self._ended: Queue[Future[PolicyComparison]] = Queue()
         self._guard = threading.Lock()
-        spawn = multiprocessing.get_context("spawn")  # a forked event loop would be shared
+        spawn = multiprocessing.get_context("spawn")  # a fork would share the event loop
         self._pool = ProcessPoolExecutor(os.cpu_count() or 1, mp_context=spawn, initializer=_yield_and_ignore)
 
     def __enter__(self) -> Self:
@@ -49,7 +49,7 @@ class Worlds:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End what is under way."""
+        """Stop running comparisons."""
         with self._guard:
             self._left.clear()
             if self._under_way:
@@ -58,7 +58,7 @@ class Worlds:
         self._pool.shutdown(cancel_futures=True)
 
     def begin(self, at_once: int) -> None:
-        """Start as many as may be under way from now on; the others follow as these end."""
+        """Start as many as may run at once; the others follow as these end."""
         with self._guard:
             self._at_once = at_once
             while self._left and self._under_way < at_once:
@@ -66,7 +66,7 @@ class Worlds:
                 self._pool.submit(compare, self._left.pop(0)).add_done_callback(self._end)
 
     def results(self, at_once: int) -> Iterator[PolicyComparison]:
-        """Yield each comparison once it is there."""
+        """Yield each comparison as it completes."""
         self.begin(at_once)
         for _ in range(self._count):
             yield self._ended.get().result()
@@ -80,6 +80,6 @@ class Worlds:
 
 
 def _yield_and_ignore() -> None:
-    """Leave the processor to whoever needs it now, and Ctrl-C to the process that was started by a person."""
+    """Lower the priority, and leave Ctrl-C to the process started by a person."""
     os.nice(_NICE)
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,1 +1,1 @@
-"""Made-up worlds in which one crawl has several partitions, that write to each other over a bad network."""
+"""Simulated worlds of a crawl in several partitions, which exchange messages over a bad network."""

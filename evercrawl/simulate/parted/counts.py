@@ -1,8 +1,8 @@
-"""A crawl of many partitions in numbers alone: what each would hold, send and reach, from made-up counts of sites.
+"""Capacity model of a crawl of many partitions: what each would store, send and reach, from random site sizes.
 
-Nothing is crawled. Sites of drawn sizes and rates of change are given to partitions by the hash that a crawl uses;
-what a URL, a visit or a letter takes was measured on small crawls, or is assumed (`ScaleItems`). All of it is an
-extrapolation.
+Nothing is crawled. Sites of random sizes and rates of change are assigned to partitions by the hash that a crawl
+uses; the cost of a URL, a visit or a letter was measured on small crawls, or is assumed (`ScaleItems`). All results
+are extrapolations.
 
 References
 ----------
@@ -31,34 +31,34 @@ ROWS_MOST: Final = 1 << 30
 """URLs that the table of one partition can hold."""
 PAGES_MOST: Final = 1 << 28
 """Visited pages that it can hold."""
-_ALONE: Final = 50_000  # sites that are drawn one by one; smaller ones are so many that they spread evenly
-_LEVELS: Final = np.linspace(-4.0, 4.0, 41)  # of a site's rate of change, in standard deviations
-_OWN: Final = np.array([NormalDist().inv_cdf((place + 0.5) / 9) for place in range(9)])  # of a page's, within its site
-_RARE: Final = np.logspace(0.0, -12.0, 2000)  # parts of all URLs that have at least so many links
+_ALONE: Final = 50_000  # sites drawn individually; smaller ones are so many that they spread evenly
+_LEVELS: Final = np.linspace(-4.0, 4.0, 41)  # spread of sites' rates of change, as a standard deviation
+_OWN: Final = np.array([NormalDist().inv_cdf((place + 0.5) / 9) for place in range(9)])  # of pages' rates within a site
+_RARE: Final = np.logspace(0.0, -12.0, 2000)  # shares of all URLs with at least that many links
 
 
 def _item(value: float, meaning: str) -> float:
-    """Return a field with what its value means and where it is from."""
+    """Return a field with the meaning and source of its value."""
     found: float = field(default=value, metadata={"meaning": meaning})
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class ScaleItems:
-    """What things take: measured by the command that is named, or assumed.
+    """Cost items: measured by the command named, or assumed.
 
     Attributes
     ----------
     url_bytes, page_bytes, host_bytes, elsewhere_host_bytes, process_bytes
         Memory.
     read_share, urls_a_host, size_exponent, links_out, links_exponent
-        What the web is like.
+        Properties of the web.
     refresh_days, visits_per_cpu_s, entries, entries_per_s, carried_per_s, journal_bytes
-        Visits, and what they take.
+        Visits and their costs.
     start_s
-        CPU of a start, for a URL.
+        CPU time of a start, per URL.
     machine_gib, disk_gib, wait_s
-        What there is, and how long a start may take.
+        Resources, and the limit on the time of a start.
     """
 
     url_bytes: float = _item(27.9, "memory of a known URL (bench/large.py)")
@@ -85,16 +85,16 @@ class ScaleItems:
 
 @dataclass(frozen=True, slots=True)
 class SharedFreshness:
-    """Freshness at one ceiling for the whole crawl, as parts of the most that is possible.
+    """Freshness under one ceiling for the whole crawl, as shares of the optimum.
 
     Attributes
     ----------
     equal
-        Each partition has an equal share of the ceiling.
+        Equal shares of the ceiling per partition.
     by_pages
-        Shares by pages.
+        Shares proportional to pages.
     by_price
-        Equal shares after one step towards those whose last visit is worth more.
+        Equal shares after one step towards partitions whose marginal visit is worth more.
     """
 
     equal: float
@@ -104,7 +104,7 @@ class SharedFreshness:
 
 @dataclass(frozen=True, slots=True)
 class PartedCounts:
-    """What a crawl of many partitions comes to.
+    """The results for a crawl of many partitions.
 
     Attributes
     ----------
@@ -113,21 +113,21 @@ class PartedCounts:
     largest, largest_site
         URLs of the largest partition, and of the largest site.
     elsewhere, elsewhere_hosts
-        Rows for URLs of others, for each URL of one's own; the same of sites.
+        Rows for URLs of other partitions, per own URL; the same for sites.
     memory_bytes, largest_bytes
         Memory of all partitions, and of the largest one.
     visits_per_s, cores
         Of the whole crawl.
     entries_per_s, letters_per_s
-        What all partitions send.
+        Sent by all partitions.
     journal_per_day
-        Bytes, of the whole crawl.
+        Bytes per day, of the whole crawl.
     start_s
-        CPU of a start of the largest partition; a question that opens its directory takes as long.
+        CPU time of a start of the largest partition; a query that opens its directory takes as long.
     shares
-        Freshness, by how the ceiling is shared out.
+        Freshness by how the ceiling is divided.
     limits
-        Name of a limit -> how much of it is used; above 1 it is passed.
+        Name of a limit -> utilisation; above 1 it is exceeded.
     """
 
     known: float
@@ -150,21 +150,21 @@ class PartedCounts:
 
     @property
     def nearest(self) -> tuple[str, float]:
-        """The limit of which most is used, and how much."""
+        """The limit with the highest utilisation, and its value."""
         return max(self.limits.items(), key=lambda limit: limit[1])
 
 
 def elsewhere(mean: float, parts: int, exponent: float) -> float:
-    """Return how many other partitions link to a page, on average.
+    """Return the mean number of other partitions that link to a page.
 
     Parameters
     ----------
     mean
-        Links to a page from other sites, on average.
+        Mean number of links to a page from other sites.
     parts
-        How many partitions there are.
+        Number of partitions.
     exponent
-        Of the numbers of links to a page; infinity where all have the same.
+        Exponent of the distribution of in-links; infinity if all pages have the same number.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def elsewhere(mean: float, parts: int, exponent: float) -> float:
 
 
 def counted(known: float, parts: int, seed: int = 1, items: ScaleItems | None = None) -> PartedCounts:
-    """Return what a crawl of so many URLs in so many partitions comes to.
+    """Return the results for a crawl of `known` URLs in `parts` partitions.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def counted(known: float, parts: int, seed: int = 1, items: ScaleItems | None = 
     seed
         Draws the secret under which sites are hashed, and their rates of change.
     items
-        What things take.
+        The cost items.
 
     Examples
     --------
@@ -268,7 +268,7 @@ def _tail(first: int, last: int, exponent: float) -> float:
 
 
 def _letters(entries_s: float, parts: int) -> float:
-    """Return how many letters a second are written: one for each pair and turn that has something, or more."""
+    """Return the letters written per second: at least one for each pair and turn with something to send."""
     if parts == 1:
         return 0.0
     pairs, turn = parts * (parts - 1), every_s(parts)
@@ -277,7 +277,7 @@ def _letters(entries_s: float, parts: int) -> float:
 
 
 def _freshness(weights: Floats) -> SharedFreshness:
-    """Return what equal shares, shares by pages, and one step by price reach of the best, a visit a page and cycle."""
+    """Return the shares of the optimum that equal shares, shares by pages and one price step reach."""
     spread = SPREAD * (np.sqrt(HOST_SHARE) * _LEVELS[:, None] + np.sqrt(1.0 - HOST_SHARE) * _OWN)
     lam = (MEDIAN_PER_CYCLE * np.exp(spread)).ravel()
     pages = np.repeat(weights / weights.sum(), len(_OWN), axis=1) / len(_OWN)

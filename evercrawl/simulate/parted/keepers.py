@@ -1,4 +1,4 @@
-"""Keepers of second copies in a made-up world: questions and answers are lost, late and doubled, disks lose power."""
+"""Simulated keepers of second copies: messages are lost, delayed and duplicated, and disks lose power."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ LATE_S = 3.0
 
 
 class MadeKeeper:
-    """The keeper of one partition, and whatever leads to it.
+    """The keeper of one partition, and the connection to it.
 
     Parameters
     ----------
     number
-        Which partition.
+        The partition's number.
     draw
-        Decides what befalls each question.
+        Random source for the fate of each message.
     roads
-        Tells how messages fare now.
+        Returns the present state of the network.
 
     Attributes
     ----------
     place
-        Where it is, in words.
+        Its location, in words.
     away
-        Whether nothing gets there.
+        Whether it is unreachable.
     """
 
     def __init__(self, number: int, draw: random.Random, roads: Callable[[], Roads]) -> None:
@@ -49,7 +49,7 @@ class MadeKeeper:
         self._copy = KeeperCopy(self._disk)
 
     async def ask(self, question: KeeperQuestion) -> KeeperAnswer | None:
-        """Carry a question there and the answer back, if they get through."""
+        """Deliver a request and its response, if they get through."""
         data, roads, loop = msgspec.msgpack.encode(question), self._roads(), asyncio.get_running_loop()
         answered: asyncio.Future[KeeperAnswer] = loop.create_future()
         for _ in range(2 if self._draw.random() < roads.doubled else 1):
@@ -66,14 +66,14 @@ class MadeKeeper:
         question: KeeperQuestion = msgspec.msgpack.decode(data, type=KeeperQuestion)
         try:
             answer = self._copy.answer(question)
-        except Killed:  # by a blow amid its writing; it comes back
+        except Killed:  # power loss during a write; it comes back
             self._reopen()
             return
         if not answered.done() and self._draw.random() >= self._roads().lost:
             answered.set_result(msgspec.msgpack.decode(msgspec.msgpack.encode(answer), type=KeeperAnswer))
 
     def strike(self) -> None:
-        """Let it lose its power amid one of its next operations on the disk."""
+        """Cut its power during one of its next disk operations."""
         left = self._draw.randrange(1, 9)
 
         def before(operation: str, name: str) -> None:
@@ -96,8 +96,8 @@ class MadeKeeper:
         return state is not None and state.whole
 
     def restored(self, draw: random.Random, directory: Path, line: int) -> MortalDisk:
-        """Return a new disk with the partition opened from the copy."""
-        self._reopen()  # whoever opens a copy finds it as a power cut leaves it
+        """Return a new disk with the partition restored from the copy."""
+        self._reopen()  # a copy is opened in the state that a power cut leaves
         disk = MortalDisk(draw, directory=directory)
         restore_copy(self._disk, disk, line)
         return disk

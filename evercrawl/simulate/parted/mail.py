@@ -1,4 +1,4 @@
-"""A network between partitions that loses, doubles, delays and reorders messages, and is cut and healed."""
+"""A simulated network between partitions that loses, duplicates, delays and reorders messages, and can be cut."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ RENEWED_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Roads:
-    """How messages fare.
+    """The state of the network.
 
     Attributes
     ----------
     lost, doubled
-        Part of the messages that never come, and that come twice.
+        Shares of messages lost and duplicated.
     delay_s
-        The longest that one takes; each takes another time, so that they change places.
+        Maximum delay; delays are random, so messages are reordered.
     """
 
     lost: float = 0.0
@@ -40,14 +40,14 @@ class Mail:
     Parameters
     ----------
     draw
-        Decides what befalls each.
+        Random source for the fate of each message.
     roads
-        How they fare.
+        The state of the network.
 
     Attributes
     ----------
     sent, lost, doubled
-        Messages so far.
+        Counts of messages so far.
     """
 
     def __init__(self, draw: random.Random, roads: Roads) -> None:
@@ -58,29 +58,29 @@ class Mail:
         self.sent = self.lost = self.doubled = 0
 
     def open(self, number: int, incarnation: int) -> MadePost:
-        """Return the post of a life that begins now; what is on its way to the one before comes to it."""
+        """Return the post of a life that begins now; messages in flight to its predecessor are delivered to it."""
         post = self._boxes[number] = MadePost(self, number, incarnation)
         return post
 
     def cut(self, one: int, other: int) -> None:
-        """Let nothing pass between two partitions."""
+        """Cut the connection between two partitions."""
         self._cut.add(frozenset((one, other)))
 
     def heal(self) -> None:
-        """Let everything pass again."""
+        """Restore all connections."""
         self._cut.clear()
         self._alone.clear()
 
     def isolate(self, number: int) -> None:
-        """Cut a partition off from all others, and from whoever gives leave to request pages."""
+        """Cut a partition off from all others, and from the issuer of fetch leases."""
         self._alone.add(number)
 
     def isolated(self, number: int) -> bool:
-        """Whether it is."""
+        """Return whether a partition is cut off."""
         return number in self._alone
 
     def carry(self, sender: MadePost, message: Message) -> None:
-        """Have a message on its way, or lost."""
+        """Send a message, or lose it."""
         data = msgspec.msgpack.encode(message)
         self.sent += 1
         copies = 1
@@ -104,7 +104,7 @@ class MadePost:
     Attributes
     ----------
     zombie
-        Whether another process has taken its place; it cannot know.
+        Whether another process has taken its place, which it cannot know.
     """
 
     def __init__(self, mail: Mail, number: int, incarnation: int) -> None:
@@ -115,45 +115,45 @@ class MadePost:
         self.zombie = False
 
     def send(self, message: Message) -> None:
-        """Have a message carried."""
+        """Send a message."""
         self._mail.carry(self, message)
 
     def take(self) -> list[Message]:
-        """Return what has come."""
+        """Return the messages received."""
         box, self._box = self._box, []
         return [msgspec.msgpack.decode(data, type=Message) for data in box]
 
     def listen(self, wake: Callable[[], None]) -> None:
-        """Have `wake` called when something comes."""
+        """Have `wake` called when a message arrives."""
         self._wake = wake
 
     def may_fetch(self) -> bool:
-        """Whether the leave to request pages lasts."""
+        """Whether the fetch lease is valid."""
         return asyncio.get_running_loop().time() < self._leave_until
 
     @property
     def leave_until(self) -> float:
-        """When the leave to request pages ends, seconds of the loop."""
+        """End of the fetch lease, in seconds of the loop."""
         return self._leave_until
 
     def report(self, standing: PostStanding) -> None:
-        """Nobody asks."""
+        """Do nothing: reports are not used."""
 
     def pages(self) -> int | None:
-        """Return None: any number of visits."""
+        """Return None: unlimited visits."""
         return None
 
     def ceiling(self) -> float:
-        """Return 1: the even part."""
+        """Return 1: an equal share."""
         return 1.0
 
     def put(self, data: bytes) -> None:
-        """Take a message in."""
+        """Receive a message."""
         self._box.append(data)
         self._wake()
 
     async def renew(self) -> None:
-        """Ask for leave again and again, as long as whoever gives it can be reached."""
+        """Renew the lease repeatedly, as long as its issuer can be reached."""
         while True:
             if not self._mail.isolated(self.number) and not self.zombie:
                 self._leave_until = asyncio.get_running_loop().time() + LEASE_S

@@ -1,4 +1,4 @@
-"""Politeness over all partitions: what the far ends see of a crawl, whoever asks."""
+"""Politeness over all partitions, as the servers see it, whichever partition sends the request."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ SLACK_S: Final = 1e-4
 
 @dataclass
 class SharedManners:
-    """Watches every request of every partition.
+    """Observes every request of every partition.
 
     Attributes
     ----------
     delay_s, per_host, per_ip
-        The settings: rest of a host, connections to one, and to an address.
+        The settings: a host's rest, and connections per host and per address.
     wrong
-        What was not polite.
+        Violations found.
     asked
-        How many requests there were of each URL.
+        Number of requests for each URL.
     """
 
     delay_s: float
@@ -34,12 +34,12 @@ class SharedManners:
     asked: defaultdict[str, int] = field(default_factory=lambda: defaultdict[str, int](int))
 
     def __post_init__(self) -> None:
-        """Know of nobody yet."""
+        """Start with no observations."""
         self._hosts = defaultdict[str, list[Asked]](list)
         self._addresses = defaultdict[str, list[Asked]](list)
 
     def of(self, number: int) -> Callable[[Asked], None]:
-        """Return what is told of the requests of a partition."""
+        """Return the observer of a partition's requests."""
         return lambda asked: self._begins(asked, number)
 
     def _begins(self, asked: Asked, number: int) -> None:

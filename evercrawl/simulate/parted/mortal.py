@@ -1,4 +1,4 @@
-"""Processes that can die alone on one virtual event loop: each task is of the process in which it was begun."""
+"""Simulated processes that can be killed separately on one virtual event loop; a task belongs to its creator's."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from evercrawl.simulate.surroundings.disk import VirtualDisk
 _PROCESS: ContextVar[str] = ContextVar("process", default="")
 
 
-class Killed(BaseException):  # nothing that a crawl does may catch it, and other processes go on
-    """One process of several ends here and now, as by kill -9."""
+class Killed(BaseException):  # the crawl must not be able to catch it, and other processes continue
+    """One of several processes ends here and now, as by kill -9."""
 
 
 class MortalDisk(VirtualDisk):
-    """A made-up disk whose process may end while others go on."""
+    """A simulated disk whose process may end while others continue."""
 
     ends: ClassVar[type[BaseException]] = Killed
 
 
 class Processes:
-    """Knows which tasks are of which process, and ends them."""
+    """Tracks which tasks belong to which process, and ends them."""
 
     def __init__(self) -> None:
         self._tasks: defaultdict[str, set[asyncio.Task[Any]]] = defaultdict(set)
         self.faults: list[str] = []
 
     def install(self) -> None:
-        """Watch the tasks of the running loop."""
+        """Track the tasks of the running loop."""
         loop = asyncio.get_running_loop()
         loop.set_task_factory(self._begin)
         loop.set_exception_handler(self._unheard)
 
     def start(self, name: str, main: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Begin a process with this task; whatever tasks it begins are of the same process."""
+        """Start a process with this task; tasks it creates belong to the same process."""
         token = _PROCESS.set(name)
         try:
             return asyncio.ensure_future(main)
@@ -45,7 +45,7 @@ class Processes:
             _PROCESS.reset(token)
 
     async def end(self, name: str) -> None:
-        """Cancel all tasks of a process; whose disk is dead, does nothing more to it."""
+        """Cancel all tasks of a process; its disk is dead, so it cannot write any more."""
         while tasks := {task for task in self._tasks[name] if not task.done()}:
             for task in tasks:
                 task.cancel()

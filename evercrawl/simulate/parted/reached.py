@@ -1,4 +1,4 @@
-"""What a crawl of a made-up web is to find."""
+"""The set of URLs that a crawl of a simulated web must find."""
 
 import re
 
@@ -7,7 +7,7 @@ from evercrawl.simulate.worlds.made_web import MadeWeb
 
 
 def reached(web: MadeWeb, seed: str) -> set[str]:
-    """Return the URLs that links and redirects lead to from a seed, those that robots.txt disallows among them."""
+    """Return the URLs reachable by links and redirects from a seed, including those robots.txt disallows."""
     found, todo = {seed}, [seed]
     while todo:
         url = todo.pop()

@@ -1,1 +1,1 @@
-"""Clock, network, names, disk and weather of a made-up world."""
+"""Clock, network, names, disk and weather of a simulated world."""

@@ -1,4 +1,4 @@
-"""An event loop whose clock jumps to the next deadline instead of waiting for it."""
+"""A virtual event loop whose clock jumps to the next deadline instead of waiting."""
 
 import asyncio
 import contextlib
@@ -13,15 +13,15 @@ T = TypeVar("T")
 
 
 class SimulationError(EvercrawlError):
-    """A made-up world came to a stand, or a promise was broken in it."""
+    """A simulated world deadlocked, or violated an invariant."""
 
 
-class Crash(SystemExit):  # asyncio lets this one out of any task or callback, at once
-    """The process ends here and now, as by kill -9 or a power cut; only whoever ran it may catch this."""
+class Crash(SystemExit):  # asyncio lets this exception out of any task or callback at once
+    """The process ends here and now, as by kill -9 or a power cut; only the simulation may catch this."""
 
 
 class _Jump(selectors.SelectSelector):
-    """Where a real selector would wait for a socket, move the time forward."""
+    """Advance the time where a real selector would wait for a socket."""
 
     def __init__(self, start: float) -> None:
         super().__init__()
@@ -38,14 +38,14 @@ class _VirtualLoop(asyncio.SelectorEventLoop):
     def __init__(self, start: float) -> None:
         self._jump = _Jump(start)
         super().__init__(self._jump)
-        self._clock_resolution = 1e-6  # at 1.7e9 s the default, 1 ns, is lost in rounding and timers never fall due
+        self._clock_resolution = 1e-6  # at 1.7e9 s the default of 1 ns is lost in rounding, and timers would never fire
 
     def time(self) -> float:
         return self._jump.now
 
 
 class VirtualClock:
-    """The running virtual loop's time, in seconds since the epoch."""
+    """The time of the running virtual loop, in seconds since the epoch."""
 
     def now(self) -> float:
         """Return the current virtual time."""
@@ -57,17 +57,16 @@ class VirtualClock:
 
 
 class Machine:
-    """A machine in virtual time: its clock on the wall is set now and then, and it may be suspended.
+    """A machine in virtual time, whose wall clock may be set, and which may be suspended.
 
-    What a crawl on it goes by is `clock`, the shipped one. What really happens, to be judged by, is `true`: it can
-    neither be set nor does it stop.
+    A crawl on it uses `clock`, the shipped one. Checkers use `true`, which can neither be set nor stop.
 
     Attributes
     ----------
     wrong_s
-        How far the wall is ahead of the true time, in seconds; negative where it is behind.
+        How far the wall clock is ahead of the true time, in seconds; negative if it is behind.
     slept_s
-        Seconds for which it was suspended so far.
+        Total time suspended, in seconds.
 
     Examples
     --------
@@ -89,11 +88,11 @@ class Machine:
         return asyncio.get_running_loop().time() + self.slept_s
 
     def wall(self) -> float:
-        """Return what the clock on the wall shows, in seconds since the epoch."""
+        """Return the wall clock, in seconds since the epoch."""
         return self.true() + self.wrong_s
 
     def suspend(self, duration_s: float) -> None:
-        """Let `duration_s` go by in which nothing runs: timers fall due as if it had not."""
+        """Suspend the machine for `duration_s`: nothing runs, and timers afterwards fire as if no time had passed."""
         self.slept_s += duration_s
 
     def clock(self) -> SteadyClock:
@@ -102,10 +101,9 @@ class Machine:
 
 
 def run_virtual(main: Coroutine[object, object, T], start: float = 1.7e9) -> T:
-    """Run `main` to its end in virtual time that begins at `start`, seconds since the epoch.
+    """Run `main` to completion in virtual time that begins at `start`, seconds since the epoch.
 
-    A `Crash`, whoever raises it, ends everything that runs: the other tasks are cancelled, and the `Crash` comes out
-    here.
+    A `Crash` in any task ends everything: the other tasks are cancelled, and the `Crash` is raised here.
 
     Examples
     --------
@@ -126,7 +124,7 @@ def run_virtual(main: Coroutine[object, object, T], start: float = 1.7e9) -> T:
 
 
 def _bury(loop: asyncio.AbstractEventLoop) -> None:
-    """Cancel what still runs, until nothing does; what a `finally` meets may raise `Crash` again."""
+    """Cancel running tasks until none is left; a `finally` block may raise `Crash` again."""
     loop.set_exception_handler(_unheard)
     while tasks := asyncio.all_tasks(loop):
         for task in tasks:
@@ -136,4 +134,4 @@ def _bury(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def _unheard(_loop: asyncio.AbstractEventLoop, _context: dict[str, object]) -> None:
-    """Say nothing of the others that were struck: nobody is left to hear of it."""
+    """Ignore the exceptions of the other cancelled tasks: nobody is left to handle them."""

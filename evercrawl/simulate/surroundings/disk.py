@@ -1,4 +1,4 @@
-"""A disk in memory that forgets what was not synced, fills up, and loses its power in the middle of a call."""
+"""An in-memory disk that loses unsynced data, fills up, and can lose power in the middle of a call."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from evercrawl.store.disk.trouble import in_words
 
 
 class VirtualDisk:
-    """The files of one made-up directory; keeps the contract of `evercrawl.store.disk.disk.RealDisk`.
+    """The files of one simulated directory, with the contract of `evercrawl.store.disk.disk.RealDisk`.
 
-    One process has one of these. When `before` raises `Crash`, the call under way is cut short: a write in any byte,
-    the others before or after they took effect. From then on the disk is *dead*: every call raises that `Crash` again,
-    so nothing that a `finally` does reaches it. `kill` and `crash` say what the end of the process was, and `reopen`
-    returns the disk that the next process finds. This one stays dead.
+    Each process has its own. When `before` raises `Crash`, the current call is interrupted: a write at any byte,
+    other calls before or after they took effect. From then on the disk is *dead*: every call raises that `Crash`
+    again, so `finally` blocks cannot change it. `kill` and `crash` define how the process ended, and `reopen` returns
+    the disk for the next process. This one stays dead.
 
     Parameters
     ----------
     draw
-        Decides what survives.
+        Random source that decides what survives.
     capacity_bytes
-        Room for all files together; None is without end.
+        Capacity for all files together; None for unlimited.
     odds
-        How likely each fate is of what was not synced.
+        Probability of each fate of unsynced data.
     before
         As `RealDisk`'s: called with ("write" | "sync" | "rename" | "truncate" | "remove", name) ahead of each.
     directory
-        As it stands in messages; there is no such directory.
+        Name used in messages; there is no such directory.
 
     Attributes
     ----------
     capacity_bytes, before
-        May be set at any time; the capacity is that of all who look at these files.
+        May be set at any time; all views of these files share the capacity.
 
     Examples
     --------
@@ -78,10 +78,10 @@ class VirtualDisk:
         self._dead: BaseException | None = None
         self._swept = False
 
-    # What every disk can do
+    # The disk protocol
 
     def append(self, name: str, data: bytes) -> int:
-        """Add `data` at the end and return the offset where it starts; all of it, or nothing and `NoRoomError`."""
+        """Append `data` and return its offset; all of it, or nothing and `NoRoomError`."""
         with self._trouble("write", name, wanted=len(data)):
             content = self._file(name)
             start = len(content.data)
@@ -89,7 +89,7 @@ class VirtualDisk:
         return start
 
     def sync(self, name: str) -> None:
-        """Return once all that was appended survives a power cut."""
+        """Return once everything appended survives a power cut."""
         with self._trouble("sync", name):
             content = self._file(name)
             self._announce("sync", name, lambda: self._some(content.sync, lambda: self._sync_names(name)))
@@ -97,19 +97,19 @@ class VirtualDisk:
             self._sync_names(name)
 
     def read(self, name: str, offset: int, size: int) -> bytes:
-        """Return `size` bytes from `offset`; fewer at the end of the file, none where there is no file."""
+        """Return `size` bytes from `offset`; fewer at the end of the file, none if it does not exist."""
         with self._trouble("read", name):
             content = self._found(name)
             return bytes(content.data[offset : offset + size]) if content is not None else b""
 
     def size(self, name: str) -> int:
-        """Return the size in bytes, 0 where there is no such file."""
+        """Return the size in bytes, 0 if there is no such file."""
         with self._trouble("read", name):
             content = self._found(name)
             return len(content.data) if content is not None else 0
 
     def truncate(self, name: str, size: int) -> None:
-        """Cut the file to `size` bytes; a longer one than there is counts as a mistake of ours."""
+        """Cut the file to `size` bytes; a size beyond its end is an internal error."""
         with self._trouble("truncate", name):
             content = self._file(name)
             assert size <= len(content.data), f"{name} holds {len(content.data)} bytes, not {size}"
@@ -117,7 +117,7 @@ class VirtualDisk:
             content.truncate(size)
 
     def replace(self, name: str, chunks: Iterable[bytes], *, private: bool = False) -> None:
-        """Make the file consist of `chunks`; after a crash it is wholly the old one or wholly the new one."""
+        """Replace the file's contents by `chunks` atomically, even in a crash."""
         temporary = name + TEMPORARY
         with self._trouble("write", name):
             self._sweep()
@@ -133,24 +133,24 @@ class VirtualDisk:
             self._sync_names(name)
 
     def names(self, prefix: str = "") -> list[str]:
-        """Return the names that begin with `prefix`, sorted; those of one folder deep among them."""
+        """Return the names that begin with `prefix`, sorted, including those one folder deep."""
         with self._trouble("read", prefix or "."):
             return sorted(n for n in self._platter.files if n.startswith(prefix) and not n.endswith(TEMPORARY))
 
     def remove(self, name: str) -> None:
-        """Delete the file, if there is one."""
+        """Delete the file, if it exists."""
         with self._trouble("remove", name):
             self._announce("remove", name, lambda: self._some(lambda: self._platter.files.pop(name, None)))
             self._platter.files.pop(name, None)
 
     def close(self) -> None:
-        """Give back what is open; nothing is synced."""
+        """Close open files without syncing."""
 
-    # What only a made-up one can
+    # Only for simulation
 
     @property
     def capacity_bytes(self) -> int | None:
-        """Room for all files together; None is without end."""
+        """Capacity for all files together; None for unlimited."""
         return self._platter.capacity_bytes
 
     @capacity_bytes.setter
@@ -159,60 +159,60 @@ class VirtualDisk:
 
     @property
     def dead(self) -> bool:
-        """Whether the process that had this disk is gone."""
+        """Whether the process of this disk is gone."""
         return self._dead is not None
 
     def room(self) -> int:
-        """Return the bytes that may still be written."""
+        """Return the free space in bytes."""
         return self._platter.room()
 
     def synced(self, name: str) -> int:
-        """Return how many of the file's first bytes survive a power cut for certain."""
+        """Return how many of the file's first bytes are certain to survive a power cut."""
         content = self._platter.files.get(name)
         return content.kept if content is not None and self._platter.named(name) else 0
 
     def unsynced(self) -> list[str]:
-        """Return the names of the files that a power cut might leave otherwise than they are, sorted."""
+        """Return the names of the files that a power cut might change, sorted."""
         return self._platter.unsynced()
 
     def flip(self, name: str, offset: int, bit: int = 0) -> None:
-        """Turn one bit over, as a failing disk does, for good and without a word."""
+        """Flip one bit permanently and silently, as a failing disk does."""
         self._platter.files[name].data[offset] ^= 1 << bit
 
     def kill(self) -> None:
-        """End the process as kill -9 does: what was written stays, synced or not."""
+        """End the process as by kill -9: everything written stays, synced or not."""
         self._die()
 
     def crash(self) -> None:
-        """End the process by cutting the power: what was not synced is drawn."""
+        """End the process by a power cut: the fate of unsynced data is random."""
         self._die()
         self._platter.cut_power()
 
     def reopen(self, before: Callable[[str, str], None] | None = None) -> VirtualDisk:
-        """Return the disk that the next process finds; this one is dead from now on."""
+        """Return the disk for the next process; this one is dead from now on."""
         self._die()
         return self._handle(before)
 
     def copy(self) -> VirtualDisk:
-        """Return a disk of its own with the same files, all of them synced: to try what a start would do."""
+        """Return an independent disk with the same files, all synced, to try out a start."""
         other = self._handle(None)
         other._platter = self._platter.copy()
         return other
 
     def reader(self) -> VirtualDisk:
-        """Return the same files for reading only, as another process beside this one has them."""
+        """Return a read-only view of the same files, as another process has."""
         reader = self._handle(None)
         reader.read_only = True
         return reader
 
     def cut_off(self) -> VirtualDisk:
-        """Return the disk that the next process finds, while this one goes on with a copy that nobody will see."""
+        """Return the disk for the next process, while this one continues on a copy that nobody will see."""
         other = self._handle(None)
         self._platter = self._platter.copy()
         return other
 
     def beside(self) -> VirtualDisk:
-        """Return the same files for another process, which writes to files of its own and outlives this one."""
+        """Return the same files for another process, which writes its own files and outlives this one."""
         return self._handle(None)
 
     def _die(self) -> None:
@@ -226,7 +226,7 @@ class VirtualDisk:
     # Inside
 
     def _announce(self, operation: str, name: str, cut_short: Callable[[], object]) -> None:
-        """Tell whoever wants to know; where it ends the process, do what a call that is cut short may have done."""
+        """Call `before`; if it ends the process, apply a random part of the interrupted call."""
         if self.before is None:
             return
         try:
@@ -237,13 +237,13 @@ class VirtualDisk:
             raise
 
     def _some(self, *steps: Callable[[], object]) -> None:
-        """Take the first few steps, or none, or all."""
+        """Perform the first few steps, or none, or all."""
         for step in steps[: self._draw.randint(0, len(steps))]:
             step()
 
     @contextlib.contextmanager
     def _trouble(self, action: str, name: str, wanted: int = 0) -> Generator[None]:
-        """Refuse what the dead and readers may not; turn an OSError into a sentence."""
+        """Refuse calls by dead processes and readers; turn an OSError into a message."""
         if self._dead is not None:
             raise self.ends(*self._dead.args)
         if self.read_only and action != "read":
@@ -300,7 +300,7 @@ class VirtualDisk:
             self._platter.sync_names("")
 
     def _sweep(self) -> None:
-        """Remove, once, what a killed `replace` left behind."""
+        """Remove, once, the leftovers of a killed `replace`."""
         if not self._swept:
             self._swept = True
             for name in [name for name in self._platter.files if name.endswith(TEMPORARY)]:

@@ -1,4 +1,4 @@
-"""Serve a made-up web on this machine's loopback addresses, and remember who asked for what and when."""
+"""A server of a simulated web on this machine's loopback addresses, with a log of requests."""
 
 import asyncio
 import contextlib
@@ -19,18 +19,18 @@ NETWORK = "127.0.0.0/8"
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """One request and its answer, as the server saw them.
+    """One request and its response, as the server saw them.
 
     Attributes
     ----------
     at, ended_at
-        When the request was whole, and when the answer was written; seconds since the epoch.
+        When the request was complete, and when the response was written; seconds since the epoch.
     origin, path
-        What was asked for.
+        The URL requested.
     status, size_bytes
-        Of the answer; the body only.
+        Of the response; size of the body only.
     headers
-        Of the request, names in lower case.
+        Request headers, names in lower case.
     """
 
     at: float
@@ -43,12 +43,12 @@ class Served:
 
 
 class Loopback:
-    """A running server of a `MadeWeb`, one loopback address a host, all on one free port.
+    """A running server of a `MadeWeb`, with one loopback address per host, all on one free port.
 
     Attributes
     ----------
     web
-        What is served; its origins are known once the server has been entered.
+        The web served; its origins are known once the context is entered.
     log
         Every request so far.
 
@@ -104,11 +104,11 @@ class Loopback:
 
     @property
     def connections(self) -> int:
-        """How many are open."""
+        """Number of open connections."""
         return len(self._talks)
 
     async def _talk(self, origin: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer one connection until the far end hangs up."""
+        """Serve one connection until the client closes it."""
         task = cast("asyncio.Task[None]", asyncio.current_task())
         self._talks.add(task)
         task.add_done_callback(self._talks.discard)
@@ -122,12 +122,12 @@ class Loopback:
             await writer.wait_closed()
 
     async def _exchange(self, origin: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """Answer one request; return whether the connection may carry another."""
+        """Serve one request; return whether the connection can be reused."""
         method, path, headers = _parsed(await reader.readuntil(b"\r\n\r\n"))
         at = self._clock.now()
         answer = self._answer(origin, path, headers, at) if method in ("GET", "HEAD") else Answer(405)
         await self._clock.sleep(self._latency_s)
-        ended_at = self._clock.now()  # once it has been written, who asked may be ahead of us
+        ended_at = self._clock.now()  # once it is written, the client may be ahead of us
         writer.write(_written(answer, with_body=method != "HEAD"))
         await writer.drain()
         self.log.append(Served(at, ended_at, origin, path, answer.status, len(answer.body), headers))
@@ -138,19 +138,19 @@ class Loopback:
 
 
 class LivingLoopback(Loopback):
-    """A running server of any web; hosts and addresses are as those of `Loopback`.
+    """A running server of any web; hosts and addresses as in `Loopback`.
 
     Parameters
     ----------
     make
-        Origins of the hosts -> the web; called once the server has been entered.
+        Origins of the hosts -> the web; called when the context is entered.
     hosts
-        How many.
+        Number of hosts.
 
     Attributes
     ----------
     living
-        The web, once the server has been entered.
+        The web, once the context is entered.
     """
 
     living: LivingWeb
@@ -160,7 +160,7 @@ class LivingLoopback(Loopback):
         self._make = make
 
     async def __aenter__(self) -> Self:
-        """Bind, and make the web of what was bound."""
+        """Bind the sockets, and create the web for them."""
         await super().__aenter__()
         try:
             self.living = self._make(self.web.origins)

@@ -1,4 +1,4 @@
-"""Serve a made-up web of many names on one loopback address; a file says where the names lead."""
+"""A server of a simulated web of many names on loopback addresses; a file maps the names."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ class NamedLoopback:
     Parameters
     ----------
     sites, pages, seed
-        How many sites, each with a registrable domain of its own, how many pages of each, and what draws them.
+        Number of sites, each with a registrable domain of its own; pages of each; and the random seed.
     addresses
-        How many loopback addresses the names share.
+        Number of loopback addresses that the names share.
 
     Attributes
     ----------
     web
-        What is served; its origins are known once the server has been entered.
+        The web served; its origins are known once the context is entered.
     asked
-        How often each URL was asked for.
+        Number of requests for each URL.
     began
-        When each request came, and of which URL; seconds since the epoch.
+        Time and URL of each request; seconds since the epoch.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Names of a made-up web: they share addresses, move, vanish for a while, and sometimes nobody answers."""
+"""Name resolution of a simulated web: names share addresses, move, vanish for a while, and servers go down."""
 
 import asyncio
 import random
@@ -9,26 +9,26 @@ from evercrawl.fetch.names.base import NO_SUCH_NAME, TIME_OUT, NameAnswer, Resol
 from evercrawl.parse.sites import site
 from evercrawl.simulate.surroundings.spells import Spells, lot
 
-PATIENCE_S: Final = 5.0  # a resolver gives up after that
+PATIENCE_S: Final = 5.0  # time-out of a resolver
 OUTAGE_S: Final = 60.0
-NOBODY: Final = "93.184.255.1"  # where no machine is
-INSIDE: Final = "10.66.6.6"  # where nobody may be led
+NOBODY: Final = "93.184.255.1"  # addresses without a machine
+INSIDE: Final = "10.66.6.6"  # addresses that must never be connected to
 
 
 class NameRecord(NamedTuple):
-    """What the names' server says of one name for a while: addresses, or why there are none."""
+    """The servers' answer for one name for a while: addresses, or an error."""
 
     addresses: tuple[str, ...]
     trouble: str = ""
 
 
 class MadeServer:
-    """One who is asked for made-up names, as a resolver is.
+    """A simulated name server, as a resolver uses it.
 
     Parameters
     ----------
     names, number
-        What is known of them; which server it is.
+        The names, and the server's number.
     """
 
     def __init__(self, names: "MadeNames", number: int) -> None:
@@ -36,18 +36,18 @@ class MadeServer:
         self.label = f"made-up name server {number}"
 
     async def resolve(self, host: str) -> NameAnswer:
-        """Return the addresses of `host`, after a while; see `evercrawl.fetch.names.Resolver`.
+        """Return the addresses of `host`, after a delay; see `evercrawl.fetch.names.Resolver`.
 
         Raises
         ------
         ResolveError
-            There is no such name at the moment, or nobody answers.
+            The name does not exist at the moment, or no server responds.
         """
         return await self._names.answer(self._number, host)
 
 
 class MadeNames:
-    """Knows every name, as a plain function of seed, name and time.
+    """All names, as a pure function of seed, name and time.
 
     Parameters
     ----------
@@ -56,32 +56,32 @@ class MadeNames:
     began_at
         Instant (s since the epoch) before which nothing changes.
     true
-        Tells the time.
+        Returns the true time.
     clears_at
-        From then on all names are found, and move no more.
+        From then on all names resolve, and no longer move.
     machines
-        How many addresses there are; with fewer than names, some share one.
+        Number of addresses; if there are fewer than names, some names share one.
     trouble
-        Share of the time for which a name cannot be found.
+        Share of time during which a name does not resolve.
     spell_s
-        How long a name stays where it is, on average; trouble lasts a tenth of it.
+        Mean time between moves of a name; failures last a tenth of it.
     inside
-        Share of the moves that lead to an address inside, some to another one besides.
+        Share of moves to a private address, some with another address in addition.
     servers, outages
-        How many servers there are to ask; share of the time for which each is down.
+        Number of name servers; share of time during which each is down.
     vacant
-        Share of the names whose first address is one where nobody is.
+        Share of names whose first address has no machine.
 
     Attributes
     ----------
     servers
-        Those who are asked.
+        The name servers.
     asked
-        When they were asked, and for what.
+        Times and names of queries.
     domains
-        Of which a name was found.
+        Domains with a resolved name.
     under_way, most_under_way
-        How many names they are asked for now, and the most there were.
+        Number of queries in progress, and its maximum.
 
     Examples
     --------
@@ -120,7 +120,7 @@ class MadeNames:
         return f"93.184.{number // 250}.{number % 250 + 1}"
 
     def at(self, host: str, at: float) -> NameRecord:
-        """Return what is said of a name at an instant."""
+        """Return the record of a name at an instant."""
         if found := literal(host):
             return NameRecord(tuple(found))
         if at >= self._clears_at:
@@ -128,15 +128,15 @@ class MadeNames:
         return self._spells(host).at(at).what
 
     def vacant(self, address: str) -> str:
-        """Return why no connection to an address is made; "" where somebody is there."""
+        """Return why connections to an address fail; "" if a machine is there."""
         return "connect" if address == NOBODY else ""
 
     def down(self, server: int, at: float) -> bool:
-        """Whether a server answers nobody at an instant."""
+        """Return whether a server is down at an instant."""
         return at < self._clears_at and self._outages > 0 and self._outage[server].at(at).what
 
     async def answer(self, server: int, host: str) -> NameAnswer:
-        """Return what a server says of `host`, after a while; see `Resolver.resolve`."""
+        """Return a server's answer for `host`, after a delay; see `Resolver.resolve`."""
         now = self._true()
         self.asked.append((now, host))
         self.under_way += 1
@@ -160,7 +160,7 @@ class MadeNames:
 
     def _draw(self, draw: random.Random, before: NameRecord | None) -> tuple[NameRecord, float]:
         odds = self._trouble if before is None else 0.0 if before.trouble else 10 * self._trouble
-        if draw.random() < odds:  # a tenth as long as what it gives way to
+        if draw.random() < odds:  # a tenth as long as the following state
             return NameRecord((), draw.choice([NO_SUCH_NAME, TIME_OUT])), self._lasts_s(draw) / 10
         if before is not None and draw.random() < self._inside:
             beside = [self.machine(draw.randrange(self._machines))] if draw.random() < 0.5 else []
@@ -172,7 +172,7 @@ class MadeNames:
         return NameRecord((*nobody, first, *more, *sixth)), self._lasts_s(draw)
 
     def _draw_outage(self, draw: random.Random, before: bool | None) -> tuple[bool, float]:
-        """Draw whether a server is down next, and for how long: a tenth as long as it is up, on average."""
+        """Draw a server's next state and its duration: it is down a tenth as long as it is up, on average."""
         down = before is False and draw.random() < 10 * self._outages
         return down, 1.0 + draw.expovariate(1 / (OUTAGE_S if down else 10 * OUTAGE_S))
 

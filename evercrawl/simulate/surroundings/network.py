@@ -1,4 +1,4 @@
-"""A network without sockets: what a made-up web answers, after a while, on whatever clock there is."""
+"""A network without sockets: responses of a simulated web, with delays, on any clock."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -12,19 +12,19 @@ from evercrawl.parse.urls import origin, path_query
 from evercrawl.simulate.worlds.made_web import Answer
 from evercrawl.types import SILENT, Exchange, Request, Silence
 
-CONNECT_S: Final = 10.0  # for so long an answer to a connection is waited for
-_CODES: Final = {"": 0, "reset": 18, "timeout": 28}  # curl's numbers for how a body ends
+CONNECT_S: Final = 10.0  # time-out of a connection attempt
+_CODES: Final = {"": 0, "reset": 18, "timeout": 28}  # curl's error numbers for truncated bodies
 
 
 class NoAnswerError(Exception):
-    """A made-up web raises it instead of answering.
+    """Raised by a simulated web instead of a response.
 
     Attributes
     ----------
     error, detail
-        The class of the failure, and a sentence.
+        The class of the failure, and a message.
     after_s
-        How long it takes to fail; None leaves that to the network's latency.
+        Time until it fails; None for the network's latency.
     """
 
     def __init__(self, error: str, detail: str = "it was made so", after_s: float | None = None) -> None:
@@ -34,16 +34,16 @@ class NoAnswerError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Delivery(Answer):
-    """An answer that comes at its own pace, or not wholly.
+    """A response with its own timing, possibly incomplete.
 
-    A `Content-Length` among its headers is sent as it stands, be it true or not.
+    A `Content-Length` among its headers is sent as given, even if false.
 
     Attributes
     ----------
     after_s
-        How long the exchange takes; None leaves that to the network's latency.
+        Duration of the exchange; None for the network's latency.
     arrives_bytes
-        How much of the body comes before the connection is reset; None for all of it.
+        Bytes of the body received before the connection is reset; None for all of it.
     """
 
     after_s: float | None = None
@@ -51,29 +51,29 @@ class Delivery(Answer):
 
 
 class AnsweringWeb(Protocol):
-    """Whatever can be asked for a page; see `MadeWeb.answer`."""
+    """Anything that responds to page requests; see `MadeWeb.answer`."""
 
     def answer(self, origin: str, path: str, headers: dict[str, str], at: float) -> Answer:
-        """Return what `origin` answers to a GET of `path`, or raise `NoAnswerError`."""
+        """Return the response of `origin` to a GET of `path`, or raise `NoAnswerError`."""
         ...
 
 
 @dataclass(slots=True)
 class Asked:
-    """One request, as the far end saw it; `ended_at` is infinite and `status` 0 while it is under way.
+    """One request, as the server saw it; in progress, `ended_at` is infinite and `status` 0.
 
     Attributes
     ----------
     at, ended_at
         Seconds since the epoch.
     url, headers, address
-        What was asked for, by which request headers (names in lower case), at which address.
+        The URL, the request headers (names in lower case), and the address.
     status, answered
-        Of the answer, and its header fields (names in lower case); 0 and none also where there was no answer.
+        The response's status and headers (names in lower case); 0 and none without a response.
     head
-        Whether it was asked for by HEAD.
+        Whether it was a HEAD request.
     beside
-        The other address that was tried, "" for none.
+        The second address tried, "" for none.
     """
 
     at: float
@@ -88,24 +88,24 @@ class Asked:
 
 
 class MadeNetwork:
-    """Answers requests from a made-up web, each after the time that `latency_s` draws for it.
+    """Answers requests from a simulated web, each after the latency drawn by `latency_s`.
 
     Parameters
     ----------
     web
-        Asked at the instant at which a request starts.
+        The web, queried at the instant a request starts.
     clock
-        Dates the exchanges.
+        The clock for the times of exchanges.
     latency_s
-        Request -> how long its exchange lasts; one that outlasts its deadline fails with "timeout".
+        Request -> duration of its exchange; beyond its deadline it fails with "timeout".
     watch
-        Told of every request as it starts.
+        Called with every request as it starts.
     judge
-        As the real network's: address -> "" or why it must not be connected to.
+        As in the real network: address -> "" or why it must not be connected to.
     true
-        The time at the far end, by which the web answers and the log is dated; the crawl's clock where none is given.
+        The servers' clock, for the web's responses and the log; by default the crawl's.
     vacant
-        Address -> why no connection to it is made ("connect", "timeout"), "" where somebody is there.
+        Address -> why connections to it fail ("connect", "timeout"), "" if they succeed.
 
     Attributes
     ----------
@@ -134,16 +134,16 @@ class MadeNetwork:
 
     @property
     def idle_s(self) -> float:
-        """How long `finished` has waited so far: on a virtual clock nothing else takes time."""
+        """Total time `finished` has waited: on a virtual clock nothing else takes time."""
         return self._waited_s
 
     @property
     def in_flight(self) -> int:
-        """Exchanges under way."""
+        """Number of exchanges in progress."""
         return len(self._timers)
 
     def start(self, request: Request, addresses: Sequence[str] = (), *, beside: str = "") -> None:
-        """Begin an exchange with the first of `addresses`, if it is allowed; with `beside`, if nobody is there."""
+        """Begin an exchange with the first of `addresses`, if allowed; with `beside`, if that does not connect."""
         exchange = Exchange(request, self._clock.now())
         if addresses and (reason := self._judge(addresses[0])):
             exchange.error, exchange.detail = "refused_address", reason
@@ -163,7 +163,7 @@ class MadeNetwork:
         self._timers[number] = asyncio.get_running_loop().call_later(lasts_s, self._end, number, asked, exchange)
 
     def _carry_out(self, exchange: Exchange, headers: dict[str, str], at: float) -> float:
-        """Make the exchange what it will have become in the end, and return how long that takes (s)."""
+        """Fill in the final result of the exchange, and return its duration in seconds."""
         request = exchange.request
         lasts_s = self._latency_s(request)
         try:
@@ -188,7 +188,7 @@ class MadeNetwork:
         return min(lasts_s, request.deadline_s)
 
     async def finished(self, timeout_s: float) -> list[Exchange]:
-        """Return the exchanges that have ended, after waiting for one of them for up to `timeout_s`."""
+        """Return the exchanges that have ended, waiting up to `timeout_s` for the first."""
         if not self._ended:
             loop = asyncio.get_running_loop()
             began, alarm = loop.time(), loop.call_later(timeout_s, self.wake)
@@ -202,7 +202,7 @@ class MadeNetwork:
         return ended
 
     def silent(self, over_s: float) -> list[Silence]:
-        """Return the exchanges under way for longer than `over_s`: all of an answer comes at its end."""
+        """Return the exchanges in progress for longer than `over_s`: here all data arrives at the end."""
         until = self._clock.now() - over_s
         return [
             Silence(exchange.request, exchange.ip, exchange.at)
@@ -220,11 +220,11 @@ class MadeNetwork:
                 self._end(number, asked, cut)
 
     def wake(self) -> None:
-        """Make the `finished` that waits return now."""
+        """Make a waiting `finished` return now."""
         self._news.set()
 
     async def close(self) -> None:
-        """Abandon what is under way."""
+        """Abandon exchanges in progress."""
         for timer in self._timers.values():
             timer.cancel()
         self._timers.clear()
@@ -239,12 +239,12 @@ class MadeNetwork:
 
 
 async def inline(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return what the function returns: the place for slow work where nobody minds waiting."""
+    """Return the function's result: an offload for tests, where blocking is acceptable."""
     return function(*arguments)
 
 
 def _fill(exchange: Exchange, answer: Answer, *, late: bool) -> None:
-    """Make the exchange what a real network makes of such an answer, which may come too late to be whole."""
+    """Fill in the exchange as a real network would, where a slow response may be incomplete."""
     request = exchange.request
     headers = answer.headers if answer.status == HTTPStatus.NOT_MODIFIED else _sized(answer)
     status_line = f"HTTP/1.1 {answer.status} {HTTPStatus(answer.status).phrase}"
@@ -258,7 +258,7 @@ def _fill(exchange: Exchange, answer: Answer, *, late: bool) -> None:
 
 
 def _arriving(answer: Answer, headers: dict[str, str], *, late: bool) -> tuple[bytes, str]:
-    """Return as much of the body as arrives, and how it ends: "" as announced, "reset" or "timeout" before that."""
+    """Return the part of the body that arrives, and how it ends: "" as announced, "reset" or "timeout" before."""
     arrives = answer.arrives_bytes if isinstance(answer, Delivery) else None
     if late:
         return answer.body[: arrives or 0], "timeout"

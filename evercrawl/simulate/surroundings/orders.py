@@ -1,4 +1,4 @@
-"""People who give orders to a crawl in a made-up world: on its disk, as another process beside it."""
+"""Orders given to a crawl in a simulated world, written to its disk as if by another process."""
 
 from typing import Final
 
@@ -20,33 +20,33 @@ _KINDS: Final = {
 
 
 class MadeOrders:
-    """The file of orders on a virtual disk, and whoever writes to it.
+    """The file of orders on a virtual disk, and its writer.
 
     Parameters
     ----------
     disk
-        The crawl's.
+        The crawl's disk.
     seeds
-        That are named again.
+        Seeds that are added again.
     """
 
     def __init__(self, disk: VirtualDisk, seeds: tuple[str, ...]) -> None:
         self._disk, self._seeds = disk.beside(), seeds
 
     def distrusted(self) -> str:
-        """Return "": nobody else is there."""
+        """Return "": there are no other users."""
         return ""
 
     def size(self) -> int:
-        """Return how many bytes there are."""
+        """Return the size of the file in bytes."""
         return self._disk.size(FILE)
 
     def read(self, offset: int, size: int) -> bytes:
-        """Return up to so many bytes from an offset on."""
+        """Return up to the given number of bytes from an offset."""
         return self._disk.read(FILE, offset, size)
 
     def give(self, kind: str, at: float) -> str:
-        """Write an order down and return its id; "" where there is no room."""
+        """Write an order and return its id; "" if the disk is full."""
         order = CrawlOrder("seed", urls=self._seeds) if kind == "seed" else _KINDS[kind]
         name = f"{self.size():06x}"
         one = msgspec.structs.replace(order, id=name, at=at, by="somebody")

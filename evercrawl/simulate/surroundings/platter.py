@@ -1,7 +1,7 @@
-"""What lies behind the files of a virtual disk: what is there for good, and what a power cut makes of the rest.
+"""The durable state behind a virtual disk, and the effect of a power cut on unsynced changes.
 
-A file that was appended to, cut or put in place and then not synced is, after a power cut, anything between what it
-was at the last sync and what it was made since. Which of it is drawn.
+After a power cut, a file that was appended to, truncated or renamed without a sync has any state between that of the
+last sync and the present one, chosen at random.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-BLOCK_BYTES: Final = 4096  # a file system writes and forgets whole blocks
+BLOCK_BYTES: Final = 4096  # a file system writes and loses whole blocks
 PLENTY_BYTES: Final = 1 << 60
 
 
 @dataclass(slots=True, eq=False)
 class FileBytes:
-    """The bytes of one file, whatever its name.
+    """The bytes of one file, independent of its name.
 
     Attributes
     ----------
     data
-        What reading it yields.
+        The contents as read.
     kept
-        So many of its first bytes are as they were at the last sync.
+        Number of leading bytes unchanged since the last sync.
     cut
-        What followed them then, and was cut off since.
+        The bytes that followed them then, and were truncated since.
     renamed
-        It came to its name by a rename, so that no power cut finds the name without a file.
+        Whether it got its name by a rename, so that no power cut leaves the name without a file.
     """
 
     data: bytearray = field(default_factory=bytearray)
@@ -42,11 +42,11 @@ class FileBytes:
         return self.kept == len(self.data) and not self.cut
 
     def sync(self) -> None:
-        """Bring everything to the platter."""
+        """Make everything durable."""
         self.kept, self.cut = len(self.data), b""
 
     def truncate(self, size: int) -> None:
-        """Cut the file to `size` bytes; until the next sync a power cut may undo it."""
+        """Cut the file to `size` bytes; a power cut before the next sync may undo it."""
         if size < self.kept:
             self.cut = bytes(self.data[size : self.kept]) + self.cut
             self.kept = size
@@ -55,16 +55,16 @@ class FileBytes:
 
 @dataclass(frozen=True, slots=True)
 class Odds:
-    """How likely each fate of something that was not synced is.
+    """Probabilities of the fates of an unsynced change.
 
     Attributes
     ----------
     lose
-        It never happened: an append, a cut, a new name, a removal.
+        The change is lost: an append, a truncation, a new name, a removal.
     tear
-        Of an append that was not lost, only a first part arrived; it may end within any byte.
+        Only the first part of an append that is not lost was written, up to any byte.
     scatter
-        Blocks amid what arrived did not: they read as zeros, or as what lay on the disk before.
+        Blocks within the written part are missing: they read as zeros, or as former disk contents.
     """
 
     lose: float = 0.4
@@ -78,32 +78,32 @@ class Platter:
     Parameters
     ----------
     draw
-        Decides what survives.
+        Random source that decides what survives.
     odds
-        How likely each fate is.
+        Probabilities of each fate.
 
     Attributes
     ----------
     files
         Name -> content, as a running system sees them.
     capacity_bytes
-        Room for all of them together; None is without end.
+        Capacity for all of them together; None for unlimited.
     """
 
     def __init__(self, draw: random.Random, odds: Odds, capacity_bytes: int | None = None) -> None:
         self.files: dict[str, FileBytes] = {}
         self.capacity_bytes = capacity_bytes
-        self._entries: dict[str, FileBytes] = {}  # as they are on the platter
+        self._entries: dict[str, FileBytes] = {}  # the durable state
         self._draw, self._odds = draw, odds
 
     def room(self) -> int:
-        """Return the bytes that may still be written; plenty where there is no limit."""
+        """Return the free space in bytes; a very large number without a limit."""
         if self.capacity_bytes is None:
             return PLENTY_BYTES
         return max(self.capacity_bytes - sum(len(content.data) for content in self.files.values()), 0)
 
     def unsynced(self) -> list[str]:
-        """Return the names that a power cut might leave otherwise than they are, sorted."""
+        """Return the names that a power cut might change, sorted."""
         changed = {name for name, content in self.files.items() if not content.synced}
         return sorted(changed.union(self._unsettled()))
 
@@ -115,17 +115,17 @@ class Platter:
         return other
 
     def sync_names(self, folder: str) -> None:
-        """Bring the names of the files in `folder` to the platter; "" is the directory itself."""
+        """Make the names of the files in `folder` durable; "" is the directory itself."""
         for name in self._unsettled():
             if name.rpartition("/")[0] == folder:
                 self._settle(name, self.files.get(name))
 
     def named(self, name: str) -> bool:
-        """Whether the file's name is on the platter."""
+        """Return whether the file's name is durable."""
         return self._entries.get(name) is self.files.get(name)
 
     def cut_power(self) -> None:
-        """Make every file what a power cut leaves of it."""
+        """Reduce every file to what a power cut leaves of it."""
         for name in self._unsettled():
             self._settle(name, self._survivor(self._entries.get(name), self.files.get(name)))
         self.files = dict(sorted(self._entries.items()))
@@ -145,15 +145,15 @@ class Platter:
             self._entries[name] = content
 
     def _survivor(self, old: FileBytes | None, new: FileBytes | None) -> FileBytes | None:
-        """Return which file a name leads to whose last change was not synced."""
+        """Return the file that a name refers to if its last change was not synced."""
         if self._chance(self._odds.lose):
             return old
         if new is not None and old is not None and not new.renamed and self._chance(self._odds.lose):
-            return None  # it was removed and made again; only the first of it happened
+            return None  # it was removed and created again; only the removal survived
         return new
 
     def _remains(self, content: FileBytes) -> bytearray:
-        """Return what is left of a file that was changed and not synced."""
+        """Return what is left of a file changed without a sync."""
         kept, data = content.kept, content.data
         if content.cut and self._chance(self._odds.lose):
             return self._not_cut(content)
@@ -168,7 +168,7 @@ class Platter:
         return left
 
     def _not_cut(self, content: FileBytes) -> bytearray:
-        """Return a file that is as long as it was, of which the block behind the cut may have been written already."""
+        """Return a file at its old length, whose block after the cut may already be overwritten."""
         left = content.data[: content.kept] + content.cut
         if self._chance(self._odds.tear):
             stop = min((content.kept // BLOCK_BYTES + 1) * BLOCK_BYTES, len(left))
@@ -184,7 +184,7 @@ class Platter:
 
 
 def _blocks(start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the pieces of `start` to `end` that lie in one block each."""
+    """Yield the pieces of `start` to `end`, split at block boundaries."""
     while start < end:
         stop = min((start // BLOCK_BYTES + 1) * BLOCK_BYTES, end)
         yield start, stop

@@ -1,4 +1,4 @@
-"""What the sites of a made-up web say of themselves, robots.txt and sitemaps, which comes, goes and changes."""
+"""robots.txt and sitemaps of a simulated web, which appear, vanish and change."""
 
 import gzip
 import random
@@ -14,14 +14,14 @@ from evercrawl.simulate.surroundings.spells import Spell, Spells
 from evercrawl.simulate.worlds.made_web import Answer
 
 ROBOTS: Final = "/robots.txt"
-ELSEWHERE: Final = "/robots-elsewhere.txt"  # where some robots.txt have moved to for a while
+ELSEWHERE: Final = "/robots-elsewhere.txt"  # temporary redirect target of some robots.txt
 ROBOTS_PATHS: Final = frozenset({ROBOTS, ELSEWHERE})
 SITEMAP: Final = "/sitemap.xml"
 _TEXT: Final = {"Content-Type": "text/plain"}
 
 
 class RobotsAnswer(StrEnum):
-    """What becomes of a request for robots.txt."""
+    """The kind of response to a request for robots.txt."""
 
     RULES = "rules"
     MOVED = "moved"
@@ -32,18 +32,18 @@ class RobotsAnswer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RobotsText:
-    """What an origin's robots.txt is for a while.
+    """An origin's robots.txt for a while.
 
     Attributes
     ----------
     said
-        Whether there is one, and where.
+        Whether it exists, and where.
     disallowed
-        Beginnings of paths that may not be fetched; "/" for all. Of no meaning unless there are rules.
+        Disallowed path prefixes; "/" for all. Meaningless without rules.
     delay_s
         Crawl-delay; 0 for none.
     max_age_s
-        For how long it may be kept; 0 where it does not say, which means a day.
+        Maximum caching time; 0 if not given, which means a day.
     sitemap
         Whether it names the sitemap.
     """
@@ -55,7 +55,7 @@ class RobotsText:
     sitemap: bool = False
 
     def allows(self, path: str) -> bool:
-        """Whether these rules, once they are known, let a path be fetched; no rules let all be."""
+        """Return whether these rules allow a path; without rules all are allowed."""
         return self.said not in (RobotsAnswer.RULES, RobotsAnswer.MOVED) or not path.startswith(self.disallowed)
 
     def text(self, origin: str) -> str:
@@ -66,7 +66,7 @@ class RobotsText:
 
 
 class MadeRules:
-    r"""The robots.txt and the sitemaps of all origins, as plain functions of seed, origin and time.
+    r"""robots.txt and sitemaps of all origins, as pure functions of seed, origin and time.
 
     Parameters
     ----------
@@ -75,18 +75,18 @@ class MadeRules:
     began_at
         Instant (s since the epoch) before which nothing changes.
     prefixes
-        Beginnings of paths, some of which the rules disallow now and then.
+        Path prefixes, some of which the rules disallow at times.
     always
-        Those that they disallow whenever there are any.
+        Prefixes disallowed whenever there are rules.
     clears_at
-        From then on every origin has rules, the mildest there are, and a sitemap that is whole.
+        From then on every origin has the mildest rules, and a complete sitemap.
     listed
-        Origin and instant -> the URLs that its sitemap lists, each with the instant of its last change; None where no
-        origin has one.
+        Origin and instant -> the URLs in its sitemap, each with the instant of its last change; None if no origin has
+        one.
     spell_s
-        How long a robots.txt stays what it is, on average.
+        Mean time between changes of a robots.txt.
     delays_s
-        The Crawl-delays that are asked for now and then.
+        The Crawl-delays set at times.
 
     Examples
     --------
@@ -116,11 +116,11 @@ class MadeRules:
         self._sitemaps: dict[str, Spells[str]] = {}
 
     def at(self, origin: str, at: float) -> RobotsText:
-        """Return what the origin's robots.txt is at an instant."""
+        """Return the origin's robots.txt at an instant."""
         return self.spell(origin, at).what
 
     def spell(self, origin: str, at: float) -> Spell[RobotsText]:
-        """Return that, and from when until when it is so."""
+        """Return that with its start and end."""
         if at >= self._clears_at:
             calm = RobotsText(disallowed=self._always, sitemap=self._listed is not None)
             return Spell(calm, self._clears_at, float("inf"), 0)
@@ -130,7 +130,7 @@ class MadeRules:
         return spells.at(at)
 
     def answer(self, origin: str, path: str, at: float) -> Answer | None:
-        """Return what is said about a robots.txt or a sitemap, or raise `NoAnswerError`; None for any other path."""
+        """Return the response for a robots.txt or a sitemap, or raise `NoAnswerError`; None for any other path."""
         if path == ROBOTS:
             return self._robots_txt(origin, at)
         if path == ELSEWHERE:
@@ -202,7 +202,7 @@ class MadeRules:
 
 
 def sitemap(listed: Iterable[tuple[str, float]]) -> bytes:
-    """Return the sitemap that lists some URLs, each with the instant of its last change (s since the epoch)."""
+    """Return the sitemap of some URLs, each with the instant of its last change (s since the epoch)."""
     entries = (
         f"<url><loc>{escape(url)}</loc><lastmod>{datetime.fromtimestamp(at, UTC).isoformat(timespec='seconds')}"
         "</lastmod></url>"

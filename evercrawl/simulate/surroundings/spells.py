@@ -1,4 +1,4 @@
-"""Spells: what lasts for a while and then gives way to something else, as a plain function of seed and time."""
+"""Spells: states that last for a while and then change, as a pure function of seed and time."""
 
 import random
 from bisect import bisect_right
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def lot(*parts: object) -> float:
-    """Return a number in [0, 1) that is drawn by `parts`: the same parts draw the same.
+    """Return a number in [0, 1) determined by `parts`.
 
     Examples
     --------
@@ -21,7 +21,7 @@ def lot(*parts: object) -> float:
 
 
 class Spell(NamedTuple, Generic[T]):
-    """What holds from `since` until, and not at, `until` (s since the epoch); the how manieth it is."""
+    """The state from `since` up to, but excluding, `until` (s since the epoch), and its ordinal number."""
 
     what: T
     since: float
@@ -30,16 +30,16 @@ class Spell(NamedTuple, Generic[T]):
 
 
 class Spells(Generic[T]):
-    """One spell after another, without end.
+    """An endless sequence of spells.
 
     Parameters
     ----------
     seed
-        Draws everything, by its text.
+        Random seed, by its text.
     began_at
-        When the first spell begins; what is asked about before falls into it.
+        Start of the first spell, which also covers earlier instants.
     draw
-        Draws what the next one is and how long it lasts (s, more than 0), from a source and from what went before.
+        Draws the next state and its duration (s, more than 0), from a random source and the former state.
 
     Examples
     --------
@@ -54,10 +54,10 @@ class Spells(Generic[T]):
         self._source = random.Random(seed)
         self._draw = draw
         self._whats: list[T] = []
-        self._begins = [began_at]  # of each, and of the one that is not drawn yet
+        self._begins = [began_at]  # of each, and of the next one, not drawn yet
 
     def at(self, at: float) -> Spell[T]:
-        """Return what holds at an instant."""
+        """Return the spell at an instant."""
         while self._begins[-1] <= at or not self._whats:
             before = self._whats[-1] if self._whats else None
             what, lasts_s = self._draw(self._source, before)

@@ -1,4 +1,4 @@
-"""What surrounds a crawl in a made-up world: web, weather, names, machine and disk, and the blows they are dealt."""
+"""The surroundings of a crawl in a simulated world: web, weather, names, machine and disk, with their faults."""
 
 import asyncio
 import errno
@@ -27,23 +27,23 @@ _NO_DATABASE = b"not a database at all"
 
 
 class WorldSurroundings:
-    """The outside of one world, through all lives.
+    """The surroundings in one world, through all lives.
 
     Parameters
     ----------
     world
-        Says what it is like.
+        The description of the world.
     folder
-        Where the caches and the search index are, which are real files; a disk cannot be made up for them.
+        A real directory for the caches and the search index, which cannot use a virtual disk.
     said
-        Told what befalls the crawl: kind, and more about it.
+        Called with each fault: its kind and details.
 
     Attributes
     ----------
     disk, machine
-        Of the life that is being lived.
+        Those of the present life.
     web, weather
-        What there is to crawl, and how it can be reached.
+        The web to crawl, and the weather over it.
     """
 
     def __init__(self, world: World, folder: Path, said: Callable[..., None]) -> None:
@@ -65,13 +65,13 @@ class WorldSurroundings:
         )
 
     def begin(self) -> None:
-        """Let a process start: it finds the disk as the last one left it."""
+        """Start a process: it finds the disk as the last one left it."""
         self.machine = Machine(wrong_s=self.machine.wrong_s)
         self.disk = self.disk.reopen()
         self.disk.capacity_bytes = None
 
     def names(self) -> MadeNames:
-        """Return who knows the names; its servers are asked as real ones are."""
+        """Return the names; their servers are queried like real ones."""
         world = self.world
         return MadeNames(
             world.seed, began_at=BEGAN_AT, true=self.machine.true, clears_at=world.web.settles_at,
@@ -80,7 +80,7 @@ class WorldSurroundings:
         )  # fmt: skip
 
     def threaten(self, number: int) -> None:
-        """Plan what befalls a life that begins now."""
+        """Schedule the faults of a life that begins now."""
         loop, life = asyncio.get_running_loop(), self.world.lives[number]
         if life.end.crash:
             loop.call_later(life.lasts_s, self._strike, life.strike)
@@ -88,7 +88,7 @@ class WorldSurroundings:
         for since_s, until_s, left_bytes in life.full:
             if since_s:
                 loop.call_later(since_s, self._fill, left_bytes)
-            else:  # before it is opened
+            else:  # before opening
                 self._fill(left_bytes)
             loop.call_later(until_s, self._make_room)
         for after_s, operations in life.broken:
@@ -99,7 +99,7 @@ class WorldSurroundings:
             loop.call_later(after_s, self._nap, lasts_s)
 
     def spoil(self, life: Life) -> None:
-        """Do to the caches what a power cut may do to them."""
+        """Damage the caches as a power cut may."""
         for name in (ROBOTS_FILE, SITEMAPS_FILE, SOFT404_FILE, NAMES_FILE):
             for path in sorted(self.folder.glob(f"{name}*")):
                 if life.spoilt == "gone":
@@ -112,7 +112,7 @@ class WorldSurroundings:
             erase(self.folder / FOLDER)
 
     def _strike(self, operations: int) -> None:
-        """End the process now, or in the middle of one of the next operations on the disk."""
+        """End the process now, or during one of the next disk operations."""
         if not operations:
             self._said("struck", "between two operations")
             self.disk.kill()
@@ -129,7 +129,7 @@ class WorldSurroundings:
         self.disk.before = before
 
     def _break(self, operations: int) -> None:
-        """Let one of the next operations on the disk fail, as a cable does that is loose."""
+        """Make one of the next disk operations fail, as with a loose cable."""
         left = operations
 
         def before(operation: str, name: str) -> None:

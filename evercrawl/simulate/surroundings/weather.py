@@ -1,6 +1,6 @@
-"""Weather over a made-up web: spells in which a host is slow, resets, refuses, asks to be left alone, or cuts bodies.
+"""Weather over a simulated web: spells in which a host is slow, resets, refuses, asks for a pause, or cuts bodies.
 
-What happens to a request is a plain function of seed, host, path and time, whatever else is asked.
+The effect on a request is a pure function of seed, host, path and time, independent of other requests.
 """
 
 import math
@@ -20,7 +20,7 @@ PLAIN: Final = {"Content-Type": "text/plain"}
 
 
 class WeatherKind(StrEnum):
-    """What a host does to requests."""
+    """The effect of a host's weather on requests."""
 
     FINE = "fine"
     SLOW = "slow"
@@ -35,16 +35,16 @@ class WeatherKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sky:
-    """What one spell is like.
+    """The weather of one spell.
 
     Attributes
     ----------
     kind
-        What happens to the requests that are struck.
+        The effect on affected requests.
     share
-        How many of them are.
+        Share of requests affected.
     status
-        Of the answer, where the host is broken or busy.
+        Status of the response, if the host is broken or busy.
     """
 
     kind: WeatherKind = WeatherKind.FINE
@@ -54,16 +54,16 @@ class Sky:
 
 @dataclass(frozen=True, slots=True)
 class Climate:
-    """How the weather is on the whole.
+    """The statistics of weather.
 
     Attributes
     ----------
     fine_s, bad_s
-        How long a spell lasts on average (s).
+        Mean duration of a spell (s).
     slow, resetting, refusing, silent, broken, busy, cutting, lying
-        How often a bad spell is of each kind, in proportion.
+        Relative frequency of each kind of bad spell.
     latency_s
-        The median time that a host takes for an answer in fine weather; each host has its own around it.
+        Median response time in fine weather; each host varies around it.
     """
 
     fine_s: float = 3600.0
@@ -79,7 +79,7 @@ class Climate:
     latency_s: float = 0.15
 
     def next(self, draw: random.Random, before: Sky | None) -> tuple[Sky, float]:
-        """Draw the next spell, bad ones and fine ones in turn, and how long it lasts."""
+        """Draw the next spell, alternately bad and fine, and its duration."""
         bad = [field.name for field in fields(self) if not field.name.endswith("_s")]
         weights = [getattr(self, name) for name in bad]
         fine = before.kind is not WeatherKind.FINE if before is not None else draw.random() < 0.8
@@ -92,22 +92,22 @@ class Climate:
 
 
 class Weather:
-    """A web as it is to be reached: its answers, when they come and whether; asked like a web.
+    """A web as seen through its weather: responses, their timing and failures; used like a web.
 
     Parameters
     ----------
     web
-        What lies under the weather.
+        The web under the weather.
     seed
         Draws everything.
     began_at
-        Instant (s since the epoch) at which the weather begins.
+        Start of the weather (s since the epoch).
     clears_at
         From then on it is fine everywhere.
     climate
-        How it is on the whole.
+        The statistics of weather.
     rules
-        What the robots.txt say and list; those of the web where none are given.
+        The robots.txt files and sitemaps; by default those of the web.
 
     Examples
     --------
@@ -136,7 +136,7 @@ class Weather:
         self._skies: dict[str, Spells[Sky]] = {}
 
     def sky(self, origin: str, at: float) -> Spell[Sky]:
-        """Return the spell that the host of `origin` has at an instant."""
+        """Return the spell of the host of `origin` at an instant."""
         if at >= self._clears_at:
             return Spell(Sky(), self._clears_at, float("inf"), 0)
         host = hostname(f"{origin}/")
@@ -147,7 +147,7 @@ class Weather:
         return spells.at(at)
 
     def answer(self, origin: str, path: str, headers: dict[str, str], at: float) -> Answer:
-        """Return what comes of a GET of `path` at `at`, or raise `NoAnswerError`."""
+        """Return the result of a GET of `path` at `at`, or raise `NoAnswerError`."""
         sky = self.sky(origin, at).what
         about = (self._seed, origin, path, at)
         pace_s = self._pace_s(origin, *about)
@@ -169,7 +169,7 @@ class Weather:
         return replace(_paced(said), after_s=pace_s, headers=said.headers | announced)
 
     def _struck(self, sky: Sky, about: tuple[object, ...], at: float, pace_s: float) -> Answer | None:
-        """Return what comes instead of an answer, or raise it; None where the answer is asked for."""
+        """Return the replacement of a response, or raise it; None if the web responds itself."""
         match sky.kind:
             case WeatherKind.RESETTING:
                 raise NoAnswerError("reset", after_s=pace_s)
@@ -185,7 +185,7 @@ class Weather:
                 return None
 
     def _wish(self, about: tuple[object, ...], at: float) -> dict[str, str]:
-        """Return the field that says for how long to stay away: in seconds, or as a date by the host's own clock."""
+        """Return a Retry-After field: in seconds, or as a date by the host's own clock."""
         wish_s = int(1.0 + 600.0 * lot(*about, "wish") ** 2)
         if lot(*about, "date") < 0.7:
             return {"Retry-After": str(wish_s)}
@@ -203,5 +203,5 @@ class Weather:
 
 
 def _paced(said: Answer) -> Delivery:
-    """Return the answer as one whose arrival can be said."""
+    """Return the response as one with adjustable timing."""
     return said if isinstance(said, Delivery) else Delivery(said.status, said.headers, said.body)

@@ -1,1 +1,1 @@
-"""Worlds and webs drawn from a seed."""
+"""Random worlds and webs."""

@@ -1,4 +1,4 @@
-"""A web with everything that a crawl has to bear, drawn from a seed: pages that are now this, now that, then settle."""
+"""A random web with every difficulty that a crawl must handle: pages change their kind for a time, then settle."""
 
 import gzip
 import random
@@ -28,16 +28,16 @@ _HTML: Final = "text/html; charset=utf-8"
 
 
 class Face(NamedTuple):
-    """What a URL is for a while.
+    """The state of a URL for a while.
 
     Attributes
     ----------
     kind
         One of `_KINDS`, "front", "day" or "nothing".
     since
-        From which instant on (s since the epoch).
+        Start of the state (s since the epoch).
     version
-        Number of that while.
+        Ordinal number of the state.
     """
 
     kind: str
@@ -47,24 +47,24 @@ class Face(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DrawnPlan:
-    """What a drawn web consists of.
+    """The plan of a random web.
 
     Attributes
     ----------
     seed
         Draws everything.
     origins
-        Of each host; the same host may answer on several ports.
+        Of each host; a host may serve several ports.
     pages
-        Of each origin, beside its front page.
+        Pages per origin, besides its front page.
     began_at, settles_at
-        Between them pages become other things; after that they are what they are, and only their words change.
+        Between these instants pages change their kind; afterwards only their words change.
     turn_s
-        How long a page is the same thing, at least, while it still becomes others.
+        Minimum duration of a page's kind.
     calendars
-        How many of the origins, the first ones, have a calendar without end.
+        Number of origins, the first ones, with an endless calendar.
     words_s
-        Time between two contents of a page that changes; a third do.
+        Time between contents of a changing page; a third change.
     """
 
     seed: int
@@ -78,13 +78,13 @@ class DrawnPlan:
 
 
 class DrawnWeb:
-    """What each URL answers, a plain function of seed, URL and instant.
+    """The response of each URL, as a pure function of seed, URL and instant.
 
-    Every front page links to some pages and to other front pages. Beside pages there are copies, redirects for good and
-    for now (some in a ring), canonical URLs, pages that come and go, that are forbidden, that are plain text, that ask
-    not to be found, and that cannot be understood. Links are nofollow now and then, and some lead to `/private/`, which
-    robots.txt is to disallow. Some origins have a feed, no validators, a clock that is wrong, or a page for what is not
-    there; robots.txt and sitemaps are left to others.
+    Every front page links to some pages and to other front pages. Besides pages there are copies, permanent and
+    temporary redirects (some in a cycle), canonical URLs, pages that come and go, forbidden pages, plain text,
+    noindex pages, and invalid responses. Some links are nofollow, and some lead to `/private/`, which robots.txt must
+    disallow. Some origins have a feed, no validators, a wrong clock, or soft 404s; robots.txt and sitemaps are
+    provided elsewhere.
 
     Examples
     --------
@@ -105,31 +105,31 @@ class DrawnWeb:
 
     @property
     def seeds(self) -> list[str]:
-        """Return the front page of every other origin, the first one's among them."""
+        """Return the front page of every other origin, including the first."""
         return [f"{origin}/" for origin in self.origins[::2]]
 
     def alive(self, url: str, at: float) -> bool:
-        """Whether there is content at a URL."""
+        """Return whether there is content at a URL."""
         return self.face(url, at).kind in ALIVE | {"front", "day"}
 
     def forbidden(self, url: str) -> bool:
-        """Whether robots.txt disallows it, in fair weather."""
+        """Return whether robots.txt disallows it, in fair weather."""
         return url.partition("://")[2].partition("/")[2].startswith(PRIVATE.lstrip("/"))
 
     def listed(self, origin: str, at: float) -> list[tuple[str, float]]:
-        """Return what the sitemap of an origin lists: some of its pages, each with a date, which may be wrong."""
+        """Return the entries of an origin's sitemap: some of its pages, with possibly wrong dates."""
         draw = self._draw("listing", origin)
         listed, wrong = draw.sample(range(self.plan.pages), min(self.plan.pages, 8)), draw.random() < 0.2
         urls = [f"{origin}/{number}" for number in listed]
         return [(url, at if wrong else self._version(url, self.face(url, at), at)[1]) for url in urls]
 
     def answer(self, origin: str, path: str, headers: dict[str, str], at: float) -> Answer:
-        """Return what `origin` answers to a GET of `path`; `headers` have lower-case names.
+        """Return the response of `origin` to a GET of `path`; `headers` have lower-case names.
 
         Raises
         ------
         NoAnswerError
-            The answer cannot be understood.
+            The response is invalid.
         """
         if path == "/feed.xml":
             return self._feed(origin, at)
@@ -201,7 +201,7 @@ class DrawnWeb:
         return Answer(200, about, body)
 
     def _version(self, url: str, face: Face, at: float) -> tuple[int, float]:
-        """Return the number of the words that are there now, and since when they are."""
+        """Return the number of the present words, and since when they are valid."""
         draw = self._draw("words", url)
         if face.kind == "copy" or draw.random() < 0.67:
             return 0, face.since
@@ -216,7 +216,7 @@ class DrawnWeb:
     def _write(self, url: str, face: Face, version: int) -> bytes:
         if face.kind == "empty":
             return b""
-        if face.kind == "copy":  # of a text that several share
+        if face.kind == "copy":  # of a text shared by several pages
             return self._page("the same", 0, "A copy", self.urls[: 1 + self.plan.pages : 2][:4], "")
         of = self._draw("links", url, face.version)
         title = f"{url} {face.version}"
@@ -257,7 +257,7 @@ class DrawnWeb:
         return " ".join(self._draw(*of).choices(WORDS, k=40))
 
     def _feed(self, origin: str, at: float) -> Answer:
-        """Return a feed of what the sitemap would list, where the origin has one."""
+        """Return a feed of the sitemap's entries, if the origin has one."""
         if self._draw("feed", origin).random() < 0.2:
             return Answer(404, {"Content-Type": "text/plain"}, b"no\n")
         entries = ((url, datetime.fromtimestamp(int(date), UTC).isoformat()) for url, date in self.listed(origin, at))

@@ -1,8 +1,8 @@
-"""Worlds as written descriptions: one line of JSON each, so that they stay as they are when worlds are drawn otherwise.
+"""Worlds as JSON lines, so that stored worlds stay the same when the generator changes.
 
-The first line of a file is the pattern: a life with all that can be said of one, its settings included. Each world
-follows in a line of its own. Of a life it says only what differs from the pattern, and of its settings what differs
-from those of the life before. So a new default changes no world that was written before.
+The first line of a file is the template: a life with all its fields, including its settings. Each world follows on a
+line of its own. A life contains only its differences from the template, and its settings only their differences from
+the previous life. So a new default changes no stored world.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ _PATTERN: Final = Life(Config(), LifeEnd.TIME, 0.0)
 
 
 def write(worlds: Iterable[World], pattern: Life = _PATTERN) -> Iterator[bytes]:
-    """Yield the lines that describe worlds; `read` returns the same worlds.
+    """Yield the lines for worlds; `read` returns the same worlds.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def write(worlds: Iterable[World], pattern: Life = _PATTERN) -> Iterator[bytes]:
 
 
 def read(lines: Iterable[bytes]) -> Iterator[World]:
-    """Yield the worlds that lines describe."""
+    """Yield the worlds in these lines."""
     coming = iter(lines)
     usual: dict[str, Any] = msgspec.json.decode(next(coming))
     for line in coming:
@@ -51,5 +51,5 @@ def read(lines: Iterable[bytes]) -> Iterator[World]:
 
 
 def _different(said: dict[str, Any], usual: dict[str, Any]) -> dict[str, Any]:
-    """Return the entries that are not as usual."""
+    """Return the entries that differ from the defaults."""
     return {name: value for name, value in said.items() if name not in usual or value != usual[name]}

@@ -1,4 +1,4 @@
-"""A small made-up web, drawn from a seed: what each URL answers, as a plain function of path, validators and time."""
+"""A small simulated web: the response of each URL, as a pure function of path, validators and time."""
 
 import gzip
 import random
@@ -11,7 +11,7 @@ ROBOTS = "User-agent: *\nDisallow: /private/\n"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One HTTP response, before it is written."""
+    """One HTTP response."""
 
     status: int
     headers: dict[str, str] = field(default_factory=dict[str, str])
@@ -20,24 +20,24 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class MadeWeb:
-    """Some hosts, each with pages that link to each other.
+    """Hosts with pages that link to each other.
 
-    A page i of a host lies at `/p/i` and links to pages 2i+1 and 2i+2, so all are reached from `/p/0`; `/` shows page 0
-    and links to one of each curiosity below. Some pages change every `change_every_s`.
+    Page i of a host is at `/p/i` and links to pages 2i+1 and 2i+2, so all are reachable from `/p/0`; `/` shows page 0
+    and links to one of each special page below. Some pages change every `change_every_s`.
 
-    * `/private/i` lies behind robots.txt, `/gone` is 404, `/copy` has exactly the content of `/p/1`
-    * `/moved` redirects for good to `/p/2`, `/hop` for now to `/hop2`, and that to `/p/3`
+    * `/private/i` is disallowed by robots.txt, `/gone` is 404, `/copy` is an exact copy of `/p/1`
+    * `/moved` redirects permanently to `/p/2`, `/hop` temporarily to `/hop2`, and that to `/p/3`
 
     Attributes
     ----------
     seed
-        Draws links and words.
+        Random seed of links and words.
     origins
         `http://host:port` of each host.
     pages
-        Pages of each host, 4 or more.
+        Pages of each host, at least 4.
     change_every_s
-        Time between two contents of a page that changes; one in `changing` does, 0 for none.
+        Time between contents of a changing page; one in `changing` pages changes, 0 for none.
     """
 
     seed: int
@@ -47,9 +47,9 @@ class MadeWeb:
     changing: int = 5
 
     def urls(self) -> dict[str, str]:
-        """Return every URL that a whole crawl asks about, with the outcome that awaits it.
+        """Return every URL that a complete crawl requests, with its expected outcome.
 
-        Of the two URLs of a copy, the one visited first is ok and the other a duplicate; both are listed as copy.
+        Of the two URLs of a copy, the first visited is ok and the other a duplicate; both are listed as copy.
 
         Examples
         --------
@@ -79,7 +79,7 @@ class MadeWeb:
         return {origin + path: outcome for origin in self.origins for path, outcome in paths.items()}
 
     def answer(self, origin: str, path: str, headers: dict[str, str], at: float) -> Answer:
-        """Return what `origin` answers to a GET of `path` at instant `at`; `headers` have lower-case names."""
+        """Return the response of `origin` to a GET of `path` at instant `at`; `headers` have lower-case names."""
         moves = {"/moved": (301, "/p/2"), "/hop": (302, "/hop2"), "/hop2": (302, "/p/3")}
         if path in moves:
             status, target = moves[path]
@@ -92,7 +92,7 @@ class MadeWeb:
         return _conditional(content, headers)
 
     def content(self, origin: str, path: str, at: float) -> bytes | None:
-        """Return the HTML of a page at instant `at`; None where there is none."""
+        """Return the HTML of a page at instant `at`; None if there is no such page."""
         number = _number("/p/1" if path == "/copy" else "/p/0" if path == "/" else path)
         if number is None or number >= self.pages:
             return None
@@ -110,7 +110,7 @@ class MadeWeb:
         ).encode()
 
     def changes(self, number: int) -> bool:
-        """Whether page `number` of each host changes; pages 0 to 3 never do, so that copies stay copies."""
+        """Return whether page `number` of each host changes; pages 0 to 3 never do, so that copies stay copies."""
         return self.changing > 0 and number > 3 and number % self.changing == 0
 
     def _links(self, origin: str, number: int) -> list[str]:

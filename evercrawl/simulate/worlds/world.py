@@ -1,4 +1,4 @@
-"""A whole world drawn from one number: web, names, settings, and what befalls the crawl in each of its lives."""
+"""A complete world drawn from one seed: web, names, settings, and the faults in each life of the crawl."""
 
 import enum
 import math
@@ -31,16 +31,16 @@ _NAMES: Final = ("a.example", "b.example", "www.c.example", "news.c.example", "d
 class LifeEnd(enum.Enum):
     """How a life ends."""
 
-    STOP = "stop"  # somebody asks it to
-    PAGES = "pages"  # it has visited as many pages as it was to
-    TIME = "time"  # its seconds are over
-    ONE = "one"  # it was to fetch one page anew, and has
+    STOP = "stop"  # on request
+    PAGES = "pages"  # after the planned number of pages
+    TIME = "time"  # after the planned time
+    ONE = "one"  # after fetching one page again, as planned
     KILL = "kill"  # kill -9
-    POWER = "power"  # what was not synced is lost, or torn
+    POWER = "power"  # power cut: unsynced data is lost or torn
 
     @property
     def crash(self) -> bool:
-        """Whether nothing could be put in order."""
+        """Whether the end is a crash, without a clean shutdown."""
         return self in (LifeEnd.KILL, LifeEnd.POWER)
 
 
@@ -53,32 +53,32 @@ class Life:
     config
         Its settings.
     end, lasts_s
-        How it ends, and when; a run that ends by its pages or because the disk is full may end sooner.
+        How and when it ends; a run limited by pages, or with a full disk, may end sooner.
     pages
-        For `LifeEnd.PAGES` and `LifeEnd.ONE`: how many visits.
+        For `LifeEnd.PAGES` and `LifeEnd.ONE`: number of visits.
     strike
-        A crash comes in the middle of the n-th operation on the disk from `lasts_s` on; 0: between two of them.
+        A crash occurs during the n-th disk operation from `lasts_s` on; 0: between two of them.
     full
-        From and to so many seconds after the beginning there is room for so many bytes only.
+        Periods of limited disk space: start and end in seconds after the beginning, and bytes available.
     leaps
-        After so many seconds the machine's clock is set forward, or back, by so many.
+        Clock changes: seconds after the beginning, and seconds by which the clock is set forward or back.
     naps
-        After so many seconds the machine is suspended for so many.
+        Suspensions: seconds after the beginning, and duration in seconds.
     pause_s
-        Until the next life.
+        Time until the next life.
     spoilt
-        What a power cut makes of the caches of robots.txt and sitemaps: "" for nothing, "gone", "damaged"; where they
-        are gone, so is the search index.
+        Effect of a power cut on the caches of robots.txt and sitemaps: "" for none, "gone" or "damaged"; if they are
+        gone, so is the search index.
     named
-        Whether the seeds are named again, where the crawl has begun.
+        Whether the seeds are given again to an existing crawl.
     slow_s
-        How long a body takes to be read, at most; 0: it is read at once.
+        Maximum time to parse a body; 0: it is parsed at once.
     broken
-        From so many seconds on, the disk cannot do the n-th operation that is asked of it.
+        Disk failures: seconds after the beginning, and n for the n-th operation from then on, which fails.
     looks
-        After so many seconds somebody verifies the crawl while it runs.
+        Times of verifications during the run, in seconds after the beginning.
     orders
-        After so many seconds somebody gives an order: a word, as in `surroundings.orders`.
+        Orders: seconds after the beginning, and a word as in `surroundings.orders`.
     """
 
     config: Config
@@ -100,26 +100,26 @@ class Life:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """All there is to a simulation.
+    """The complete description of a simulation.
 
     Attributes
     ----------
     seed
-        Drew all the rest, and draws what is left to chance while it runs.
+        The random seed of all other fields, and of random events during the run.
     web
         Plan of the web.
     machines, nameless
-        How many addresses there are; the share of the time for which a name cannot be found.
+        Number of addresses; share of time during which a name does not resolve.
     climate, rules_s
-        How the weather is until it clears; how long names and robots.txt stay as they are.
+        The weather until it clears; mean time between changes of names and robots.txt.
     sitemaps
-        Whether the sites have any.
+        Whether sites have sitemaps.
     lives
-        One after another; in the last the weather is fine, nothing breaks, and there is time for every page.
+        The lives in order; in the last the weather is fine, nothing fails, and there is time for every page.
     name_servers, outages
-        How many there are to ask for names; the share of the time for which each of them is down.
+        Number of name servers; share of time during which each is down.
     vacant
-        Share of the names that have an address besides at which nobody is.
+        Share of names with an additional address without a machine.
     """
 
     seed: int
@@ -174,7 +174,7 @@ def drawn(seed: int) -> World:
 
 
 def _resolving(seed: int) -> dict[str, Any]:
-    """Return what names are like; it has a random stream of its own, so that it moves no other part of a world."""
+    """Return the properties of names, from a separate random stream that leaves the rest of a world unchanged."""
     draw = random.Random(f"name servers {seed}")
     return {
         "name_servers": draw.choice([1, 1, 2]),
@@ -184,7 +184,7 @@ def _resolving(seed: int) -> dict[str, Any]:
 
 
 def _learning(seed: int, names: Sequence[str], lives: Sequence[Life]) -> tuple[Life, ...]:
-    """Return lives in which importance is learned by drawn schemes: mostly one for all, now and then by another."""
+    """Return lives with random importance schemes: mostly one for all, sometimes with a switch."""
     draw = random.Random(f"schemes {seed}")
     other_s = draw.choice([0.0, 0.0, 0.15, 0.5])
     scheme, learned = _scheme(draw, names), list[Life]()
@@ -194,19 +194,19 @@ def _learning(seed: int, names: Sequence[str], lives: Sequence[Life]) -> tuple[L
     return tuple(learned)
 
 
-# Settings that worlds came to draw later. Each group has a stream of its own, such as
-# `random.Random(f"settings {seed}")`, so that whatever was drawn before stays as it was: wrap the lives in `drawn`.
+# Settings added later. Each group has its own random stream, such as `random.Random(f"settings {seed}")`, so that
+# earlier draws stay the same: wrap the lives in `drawn`.
 
 
 def _weighing(seed: int, lives: Sequence[Life]) -> tuple[Life, ...]:
-    """Return lives of which none, some or all weigh pages by how much of a change stays."""
+    """Return lives, of which none, some or all weigh pages by the lasting part of their changes."""
     draw = random.Random(f"weights {seed}")
     often = draw.choice([0.0, 0.5, 1.0])
     return tuple(replace(life, config=replace(life.config, lasting=draw.random() < often)) for life in lives)
 
 
 def _ordering(seed: int, lives: Sequence[Life]) -> tuple[Life, ...]:
-    """Return lives in which orders are given, in some worlds; the last begins with one that ends every pause."""
+    """Return lives with orders, in some worlds; the last begins with an order that ends every pause."""
     draw = random.Random(f"orders {seed}")
     if draw.random() > _ORDERED:
         return tuple(lives)
@@ -220,13 +220,13 @@ def _ordering(seed: int, lives: Sequence[Life]) -> tuple[Life, ...]:
 
 
 def _wishing(seed: int, lives: Sequence[Life]) -> tuple[Life, ...]:
-    """Return lives with all other settings drawn, from a stream of their own."""
+    """Return lives with all other settings drawn, from a separate stream."""
     configs = wish(seed, [life.config for life in lives])
     return tuple(replace(life, config=config) for life, config in zip(lives, configs, strict=True))
 
 
 def _scheme(draw: random.Random, names: Sequence[str]) -> dict[str, object]:
-    """Return how importance is learned, push mostly, as settings."""
+    """Return a random importance scheme, mostly push, as settings."""
     schemes = sorted(catalog.find(importance, importance.Importance))  # type: ignore[type-abstract]
     known = sorted(catalog.find(windows, windows.Window))  # type: ignore[type-abstract]
     return {
@@ -239,7 +239,7 @@ def _scheme(draw: random.Random, names: Sequence[str]) -> dict[str, object]:
 
 
 def _climate(draw: random.Random) -> Climate:
-    """Return fair weather, or weather that is foul now and then."""
+    """Return fair weather, or weather with bad spells."""
     if draw.random() < 0.3:
         return Climate(fine_s=1e9, latency_s=_between(draw, 0.02, 0.5))
     return Climate(fine_s=_between(draw, 50, 2000), bad_s=_between(draw, 20, 1500), latency_s=_between(draw, 0.02, 0.5))
@@ -279,7 +279,7 @@ def _settings(draw: random.Random, policy: str, *, endless: bool) -> Config:
 
 
 def _again(draw: random.Random, begun: Config) -> Config:
-    """Return the settings of a life: sometimes a person has changed some."""
+    """Return the settings of a life: sometimes some have changed."""
     if draw.random() < 0.8:
         return begun
     other = _settings(draw, begun.policy, endless=begun.max_pages_per_host > 0)
@@ -290,7 +290,7 @@ def _life(draw: random.Random, config: Config, longest_s: float) -> Life:
     ends = {LifeEnd.STOP: 2, LifeEnd.PAGES: 1, LifeEnd.TIME: 1, LifeEnd.ONE: 1, LifeEnd.KILL: 5, LifeEnd.POWER: 6}
     end, lasts_s = draw.choices(list(ends), list(ends.values()))[0], _between(draw, 0.5, longest_s)
     if end.crash and draw.random() < 0.15:
-        lasts_s = 0.0  # in the middle of its start
+        lasts_s = 0.0  # during its start
     full: tuple[tuple[float, float, int], ...] = ()
     if draw.random() < 0.2:
         since_s = draw.uniform(0, lasts_s) if draw.random() < 0.7 else 0.0
@@ -315,8 +315,8 @@ def _life(draw: random.Random, config: Config, longest_s: float) -> Life:
 
 
 def _calm(begun: Config, plan: drawn_web.DrawnPlan, delay_s: float) -> Life:
-    """Return the last life: no page has to wait for long, because all can be visited within half a refresh."""
-    longest_s, delay_s = 1.0, max(begun.delay_s, delay_s, 5.0)  # of an answer; robots.txt may still ask for 5 s
+    """Return the last life: no page has to wait long, because all can be visited within half a refresh."""
+    longest_s, delay_s = 1.0, max(begun.delay_s, delay_s, 5.0)  # of a response; robots.txt may still set 5 s
     on_origin = plan.pages + 8 + (begun.max_pages_per_host if plan.calendars else 0)
     on_host, everywhere = 2 * on_origin, len(plan.origins) * on_origin
     at_once = min(begun.connections, begun.connections_per_ip)
@@ -335,5 +335,5 @@ def _leap(draw: random.Random) -> float:
 
 
 def _between(draw: random.Random, least: float, most: float) -> float:
-    """Return a number whose logarithm is anywhere between two, as likely here as there."""
+    """Return a random number between two bounds, uniform in its logarithm."""
     return math.exp(draw.uniform(math.log(least), math.log(max(most, least))))
