@@ -1,1 +1,1 @@
-"""Experiments: the published figures and claims, made again by one command each."""
+"""Experiments that reproduce published figures and claims, each with one command."""

@@ -1,4 +1,4 @@
-"""What every experiment promises: a claim that was printed, made again, beside what was found. One file each."""
+"""The interface of experiments: a published claim, reproduced and compared with what was found."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -15,28 +15,28 @@ Say: TypeAlias = "Callable[[str], None]"
 
 @dataclass(frozen=True, slots=True)
 class LabOptions:
-    """What an experiment is made with.
+    """The options of an experiment.
 
     Attributes
     ----------
     pages
-        Of the web that is drawn; None for as many as the experiment is about.
+        Pages of the random graph; None for the experiment's own number.
     seed
-        Decides everything that is drawn.
+        The random seed.
     kind
-        Of the web: power-law, poisson, copying, bow-tie, sites, cooper-frieze; None for that, or those, it is about.
+        Kind of graph: power-law, poisson, copying, bow-tie, sites, cooper-frieze; None for the experiment's own.
     graph
-        A file of links to take in its place.
+        A file of links to use instead.
     turns
-        How often each page is visited on the mean; None for as often as the experiment is about.
+        Mean visits per page; None for the experiment's own number.
     budgets
-        Visits a page and day, of a comparison of policies; none for those the experiment is about.
+        Visits per page per day in a comparison of policies; empty for the experiment's own.
     policies
-        Names of those that are compared, or of rows; none for all.
+        Names of the policies or rows compared; empty for all.
     jobs
-        Runs at once, each in a process; makes no difference to what is found.
+        Concurrent runs, each in a process; does not affect results.
     kept
-        A file that keeps single runs as they end, where an experiment consists of such; None for none.
+        A file that stores completed runs, for experiments made of several; None for none.
     """
 
     pages: int | None = None
@@ -51,12 +51,12 @@ class LabOptions:
 
     @property
     def whole(self) -> bool:
-        """Whether nobody asked for single budgets or rows."""
+        """Whether no single budgets or rows were selected."""
         return not self.budgets and not self.policies
 
     @property
     def as_printed(self) -> bool:
-        """Whether the web is of the kind for which figures were printed or promised.
+        """Whether the graph is of the kind for which figures were published or promised.
 
         >>> LabOptions().as_printed, LabOptions(kind="poisson").as_printed
         (True, False)
@@ -64,7 +64,7 @@ class LabOptions:
         return self.graph is None and self.kind in (None, "power-law")
 
     def promised(self, pages: int, turns: int) -> bool:
-        """Whether we promise anything of a web of so many pages, after so many turns: if they are as many as printed.
+        """Return whether our promises cover a graph of that many pages after that many turns: at least as published.
 
         >>> LabOptions().promised(100_000, 10), LabOptions().promised(1000, 10)
         (True, False)
@@ -73,18 +73,18 @@ class LabOptions:
 
 
 class Claim(NamedTuple):
-    """A sentence somebody printed, or that we promise, and what came of it.
+    """A published claim, or a promise of ours, with the finding.
 
     Attributes
     ----------
     claim, printed, found
-        In words: the sentence, the figures that stand there ("" where there are none), those that were found.
+        In words: the claim, the published figures ("" without any), and the figures found.
     holds
-        None where it could not be said.
+        None if it could not be decided.
     promised
-        Whether we promise it of this very web: where it is refuted, the command ends with 1.
+        Whether we promise it for this graph: if refuted, the command exits with status 1.
     partly
-        Whether it holds in some of the cases that it speaks of, where it does not hold in all.
+        Whether it holds in some but not all of its cases.
     """
 
     claim: str
@@ -96,7 +96,7 @@ class Claim(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """In a word.
+        """The verdict in a word.
 
         >>> Claim("Greed is good", "", "2.0 %", False).verdict
         'refuted'
@@ -109,7 +109,7 @@ class Claim(NamedTuple):
 
 
 def judged(claim: str, printed: str, found: str, cases: Sequence[bool]) -> Claim:
-    """Return a claim that holds if it does in all of some cases, and partly if in some of them.
+    """Return a claim that holds if it does in all cases, and partly if in some.
 
     >>> [judged("", "", "", cases).verdict for cases in ([True, True], [False, True], [False, False])]
     ['holds', 'holds partly', 'refuted']
@@ -118,7 +118,7 @@ def judged(claim: str, printed: str, found: str, cases: Sequence[bool]) -> Claim
 
 
 class PanelCurve(NamedTuple):
-    """One line of a panel; one of `ours` is drawn with emphasis."""
+    """One curve of a panel; one of `ours` is emphasised."""
 
     label: str
     x: list[float]
@@ -132,17 +132,17 @@ class Panel(NamedTuple):
     Attributes
     ----------
     title, x, y
-        What it shows; what the axes show, with units.
+        The title; the axis labels, with units.
     curves
         Its lines.
     log
         Whether the y axis is logarithmic.
     bars
-        Whether each curve is a bar for each x rather than a line.
+        Whether curves are drawn as bars rather than lines.
     percent
         Whether x is a percentage on a logarithmic axis.
     named
-        What stands at x = 0, 1, 2 ..., where these are no numbers.
+        Labels at x = 0, 1, 2 ..., for categorical axes.
     """
 
     title: str
@@ -157,14 +157,14 @@ class Panel(NamedTuple):
 
 @dataclass(slots=True)
 class Results:
-    """What came of an experiment.
+    """The results of an experiment.
 
     Attributes
     ----------
     rows
-        All numbers, one observation a row, all rows with the same columns.
+        All numbers, one observation per row, with the same columns.
     claims
-        What was claimed, beside what was found.
+        The claims with the findings.
     panels
         The figure.
     title
@@ -178,14 +178,14 @@ class Results:
 
     @property
     def missed(self) -> bool:
-        """Whether something that we promise was refuted."""
+        """Whether one of our promises was refuted."""
         return any(claim.promised and claim.holds is False for claim in self.claims)
 
 
 class Experiment(ABC):
-    """Something that was claimed, and how to see whether it is so.
+    """A published claim, and the means to test it.
 
-    The name is that of the file; the first sentence of the class's docstring is what people are told of it.
+    Its name is that of the file; the first sentence of the class's docstring is its description for users.
     """
 
     pages: ClassVar[int] = 100_000
@@ -199,17 +199,17 @@ class Experiment(ABC):
 
     @abstractmethod
     def run(self, options: LabOptions, say: Say) -> Results:
-        """Make the experiment.
+        """Run the experiment.
 
         Parameters
         ----------
         options
-            As the person asked for it.
+            The options given by the user.
         say
-            Takes a short sentence now and then about how far it has come.
+            Progress callback, called with a short sentence.
 
         Raises
         ------
         evercrawl.errors.ConfigError
-            When it cannot be made with these options.
+            It cannot be run with these options.
         """

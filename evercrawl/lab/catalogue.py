@@ -1,4 +1,4 @@
-"""Find the experiments, make one, and keep what came of it."""
+"""The catalogue of experiments: look-up, and storage of results."""
 
 import inspect
 from pathlib import Path
@@ -28,7 +28,7 @@ def experiment(name: str) -> Experiment:
     Raises
     ------
     ConfigError
-        When there is none; the message lists those that are.
+        There is none; the message lists those there are.
     """
     there = experiments()
     kind: Any = catalog.pick(papers, Experiment, name) if ":" in name else there.get(name.replace("-", "_"))
@@ -39,17 +39,17 @@ def experiment(name: str) -> Experiment:
 
 
 def summary(kind: type[Experiment]) -> str:
-    """Return what an experiment is about, in a sentence."""
+    """Return the description of an experiment in a sentence."""
     return " ".join((inspect.getdoc(kind) or "").split("\n\n")[0].split())
 
 
 def keep(findings: Results, folder: Path, name: str) -> list[Path]:
-    """Write the numbers (Parquet) and, if it can be drawn, the figure (PNG) to a folder; return the files.
+    """Write the numbers (Parquet) and, if possible, the figure (PNG) to a folder; return the files.
 
     Raises
     ------
     StoreError
-        When the folder cannot be made, or written to.
+        The folder cannot be created or written to.
     """
     import pyarrow as pa
     from pyarrow.parquet import write_table

@@ -1,4 +1,4 @@
-"""Runs that are kept as they end, so that a command of hours that was interrupted can go on where it was."""
+"""Storage of completed runs, so that an interrupted command of hours can resume."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ _PARTS: Final = ("change", "kernels", "lab", "schedule", "simulate")
 
 
 class KeptRuns:
-    """The rows of runs that are over, in a file of JSON lines; rows of other code than that which runs are not taken.
+    """The rows of completed runs, in a file of JSON lines; rows computed by other code are ignored.
 
     Parameters
     ----------
     path
-        The file; its folder is made. What other code found is thrown away, and so is a line that was never finished.
+        The file; its folder is created. Rows of other code are discarded, and so is an unfinished line.
     code
-        Stands for the code that runs (see `fingerprint`).
+        Fingerprint of the running code (see `fingerprint`).
 
     Raises
     ------
     StoreError
-        When the file cannot be read, or made.
+        The file cannot be read or created.
 
     Examples
     --------
@@ -67,11 +67,11 @@ class KeptRuns:
         self._file.close()
 
     def row(self, name: str) -> Row | None:
-        """Return what came of the run of that name; None where it is not over yet."""
+        """Return the row of the run of that name; None if it is not complete."""
         return self._rows.get(name)
 
     def keep(self, name: str, row: Row) -> None:
-        """Keep what came of a run.
+        """Store the row of a run.
 
         Raises
         ------
@@ -94,7 +94,7 @@ class KeptRuns:
 
 
 def fingerprint(parts: Sequence[str] = _PARTS) -> str:
-    """Return what stands for the code that decides what comes of a run: a digest of its files.
+    """Return a fingerprint of the code that determines a run's results: a digest of its files.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def fingerprint(parts: Sequence[str] = _PARTS) -> str:
 
 
 def _read(path: Path, code: str) -> list[tuple[str, Row]]:
-    """Return what was kept by the same code, up to the first line that is none."""
+    """Return the rows stored by the same code, up to the first invalid line."""
     found = list[tuple[str, "Row"]]()
     try:
         lines: Iterator[dict[str, Any]] = map(json.loads, path.read_text(encoding="utf-8").splitlines())

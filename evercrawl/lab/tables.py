@@ -1,4 +1,4 @@
-"""Rows picked by name, averaged over seeds, drawn; figures as claims have them."""
+"""Selection and averaging of result rows, and formatting of figures for claims."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ _SMALL: Final = 0.1
 
 
 def column(rows: Iterable[Row], name: str, **named: str | float) -> list[float]:
-    """Return a column of the rows whose other columns are as named.
+    """Return a column of the rows that match the given values.
 
     >>> column([{"policy": "a", "ratio": 0.5}, {"policy": "b", "ratio": 0.1}], "ratio", policy="b")
     [0.1]
@@ -22,7 +22,7 @@ def column(rows: Iterable[Row], name: str, **named: str | float) -> list[float]:
 
 
 def mean(rows: Iterable[Row], name: str = "ratio", **named: str | float) -> float:
-    """Return the mean over seeds of a column, in the rows whose columns are as named; nan where there are none.
+    """Return the mean over seeds of a column, in the rows that match; nan if there are none.
 
     >>> mean([{"policy": "a", "ratio": 0.5}, {"policy": "a", "ratio": 0.7}, {"policy": "b", "ratio": 0.1}], policy="a")
     0.6
@@ -39,12 +39,12 @@ def along(
 
 
 def places(rows: Iterable[Row], label: str) -> list[tuple[float, float]]:
-    """Return at which correlations and budgets a row was run."""
+    """Return the correlations and budgets at which a row was run."""
     return sorted({(float(row["correlation"]), float(row["budget"])) for row in rows if row["policy"] == label})
 
 
 def labels(rows: Iterable[Row]) -> list[str]:
-    """Return what rows there are, by name, in their order.
+    """Return the distinct names of rows, in order.
 
     >>> labels([{"policy": "a", "seed": 1}, {"policy": "b", "seed": 1}, {"policy": "a", "seed": 2}])
     ['a', 'b']
@@ -53,7 +53,7 @@ def labels(rows: Iterable[Row]) -> list[str]:
 
 
 def near(found: Iterable[float], printed: Iterable[float], within: float) -> bool:
-    """Whether all figures are as printed.
+    """Return whether all figures are as published, within a tolerance.
 
     >>> near([0.5, 0.7], [0.51, 0.69], 0.03), near([0.5, 0.7], [0.51, 0.79], 0.03)
     (True, False)
@@ -62,7 +62,7 @@ def near(found: Iterable[float], printed: Iterable[float], within: float) -> boo
 
 
 def at_least(found: Iterable[float], least: Iterable[float], within: float = 0.0) -> bool:
-    """Whether no figure is less than its bound, by more than `within`.
+    """Return whether no figure is below its bound by more than `within`.
 
     >>> at_least([0.5, 0.7], [0.5, 0.6]), at_least([0.5, 0.7], [0.51, 0.6]), at_least([0.5], [0.51], 0.03)
     (True, False, True)
@@ -80,7 +80,7 @@ def listed(figures: Iterable[float], decimals: int = _DECIMALS) -> str:
 
 
 def percent(part: float) -> str:
-    """Return a part of 1 as a percentage with as many digits as tell something.
+    """Return a share of 1 as a percentage with a sensible number of digits.
 
     >>> percent(0.08379), percent(0.0193601), percent(0.00046), percent(0.3604), percent(0.0)
     ('8.4 %', '1.94 %', '0.046 %', '36 %', '0 %')
@@ -92,7 +92,7 @@ def percent(part: float) -> str:
 
 
 def both(mean: float, top: float) -> str:
-    """Return two errors, of all pages and of the most important tenth.
+    """Return two errors as text: of all pages, and of the most important tenth.
 
     >>> both(0.0193601, 0.0083)
     '1.94 / 0.83 %'
@@ -101,7 +101,7 @@ def both(mean: float, top: float) -> str:
 
 
 def plainly(*parts: float) -> str:
-    """Return round parts of 1, which were chosen and not measured, as percentages.
+    """Return round shares of 1, which were chosen and not measured, as percentages.
 
     >>> plainly(0.1), plainly(0.025, 0.011)
     ('10 %', '2.5 / 1.1 %')
@@ -110,7 +110,7 @@ def plainly(*parts: float) -> str:
 
 
 def ours(what: str, least: float, reached: Sequence[float], *, promised: bool) -> Claim:
-    """Return that every figure is at least what we say."""
+    """Return the claim that every figure is at least what we promise."""
     return Claim(what, f"(ours) at least {least:g}", listed(reached), min(reached) >= least, promised)
 
 

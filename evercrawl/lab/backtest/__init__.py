@@ -1,1 +1,1 @@
-"""Backtests: recorded histories of change, replayed under any policy at equal budget."""
+"""Backtests: recorded change histories, replayed under any policy at an equal budget."""

@@ -1,4 +1,4 @@
-"""What is held and counted of each page in a replay."""
+"""Memory layout of the per-page state and counters of a replay."""
 
 from typing import Final
 

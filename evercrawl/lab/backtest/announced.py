@@ -1,6 +1,6 @@
-"""Changes that sites announce, in a sitemap's lastmod.
+"""Announced changes, as in a sitemap's lastmod, for replays.
 
-How often a replay looks at all pages, and how far ahead it may choose.
+Also how often a replay values all pages, and how far ahead it may choose.
 """
 
 from typing import Final, NamedTuple
@@ -14,12 +14,12 @@ from evercrawl.schedule.base import InvalidatedBy, Policy
 
 
 class ReplayLooks(NamedTuple):
-    """How a policy is replayed.
+    """The schedule by which a replay values pages.
 
     Attributes
     ----------
     ticks
-        From one look at all pages to the next.
+        Ticks between two valuations of all pages.
     kept
         Pages of either kind, new or polled before, that are kept from one to the next, for each poll; enough that what
         is chosen is hardly another than if all were looked at.
@@ -27,7 +27,7 @@ class ReplayLooks(NamedTuple):
         Whether polls of several ticks may be chosen at once, without learning from those before: the page that has
         waited longest comes next, whatever polls find, and none comes twice in so short a time.
     stirred
-        Whether a page that changed makes those in its folder promising.
+        Whether a changed page makes the other pages of its folder candidates.
     """
 
     ticks: int
@@ -45,7 +45,7 @@ _LOOKS: Final[dict[InvalidatedBy, ReplayLooks]] = {
 
 
 def looks(policy: Policy, setting: ReplaySetting) -> ReplayLooks:
-    """Return how a policy is replayed, by what sways it; tick by tick where something is told meanwhile.
+    """Return the schedule for a policy, by what affects its values; tick by tick if changes are announced.
 
     Examples
     --------
@@ -61,16 +61,16 @@ def looks(policy: Policy, setting: ReplaySetting) -> ReplayLooks:
 
 
 class Announced:
-    """Tells of part of the changes at once, and of nothing else.
+    """Announces a share of the changes as they happen.
 
     Parameters
     ----------
     pages
-        What they were, and when.
+        Their recorded versions.
     part
-        How many of the changes are told of, from 0 to 1.
+        Share of the changes that are announced, from 0 to 1.
     seed
-        Decides of which.
+        Random seed of the selection.
     """
 
     def __init__(self, pages: Truth, part: float, seed: int) -> None:
@@ -84,7 +84,7 @@ class Announced:
         self._pages, self._passed = len(pages), 0
 
     def pass_to(self, now: float) -> AnnouncedSignals | None:
-        """Return what was announced up to `now` and not returned yet; None for nothing."""
+        """Return the announcements up to `now` that were not returned yet; None without any."""
         before, self._passed = self._passed, int(np.searchsorted(self._at, now, "right"))
         if before == self._passed:
             return None

@@ -1,9 +1,9 @@
-"""How far figures of a replay would have been others, had the pages been others of their kind: the bootstrap.
+"""Bootstrap confidence intervals of replay results, by resampling pages in clusters.
 
-Pages of a folder change together, in batches. To draw pages one by one would take each for evidence of its own and make
-intervals two to five times too narrow where folders are many and changed as one; so whole folders are drawn, wherever
-there are enough of them (`bench/backtest.py --only intervals`). Everything that is compared is drawn together:
-the difference of two policies is that on the same pages, and is often sure where their own intervals overlap.
+Pages of a folder change together, in batches. Resampling single pages would treat each as independent evidence and
+make intervals two to five times too narrow if there are many folders that each change as one; so whole folders are
+resampled if there are enough of them (`bench/backtest.py --only intervals`). Compared policies are resampled
+together: their difference is taken on the same pages, and is often significant even if their own intervals overlap.
 
 References
 ----------
@@ -21,14 +21,14 @@ from evercrawl.types import Floats, Ints
 
 DRAWS: Final = 1_000
 LEVEL: Final = 0.95
-_FEWEST: Final = 20  # folders, or drawing them says nothing
-_LARGEST: Final = 0.5  # part of the pages in one folder, likewise
+_FEWEST: Final = 20  # minimum folders for resampling by folder
+_LARGEST: Final = 0.5  # maximum share of the pages in one folder, likewise
 
 
 def clusters(site: ArrayLike, folder: ArrayLike) -> Ints:
-    """Return the number of what each page is drawn with: its folder, or itself alone where its site has too few.
+    """Return the cluster of each page: its folder, or the page alone if its site has too few folders.
 
-    They are enough if there are 20, and none has more than half of the site's pages.
+    There are enough if there are 20 or more, and none has more than half of the site's pages.
 
     Parameters
     ----------
@@ -53,12 +53,12 @@ def clusters(site: ArrayLike, folder: ArrayLike) -> Ints:
 
 
 def resampled(sums: Floats, cluster: Ints, seed: int, draws: int = DRAWS) -> Floats:
-    """Return the sums over resamples of the pages, shape (draws, columns).
+    """Return the sums over bootstrap resamples of the pages, shape (draws, columns).
 
     Parameters
     ----------
     sums
-        What is summed of each page, shape (pages, columns).
+        Values of each page, shape (pages, columns).
     cluster
         Number of what each page is drawn with, shape (pages,).
     seed
@@ -80,7 +80,7 @@ def resampled(sums: Floats, cluster: Ints, seed: int, draws: int = DRAWS) -> Flo
 
 
 def medians(values: Floats, cluster: Ints, clusters_drawn: int, seed: int, draws: int = DRAWS) -> Floats:
-    """Return the medians of some pages over the resamples of `resampled`, shape (draws,); nan where none was drawn.
+    """Return the medians of some pages over the resamples of `resampled`, shape (draws,); nan if none was drawn.
 
     Parameters
     ----------
@@ -106,13 +106,13 @@ def medians(values: Floats, cluster: Ints, clusters_drawn: int, seed: int, draws
 
 
 def _times(n: int, seed: int, draws: int) -> Iterator[Ints]:
-    """Yield how often each of `n` is drawn, draw by draw."""
+    """Yield the multiplicity of each of `n` clusters, draw by draw."""
     draw = np.random.default_rng(seed)
     return (np.bincount(draw.integers(0, n, n), minlength=n) for _ in range(draws))
 
 
 def over_sites(of_sites: Floats, seed: int) -> Floats:
-    """Return means over resamples of the sites too, shape (draws, columns); sites with nan do not count.
+    """Return means over resamples of the sites, shape (draws, columns); sites with nan are ignored.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def over_sites(of_sites: Floats, seed: int) -> Floats:
 
 
 def interval(values: Floats, level: float = LEVEL) -> tuple[float, float]:
-    """Return the bounds between which the middle part `level` of some draws is; nan where there is none.
+    """Return the bounds of the central part `level` of some draws; nan without draws.
 
     Where some are infinite, the bounds are draws themselves.
 

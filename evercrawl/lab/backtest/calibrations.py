@@ -1,4 +1,4 @@
-"""How true P(fresh) was, of each site of a replay apart."""
+"""Calibration of P(fresh) in a replay, site by site."""
 
 from typing import Final
 
@@ -15,7 +15,7 @@ AT_ONCE: Final = 2**16
 
 
 class Calibrations:
-    """Gathers what was said of copies and what they were, site by site.
+    """Collects predictions about copies and their outcomes, site by site.
 
     Parameters
     ----------
@@ -40,21 +40,21 @@ class Calibrations:
         self._waiting = 0
 
     def add(self, rows: Ints, said: Floats, fresh: Flags) -> None:
-        """Take in what was said of the copies of some pages, from 0 to 1, and which were fresh; shape (n,) each."""
+        """Add predictions for copies of some pages, from 0 to 1, and which were fresh; shape (n,) each."""
         self._put_by.append((rows, said, fresh))
         self._waiting += len(rows)
         if self._waiting >= AT_ONCE:
             self._count()
 
     def of(self, site: int) -> Calibration:
-        """Return what there is of a site; nothing of one that has no pages."""
+        """Return the calibration of a site; empty for one without pages."""
         self._count()
         place = int(np.searchsorted(self._sites, site))
         there = place < len(self._sites) and self._sites[place] == site
         return _as_one(self._sums[:, place]) if there else Calibration()
 
     def whole(self) -> Calibration:
-        """Return what there is of all sites together."""
+        """Return the calibration of all sites together."""
         self._count()
         return _as_one(self._sums.sum(1))
 

@@ -1,6 +1,7 @@
-"""The pages that are known, and which of them a policy wants to be polled.
+"""Known pages in a replay, and the selection of those to poll.
 
-All of them are looked at now and then only; in between there are the most promising, and those that became known since.
+All of them are valued at intervals only; in between, the candidates are the most promising ones and those discovered
+since.
 """
 
 import math
@@ -17,7 +18,7 @@ from evercrawl.types import Floats, Ints, Slots
 
 
 class Choice(NamedTuple):
-    """Pages to poll, the best first, what each is worth, and which were never polled; shape (n,) each."""
+    """Pages to poll, the best first, their values, and which were never polled; shape (n,) each."""
 
     rows: Ints
     values: Floats
@@ -25,14 +26,14 @@ class Choice(NamedTuple):
 
 
 class Candidates:
-    """Pages that are known.
+    """The known pages.
 
     Parameters
     ----------
     policy, held
-        Who values, and what it is told.
+        The policy, and its inputs.
     plans
-        Whether the policy is let plan where it wants to.
+        Whether the policy may plan.
 
     Attributes
     ----------
@@ -49,7 +50,7 @@ class Candidates:
         self.known = 0
 
     def add(self, rows: Ints) -> None:
-        """Let pages be known, and be chosen from at once."""
+        """Add known pages as candidates."""
         rows = np.unique(rows[~self._known[rows]])
         if len(rows):
             self._known[rows] = True
@@ -58,7 +59,7 @@ class Candidates:
             self._pool = np.insert(self._pool, np.searchsorted(self._pool, rows), rows)
 
     def stir(self, rows: Ints, group: Slots) -> None:
-        """Let those that are in one group with some pages be chosen from too, up to the next look at all pages.
+        """Make all pages in the groups of changed pages candidates, up to the next valuation of all pages.
 
         Parameters
         ----------
@@ -74,14 +75,14 @@ class Candidates:
         self._pool = np.flatnonzero(chosen)
 
     def drop(self, rows: Ints) -> None:
-        """Forget pages that were polled and found gone."""
+        """Remove pages that a poll found gone."""
         self._known[rows] = False
         self._held.visited_at[rows] = math.nan
         self.known -= len(rows)
         self._pool = self._pool[self._known[self._pool]]
 
     def look(self, now: float, until: float, enough: int) -> None:
-        """Look at all pages, and keep the most promising for the time up to `until`.
+        """Value all pages, and keep the most promising for the time up to `until`.
 
         Parameters
         ----------
@@ -100,13 +101,13 @@ class Candidates:
         self._pool = rows
 
     def plan(self, now: float) -> None:
-        """Let the policy look at all pages together, if it wants to by now."""
+        """Let the policy plan over all pages, if it asks to."""
         if isinstance(self._policy, Plans) and now >= self._plan_at and self.known > self.unread:
             seen = np.flatnonzero(self._known & ~np.isnan(self._held.visited_at))
             self._plan_at = self._policy.plan(self._columns(seen), self.unread, self._context(now))
 
     def choose(self, now: float, most: int) -> Choice:
-        """Return up to `most` pages that are to be polled, none below the policy's least."""
+        """Return up to `most` pages to poll, none below the policy's minimum value."""
         columns = self._columns(self._pool)
         values = self._policy.value(columns, self._context(now))
         places = best(values, most)
@@ -114,7 +115,7 @@ class Candidates:
         return Choice(self._pool[places], values[places], np.isnan(columns.visited_at[places]))
 
     def took(self, choice: Choice, at: Floats) -> None:
-        """Tell the policy that pages are being polled, each at its instant; those of one instant at once."""
+        """Tell the policy which pages are polled, each at its instant, grouped by instant."""
         ends = np.flatnonzero(np.r_[at[1:] != at[:-1], True]) + 1
         first = 0
         for last in ends.tolist():
@@ -132,7 +133,7 @@ class Candidates:
 
 
 def best(values: Floats, most: int) -> Ints:
-    """Return where the highest values are, the highest first; of equal ones the earlier, whatever `most` is.
+    """Return the positions of the highest values, highest first; ties by position, whatever `most` is.
 
     >>> best(np.array([1.0, 3.0, 3.0, 3.0]), 2).tolist()
     [1, 2]

@@ -1,4 +1,4 @@
-"""When there are pages, and when a crawler comes to know of them."""
+"""Births of pages, and their discovery by the crawler."""
 
 import math
 from typing import Final
@@ -14,7 +14,7 @@ _KERNELS: Final = Library("evercrawl.lab.backtest._replay_kernel")
 
 
 class Births:
-    """Pages as they are born, and born again after they were gone; also how many there are.
+    """Births of pages, including rebirths after removal; and the number of live pages.
 
     Parameters
     ----------
@@ -51,23 +51,23 @@ class Births:
         return np.asarray(page[begins])
 
     def next_at(self, now: float) -> float:
-        """Return when the next page is born after `now`; infinity for never."""
+        """Return the time of the next birth after `now`; infinity for never."""
         following = int(np.searchsorted(self._births_at, now, "right"))
         return float(self._births_at[following]) if following < len(self._births_at) else math.inf
 
     def live_at(self, at: Floats) -> Ints:
-        """Return how many pages there are at each of some instants, shape (n,)."""
+        """Return the number of live pages at each instant, shape (n,)."""
         return np.asarray(self._live[np.searchsorted(self._at, at, "right")])
 
     def born_at(self) -> Floats:
-        """Return when each page was born first, shape (pages,); those of before the start then."""
+        """Return the first birth of each page, shape (pages,); the start for older ones."""
         first = np.full(len(self.there), np.inf)
         np.minimum.at(first, self._page[self._begins], self._births_at)
         return first
 
 
 class LinkedFirst:
-    """Keeps pages that are born later from being known before a page that links to them was polled.
+    """Discovery by links: a page born later is unknown until a page that links to it is polled.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class LinkedFirst:
         self._found, self._by = (np.empty(len(pages), np.int64) for _ in range(2))
 
     def polled(self, rows: Ints, now: float) -> tuple[Ints, Ints]:
-        """Return the pages that polls of some pages name for the first time; and how many each of these names."""
+        """Return the pages that polls discover; and how many each of the polls does."""
         rows = np.ascontiguousarray(rows, np.int64)
         columns = address_table(self._first, self._at, self._target, self._present)
         names = address_table(self._looked, self.named, self._found, self._by)

@@ -1,4 +1,4 @@
-"""What lasts of pages that go to and fro: copies of which all is there but what comes and goes again count as fresh."""
+"""Lasting content of pages that alternate: a copy that lacks only content that comes and goes counts as fresh."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -15,7 +15,7 @@ from evercrawl.types import Floats, Ints
 
 
 def lasting_states(pages: Truth, most_s: float) -> Ints:
-    """Return the state of each version but for what comes and goes, shape (versions,).
+    """Return the state of each version without content that comes and goes, shape (versions,).
 
     While a state is away for at most `most_s` and then back, the page has what lasts of it. Nothing lasts over a time
     in which there is no page.
@@ -55,7 +55,7 @@ def _of_page(state: list[int], at: list[float], most_s: float) -> list[int]:
 
 
 class RecordedLasting(Recorded):
-    """Pages of a history of which counts what lasts; what polls find is all that changed.
+    """Recorded pages of which only lasting content counts; polls still see every change.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which links pages have at any instant, as the link log of a history tells."""
+"""The link sets of pages at any instant, from a history's link log."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from evercrawl.types import Ints, Keys
 
 
 class LinkSets:
-    """The pages that each page links to, beside itself; also those that are not replayed.
+    """The pages that each page links to, except itself; including pages that are not replayed.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class LinkSets:
         return np.searchsorted(self._key, self._keys(rows, int(np.searchsorted(self._instants, now, "right"))))
 
     def counts(self, rows: Ints, now: float) -> Ints:
-        """Return how many pages each of some pages links to at an instant, shape (n,)."""
+        """Return the number of link targets of some pages at an instant, shape (n,)."""
         return np.asarray(self._count[self._upto(rows, now)] - self._count[self._first[rows]])
 
     def keys(self, rows: Ints, now: float) -> Keys:

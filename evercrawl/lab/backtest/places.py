@@ -1,4 +1,4 @@
-"""Where pages are: their folders, by which names, and what their addresses look like."""
+"""Places of recorded pages: folders, file names, and the form of their addresses."""
 
 import numpy as np
 import xxhash

@@ -1,4 +1,4 @@
-"""What polls find, and what is learned from it."""
+"""Polls in a replay: their results, and learning from them."""
 
 import math
 from typing import Final
@@ -21,7 +21,7 @@ _NONE: Final = np.zeros(0, np.int64)
 
 
 class Polls:
-    """Polls pages of a history, and lets learn whoever learns.
+    """Polls recorded pages, and feeds the results to learners.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Polls:
         self.calibrations = Calibrations(pages.site.astype(np.int64))
 
     def make(self, rows: Ints, at: Floats) -> SeenChanges:
-        """Poll pages, each at its instant; return what was found. Who learns polls all at one instant."""
+        """Poll pages, each at its instant; return the results. A learning policy polls all at one instant."""
         if not self._learns:
             seen = self._world.visit_at(rows, at)
             self._held.visited_at[rows] = at

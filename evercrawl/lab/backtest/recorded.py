@@ -1,4 +1,4 @@
-"""Pages that change as was recorded, as a world in which a policy may poll."""
+"""Recorded pages as a world in which a policy can poll."""
 
 import math
 from typing import Any, Final
@@ -17,7 +17,7 @@ _KERNELS: Final = Library("evercrawl.lab.backtest._replay_kernel")
 
 
 class Recorded(ChangingWorld):
-    """Pages of a history, and how fresh the copies are that are taken of them.
+    """Pages of a history, and the freshness of copies taken of them.
 
     Parameters
     ----------
@@ -53,11 +53,11 @@ class Recorded(ChangingWorld):
         return self.held
 
     def visit(self, rows: Ints, now: float) -> SeenChanges:
-        """Take copies of some pages, and say what was found; `fresh` tells which copies were good."""
+        """Take copies of some pages, and return the results; `fresh` says which former copies were fresh."""
         return self.visit_at(rows, np.full(len(rows), now))
 
     def visit_at(self, rows: Ints, at: Floats) -> SeenChanges:
-        """Take copies of some pages, each at an instant of its own, later than its last; no page twice."""
+        """Take copies of some pages, each at its own instant after its last one; no page twice."""
         changed, gone, fresh = (np.empty(len(rows), np.bool_) for _ in range(3))
         age_s, rows = np.empty(len(rows)), np.ascontiguousarray(rows, np.int64)
         _KERNELS["poll"](
@@ -68,25 +68,25 @@ class Recorded(ChangingWorld):
         return SeenChanges(changed, age_s, gone)
 
     def pass_to(self, now: float) -> AnnouncedSignals | None:
-        """Let time go on; return what was announced."""
+        """Advance the time; return the announcements."""
         return None if self._announced is None else self._announced.pass_to(now)
 
     def stale(self, now: float) -> NDArray[np.bool_]:
-        """Return which copies are not the page any more."""
+        """Return which copies differ from their pages."""
         out = np.empty(len(self._pages), np.bool_)
         _KERNELS["stale"](now, self._columns, *self._numbers, pointer(out))
         return out
 
     def settle(self, now: float) -> None:
-        """Count all pages up to `now`."""
+        """Update the counters of all pages to `now`."""
         _KERNELS["settle"](now, self._pages.measured_at, self._columns, *self._numbers)
 
     def earned(self, now: float) -> float:
-        """Return the integral so far of the weight of what is fresh, over that of what is there; nan for nothing."""
+        """Return the integral so far of the weight of fresh copies over that of existing pages; nan without any."""
         self.settle(now)
         alive, fresh = (float(np.dot(self.weight, self.held[name])) for name in ("alive_s", "fresh_s"))
         return fresh / alive if alive else math.nan
 
     def best(self, budget: float) -> float:
-        """Return nan: what the best schedule earns, nobody knows."""
+        """Return nan: the value of the best schedule is unknown."""
         return math.nan

@@ -1,4 +1,4 @@
-"""One replay: a policy, a history, and a budget."""
+"""Replay of one history under one policy and budget."""
 
 import math
 import time
@@ -37,23 +37,23 @@ def replay(
     options: Mapping[str, float | str] | None = None,
     tell: Callable[[float], object] | None = None,
 ) -> Replayed:
-    """Replay a history under a policy, and return what came of it; the same whenever it is asked.
+    """Replay a history under a policy, and return the results; deterministic.
 
     Parameters
     ----------
     history
-        What the pages did.
+        The recorded history.
     policy, options
         Its name, and values for its parameters.
     setting
-        Under which conditions.
+        The conditions of the replay.
     tell
-        Is told now and then which part is done.
+        Progress callback, called with the share done.
 
     Raises
     ------
     ConfigError
-        Where there is no such policy, no budget, or nothing in the part of the history that is asked for.
+        There is no such policy, no budget, or nothing in the requested part of the history.
     """
     kind: type[Any] = catalog.pick(schedule.policies, Policy, policy)
     began_s = time.process_time()
@@ -63,7 +63,7 @@ def replay(
 
 
 class Replay:
-    """A replay under way.
+    """A replay in progress.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class Replay:
         self._look_at = 0
 
     def run(self, tell: Callable[[float], object] | None = None) -> None:
-        """Replay it from beginning to end; may be called once."""
+        """Run from beginning to end; may be called once."""
         tick = turns = 0
         self.held.pass_to(self._pages.start)
         while tick < len(self._spending):
@@ -106,7 +106,7 @@ class Replay:
         self.world.settle(self._pages.end)
 
     def replayed(self, name: str, policy: str, elapsed_s: float) -> Replayed:
-        """Return what came of it."""
+        """Return the results."""
         held, born_at = self.world.counted, self._births.born_at()
         counted = born_at > self._pages.measured_at
         sight_s = np.where(counted, held["seen_at"] - born_at, math.nan)

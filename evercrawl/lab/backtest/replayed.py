@@ -1,4 +1,4 @@
-"""What came of a replay."""
+"""Results of a replay."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PER_PAGE: Final = (
 
 
 class Replayed(NamedTuple):
-    """What came of one policy on one history, of the part that is measured, page by page.
+    """Results of one policy on one history, over the measured part, page by page.
 
     Attributes
     ----------
@@ -64,10 +64,10 @@ class Replayed(NamedTuple):
 
     @property
     def freshness(self) -> float:
-        """The part of the time in which copies were equal to their pages, by weight, from 0 to 1."""
+        """The weighted share of time in which copies equalled their pages, from 0 to 1."""
         return float(np.dot(self.weight, self.fresh_s) / np.dot(self.weight, self.alive_s))
 
     def of(self, site: int, pages: Ints, name: str) -> Replayed:
-        """Return what came of a site: its number, its pages, and its name."""
+        """Return the results for a site: its number, its pages, and its name."""
         columns = {column: getattr(self, column)[pages] for column in _PER_PAGE}
         return self._replace(site=name, calibration=self.calibrations.of(site), **columns)

@@ -1,4 +1,4 @@
-"""What replays of one history say of the policies, in numbers with intervals."""
+"""Comparison of policies over replays of one history, with confidence intervals."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -22,7 +22,7 @@ CEILING: Final = "notices"
 
 
 class OfSite(NamedTuple):
-    """A row for each replay of a history, and what the draws say of each, shape (draws, replays).
+    """A row for each replay of a history, and its bootstrap draws, shape (draws, replays).
 
     `others` are content freshness, age and wasted part, shape (draws, replays, 3).
     """
@@ -34,7 +34,7 @@ class OfSite(NamedTuple):
 
 
 def of_site(runs: Sequence[Replayed], cluster: Ints, seed: int) -> OfSite:
-    """Return what replays of one history say.
+    """Return the rows for replays of one history.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def of_site(runs: Sequence[Replayed], cluster: Ints, seed: int) -> OfSite:
 
 
 def sites_of(run: Replayed, site: Ints) -> list[int]:
-    """Return the numbers of the sites that have pages in the part that is measured, the largest first.
+    """Return the numbers of the sites with pages in the measured part, the largest first.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def sites_of(run: Replayed, site: Ints) -> list[int]:
 
 
 def part(runs: Sequence[Replayed], cluster: Ints, site: Ints, number: int, name: str, seed: int) -> OfSite:
-    """Return what replays of one history say of one of its sites.
+    """Return the rows for one site of the replays of one history.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What replays came to: a row for each, and one for their mean over the sites."""
+"""Result rows of replays: one for each, and one for their mean over the sites."""
 
 import math
 from typing import Any, Final, NamedTuple
@@ -10,7 +10,7 @@ MEAN: Final = "mean"
 
 
 class ReplayRow(NamedTuple):
-    """What came of one policy at one budget on one history.
+    """The results of one policy at one budget on one history.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class ReplayRow(NamedTuple):
 
 
 class Mean(NamedTuple):
-    """The mean over the sites of one policy at one budget; the intervals are as if the sites were others, too.
+    """The mean over sites of one policy at one budget; intervals include the sampling of sites.
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ class Mean(NamedTuple):
 
 
 def as_object(row: ReplayRow | Mean) -> dict[str, Any]:
-    """Return a row as JSON has it, which knows no nan and no infinity: None stands for both.
+    """Return a row for JSON, where None replaces nan and infinity.
 
     What both kinds of rows have comes first, and in one order; in place of the calibration are its `bins`.
     """

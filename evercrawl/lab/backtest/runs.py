@@ -1,4 +1,4 @@
-"""Many replays, one after another or some at once, in their order."""
+"""Many replays, sequential or concurrent, in a fixed order."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import wait
@@ -27,7 +27,7 @@ _SHARED: dict[str, Any] = {}  # in a process of the pool: how much of each repla
 
 @dataclass(frozen=True)
 class Run:
-    """One replay to be made.
+    """A replay to run.
 
     Attributes
     ----------
@@ -45,13 +45,13 @@ class Run:
     options: Mapping[str, float | str] = field(default_factory=dict[str, float | str])
 
     def __str__(self) -> str:
-        """Return it in words: history, policy, budget."""
+        """Return a description: history, policy, budget."""
         name = self.histories[0].name if len(self.histories) == 1 else f"{len(self.histories)} histories"
         return f"{name}, {self.policy} at {self.setting.budget:g}"
 
 
 class Made(NamedTuple):
-    """What came of a replay.
+    """The outcome of a replay.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ def planned(
 
 
 def make(runs: Sequence[Run], at_once: int = 1, tell: Tell | None = None) -> Iterator[Made]:
-    """Yield what came of each, in order; some are made in processes of their own where `at_once` is more than one.
+    """Yield the outcome of each, in order; in processes of their own if `at_once` is more than one.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def make(runs: Sequence[Run], at_once: int = 1, tell: Tell | None = None) -> Ite
 
 
 def history(histories: tuple[Path, ...]) -> History:
-    """Return a history, or several as one; the last one is remembered."""
+    """Return a history, or several as one; the last one is cached."""
     return _read(histories)
 
 

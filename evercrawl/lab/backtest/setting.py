@@ -1,6 +1,6 @@
-"""Under which conditions a history is replayed.
+"""Conditions of a replay, and the policies replayed with their parameters.
 
-Which policies are replayed, and with which values for their parameters.
+Parameter values come from the command line's options.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from evercrawl.schedule.base import Policy
 
 
 def choices(names: Sequence[str], options: Sequence[str] = ()) -> dict[str, dict[str, float | str]]:
-    """Return for each policy the values that options give to its parameters, in the order of the names, each once.
+    """Return for each policy the parameter values that options give, in the order of the names, without repetitions.
 
     Parameters
     ----------
@@ -79,14 +79,14 @@ Discovery: TypeAlias = Literal["born", "links"]
 
 @dataclass(frozen=True, slots=True)
 class ReplaySetting:
-    """What a replay spends, what it is told, and of which part of a history.
+    """The conditions of a replay: budget, information for the policy, and part of the history.
 
     Attributes
     ----------
     budget
-        Polls per live page and day, spent at a constant rate.
+        Polls per live page per day, spent at a constant rate.
     validators
-        Whether pages say when they were changed last (Last-Modified).
+        Whether pages send their last change (Last-Modified).
     discovery
         How pages become known: `born`, each as soon as there is one; or `links`, when a page that links to it is
         polled. Those that there are at the start, and those to which nothing ever links, are known as soon as there
@@ -94,11 +94,11 @@ class ReplaySetting:
     lastmod
         Part of the changes of which a sitemap tells at once, from 0 to 1.
     sample
-        How many pages of each site are drawn; None for all.
+        Number of pages sampled from each site; None for all.
     seed
         Of what is drawn.
     years
-        How much of the history counts, from its end; 90 % of it where it is shorter.
+        Length of the measured part, from the end of the history; 90 % of a shorter history.
     since, until
         Instants in place of `years`, in seconds since the epoch; None for those.
     lasting_days
@@ -110,7 +110,7 @@ class ReplaySetting:
     Raises
     ------
     ConfigError
-        Where a number is none of those.
+        A value is out of range.
     """
 
     budget: float
@@ -126,7 +126,7 @@ class ReplaySetting:
     lasting_days: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse what makes no sense."""
+        """Reject invalid values."""
         if not 0 <= self.lastmod <= 1:
             raise ConfigError(f"lastmod is a part of the changes, from 0 to 1, not {self.lastmod:g}")
         if not 0 <= self.warming < 1:

@@ -1,4 +1,4 @@
-"""What polls show beside changes: links, pages that become known by them, and bytes; for policies that ask."""
+"""Further observations by polls for policies that need them: links, newly known pages, and bytes."""
 
 from typing import Final, NamedTuple
 
@@ -25,7 +25,7 @@ WORD_BYTES: Final = 6.0
 
 
 class Shown(NamedTuple):
-    """What visits show of links and bytes, columns of `Visits`, shape (n,) each."""
+    """Links and bytes that visits observe, as columns of `Visits`, shape (n,) each."""
 
     size: Floats
     links: Ints
@@ -33,7 +33,7 @@ class Shown(NamedTuple):
 
 
 class PolledLinks:
-    """The links that polls find, and which of them are new.
+    """The links that polls observe, and which of them are new.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class PolledLinks:
         self._held: Keys = np.zeros(len(pages), np.uint64)
 
     def polled(self, rows: Ints, version: Ints, read: NDArray[np.bool_], first: NDArray[np.bool_], now: float) -> Shown:
-        """Return what polls of some pages show; nothing of pages that are gone.
+        """Return the observations of polls of some pages; none for gone pages.
 
         Parameters
         ----------
@@ -65,7 +65,7 @@ class PolledLinks:
 
 
 class KnownFacts:
-    """What is known of pages and their URLs, as `Facts`: bytes of texts as they were found, links of pages polled.
+    """Known facts about pages and URLs, as `Facts`: bytes of texts as found, links of polled pages.
 
     A history has no words: links have a usual number of bytes each, the beginning of a text stands for it in a list of
     results, and nothing is like what people ask for. Nor does it say how many links lead to a page from a seed: the
@@ -87,7 +87,7 @@ class KnownFacts:
         self.facts = Facts(depth, url_bytes, dynamic, *(np.zeros(len(pages)) for _ in range(5)))
 
     def polled(self, rows: Ints, version: Ints, read: NDArray[np.bool_], now: float) -> None:
-        """Take note of what polls of some pages found; see `PolledLinks.polled`."""
+        """Take in the observations of polls; see `PolledLinks.polled`."""
         facts, text_bytes = self.facts, sizes(self._pages.size_bytes, version, read)
         words = np.where(read, self._pages.words[np.where(read, version, 0)], 0)
         facts.text_bytes[rows] = facts.abstract_bytes[rows] = text_bytes
@@ -117,7 +117,7 @@ def sizes(size_bytes: Ints, version: Ints, read: NDArray[np.bool_]) -> Floats:
 
 
 class Shows(NamedTuple):
-    """What polls show beside changes, where somebody asks.
+    """The observers of polls that a policy needs.
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ class Shows(NamedTuple):
 
 
 def shows(history: History, pages: Truth, policy: Policy, setting: ReplaySetting) -> Shows:
-    """Return what polls are to show under a policy, beside changes: what costs time is done for those that ask."""
+    """Return the observers that a policy needs; expensive ones only on demand."""
     counts_links = isinstance(policy, Learns) and policy.counts_links
     linked = LinkedFirst(history, pages) if counts_links or setting.discovery == "links" else None
     links = PolledLinks(history, pages) if counts_links else None

@@ -1,4 +1,4 @@
-"""How many polls there are to make, tick by tick."""
+"""The number of polls available in each tick of a replay."""
 
 import math
 from typing import Final
@@ -19,7 +19,7 @@ _KEPT: Final = 1.0  # polls that are not lost when nothing is wanted
 
 
 class Spending:
-    """A budget that comes at a constant rate for each live page; what nobody wants is lost, but for one poll.
+    """A budget that accrues at a constant rate per live page; unused polls but one are lost.
 
     Parameters
     ----------
@@ -62,10 +62,10 @@ class Spending:
         return len(self.at)
 
     def polls(self, first: int, last: int) -> Ints:
-        """Return how many polls there are to make in each tick from `first` up to, and not including, `last`."""
+        """Return the number of polls in each tick from `first` up to, but excluding, `last`."""
         whole = np.floor(self._room + np.cumsum(self._given[first:last]) + _WHOLE)
         return np.diff(whole, prepend=0.0).astype(np.int64)
 
     def spend(self, first: int, last: int, polls: int) -> None:
-        """Take note of the polls that were made in these ticks."""
+        """Deduct the polls made in these ticks."""
         self._room = min(self._room + float(self._given[first:last].sum()) - polls, _KEPT)

@@ -1,4 +1,4 @@
-"""What pages were at each instant of a history's part that is replayed, laid out for the replay's inner loops."""
+"""Recorded versions of pages in the replayed part of a history, laid out for the replay's inner loops."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -69,7 +69,7 @@ class Truth:
 
 
 def window(history: History, setting: ReplaySetting) -> tuple[float, float, float]:
-    """Return when the replay begins, begins to count, and ends.
+    """Return the start, the start of measurement, and the end of a replay.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def window(history: History, setting: ReplaySetting) -> tuple[float, float, floa
 
 
 def truth(history: History, setting: ReplaySetting) -> Truth:
-    """Lay out the part of a history that is replayed, of the pages that were there in it."""
+    """Return the versions in the replayed part of a history, of the pages existing in it."""
     start, measured_at, end = window(history, setting)
     rows = np.flatnonzero(history.at <= end)
     order = rows[np.argsort(history.page[rows], kind="stable")]  # by page, then by time

@@ -1,4 +1,4 @@
-"""How much the pages of a history matter: PageRank of the links there are when its replay begins."""
+"""Weights of recorded pages: PageRank of the links at the start of a replay."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from evercrawl.types import Floats, Ints
 
 
 def weights(history: History, pages: Truth) -> Floats:
-    """Return PageRank at the start, 1.0 on the mean over the pages that are linked then, shape (pages,).
+    """Return PageRank at the start, with mean 1.0 over the pages then linked, shape (pages,).
 
     A page that no link of that day begins or ends at, one that is born later, and every page of a history without a
     link log has 1.0.
@@ -25,7 +25,7 @@ def weights(history: History, pages: Truth) -> Floats:
 
 
 def links_at(log: LinkLog, instant: float) -> tuple[Ints, Ints]:
-    """Return the links there are at an instant, the sources and the targets, sorted.
+    """Return the links at an instant: sources and targets, sorted.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Sentences of the papers that came without a figure, one experiment each, judged."""
+"""Claims of the papers that have no figure, one experiment each."""

@@ -1,4 +1,4 @@
-"""How importance goes with age in each part of the bow-tie, and in-degree with time, on links that were recorded."""
+"""Importance by age in each part of the bow-tie, and in-degree over time, on recorded links."""
 
 from itertools import pairwise
 from typing import Final
@@ -22,7 +22,7 @@ _CLEAR: Final = 0.1  # a rank correlation from which on one goes with the other
 
 
 class Ageing(Experiment):
-    """How importance goes with age by part of the bow-tie, and in-degree with time (`--graph FILE`, a link log).
+    """How importance depends on age in each part of the bow-tie, and in-degree on time (`--graph FILE`, a link log).
 
     A page's age is the time since the log first names it. The core is the largest set of pages that all lead to each
     other; `in` leads to it, `out` is led to from it. Importance is PageRank, in units of the mean page.
@@ -34,7 +34,7 @@ class Ageing(Experiment):
     """
 
     def run(self, options: LabOptions, say: Say) -> Results:
-        """Look at the links at ten instants of the log's last nine tenths."""
+        """Analyse the links at ten instants of the log's last nine tenths."""
         if options.graph is None:
             raise ConfigError("ageing reads a link log: name one, such as --graph SITE.links.parquet")
         log = RecordedWeb.read(options.graph, 1, begins=0.1)
@@ -50,7 +50,7 @@ class Ageing(Experiment):
 
 
 def parts(web: Web) -> NDArray[np.int64]:
-    """Return the part of the bow-tie of each page, as a place in `PARTS`, shape (n,).
+    """Return the bow-tie part of each page, as an index into `PARTS`, shape (n,).
 
     >>> web = Web.of(5, np.array([0, 1, 2, 3]), np.array([1, 2, 1, 4]))
     >>> [PARTS[part] for part in parts(web)]

@@ -1,4 +1,4 @@
-"""Whether it matters to OPIC how many links pages have, and whether those with many also have many to them."""
+"""Effect of out-degrees, and of their correlation with in-degrees, on OPIC."""
 
 from functools import partial
 from typing import Final
@@ -29,7 +29,7 @@ class Degrees(Experiment):
     pages = 30_000
 
     def run(self, options: LabOptions, say: Say) -> Results:
-        """Visit webs of eight kinds, greedily, and compare with the truth."""
+        """Visit graphs of eight kinds, greedily, and compare with the truth."""
         if options.kind is not None or options.graph is not None:
             raise ConfigError("degrees draws webs of its own: leave --graph and --graph-kind out")
         pages, turns, rows = options.pages or self.pages, options.turns or self.turns, list[Row]()

@@ -1,4 +1,4 @@
-"""What windows are worth for what they keep: interpolation beside sixteen measures, variable beside fixed."""
+"""Quality of windows at equal memory: interpolation against sixteen measures, variable against fixed."""
 
 from itertools import combinations
 from typing import Final
@@ -38,7 +38,7 @@ class EqualMemory(Experiment):
     """
 
     def run(self, options: LabOptions, say: Say) -> Results:
-        """Visit webs that change at five rates, greedily, and look on through each window."""
+        """Visit webs that change at five rates, greedily, and observe through each window."""
         web, turns = web_of(options, self.pages), options.turns or self.turns
         rows = adapt(web, turns, options.seed, _WINDOWS | EVERYWHERE, say)
         found = Results(f"Windows at equal memory, {web.pages:,} pages, greedy", rows, panels=panels(rows))

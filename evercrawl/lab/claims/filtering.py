@@ -1,4 +1,4 @@
-"""Whether interpolation filters noise: how much what is thought of a page varies while nothing changes."""
+"""Noise filtering by interpolation: the variation of estimates while nothing changes."""
 
 from typing import Final
 
@@ -27,7 +27,7 @@ _FILTERS: Final = 0.5  # of the variation that is left, at most, where something
 
 
 class Filtering(Experiment):
-    """Whether interpolation filters noise: how much the importance of a page varies while no link changes.
+    """Whether interpolation filters noise: how much a page's importance varies while no link changes.
 
     References
     ----------
@@ -37,7 +37,7 @@ class Filtering(Experiment):
     pages = 20_000
 
     def run(self, options: LabOptions, say: Say) -> Results:
-        """Visit a web that stays in three orders, and look on through three windows."""
+        """Visit a static web in three orders, and observe through three windows."""
         web, turns = web_of(options, self.pages), options.turns or self.turns
         truth = TrueImportance(importance(web), ranks=False)
         orders: dict[str, Picker] = {

@@ -1,4 +1,4 @@
-"""Whether a page's cash grows linearly between visits, on which interpolation rests; and a picture of interpolation."""
+"""Whether cash grows linearly between visits, as interpolation assumes; and a picture of interpolation."""
 
 from collections.abc import Iterator
 from typing import Final, NamedTuple
@@ -46,7 +46,7 @@ class Shapes(NamedTuple):
 
 
 class Linear(Experiment):
-    """Whether a page's cash grows linearly between visits, as interpolation takes it to; with a picture of that.
+    """Whether a page's cash grows linearly between visits, as interpolation assumes; with a picture of that.
 
     References
     ----------
@@ -56,7 +56,7 @@ class Linear(Experiment):
     pages = 20_000
 
     def run(self, options: LabOptions, say: Say) -> Results:
-        """Visit a web that stays in three orders, and look at the cash of pages between visits."""
+        """Visit a static web in three orders, and observe the cash of pages between visits."""
         web, turns = web_of(options, self.pages), options.turns or self.turns
         found, best = Results(f"How cash grows between visits, {web.pages:,} pages"), _best(importance(web))
         orders: dict[str, Picker] = {

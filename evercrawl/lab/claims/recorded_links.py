@@ -1,4 +1,4 @@
-"""Error against the size of a window, on links that were recorded: AOPIC beside push, while a link log is replayed."""
+"""Error by window size on recorded links: AOPIC against push, while a link log is replayed."""
 
 from typing import Final
 
@@ -27,7 +27,7 @@ _FAMILIES: Final[dict[str, dict[float, Window]]] = {
 
 
 class RecordedLinks(Experiment):
-    """How large a window should be on recorded links: a link log replayed through AOPIC (`--graph FILE` names it).
+    """How large a window should be on recorded links: a link log replayed through AOPIC (`--graph FILE`).
 
     The log's last seven tenths pass while each page is visited `--turns` times on the mean. A file has the columns t,
     src, dst and present: from t on page src links to dst, or does not.

@@ -1,4 +1,4 @@
-"""Whether WebFountain keeps pages fresher where the last period of a plan weighs most, and weights rise towards it."""
+"""Whether WebFountain gains freshness if the weights of a plan's periods rise towards the last."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Final
@@ -13,7 +13,7 @@ _SAME: Final = 0.01  # by how much two parts of the optimum may differ, and be a
 
 
 class Rising(Contest):
-    """Whether WebFountain's weights should rise towards a plan's last period: beside flat ones, and the last alone.
+    """Whether WebFountain's weights should rise towards a plan's last period, against flat ones and the last alone.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Whether sampling finds more, and keeps pages fresher, where what is left goes to the site with most changes first."""
+"""Whether sampling finds more changes, and keeps pages fresher, if the site with most changes gets the rest first."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Final
@@ -22,7 +22,7 @@ _PERIODS: Final = 20
 
 
 class Splits(Contest):
-    """Whether a sample's rest spent greedily beats one spent in proportion: changes found in a period, and freshness.
+    """Whether a sample's rest spent greedily beats one spent proportionally: changes found per period, freshness.
 
     References
     ----------

@@ -1,1 +1,1 @@
-"""Policies and estimators compared on pages without links."""
+"""Comparisons of policies and estimators on pages without links."""

@@ -1,4 +1,4 @@
-"""Freshness with a part of the harmonic cost, so that no page is left for good: what it takes, and what it gives."""
+"""Freshness blended with the harmonic cost, so that no page is abandoned: what it costs, and what it gains."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
@@ -36,7 +36,7 @@ _WITHIN: Final = 0.01
 
 
 class Blend(NamedTuple):
-    """What a part of the harmonic index makes of visits.
+    """The effect of a share of the harmonic index on visits.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
-"""A budget in bytes, where servers say whether a page changed: what it is worth to reckon with that, rule by rule.
+"""Budgets in bytes with conditional requests: the value of accounting for exact costs, rule by rule.
 
-An answer costs some hundred bytes in any case, and the page itself only if it changed: c0 + c1. Whoever divides what a
-visit is worth by another cost than the exact one spends bytes where fewer would do.
+A response always costs some hundred bytes, c0, and the page itself, c1, only if it changed. Dividing the worth of a
+visit by any other cost than the exact one wastes bytes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Hosts that allow only so many visits: how near to the best that their limits leave possible."""
+"""Hosts that limit visits: how close policies come to the constrained optimum."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -32,7 +32,7 @@ _WITHIN: Final = 0.03
 
 
 class HostLimited(NamedTuple):
-    """A row: who chooses, knowing what, whether the crawl's frontier offers pages, or all are valued each time.
+    """A row: the policy, its knowledge, and whether the crawl's frontier offers pages or all are valued each time.
 
     `times` is what each host allows, in its equal parts of the budget.
     """
@@ -57,7 +57,7 @@ _KINDS: Final = (
 
 
 class Caps(Comparison[HostLimited]):
-    """How much of the constrained optimum is reached where each host allows only so many visits a day.
+    """How much of the constrained optimum is reached if each host limits its visits per day.
 
     The clipped optimum gives pages the rates they would have without limits, and each host's pages less where that is
     too much. Printed, for other hosts and limits: 0.982 and 0.993 for the best visit that is allowed, 0.747 and 0.844

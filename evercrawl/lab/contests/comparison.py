@@ -1,4 +1,4 @@
-"""A comparison: a grid of settings and budgets, one way to run each, and what is claimed of the rows."""
+"""The frame of comparisons: a grid of settings and budgets, a way to run each, and claims about the rows."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _SEEDS: Final = 3
 
 
 class Labelled(Protocol):
-    """What is run: one row of the table."""
+    """A setting to run: one row of the table."""
 
     @property
     def label(self) -> str:
-        """What the row is called."""
+        """The row's name."""
         ...
 
 
@@ -70,7 +70,7 @@ class Case(NamedTuple, Generic[S]):
 
 
 class Comparison(Experiment, Generic[S]):
-    """What every setting earns, at every budget, on populations of pages without links."""
+    """The value of every setting, at every budget, on populations of pages without links."""
 
     pages = PAGES
     turns = TURNS
@@ -82,19 +82,19 @@ class Comparison(Experiment, Generic[S]):
 
     @abstractmethod
     def settings(self, options: LabOptions) -> Sequence[S]:
-        """Return what is run."""
+        """Return the settings."""
 
     @staticmethod
     @abstractmethod
     def measured(case: Case[S], pages: Population) -> Row:
-        """Run a case, and return columns of its row: `ratio`, the part of the optimum, and others."""
+        """Run a case, and return columns of its row: `ratio`, the share of the optimum, and others."""
 
     @abstractmethod
     def claims(self, rows: list[Row], options: LabOptions) -> list[Claim]:
-        """Return what is claimed of the rows."""
+        """Return the claims about the rows."""
 
     def closed(self, options: LabOptions, say: Say) -> list[Row]:
-        """Return the rows that need no run."""
+        """Return the closed-form rows, which need no run."""
         return []
 
     def panels(self, rows: list[Row], options: LabOptions) -> list[Panel]:
@@ -106,7 +106,7 @@ class Comparison(Experiment, Generic[S]):
         return self.closed(options, say) + rows_of(self.cases(options), options.jobs, say, options.kept)
 
     def run(self, options: LabOptions, say: Say) -> Results:
-        """Run every case, and hold the rows to what is claimed.
+        """Run every case, and check the rows against the claims.
 
         Raises
         ------

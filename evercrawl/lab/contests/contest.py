@@ -1,4 +1,4 @@
-"""Contests: comparisons of policies, each as its contestant says, and what is promised of their rows."""
+"""Contests: comparisons of policies with our promises about their rows."""
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ _WORST: Final = {0.01: 0.902, 0.03: 0.936, 0.1: 0.967, 0.3: 0.983, 1.0: 0.994}
 
 
 class Contest(Comparison[Contestant]):
-    """What every contestant earns, at every budget.
+    """The value of every contestant, at every budget.
 
     A row has `policy` (the label), `correlation`, `seed`, `budget`, `ratio`, `value`, `optimum`, `unused`, `abandoned`,
     `left`, `seconds` and `harmonic`, the harmonic cost, which is nan: runs do not measure it.
@@ -55,7 +55,7 @@ class Contest(Comparison[Contestant]):
 
 
 def chosen(contestants: Iterable[Contestant], options: LabOptions) -> list[Contestant]:
-    """Return those that are there and that were asked for, which are all where nobody is named.
+    """Return the contestants that were selected; all if none is named.
 
     Raises
     ------
@@ -127,7 +127,7 @@ def promise(rows: list[Row], label: str, least: Mapping[tuple[float, float], flo
 
 
 def abandons_none(rows: list[Row], ours: Collection[str], *, promised: bool) -> list[Claim]:
-    """Return that no page is abandoned in any run of these rows; no claim where none of them was run.
+    """Return the claim that no page is abandoned in any run of these rows; none if none was run.
 
     Examples
     --------

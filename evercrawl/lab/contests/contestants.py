@@ -1,4 +1,4 @@
-"""Who is compared: each policy with its parameters, and under which conditions; one row of a table each."""
+"""Contestants: each policy with its parameters and conditions, one row of a table each."""
 
 from collections.abc import Mapping
 from dataclasses import replace

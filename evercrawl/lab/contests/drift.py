@@ -1,4 +1,4 @@
-"""Rates and importance that become others while a crawl goes on."""
+"""Rates and importance that change while a crawl runs."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -66,7 +66,7 @@ def contestants() -> list[Contestant]:
 
 
 class Drift(Contest):
-    """How much of the optimum is kept when, in each cycle, some pages take another rate or change their importance.
+    """How much of the optimum is kept if, in each cycle, some pages change their rate or their importance.
 
     The optimum is that of who knows every rate at every moment. Figures were printed for 10,000 pages.
     """

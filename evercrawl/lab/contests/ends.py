@@ -1,4 +1,4 @@
-"""What `optimal` is after: that each of its objectives earns the most by its own measure, in closed form.
+"""Objectives of `optimal`: each achieves the most by its own measure, in closed form.
 
 Rates are known, and each objective allocates the same budget with the code that crawls go by. Then freshness, the
 harmonic cost and the age of every allocation are worked out. For freshness by bytes all are made to spend the same.

@@ -1,4 +1,4 @@
-"""Estimators of rates of change: how far each is off, by the number of visits, the rate, and how visits are spaced."""
+"""Estimators of change rates: their errors by number of visits, rate, and spacing of visits."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -28,7 +28,7 @@ _PLUGGED: Final = 20  # visits to each page of a population before it is judged 
 
 
 class Estimators(Experiment):
-    """How biased, and how spread, estimates of a page's rate are; and what a schedule made of them is worth.
+    """How biased, and how spread, estimates of a page's rate are, and what a schedule made from them is worth.
 
     A page is visited 5, 10 or 30 times, evenly or at random moments, and changes 0.1 to 3 times from visit to visit on
     the mean. Estimates of which nothing can be said yet, or infinity, are counted and left out of bias and spread. Then
@@ -44,7 +44,7 @@ class Estimators(Experiment):
     turns = 1
 
     def run(self, options: LabOptions, say: Say) -> Results:
-        """Draw pages, and have each estimator say what it thinks of them."""
+        """Draw pages, and apply each estimator to them."""
         plain(options, "estimators")
         draw, pages = np.random.default_rng(options.seed), options.pages or self.pages
         rows, people = list["Row"](), population(pages, options.seed)

@@ -1,4 +1,4 @@
-"""Pages that flicker: what it is worth to tell what lasts of a change from what does not."""
+"""Flickering pages: the value of distinguishing lasting changes from passing ones."""
 
 import math
 from itertools import product
@@ -59,7 +59,7 @@ class Flicker(NamedTuple):
 
 
 class Flickers(Comparison[Flicker]):
-    """How fresh copies are kept of what lasts, where on some pages an advertisement is all that ever changes.
+    """How fresh lasting content is kept if some pages change nothing but an advertisement.
 
     It is another at each look, or as often as other pages change, and what is had of it counts nothing. `price` takes
     all changes alike, or heeds what lasts of them, as `--lasting` does: told by half of a similarity hash, visit by

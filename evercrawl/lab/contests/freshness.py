@@ -1,4 +1,4 @@
-"""The comparison of schedules by what is known of rates: closed forms, and ours with rates known and learned."""
+"""Comparison of schedules by knowledge of rates: closed forms, and ours with rates known and learned."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -37,7 +37,7 @@ _DRAWN: Final = (
 
 
 class Freshness(Contest):
-    """How much of the best possible freshness each way of choosing reaches, at budgets from 1 to 100 % of pages a day.
+    """How much of the best possible freshness each way of choosing reaches, for 1 to 100 % of pages a day.
 
     References
     ----------
@@ -56,7 +56,7 @@ class Freshness(Contest):
                        if options.whole else [])  # fmt: skip
 
     def claims(self, rows: list[Row], options: LabOptions) -> list[Claim]:
-        """Hold what was run to what was printed, and to what we promise."""
+        """Check the runs against the published figures and our promises."""
         promised, found, run = whole(options), list["Claim"](), labels(rows)
         for label in (*EVEN, *RANDOM):
             found += as_printed(rows, label, label, promised=False)

@@ -1,4 +1,4 @@
-"""When each page is visited, if a visit is made as soon as it is worth one price for all: closed forms for any rule."""
+"""Visits at one price for all pages: closed forms for any rule."""
 
 import math
 from collections.abc import Callable

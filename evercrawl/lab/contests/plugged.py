@@ -1,4 +1,4 @@
-"""The index with one rate in the place of what is believed of it: what it is worth to average over beliefs."""
+"""The index with a point estimate in place of the posterior: what averaging over beliefs is worth."""
 
 import math
 from dataclasses import replace

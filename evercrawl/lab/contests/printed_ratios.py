@@ -1,4 +1,4 @@
-"""Figures that were measured before, by other code on other draws of the same kind: parts of the optimum reached."""
+"""Published shares of the optimum, measured by other code on other populations of the same kind."""
 
 from typing import Final
 
@@ -48,7 +48,7 @@ value of the optimum|0.686/0.473|0.763/0.582|0.838/0.702|0.895/0.803|0.946/0.899
 
 
 def printed() -> dict[tuple[str, float, float], float]:
-    """Return what was printed, by row, correlation and budget.
+    """Return the published figures, by row, correlation and budget.
 
     >>> printed()["uniform", 0.5, 0.1]
     0.394

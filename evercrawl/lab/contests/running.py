@@ -1,4 +1,4 @@
-"""The cases of a comparison, run in as many processes as asked for, and kept as they end."""
+"""Running of a comparison's cases in several processes, with completed ones stored."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ class Runnable(Protocol):
 
 
 def rows_of(cases: Sequence[Runnable], jobs: int, say: Say, kept: Path | None = None) -> list[Row]:
-    """Return the row of each case, in their order; how many processes there are makes no difference to what is in them.
+    """Return the row of each case, in order; the number of processes does not affect results.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def rows_of(cases: Sequence[Runnable], jobs: int, say: Say, kept: Path | None = 
 
 
 def row_of(case: Runnable) -> Row:
-    """Run a case, and return what came of it."""
+    """Run a case, and return its row."""
     return case.row()
 
 

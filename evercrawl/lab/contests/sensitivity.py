@@ -1,4 +1,4 @@
-"""What it costs to begin with a wrong prior, or with too much patience or too little."""
+"""The cost of a wrong prior, or of too much or too little patience."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
@@ -26,7 +26,7 @@ _PRINTED_SECOND: Final[dict[str, Sequence[float]]] = {"no end": (0.83, 0.76, 0.7
 
 
 class PriorSetting(NamedTuple):
-    """What the plain Gamma index is run with.
+    """The parameters of the plain Gamma index.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class PriorSetting(NamedTuple):
 
 
 class Sensitivity(Comparison[PriorSetting]):
-    """What the plain Gamma index loses by a prior of another shape or mean, and by more or less patience.
+    """What the plain Gamma index loses by another shape or mean of the prior, and by more or less patience.
 
     The prior is one for all pages, and its mean logarithm is that of all rates, unless it is wrong by purpose. Patience
     is tried with priors that are learned host by host: some cycles of all pages, no end, and as it is shipped, some

@@ -1,4 +1,4 @@
-"""Changes that are announced, not all and sometimes wrongly: what it helps to be told."""
+"""Announced changes, incomplete and sometimes wrong: what they are worth."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -41,7 +41,7 @@ def contestants() -> list[Contestant]:
 
 
 class AnnouncedChanges(Contest):
-    """How much fresher copies are where changes are announced: by sitemaps and feeds, if they are right.
+    """How much fresher copies are if sitemaps and feeds announce changes, and are right.
 
     How often a host's announcements are right is learned by counting, and so is how many changes it announces. Figures
     are parts of all importance, not of the optimum, which knows of no announcements; beside them stands what is best

@@ -1,4 +1,4 @@
-"""What visits at fixed rates earn, in closed form: the rows of the comparison that need no run."""
+"""Closed-form value of visits at fixed rates: the rows of the comparison that need no run."""
 
 import math
 from collections.abc import Callable, Container
@@ -21,7 +21,7 @@ _CLUSTERING: Final = 50
 
 
 def proportional_to(weight: Floats, budget: float) -> Floats:
-    """Return rates in proportion to some numbers, that sum to the budget.
+    """Return rates proportional to some numbers, with the budget as their sum.
 
     >>> proportional_to(np.array([1.0, 3.0]), 8.0)
     array([2., 6.])

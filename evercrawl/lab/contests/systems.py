@@ -1,4 +1,4 @@
-"""Published crawlers as policies, beside ours: every one with rates to learn, and nothing known at the start."""
+"""Published crawlers as policies, compared with ours: all learn rates, and start with no knowledge."""
 
 from typing import Final
 
@@ -15,7 +15,7 @@ _DRAWN: Final = (
 
 
 class Systems(Contest):
-    """How much of the best possible freshness each policy reaches that learns as it goes, ours and published ones.
+    """How much of the best possible freshness each learning policy reaches, ours and published ones.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Table 1 of the survey: freshness and age by the order of visits, in closed form and drawn."""
+"""Table 1 of the survey: freshness and age by the order of visits, in closed form and simulated."""
 
 from typing import Final
 
@@ -18,7 +18,7 @@ _ERRORS: Final = 5.0  # standard errors by which a figure may be off; sixty are 
 
 
 class Table1(Experiment):
-    """Whether copies are as fresh, and as old, as table 1 says, for three orders of visits; a page is 10,000 visits.
+    """Whether copies are as fresh, and as old, as table 1 says, for three orders of visits; 10,000 visits per page.
 
     References
     ----------

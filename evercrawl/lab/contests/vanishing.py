@@ -1,4 +1,4 @@
-"""Pages that vanish: what it is worth to know how fast, where none, some or all of them come back."""
+"""Vanishing pages: the value of knowing how fast, if none, some or all of them come back."""
 
 import math
 from itertools import product
@@ -20,7 +20,7 @@ _STEPS: Final = 25
 
 
 class Vanish(NamedTuple):
-    """What `price` is run with.
+    """The parameters of `price`.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Vanish(NamedTuple):
 
 
 class Vanishing(Comparison[Vanish]):
-    """How fresh copies are kept where one page in twenty vanishes in a cycle, and what is spent on those that did.
+    """How fresh copies are if one page in twenty vanishes per cycle, and what is spent on vanished ones.
 
     `price` is told how fast pages vanish, truly where rates are known, and else as it is learned, or it is told nothing
     of it. None of those that vanish comes back, or half of them, or all, after a cycle on the mean. The optimum is that

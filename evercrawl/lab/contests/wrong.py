@@ -1,4 +1,4 @@
-"""Beliefs that begin wrong, and patience that is not as shipped, to be put in the place of the usual ones."""
+"""Deliberately wrong priors and non-default patience, as replacements for the usual ones."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from evercrawl.types import Floats, Ints
 
 
 class FixedPrior(PollingBeliefs):
-    """Gamma posteriors of rates under one prior for all pages, which nothing changes.
+    """Gamma posteriors of rates under one constant prior for all pages.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class FixedPrior(PollingBeliefs):
 
 
 class Patient(PriceGamma):
-    """The Gamma index, whose new pages compete with what they would be worth after a time that stays the same.
+    """The Gamma index with a fixed patience for new pages.
 
     As it is shipped patience follows how long it takes to visit the pages once that were read.
 

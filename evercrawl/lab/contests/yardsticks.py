@@ -1,4 +1,4 @@
-"""Whether published policies reach what was measured of them before, by other code: a weak yardstick is a bug.
+"""Checks that published policies reach their published figures: a weak yardstick is a bug.
 
 Figures were printed for pages of the same kind, but other ones. Where uniform visits alone, or the nearest rule that
 has a closed form, earn other than printed by more than 0.03, the draw is another, and no implementation could reach the

@@ -1,1 +1,1 @@
-"""OPIC and push on webs of links alone, compiled."""
+"""Compiled OPIC and push on link graphs."""

@@ -1,4 +1,4 @@
-"""OPIC and push on webs of links alone: as many visits as are asked for, millions in a second."""
+"""OPIC and push on link graphs, at millions of visits per second."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -20,16 +20,16 @@ _ROOM: Final = 1 << 16
 
 
 class OpicEngine(Engine):
-    """OPIC with the virtual page as one number: what it spends is part of every page's cash without being paid out.
+    """OPIC with a scalar virtual page, whose spending is implicit in every page's cash.
 
     Parameters
     ----------
     web, picker, tax
-        The web, the order (greedy by default), and what goes to the virtual page of each visit's cash.
+        The graph, the order (greedy by default), and the share of each visit's cash that goes to the virtual page.
     watchers
-        Who looks on.
+        The watchers.
     given
-        The cash that each page is given to begin with, C0, shape (n,), summing to 1; by default 1 / n.
+        Initial cash C0 of each page, shape (n,), summing to 1; by default 1 / n.
     link
         Whether the virtual page is one more link of every page; `tax` then has to be 0.
 
@@ -75,23 +75,23 @@ class OpicEngine(Engine):
 
     @property
     def cash(self) -> Floats:
-        """What each page has, shape (n,); with the virtual page's share."""
+        """The cash of each page, shape (n,), including its share of the virtual page's."""
         cash: Floats = self._key + self._state[0]
         return cash
 
     @property
     def earned(self) -> Floats:
-        """What each page has without what it was given to begin with, shape (n,)."""
+        """The cash of each page without its initial cash, shape (n,)."""
         earned: Floats = self.cash - self._put_in
         return earned
 
     def estimate(self) -> Floats:
-        """Return H + C - C0: the history after one more step of the power iteration, where links stay as they are."""
+        """Return H + C - C0: the history after one more power iteration, if links stay the same."""
         ahead: Floats = self.history + self.cash - self.given
         return ahead
 
     def paper(self) -> Floats:
-        """Return H + C, the estimate that the paper calls a bit better than the history."""
+        """Return H + C, which the paper calls slightly better than the history."""
         both: Floats = self.history + self.cash
         return both
 
@@ -115,7 +115,7 @@ class OpicEngine(Engine):
 
 
 class PushEngine(Engine):
-    """The residual push, for webs whose pages may have other links at the next visit.
+    """The residual push, for graphs whose links may change between visits.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ class PushEngine(Engine):
         return ahead
 
     def settle(self, pushes: int) -> None:
-        """Pass on along the links known what pages have to pass on, without visiting them."""
+        """Push residuals along known links, without visits."""
         picks = self.picker.next(pushes, self)
         _PUSH["settle"](*self.known.arrays(), self.pages, *self._numbers(), pointer(picks), len(picks), self.tax)
 

@@ -1,4 +1,4 @@
-"""A web of links that changes while it is visited."""
+"""A link graph that changes while it is visited."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ROOM: Final = 1 << 16
 
 @dataclass(slots=True)
 class LinkRows:
-    """For each page a row of pages, somewhere in one long array.
+    """Variable-length rows of pages in one array.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class LinkRows:
 
 
 class ChangingWeb:
-    """A web some of whose pages get twice, or lose half of, the links to them now and then.
+    """A graph in which some pages at times get twice, or lose half of, their in-links.
 
     New links stand on any pages. Whoever visits a page sees the links that stand on it at that moment.
 

@@ -1,4 +1,4 @@
-"""Orders in which a web is visited: who picks the next page, where importance alone is at stake."""
+"""Visit orders: the choice of the next page, where only importance matters."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ GREEDY: Final = -1
 
 
 class PickingView(Protocol):
-    """What an order may ask of the one who visits."""
+    """The information available to an order."""
 
     @property
     def pages(self) -> int:
@@ -21,33 +21,33 @@ class PickingView(Protocol):
         ...
 
     def estimate(self) -> Floats:
-        """Return the importance of each page as it is thought to be, shape (n,)."""
+        """Return the estimated importance of each page, shape (n,)."""
         ...
 
 
 class Picker(ABC):
-    """An order: the next visits, page by page."""
+    """A visit order: the next visits, page by page."""
 
     greedy: ClassVar[bool] = False
     """Whether some visits are left to greed."""
 
     @abstractmethod
     def next(self, visits: int, at: PickingView) -> Ints:
-        """Return the pages of the next visits, shape (visits,); or `GREEDY` in their place."""
+        """Return the pages of the next visits, shape (visits,); or `GREEDY` instead."""
 
 
 class GreedyPicker(Picker):
-    """Always the page with most cash."""
+    """Always the page with the most cash."""
 
     greedy = True
 
     def next(self, visits: int, at: PickingView) -> Ints:
-        """Leave each visit to greed."""
+        """Return `GREEDY` for each visit."""
         return np.full(visits, GREEDY)
 
 
 class RandomPicker(Picker):
-    """Any page, each visit anew."""
+    """A uniformly random page at each visit."""
 
     def __init__(self, seed: int = 0) -> None:
         self._random = np.random.default_rng((seed, 11))
@@ -58,7 +58,7 @@ class RandomPicker(Picker):
 
 
 class CyclePicker(Picker):
-    """One page after the other, in an order that has nothing to do with their numbers, and again.
+    """All pages in turn, in a random order, repeatedly.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class CyclePicker(Picker):
         self._at = 0
 
     def next(self, visits: int, at: PickingView) -> Ints:
-        """Go on where the last visit ended."""
+        """Continue after the last visit."""
         if len(self._order) != at.pages:
             self._order = np.random.default_rng((self._seed, 13)).permutation(at.pages)
         places = (self._at + np.arange(visits)) % at.pages
@@ -85,13 +85,13 @@ class CyclePicker(Picker):
 
 
 class Sampled(Picker):
-    """Pages in proportion to the importance they are thought to have when the picks are made."""
+    """Pages sampled in proportion to their estimated importance."""
 
     def __init__(self, seed: int = 0) -> None:
         self._random = np.random.default_rng((seed, 17))
 
     def next(self, visits: int, at: PickingView) -> Ints:
-        """Draw by importance; from all pages alike while there is none."""
+        """Sample by importance; uniformly while there is none."""
         below: Floats = np.cumsum(np.maximum(at.estimate(), 0.0))
         if not below[-1] > 0:
             return self._random.integers(at.pages, size=visits)
@@ -100,7 +100,7 @@ class Sampled(Picker):
 
 
 class Mixed(Picker):
-    """Now one order and now another, by fixed shares.
+    """A mixture of orders, by fixed shares.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A web whose links come and go as a recorded link log has it, while it is visited."""
+"""A link graph that changes as recorded in a link log, while it is visited."""
 
 from pathlib import Path
 from typing import Any, Final, Self
@@ -16,7 +16,7 @@ _PER_PAGE: Final = 100_000  # page numbers up to which there need not be as many
 
 
 class RecordedWeb(ChangingWeb):
-    """A web that follows a log: at `t` page `src` began, or ceased, to link to page `dst`.
+    """A graph that follows a log: at `at` page `source` began, or ceased, to link to page `target`.
 
     All pages are there from the beginning, those that nobody links to yet among them.
 

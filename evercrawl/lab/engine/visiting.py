@@ -1,4 +1,4 @@
-"""Who visits, and who looks on: what every way to work out importance visit by visit has in common."""
+"""The common interface of engines, which visit pages, and of watchers, which observe the visits."""
 
 from abc import ABC, abstractmethod
 from typing import Any, Final, NamedTuple
@@ -15,7 +15,7 @@ _AT_ONCE: Final = 1 << 20  # visits that are noted before they are looked at
 
 
 class Moves(NamedTuple):
-    """What some visits moved.
+    """The cash moved by some visits.
 
     Attributes
     ----------
@@ -33,11 +33,11 @@ class Moves(NamedTuple):
 
 
 class VisitWatcher(ABC):
-    """Somebody who looks on at the visits of OPIC, and thinks for himself of what importance follows: a window."""
+    """An observer of OPIC's visits that makes its own estimate of importance: a window."""
 
     @abstractmethod
     def watch(self, visits: Moves) -> None:
-        """Take in some visits, in the order in which they were made."""
+        """Take in some visits, in order."""
 
     @abstractmethod
     def estimate(self, earned: Floats, total: float) -> Floats:
@@ -45,7 +45,7 @@ class VisitWatcher(ABC):
 
 
 class Engine(ABC):
-    """Somebody who visits pages.
+    """Visits pages.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Engine(ABC):
         return self.web.pages
 
     def run(self, visits: int) -> None:
-        """Visit as many pages."""
+        """Make the given number of visits."""
         while visits > 0:
             picks = self.picker.next(min(visits, _AT_ONCE), self)
             self._visit(picks)
@@ -80,7 +80,7 @@ class Engine(ABC):
 
     @abstractmethod
     def estimate(self) -> Floats:
-        """Return the importance of each page as it is thought to be, up to a factor; shape (n,)."""
+        """Return the estimated importance of each page, up to a factor; shape (n,)."""
 
     @abstractmethod
     def _visit(self, picks: Ints) -> None:

@@ -1,4 +1,4 @@
-"""The windows of adaptive OPIC, looking on at the visits of the engine: any number of them at one crawl."""
+"""The windows of adaptive OPIC as watchers of an engine: any number of them observe one crawl."""
 
 from typing import Final
 
@@ -22,7 +22,7 @@ _KINDS: Final[dict[type[Window], int]] = {Variable: 0, Fixed: 1, Improved: 2}
 
 
 class Smooth(VisitWatcher):
-    """Looks on through a window that keeps one sum: exponential, or interpolation.
+    """A watcher with a window that keeps one sum: exponential, or interpolation.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class Smooth(VisitWatcher):
 
 
 class BothWindows(VisitWatcher):
-    """Looks on through two windows at once."""
+    """A watcher with two windows."""
 
     def __init__(self, window: TwoWindows, pages: int) -> None:
         self.window = window
@@ -78,7 +78,7 @@ class BothWindows(VisitWatcher):
 
 
 class Measures(VisitWatcher):
-    """Looks on through a window that keeps measures: variable, fixed or improved."""
+    """A watcher with a window that keeps measures: variable, fixed or improved."""
 
     def __init__(self, window: Variable | Fixed, pages: int) -> None:
         self.window = window
@@ -104,7 +104,7 @@ class Measures(VisitWatcher):
 
 
 def looking_on(window: Window, pages: int) -> Smooth | BothWindows | Measures:
-    """Return who looks on through a window."""
+    """Return the watcher for a window."""
     if isinstance(window, TwoWindows):
         return BothWindows(window, pages)
     if isinstance(window, Exponential | Interpolation):

@@ -1,1 +1,1 @@
-"""A contest that others can enter: their policies beside all of ours, on histories that ship and on made-up pages."""
+"""An open contest: external policies against all of ours, on shipped histories and on simulated pages."""

@@ -1,4 +1,4 @@
-"""What a contest came to, as a page for people and a table for programs."""
+"""The results of a contest, as a Markdown page and a Parquet table."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ from evercrawl.lab.entering.entering import ContestPlace, ContestRules
 
 
 def page(found: Sequence[ContestPlace], rules: ContestRules, entrants: Sequence[str]) -> str:
-    """Return the page, in Markdown: a table for each field and budget, those who entered in bold."""
+    """Return the page in Markdown: a table for each field and budget, with entrants in bold."""
     who = ", ".join(entrants) or "nobody from outside"
     lines = [
         "# Contest", "", f"Entered: {who}. Seed {rules.seed}; {rules.pages:,} made-up pages, {rules.cycles:g} cycles; "

@@ -1,4 +1,4 @@
-"""Replay and poll under every contestant, and say where each stands, with intervals."""
+"""The contest: replays and polls under every contestant, ranked with confidence intervals."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _STUDENT: Final = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78}  # of few
 
 
 class ContestRules(NamedTuple):
-    """Under which conditions all compete.
+    """The conditions of the contest.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class ContestRules(NamedTuple):
 
 
 class ContestPlace(NamedTuple):
-    """Where a contestant stands, in one field and at one budget.
+    """The rank of a contestant, in one field and at one budget.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class ContestPlace(NamedTuple):
 
 
 def beside() -> list[str]:
-    """Return who is there without anybody entering: every policy of the catalogue that says how fresh to keep what."""
+    """Return the policies that take part by default: every one in the catalogue that schedules refreshes."""
     base: type[Any] = Policy
     return [name for name, kind in catalog.find(schedule.policies, base).items() if name != UPPER and kind is not None]
 
@@ -99,7 +99,7 @@ def beside() -> list[str]:
 def contest(
     entrants: Sequence[str], others: Sequence[str], rules: ContestRules, tell: Callable[[str], None]
 ) -> list[ContestPlace]:
-    """Return all standings, field by field, budget by budget, the best first.
+    """Return all rankings, field by field, budget by budget, the best first.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Drawing, for experiments and for the command line."""
+"""Drawing of figures, for experiments and for the command line."""

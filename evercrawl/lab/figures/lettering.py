@@ -1,4 +1,4 @@
-"""How figures look: colours and marks of their own, titles and legends as wide as there is room, and never wider."""
+"""Style of figures: colours, marks, and titles and legends that fit the available width."""
 
 from collections.abc import Iterable
 from itertools import count
@@ -16,7 +16,7 @@ _SIDES: Final = 0.04  # of a figure's width that is left free beside legends and
 
 
 def canvas(inches: tuple[float, float] | None = None, dpi: float = 100) -> Any:
-    """Return an empty figure of matplotlib, which has to be there."""
+    """Return an empty matplotlib figure; matplotlib must be installed."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

@@ -1,4 +1,4 @@
-"""Draw what an experiment found, as a PNG that is small enough for a page of documentation."""
+"""Drawing of an experiment's results as a PNG small enough for documentation."""
 
 import math
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ _COLOURS: Final = 256
 
 
 def draw(findings: Results, path: Path) -> None:
-    """Write the figure.
+    """Write the figure to a file.
 
     Raises
     ------
@@ -41,7 +41,7 @@ def draw(findings: Results, path: Path) -> None:
 
 
 def figure(findings: Results) -> Any:
-    """Return the figure, a matplotlib one, which has to be there.
+    """Return the matplotlib figure; matplotlib must be installed.
 
     A curve styles the same in every panel, and as no other does.
     """
@@ -67,12 +67,12 @@ def _size(made: Any, panels: Sequence[Panel]) -> tuple[float, float]:
 
 
 def can_draw() -> bool:
-    """Whether figures can be drawn here."""
+    """Return whether figures can be drawn here."""
     return find_spec("matplotlib") is not None
 
 
 def require() -> None:
-    """See that figures can be drawn.
+    """Check that figures can be drawn.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Recorded histories of change: what real pages did, read from tables or from the journal of a crawl."""
+"""Recorded change histories of real pages, read from tables or from the journal of a crawl."""
 
 from evercrawl.lab.histories.find import find, load, read, shipped
 from evercrawl.lab.histories.history import APPEARED, CHANGED, REMOVED, TECHNICAL, CrawlSeen, History, LinkLog

@@ -1,4 +1,4 @@
-"""What people write where a history is asked for, and which histories that means."""
+"""Look-up of histories by name, folder or crawl directory."""
 
 from importlib.resources import files
 from pathlib import Path
@@ -28,7 +28,7 @@ def shipped() -> list[str]:
 
 
 def find(*words: str) -> list[Path]:
-    """Return the histories that some words mean, in their order, each once.
+    """Return the histories that some words refer to, in order, without repetitions.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def find(*words: str) -> list[Path]:
 
 
 def load(*words: str) -> list[History]:
-    """Return the histories that some words mean, read; see `find`.
+    """Return the histories that some words refer to, loaded; see `find`.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def load(*words: str) -> list[History]:
 
 
 def read(path: Path, tell: Tell | None = None) -> History:
-    """Return one of the histories that `find` found; of a journal, `tell` is told now and then how much was read.
+    """Return one of the histories found by `find`; for a journal, `tell` is called with the progress.
 
     Raises
     ------

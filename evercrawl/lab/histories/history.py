@@ -1,4 +1,4 @@
-"""A recorded history: when the pages of some sites appeared, changed and vanished, and how they were linked."""
+"""A recorded history: when the pages of some sites appeared, changed and vanished, and their links."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -17,7 +17,7 @@ TECHNICAL: Final = 3
 
 @dataclass(frozen=True)
 class LinkLog:
-    """When links came and went, sorted by time; row i is one of these.
+    """Births and deaths of links, sorted by time; one row each.
 
     Attributes
     ----------
@@ -35,13 +35,13 @@ class LinkLog:
     present: NDArray[np.bool_]
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of rows."""
         return len(self.at)
 
 
 @dataclass(frozen=True)
 class CrawlSeen:
-    """What only a crawl can tell of its pages beside their history, for it knows when it looked.
+    """Information that only a crawl has about its pages, because it knows its visits.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ NO_LINKS: Final = LinkLog(_NONE, _NONE, _NONE, np.zeros(0, np.bool_))
 
 @dataclass(frozen=True)
 class History:
-    """What pages did; row i of the first seven columns is event i, sorted by time.
+    """The events of pages; row i of the first seven columns is event i, sorted by time.
 
     Attributes
     ----------
@@ -114,5 +114,5 @@ class History:
     seen: CrawlSeen | None = None
 
     def __len__(self) -> int:
-        """Return how many pages there are."""
+        """Return the number of pages."""
         return len(self.paths)

@@ -1,6 +1,6 @@
-"""The history of the pages of a crawl, as its journal tells it.
+"""The history of a crawl's pages, from its journal.
 
-Links of pages as a crawl saw them come and go.
+Also the births and deaths of links as observed by a crawl.
 """
 
 from array import array
@@ -19,7 +19,7 @@ from evercrawl.types import NO_SLOT, Ints, Outcome, Slots
 
 
 class JournalLinks:
-    """Compares the links that each visit saw with those that the page had before."""
+    """Compares the links in each visit with the page's former links."""
 
     def __init__(self) -> None:
         self._held: dict[int, bytes] = {}
@@ -78,7 +78,7 @@ class _Page:
 
 
 def history_of_crawl(directory: Path, tell: Tell | None = None) -> History:
-    """Return what the pages of a crawl did, as far as it saw; nothing is written, and the crawl may run meanwhile.
+    """Return the history of a crawl's pages, as far as observed; read-only, also while the crawl runs.
 
     A page appears with the first visit that read it, and changes when a visit finds other words than the one before:
     at the date that the site gives, where it lies between the two and is believed, else at the visit. It is removed

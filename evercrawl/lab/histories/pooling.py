@@ -1,4 +1,4 @@
-"""Several histories as one, whose pages share one budget."""
+"""Several histories combined into one, whose pages share one budget."""
 
 from collections.abc import Sequence
 from typing import Final

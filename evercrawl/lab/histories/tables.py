@@ -1,4 +1,4 @@
-"""Histories on disk: NAME.events.parquet, NAME.pages.parquet and, where pages link, NAME.links.parquet."""
+"""Histories on disk: NAME.events.parquet, NAME.pages.parquet and, if there are links, NAME.links.parquet."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -30,7 +30,7 @@ def names_in(folder: Path) -> list[str]:
 
 
 def read_history(path: Path) -> History:
-    """Return the history at FOLDER/NAME, or of which one of the tables is named.
+    """Return the history at FOLDER/NAME, or to which the named table belongs.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The versions of pages that a crawl archived, as sets of runs of words."""
+"""Archived versions of pages, as sets of word runs."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,7 +18,7 @@ _READ = (Outcome.OK, Outcome.DUPLICATE)
 
 
 class Version(NamedTuple):
-    """What a page was when a visit found other words than before.
+    """A page's version, as first seen by a visit with changed words.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class _Looks:
 def versions_of_crawl(
     directory: Path, urls: Sequence[str], since: float, until: float
 ) -> Iterator[tuple[int, list[Version]]]:
-    """Yield the versions of those of some pages that had two or more, page by page.
+    """Yield the versions of the given pages that have two or more, page by page.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Figures and claims of papers, made again on webs of links."""
+"""Figures and claims of papers, reproduced on link graphs."""

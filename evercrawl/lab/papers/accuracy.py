@@ -1,4 +1,4 @@
-"""How far what is thought of pages is from the truth, in every sense in which it may matter."""
+"""Accuracy of importance estimates, by several measures of error."""
 
 from typing import Final, NamedTuple
 
@@ -18,7 +18,7 @@ _TRUE: Final = 1e-12  # sum of the errors of what is taken for the truth
 
 
 class Accuracy(NamedTuple):
-    """How good an estimate is. All in parts of 1; errors are relative to the true importance of the page.
+    """The accuracy of an estimate. All values are shares of 1; errors are relative to the page's true importance.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ NOT_KNOWN: Final = Accuracy(*[float("nan")] * len(Accuracy._fields))
 
 
 class ErrorMeasure(NamedTuple):
-    """What a measure of error is called, its unit, and how many of that are 1."""
+    """An error measure: its name, its unit, and the number of units in 1."""
 
     what: str
     unit: str = ""
@@ -80,7 +80,7 @@ def told_of(measure: str, whom: str = "") -> str:
 
 
 class TrueImportance:
-    """The importance of the pages of a web, and what it takes to compare.
+    """The true importance of a graph's pages, with precomputed data for comparisons.
 
     Parameters
     ----------

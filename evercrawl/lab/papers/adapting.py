@@ -1,4 +1,4 @@
-"""How well what is thought of pages follows a web that changes: for figures 4 to 6."""
+"""How well estimates follow a changing web: for figures 4 to 6."""
 
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
@@ -41,7 +41,7 @@ _FROM: Final = 0.6  # the part of all turns after which errors count: all window
 
 
 class Onlooker(NamedTuple):
-    """What somebody makes of the visits: whom to ask, and how many measures he keeps of a page."""
+    """An estimator that observes the visits: how to query it, and the number of measures it keeps per page."""
 
     estimate: Callable[[], Floats]
     held: Callable[[], float]

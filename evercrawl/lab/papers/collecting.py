@@ -1,4 +1,4 @@
-"""Crawls that read each page once, in one order or another, so that orders can be compared."""
+"""Crawls that read each page once, in different orders, for comparison."""
 
 from typing import Final
 
@@ -66,7 +66,7 @@ def collect(web: Web, order: str, seeds: Ints, importance: Floats, seed: int = 0
 
 
 class Collecting:
-    """A crawl by keys: the page that waits with the largest key is read next.
+    """A crawl by keys: the known unread page with the largest key is read next.
 
     Parameters
     ----------

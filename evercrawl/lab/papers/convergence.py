@@ -1,4 +1,4 @@
-"""How fast what is thought of pages comes to the truth, where links stay as they are: figures 2 and 3 as panels too."""
+"""Speed of convergence on a static web: for figures 2 and 3."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Final

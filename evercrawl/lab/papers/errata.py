@@ -1,4 +1,4 @@
-"""Errors found in print: what is not so, and by how much."""
+"""Errata: published statements that are wrong, and by how much."""
 
 from typing import Final
 
@@ -20,7 +20,7 @@ _NEW: Final = 0.5  # part of the pages that nobody has given cash
 
 
 class Errata(Experiment):
-    """What is printed of self-links, of the bound, of greed and of newcomers, and what is so.
+    """What is printed about self-links, the bound, greed and newcomers, and what is true.
 
     References
     ----------
@@ -28,7 +28,7 @@ class Errata(Experiment):
     """
 
     def run(self, options: LabOptions, say: Say) -> Results:
-        """Follow the pseudo-code on a few pages, and the rest on a web."""
+        """Follow the pseudo-code on a few pages, and test the rest on a graph."""
         web, turns = web_of(options, self.pages), options.turns or self.turns
         say("self-links")
         rows, claims = self_links(options.seed)

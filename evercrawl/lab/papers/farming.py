@@ -1,4 +1,4 @@
-"""Farms: what many pages that one owner puts up, and links to one of them, bring that one."""
+"""Link farms: how much a page gains from many pages of one owner that link to it."""
 
 import math
 from typing import Final, NamedTuple
@@ -17,7 +17,7 @@ _EXACT: Final = 1e-10
 
 
 class Rule(NamedTuple):
-    """How the virtual page spends, and what links within a site weigh.
+    """How the virtual page distributes its cash, and the weight of links within a site.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ def farmed(web: Web, target: int, pages: int) -> FarmedWeb:
 
 
 class Gained(NamedTuple):
-    """What a farm does to a web.
+    """The effect of a farm on a web.
 
     Attributes
     ----------

@@ -18,7 +18,7 @@ _HARDLY: Final = 0.02  # of all pages
 
 
 class Fig2(Experiment):
-    """How fast OPIC converges over all pages: random, cycle and greedy, beside the power iteration and push.
+    """How fast OPIC converges over all pages: random, cycle and greedy, compared with the power iteration and push.
 
     Webs of more than two million pages are visited at random and in cycles only, and ranks are not compared.
 

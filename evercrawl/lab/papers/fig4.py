@@ -16,7 +16,7 @@ _PROMISED: Final = {0.01: (0.02, 0.025), 0.1: (0.08, 0.12)}
 
 
 class Fig4(Experiment):
-    """How large a window should be: 4, 8 or 16 measures of each page, on webs that change more or less.
+    """How large a window should be: 4, 8 or 16 measures of each page, on webs that change at different rates.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Figure 5: what a window's policy keeps of a page."""
+"""Figure 5: memory used by window policies."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ _MEASURES: Final = ("top", "variance", "weighted", "rank")
 
 
 class Fig5(Experiment):
-    """How many measures each window policy keeps of a page, and how good it is for that.
+    """How many measures each window policy keeps per page, and how good it is for that.
 
     References
     ----------

@@ -34,7 +34,7 @@ _POINTS: Final = 0.002  # by how much two windows may be worse than interpolatio
 
 
 class Fig6(Experiment):
-    """Which window policy is best at about equal memory, on webs that change more or less.
+    """Which window policy is best at about equal memory, on webs that change at different rates.
 
     References
     ----------

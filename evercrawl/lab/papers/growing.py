@@ -1,4 +1,4 @@
-"""OPIC on a web that becomes known link by link, or grows, so that there are newcomers at every moment."""
+"""OPIC on a web that is discovered link by link, or grows, so that there are always newcomers."""
 
 from typing import Final
 

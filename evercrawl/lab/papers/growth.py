@@ -1,4 +1,4 @@
-"""Growth: what pages just found are thought to be worth, and what they are worth."""
+"""Growth: estimated and true importance of newly found pages."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -35,7 +35,7 @@ _DRAWN: Final = ("mean", "variance", "weighted", "rank")  # measures of error wi
 
 
 class Growth(Experiment):
-    """What newcomers are thought to be worth by each rule, and what they are worth, on a web that becomes known.
+    """How each rule estimates newcomers, compared with their true importance, while a web is being discovered.
 
     A greedy crawl begins with five pages, and knows of others as it finds links to them: that is one way to grow, in
     which pages that matter are found first. In the other, any pages come into being, a tenth of all in a turn. A

@@ -1,4 +1,4 @@
-"""The orders of the survey, compared: how soon each comes by the pages that matter."""
+"""Crawl orders of the survey compared: how soon each finds the important pages."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -44,7 +44,7 @@ class Curves(NamedTuple):
 
 
 class Orders(Experiment):
-    """How soon a crawl in each order of the survey has come by the pages that matter.
+    """How soon a crawl in each order of the survey has found the important pages.
 
     Without a graph, webs of several kinds are drawn; `--graph` may name a folder, of which every NAME.edges.parquet is
     taken. A crawl begins with five pages and reads each page once. Importance is PageRank on the whole web; its parts

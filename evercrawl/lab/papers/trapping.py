@@ -1,4 +1,4 @@
-"""Traps: greedy crawls of a web on which one site makes up new pages for ever, by who gets the virtual page's cash."""
+"""Traps: greedy crawls of a web with a site of endless pages, by distribution of the virtual page's cash."""
 
 from heapq import heappop, heappush
 from typing import Final, Literal, TypeAlias

@@ -1,4 +1,4 @@
-"""Farms and traps: what spam gains by each way to spend the virtual page's cash."""
+"""Farms and traps: what spam gains under each distribution of the virtual page's cash."""
 
 import math
 from dataclasses import replace
@@ -50,7 +50,7 @@ _LEAST: Final = 1e-5  # a share that can be drawn
 
 
 class Traps(Experiment):
-    """What a farm of links gains, and how much of a greedy crawl a trap swallows, by where the virtual page spends.
+    """How much a link farm gains, and how much of a greedy crawl a trap absorbs, by distribution of virtual cash.
 
     A farm is a twentieth of the web, on the site of the page that it links to; it gains the more the larger sites are,
     here 45 pages on the mean. A trap is a site each of whose pages links to 20 new ones; 20 pages of the web link to

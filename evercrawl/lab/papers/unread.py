@@ -1,4 +1,4 @@
-"""Unread pages: how well their importance is known before anybody has read them."""
+"""Unread pages: how well their importance is known before they are read."""
 
 from typing import Final
 
@@ -27,7 +27,7 @@ _TOP: Final = 10  # one page in so many is looked for among the best
 
 
 class Unread(Experiment):
-    """How well pages never read are ranked by the links of those that were, when 20, 40 and 70 % are read.
+    """How well unread pages are ranked by the links of read ones, when 20, 40 and 70 % are read.
 
     The pages are read breadth-first, in the order of OPIC, or any first. Ranked are the pages to which some page that
     was read links; the measure is Spearman's correlation with PageRank on the whole web, and the part of their most

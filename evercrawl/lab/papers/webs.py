@@ -1,4 +1,4 @@
-"""The web that an experiment is made on: drawn, or read from a file of links."""
+"""The graph of an experiment: random, or read from a file of links."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ _SHARED: Final = 0.95  # of all pages: a folder that so many lie in tells nothin
 
 
 def web_of(options: LabOptions, pages: int) -> Web:
-    """Return the web that was asked for, with `pages` pages where nobody said how many.
+    """Return the requested graph, with `pages` pages unless the options say otherwise.
 
     Raises
     ------

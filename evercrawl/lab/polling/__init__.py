@@ -1,1 +1,1 @@
-"""Policies polling made-up pages."""
+"""Policies that poll simulated pages."""

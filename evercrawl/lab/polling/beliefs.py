@@ -1,4 +1,4 @@
-"""What whoever polls pages believes of their rates of change, learned as a crawl learns it, many pages at a time."""
+"""Beliefs about change rates in a polling simulation, learned as in a crawl, for many pages at once."""
 
 import math
 from typing import Any, Final
@@ -15,7 +15,7 @@ _SURE: Final = 1e12  # the shape of a belief that knows the rate
 
 
 class PollingBeliefs:
-    """Gamma posteriors of the rates of pages, the prior learned host by host.
+    """Gamma posteriors of the rates of pages, with priors learned per host.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class PollingBeliefs:
 
 
 class AnnouncementTrust:
-    """How far announcements of changes are believed, host by host, and what they say of each page.
+    """Trust in announcements of changes per host, and their implications for each page.
 
     Attributes
     ----------

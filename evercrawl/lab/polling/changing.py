@@ -1,4 +1,4 @@
-"""Pages that change while a policy visits them, and how fresh its copies are."""
+"""Pages that change while a policy visits them, and the freshness of its copies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class SeenChanges(NamedTuple):
-    """What visits find; row i is a visit.
+    """The results of visits, one per row.
 
     Attributes
     ----------
@@ -31,14 +31,14 @@ class SeenChanges(NamedTuple):
 
 
 class AnnouncedSignals(NamedTuple):
-    """What was announced of pages since the last time: how often, rightly or not, shape (n,) each."""
+    """Announcements of pages since the last call, true or false, shape (n,) each."""
 
     right: Ints
     wrong: Ints
 
 
 class ChangingWorld(ABC):
-    """Pages that change, and what copies of them are worth. Made-up ones change at random; others as was recorded.
+    """Changing pages, and the value of copies of them; simulated ones change at random, others as recorded.
 
     Attributes
     ----------
@@ -56,11 +56,11 @@ class ChangingWorld(ABC):
 
     @abstractmethod
     def visit(self, rows: Ints, now: float) -> SeenChanges:
-        """Take copies of some pages, each at most once a call, and say what was found."""
+        """Take copies of some pages, each at most once a call, and return the results."""
 
     @abstractmethod
     def pass_to(self, now: float) -> AnnouncedSignals | None:
-        """Let time go on; return what was announced meanwhile, None where nobody announces anything."""
+        """Advance the time; return the announcements, None if nothing is ever announced."""
 
     @abstractmethod
     def stale(self, now: float) -> NDArray[np.bool_]:

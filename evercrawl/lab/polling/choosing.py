@@ -1,4 +1,4 @@
-"""How to find the page that a policy wants next: value all there are, or let the crawl's own frontier offer some."""
+"""Selection of the next page: by valuing all pages, or through the crawl's own frontier."""
 
 from abc import ABC, abstractmethod
 from typing import Final, Protocol
@@ -15,7 +15,7 @@ _WHOLE: Final = 1e-9  # so little short of a whole token is rounding
 
 
 class Held(Protocol):
-    """What is held of pages.
+    """The polling state of pages.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Held(Protocol):
 
 
 class Chooser(ABC):
-    """Finds the pages to visit next."""
+    """Selects the pages to visit next."""
 
     def look(self, until: float) -> None:
         """Look at all pages; up to the next look, at `until`, it may do with the most promising."""
@@ -134,7 +134,7 @@ class Capped(Exhaustive):
 
 
 class ThroughFrontier(Chooser):
-    """Asks the frontier, as a crawl does: each host offers some of its pages.
+    """Selects through the frontier, as a crawl does: each host offers some of its pages.
 
     Parameters
     ----------

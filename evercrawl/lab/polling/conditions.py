@@ -1,4 +1,4 @@
-"""Under which conditions pages are polled, and what came of it."""
+"""Conditions and results of polling."""
 
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -13,7 +13,7 @@ TICKS: Final = 100
 
 @dataclass(frozen=True)
 class Conditions:
-    """What is known, and what makes it hard; everything by default as it is for a crawl that begins.
+    """What the policy knows, and what makes it hard; by default as for a new crawl.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ USUAL: Final = Conditions()
 
 
 class Polled(NamedTuple):
-    """What came of it.
+    """The results.
 
     Attributes
     ----------

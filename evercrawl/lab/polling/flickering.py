@@ -1,4 +1,4 @@
-"""Made-up pages some of which flicker: all that changes there is an advertisement, which is worth nothing to have."""
+"""Simulated pages of which some flicker: only an advertisement changes, which has no value."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Pages that change by Poisson processes, and the freshness that is expected of copies given when visits were."""
+"""Pages that change by Poisson processes, with the expected freshness of copies given the visits."""
 
 import math
 from typing import Final

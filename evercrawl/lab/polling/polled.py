@@ -1,4 +1,4 @@
-"""What is held of pages that are polled: the columns that policies are told."""
+"""The columns of polled pages that policies see."""
 
 import math
 from collections.abc import Callable

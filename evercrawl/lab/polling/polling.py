@@ -1,4 +1,4 @@
-"""Any policy on made-up pages, under one constant budget: nothing but choices, and what they earn."""
+"""Any policy on simulated pages, under one constant budget."""
 
 from evercrawl.lab.polling.conditions import BEGAN_AT, USUAL, Conditions, Polled
 from evercrawl.lab.polling.population import Population
@@ -18,7 +18,7 @@ def poll(
     seed: int = 1,
     conditions: Conditions = USUAL,
 ) -> Polled:
-    """Visit pages as the policy wants, from nothing, and say how fresh they were kept.
+    """Visit pages by a policy, starting from nothing, and return how fresh they were kept.
 
     Parameters
     ----------

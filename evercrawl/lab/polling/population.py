@@ -1,4 +1,4 @@
-"""Made-up pages to compare policies on: how much each matters, how often it changes, on which host it is."""
+"""Simulated populations of pages: importance, change rate, and host of each."""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -58,7 +58,7 @@ class Population:
 
 
 def population(pages: int, seed: int, correlation: float = 0.0) -> Population:
-    """Return pages whose rates of change spread as those of the web were found to.
+    """Return pages whose rates of change are distributed as measured on the web.
 
     Of all pages 23 % change more often than daily, 15 % than weekly, 16 % than monthly, 16 % than every four months,
     and 30 % more seldom; within a class the logarithm of the rate is uniform. Pages of a host change alike: 60 % of the

@@ -1,4 +1,4 @@
-"""One run of a policy on pages that change: what is chosen, visited, learned and spent, tick by tick."""
+"""One run of a policy on changing pages: selection, visits, learning and spending, tick by tick."""
 
 import math
 from typing import Final
@@ -26,7 +26,7 @@ _SIZE_BYTES: Final = 10_000.0
 
 
 def world_of(pages: Population, budget: float, seed: int, conditions: Conditions, *, clairvoyant: bool) -> Poisson:
-    """Return the world for a population under conditions; what happens in a cycle is spread over its days."""
+    """Return the world of a population under conditions; events of a cycle are spread over its days."""
     return Poisson(
         pages,
         seed,

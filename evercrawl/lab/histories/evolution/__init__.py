@@ -1,1 +1,1 @@
-"""What pages do: how often they change, how much, how long they last, and whether that is as by chance."""
+"""Web evolution: how often and how much pages change, how long they last, and whether changes are random."""

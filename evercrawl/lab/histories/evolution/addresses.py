@@ -1,4 +1,4 @@
-"""Which address answered for the pages of crawls, as the archive has it: one look a host."""
+"""IP addresses that served the pages of crawls, from the archive: one look-up per host."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which aspect of pages changes: what they say, how they are built or how they look; and whether they keep their topic.
+"""Changes by aspect of a page (content, structure, presentation), and topic drift.
 
 A page's topic is that of its folder: the words that the first versions of the other pages of the folder have, each the
 more the fewer pages have it. Drift is how much less the words of its last version have of that than those of its first.

@@ -1,4 +1,4 @@
-"""The HTML versions of pages that a crawl archived: what they say, how they are built, and how they look."""
+"""Archived HTML versions of pages: their content, structure and presentation."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How pages changed: how much of them, whether back to what they were, and how many at once."""
+"""Changes of pages: their extent, reversions, and batches."""
 
 from typing import NamedTuple
 

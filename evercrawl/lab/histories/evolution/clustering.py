@@ -1,6 +1,6 @@
-"""Whether changes come together: in time, in batches, on a few pages, and whether pages stay as busy as they were.
+"""Clustering of changes: in time, in batches, on a few pages, and persistence of activity.
 
-Whether two lists have the same order.
+Also rank correlation.
 """
 
 import math
@@ -18,7 +18,7 @@ Flags = NDArray[np.bool_]
 
 
 def ranks(of: NDArray[Any]) -> Floats:
-    """Return the place of each in ascending order, from 1; equals share the mean of theirs.
+    """Return the rank of each value in ascending order, from 1; ties share their mean rank.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def ranks(of: NDArray[Any]) -> Floats:
 
 
 def rank_correlation(a: NDArray[Any], b: NDArray[Any]) -> float:
-    """Return Spearman's rho of two lists, shape (n,): 1 for the same order, -1 for the opposite; nan where one is flat.
+    """Return Spearman's rho of two lists, shape (n,): 1 for the same order, -1 for the opposite; nan if one is flat.
 
     Examples
     --------
@@ -49,7 +49,7 @@ _HALVES_S: Final = 8 * WEEK_S  # a shorter life says too little of its halves
 
 
 class ClusteredChanges(NamedTuple):
-    """How changes come together; nan where there is nothing to say.
+    """Measures of the clustering of changes; nan if undefined.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class ClusteredChanges(NamedTuple):
 
 
 def together(lives: Lives, changes: RecordedChanges, counts: Floats, dense: Flags) -> ClusteredChanges:
-    """Return how the changes of some pages come together.
+    """Return the clustering of the changes of some pages.
 
     Parameters
     ----------

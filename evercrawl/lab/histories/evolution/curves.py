@@ -1,4 +1,4 @@
-"""What a figure shows of a group of pages, as points of curves, in per cent."""
+"""Points of the curves in figures of a group of pages, in per cent."""
 
 from typing import Final, NamedTuple
 

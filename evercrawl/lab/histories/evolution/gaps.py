@@ -1,6 +1,6 @@
-"""Gaps between the changes of a page, also where only visits tell of them.
+"""Gaps between a page's changes, even if these are known from visits only.
 
-Whether gaps are such as random moments make: a test of the exponential distribution whose mean is not known.
+Also a test for exponentially distributed gaps with unknown mean.
 """
 
 from typing import Final, NamedTuple

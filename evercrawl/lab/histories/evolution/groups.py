@@ -1,4 +1,4 @@
-"""Pages by what they have in common: top-level domain, site, depth, content type."""
+"""Groups of pages: by top-level domain, site, depth or content type."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ _ENDING: Final = re.compile(r"\.([A-Za-z][A-Za-z0-9]{0,5})$")
 
 
 class PageGroups(NamedTuple):
-    """Which group each page is in.
+    """The group of each page.
 
     Attributes
     ----------

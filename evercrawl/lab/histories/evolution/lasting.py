@@ -1,4 +1,4 @@
-"""How long pages last, and how many come."""
+"""Lifetimes of pages, and rates of birth and death."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from evercrawl.lab.histories.evolution.survival import Survival, survival
 
 
 class Lasting(NamedTuple):
-    """How long some pages last.
+    """Lifetime statistics of some pages.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""How links come and go."""
+"""Births and deaths of links."""
 
 import math
 from typing import NamedTuple
@@ -16,7 +16,7 @@ Flags = NDArray[np.bool_]
 
 
 class LinkSpans(NamedTuple):
-    """Times during which one page linked to another, shape (n,) each.
+    """Periods during which one page linked to another, shape (n,) each.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class LinkSpans(NamedTuple):
 
 
 class LinkChange(NamedTuple):
-    """How links change.
+    """Statistics of link changes.
 
     Attributes
     ----------

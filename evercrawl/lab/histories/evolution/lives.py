@@ -1,4 +1,4 @@
-"""From when to when pages were there, and were watched."""
+"""Lives of pages: when they existed, and when they were observed."""
 
 import math
 from typing import Any, Final, NamedTuple

@@ -1,4 +1,4 @@
-"""How much of a page a change changes."""
+"""The extent of changes."""
 
 import math
 from typing import Final, NamedTuple
@@ -13,7 +13,7 @@ SLIGHT: Final = 3
 
 
 class Much(NamedTuple):
-    """How much changes change; nan where there are none.
+    """Statistics of the extent of changes; nan without any.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Much(NamedTuple):
 
 
 def much(changes: RecordedChanges) -> Much:
-    """Return how much some changes change.
+    """Return statistics of the extent of some changes.
 
     The states that a page has been in are all remembered here.
     """

@@ -1,4 +1,4 @@
-"""Whether neighbours change together: the pages of one site, and those of one folder, in the same week."""
+"""Correlation of neighbours' changes: pages of one site, and of one folder, in the same week."""
 
 import math
 from typing import Final, NamedTuple
@@ -15,7 +15,7 @@ LOOKS: Final = 2
 
 
 class Near(NamedTuple):
-    """How neighbours change together; nan where there is nothing to say.
+    """Correlation of neighbours' changes; nan if undefined.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ def week_s(record: EvolutionRecord) -> float:
 
 
 def near(record: EvolutionRecord, sites: Ints, folders: Ints, width_s: float) -> Near:
-    """Return how neighbours among some pages change together.
+    """Return the correlation of changes among neighbouring pages.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How often pages change."""
+"""Change rates of pages."""
 
 import math
 from typing import Final, NamedTuple
@@ -16,7 +16,7 @@ _LEAST_S: Final = 365.25 / 3 * DAY_S  # a page that is watched for less could no
 
 
 class Often(NamedTuple):
-    """How often some pages change.
+    """Change rates of some pages.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Often(NamedTuple):
 
 
 def often(changes: Floats, watched_s: Floats, looks: Floats) -> Often:
-    """Return how often some pages change.
+    """Return the change rates of some pages.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What was seen of the pages of some histories, in one: cut into the pages of each group."""
+"""The observations of several histories combined, and their split into groups of pages."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -16,7 +16,7 @@ Rows = TypeVar("Rows", Lives, RecordedChanges, LinkSpans)
 
 
 class EvolutionRecord(NamedTuple):
-    """What was seen of some pages.
+    """The observations of some pages.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class EvolutionRecord(NamedTuple):
 
 
 def recorded(histories: Sequence[History], since: float, until: float) -> EvolutionRecord:
-    """Return what was seen of the pages of some histories between two instants."""
+    """Return the observations of the pages of some histories between two instants."""
     parts: list[EvolutionRecord] = []
     first = lives = 0
     for history in histories:

@@ -1,4 +1,4 @@
-"""Whether the gaps between a page's changes are those of random moments."""
+"""Whether the gaps between a page's changes are random."""
 
 import math
 from typing import Final, NamedTuple
@@ -17,7 +17,7 @@ LEAST: Final = 10
 
 
 class Regularity(NamedTuple):
-    """How regular changes are; nan where no page could be tested.
+    """Regularity of changes; nan if no page could be tested.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Regularity(NamedTuple):
 
 
 def regular(changes: RecordedChanges, least: int = LEAST) -> Regularity:
-    """Return how regular the changes of some pages are."""
+    """Return the regularity of the changes of some pages."""
     found = gaps(changes)
     enough = _enough(found, least)
     pages = int(enough.sum())

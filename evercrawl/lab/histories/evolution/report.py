@@ -1,4 +1,4 @@
-"""What pages do: everything that is told of a group of them."""
+"""The complete statistics of a group of pages."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ ALL: Final = "all"
 
 @dataclass(frozen=True)
 class Evolution:
-    """What the pages of one group do.
+    """The statistics of one group of pages.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Evolution:
     record: EvolutionRecord
 
     def figures(self) -> dict[str, Any]:
-        """Return every figure by its name; None where nothing can be said, or half of them never went."""
+        """Return every figure by name; None if it is undefined or infinite."""
         found: dict[str, Any] = {
             "group": self.group, "pages": self.pages, "alive": self.alive, "changes": self.changes, "days": self.days,
         }  # fmt: skip
@@ -85,7 +85,7 @@ def evolution(
     texts: Mapping[int, Texts] | None = None,
     aspects: Mapping[int, PageAspects] | None = None,
 ) -> list[Evolution]:
-    """Return what the pages of some histories do: of each group, and last, where there are several, of all.
+    """Return the statistics of the pages of some histories: of each group, and, if there are several, of all.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Some of the pages of a history: those of some sites or addresses, random ones, or those about a topic."""
+"""Samples of a history's pages: by site or address, random, or by topic."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""What of the words of pages stays, and what flickers: of pages whose texts are at hand."""
+"""Lasting and flickering words of pages whose texts are available."""
 
 import math
 from collections.abc import Sequence
@@ -52,7 +52,7 @@ class Texts(NamedTuple):
 
 
 class Staying(NamedTuple):
-    """What stays of the words of some pages; nan where nothing is known.
+    """Lasting of the words of some pages; nan if unknown.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""How long things last, where some were there before anybody looked, and others still are."""
+"""Survival curves with late entry and censoring."""
 
 import math
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from evercrawl.types import Floats
 
 
 class Survival(NamedTuple):
-    """A curve that falls in steps.
+    """A survival curve, a step function.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Survival(NamedTuple):
 
 
 def survival(entered_s: Floats, left_s: Floats, ended: NDArray[np.bool_]) -> Survival:
-    """Return which share is there at each age, by the product-limit rule with late entry.
+    """Return the share surviving at each age, by the product-limit rule with late entry.
 
     Parameters
     ----------

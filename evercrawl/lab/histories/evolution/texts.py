@@ -1,4 +1,4 @@
-"""The texts of the pages of crawls, read from their archives, for what is told of what stays."""
+"""Texts of crawled pages, read from archives, for the statistics of lasting words."""
 
 from __future__ import annotations
 

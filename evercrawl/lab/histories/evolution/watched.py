@@ -1,4 +1,4 @@
-"""What a history says of each page between two instants: when it lived, when and how it changed."""
+"""A history's pages between two instants: their lives and changes."""
 
 import math
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from evercrawl.types import Floats
 
 
 class Watched(NamedTuple):
-    """What there was to be seen of a history.
+    """The observable part of a history.
 
     Attributes
     ----------
