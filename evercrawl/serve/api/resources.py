@@ -81,7 +81,7 @@ RESOURCES: Final[dict[str, Resource]] = {
     "status": Resource(crawl.status, "The state of the crawl.", {}),
     "search": Resource(
         search.search,
-        "Pages that are about some words, the best first.",
+        "Pages that match a query, the best first.",
         {
             "q": {"type": "string", "maxLength": 500},
             "site": _SITE,
@@ -96,7 +96,7 @@ RESOURCES: Final[dict[str, Resource]] = {
     ),
     "suggest": Resource(
         search.suggest,
-        "Questions that begin as what somebody types.",
+        "Completions of a query being typed.",
         {"q": {"type": "string", "maxLength": 500, "default": ""}, "limit": _whole(8, 1, 20)},
     ),
     "pages": Resource(listed.pages, "The most important pages.", {"limit": _whole(50, 1, 5000), CURSOR: _CURSOR}),
@@ -113,12 +113,12 @@ RESOURCES: Final[dict[str, Resource]] = {
     ),
     "requests": Resource(
         crawl.requested,
-        "What a host was asked for, the newest first, as comma-separated values.",
+        "Requests to a host, the newest first, as comma-separated values.",
         {"host": {"type": "string", "maxLength": 253}, "limit": _whole(10_000, 1, 100_000)},
         "text/csv",
     ),
-    "progress": Resource(crawl.progress, "What the running crawl says of itself.", {}),
-    "waits": Resource(crawl.waits, "Hosts that are left alone, why, and until when.", {}),
+    "progress": Resource(crawl.progress, "The running crawl's own progress report.", {}),
+    "waits": Resource(crawl.waits, "Hosts that must not be visited now, with reason and end.", {}),
     "changes": Resource(
         past.changed,
         "What changed, the most important first; the words of the first few with diff=1.",
@@ -132,7 +132,7 @@ RESOURCES: Final[dict[str, Resource]] = {
             CURSOR: _CURSOR,
         },
     ),
-    "why": Resource(page.explained, "All that decides when a page is visited.", {"url": _URL}),
+    "why": Resource(page.explained, "Everything that decides when a page is visited.", {"url": _URL}),
     "rise": Resource(page.rising, "The worth of a visit over time, until it crosses the price.", {"url": _URL}),
     "versions": Resource(
         past.versions,
@@ -144,7 +144,7 @@ RESOURCES: Final[dict[str, Resource]] = {
     ),
     "history": Resource(
         past.history,
-        "All visits, the newest first: of a time, of a site, or of one page.",
+        "All visits, the newest first: of a period, of a site, or of one page.",
         {
             "since": _SINCE | {"default": ""},
             "until": _SINCE | {"default": ""},
@@ -163,15 +163,15 @@ RESOURCES: Final[dict[str, Resource]] = {
     "minutes": Resource(past.minutes, "Visits, changes and errors by minute.", {"since": _SINCE | {"default": "1h"}}),
     "orders": Resource(
         steering.told,
-        "The last orders and what became of them; POST gives one.",
+        "The last orders and their results; POST gives one.",
         {"limit": _whole(50, 1, 1000), CURSOR: _CURSOR},
     ),
     "plan": Resource(
         plan.planned,
-        "How fresh the copies will be, by budget; 202 while that is worked out.",
+        "Predicted freshness by budget; 202 while it is computed.",
         {"site": {"type": "string", "maxLength": 253, "default": ""}},
     ),
-    "lab": Resource(lab.trace, "What visits, one after the other, do to the cash of a small web.", lab.SCHEMAS),
+    "lab": Resource(lab.trace, "The effect of successive visits on the cash of a small web.", lab.SCHEMAS),
     "events": Resource(events.events, "The state and the last visits, as they come.", {}, "text/event-stream"),
 }
 """Path after /api/v1/ -> what it is."""

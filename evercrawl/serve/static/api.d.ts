@@ -4,9 +4,9 @@
 export interface Questions {
   /** The state of the crawl. */
   status: { at_least?: string };
-  /** Pages that are about some words, the best first. */
+  /** Pages that match a query, the best first. */
   search: { q: string; site?: string; language?: string; fresh?: number; fetched_within?: string; limit?: number; skip?: number; facets?: number; cursor?: string; at_least?: string };
-  /** Questions that begin as what somebody types. */
+  /** Completions of a query being typed. */
   suggest: { q?: string; limit?: number; at_least?: string };
   /** The most important pages. */
   pages: { limit?: number; cursor?: string; at_least?: string };
@@ -16,15 +16,15 @@ export interface Questions {
   next: { limit?: number; site?: string; cursor?: string; at_least?: string };
   /** The last visits, the newest first: of the crawl, a site or a page. */
   visits: { limit?: number; site?: string; url?: string; cursor?: string; at_least?: string };
-  /** What a host was asked for, the newest first, as comma-separated values. */
+  /** Requests to a host, the newest first, as comma-separated values. */
   requests: { host: string; limit?: number; at_least?: string };
-  /** What the running crawl says of itself. */
+  /** The running crawl's own progress report. */
   progress: { at_least?: string };
-  /** Hosts that are left alone, why, and until when. */
+  /** Hosts that must not be visited now, with reason and end. */
   waits: { at_least?: string };
   /** What changed, the most important first; the words of the first few with diff=1. */
   changes: { since?: string; site?: string; pattern?: string; limit?: number; all?: number; diff?: number; cursor?: string; at_least?: string };
-  /** All that decides when a page is visited. */
+  /** Everything that decides when a page is visited. */
   why: { url: string; at_least?: string };
   /** The worth of a visit over time, until it crosses the price. */
   rise: { url: string; at_least?: string };
@@ -32,7 +32,7 @@ export interface Questions {
   versions: { url: string; limit?: number; cursor?: string; at_least?: string };
   /** The pages that link to a page. */
   inlinks: { url: string; limit?: number; cursor?: string; at_least?: string };
-  /** All visits, the newest first: of a time, of a site, or of one page. */
+  /** All visits, the newest first: of a period, of a site, or of one page. */
   history: { since?: string; until?: string; site?: string; url?: string; limit?: number; cursor?: string; at_least?: string };
   /** The stored copy of a page; of an instant. */
   content: { url: string; at?: string; at_least?: string };
@@ -40,11 +40,11 @@ export interface Questions {
   map: { limit?: number; site?: string; at_least?: string };
   /** Visits, changes and errors by minute. */
   minutes: { since?: string; at_least?: string };
-  /** The last orders and what became of them; POST gives one. */
+  /** The last orders and their results; POST gives one. */
   orders: { limit?: number; cursor?: string; at_least?: string };
-  /** How fresh the copies will be, by budget; 202 while that is worked out. */
+  /** Predicted freshness by budget; 202 while it is computed. */
   plan: { site?: string; at_least?: string };
-  /** What visits, one after the other, do to the cash of a small web. */
+  /** The effect of successive visits on the cash of a small web. */
   lab: { graph?: "toy" | "scale-free" | "star" | "trap" | "drawn" | "site"; pages?: number; links?: string; url?: string; order?: "greedy" | "random" | "cycle" | "push"; steps?: number; every?: number; seed?: number; window?: "all" | "history" | "identity" | "variable" | "fixed" | "improved" | "interpolation" | "exponential" | "two"; size?: number; virtual?: "tax" | "link" | "none"; tax?: number; spends?: "visited" | "at-once"; at_least?: string };
   /** The state and the last visits, as they come. */
   events: { at_least?: string };

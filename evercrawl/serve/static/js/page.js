@@ -79,7 +79,7 @@ function worth(worth) {
   if (worth.price !== null && worth.value !== null) said.push(`A visit now is worth ${(worth.value / worth.price).toPrecision(2)} times the price, which a ${worth.unit} of the budget has to earn.`);
   if (worth.ahead) said.push(worth.ahead === 1 ? `One page that could be visited now is worth more, ${worth.ahead_on_host ? "on its host" : "on another host"}.` : `${count(worth.ahead)} pages that could be visited now are worth more, ${count(worth.ahead_on_host)} of them on its host.`);
   if (worth.wanted !== 1) said.push(`A visit counts ${worth.wanted.toPrecision(2)} times as much as its importance says, ${worth.because}.`);
-  if (worth.given_up) said.push("As things are, it is not visited again.");
+  if (worth.given_up) said.push("As things stand, it will not be visited again.");
   if (worth.earliest_at_s && worth.earliest_at_s > Date.now() / 1000) said.push(`It is left alone for ${span(worth.earliest_at_s - Date.now() / 1000)} more in any case.`);
   return said.map((sentence) => {
     const item = document.createElement("li");

@@ -46,7 +46,7 @@ async function renew() {
     const now = await ask("partitions");
     const up = sum(now.parts, "up");
     const hung = now.parts.filter((/** @type {any} */ part) => part.silent_s && !part.opening).length;
-    if (now.running && !now.parts.length) place("state").textContent = "the crawl runs, but does not answer";
+    if (now.running && !now.parts.length) place("state").textContent = "the crawl is running but does not respond";
     else place("state").textContent = now.running
       ? `${count(up)} of ${count(now.parts.length)} partitions run · ${count(sum(now.parts, "fetched"))} pages · ${sum(now.parts, "rate_per_s").toFixed(1)} pages/s${hung ? ` · ${count(hung)} hung` : ""}`
       : `stopped · ${count(sum(now.parts, "fetched"))} pages`;

@@ -7,7 +7,7 @@ const REASONS = { robots: "for their robots.txt", resting: "between two visits",
 
 /** @param {any} progress as the crawl tells it; null where none runs */
 function summary(progress) {
-  if (progress === null) return "No crawl answers here.";
+  if (progress === null) return "No running crawl responds.";
   const waits = Object.entries(progress.waiting).map(([why, hosts]) => `${count(hosts)} ${REASONS[why] ?? why}`);
   const next = progress.next_url ? ` Next is ${progress.next_url}, in ${span(Math.max(progress.next_at - Date.now() / 1000, 0))}.` : "";
   return `The crawl makes ${progress.rate_per_s.toFixed(1)} visits a second, ${count(progress.in_flight)} are under way, ${count(progress.queue)} pages are still to be read. ${waits.length ? `Hosts that wait: ${waits.join(", ")}.` : "No host waits."}${next}${progress.names_trouble ? ` ${progress.names_trouble}.` : ""}${progress.disk_full ? " The disk is full." : ""}`;
