@@ -19,19 +19,19 @@ class Contestant(NamedTuple):
     Attributes
     ----------
     label
-        What the row is called.
+        The row's name.
     policy
         Name in the catalogue.
     options
-        Parameters that differ from what is shipped; "{cycle}" stands for the length of a cycle.
+        Parameters that differ from the defaults; "{cycle}" stands for the length of a cycle.
     conditions
-        What is known, and what makes it hard.
+        The conditions.
     like
-        Name of the printed row it belongs to, "" for none.
+        Name of the corresponding published row, "" for none.
     ours
         Whether we promise what the row says.
     start
-        The price to start with, as times that of the optimum; 0 to start without any.
+        The initial price as a multiple of the optimum's; 0 to start without one.
     """
 
     label: str
@@ -43,7 +43,7 @@ class Contestant(NamedTuple):
     start: float = 0.0
 
     def made(self, budget: float) -> Policy:
-        """Return the policy, for a budget of so many visits a page and day."""
+        """Return the policy, for a budget of that many visits per page per day."""
         cycle_s = f"{round(_DAY_S / budget)}s"
         options = {name: cycle_s if value == "{cycle}" else value for name, value in self.options.items()}
         kind: type[Any] = catalog.pick(schedule.policies, Policy, self.policy)
@@ -61,7 +61,7 @@ class Contestant(NamedTuple):
 
     @property
     def there(self) -> bool:
-        """Whether there is a policy of this name."""
+        """Whether a policy of this name exists."""
         try:
             catalog.pick(schedule.policies, Policy, self.policy)  # type: ignore[type-abstract]
         except ConfigError:

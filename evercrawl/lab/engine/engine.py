@@ -120,14 +120,14 @@ class PushEngine(Engine):
     Parameters
     ----------
     web, picker, tax
-        The web, the order (greedy by |r| by default), and the tax.
+        The graph, the order (greedy by |r| by default), and the tax.
 
     Attributes
     ----------
     value, residual
         x and r of each page, shape (n,): x + r = 1/n + xM along the links known.
     known
-        The links that each page had at its last visit.
+        The links of each page at its last visit.
 
     References
     ----------

@@ -83,9 +83,9 @@ class ChangingWeb:
     Parameters
     ----------
     web
-        How it is at first.
+        The initial graph.
     seed
-        Decides what changes, and how.
+        The random seed of changes.
 
     Examples
     --------
@@ -110,11 +110,11 @@ class ChangingWeb:
 
     @property
     def pages(self) -> int:
-        """How many pages there are: n."""
+        """Number of pages: n."""
         return self._web.pages
 
     def some_change(self, count: float) -> None:
-        """Let that many pages change on the mean, any ones, each in one of the two ways with equal chances."""
+        """Change that many random pages on average, in either way with equal probability."""
         number = int(count) + int(self._random.random() < count % 1)
         if number:
             self.change(self._random.integers(self.pages, size=number), self._random.random(number) < 0.5)
@@ -135,7 +135,7 @@ class ChangingWeb:
             into.make_room(_ROOM)
 
     def now(self) -> Web:
-        """Return the web as it is now."""
+        """Return the present graph."""
         if self._into is None:
             return self._web
         source = np.repeat(np.arange(self.pages, dtype=np.int32), self.out.count)

@@ -18,16 +18,16 @@ _PER_PAGE: Final = 100_000  # page numbers up to which there need not be as many
 class RecordedWeb(ChangingWeb):
     """A graph that follows a log: at `at` page `source` began, or ceased, to link to page `target`.
 
-    All pages are there from the beginning, those that nobody links to yet among them.
+    All pages exist from the beginning, including those without links to them.
 
     Parameters
     ----------
     at, source, target, present
-        The log, in order of time, shape (entries,).
+        The log in time order, shape (entries,).
     begins
-        The part of the log's entries that has happened when the web is first visited.
+        Share of the log's entries applied before the first visit.
     turns
-        Visits a page until the log is over: time is passed in even steps by visits.
+        Visits per page over the length of the log: each visit advances time by the same step.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class RecordedWeb(ChangingWeb):
         Raises
         ------
         ConfigError
-            When it is no such file.
+            The file does not have that form.
         """
         require_parquet()
         from pyarrow import ArrowException
@@ -91,23 +91,23 @@ class RecordedWeb(ChangingWeb):
 
     @property
     def pages(self) -> int:
-        """How many pages there are in the whole log: n."""
+        """Number of pages in the whole log: n."""
         return len(self._links)
 
     @property
     def at(self) -> float:
-        """The instant it is, in the unit of the log."""
+        """The present instant, in the log's unit."""
         return self._now_at
 
     def named_at(self) -> Floats:
-        """Return when the log first names each page, shape (n,); infinity for numbers that it never names."""
+        """Return when the log first names each page, shape (n,); infinity if never."""
         first = np.full(self.pages, np.inf)
         for column in (self._source, self._target):
             np.minimum.at(first, column, self._at)
         return first
 
     def some_change(self, count: float) -> None:
-        """Let as much time pass as so many visits take."""
+        """Advance the time by that of the given number of visits."""
         self._now_at += count * self._each_s
         upto = int(np.searchsorted(self._at, self._now_at * (1 + 1e-12), side="right"))
         touched = self._step(upto)
@@ -115,7 +115,7 @@ class RecordedWeb(ChangingWeb):
             self.out = _with(self.out, touched, self._links)
 
     def now(self) -> Web:
-        """Return the web as it is now."""
+        """Return the present graph."""
         return self._web_now(self.pages)
 
     def _step(self, upto: int) -> list[int]:

@@ -50,11 +50,11 @@ class Engine(ABC):
     Attributes
     ----------
     web
-        The web, which may change between two calls of `run`.
+        The graph, which may change between two calls of `run`.
     picker
         The order.
     visits
-        How many there were.
+        Number of visits so far.
     """
 
     def __init__(self, web: ChangingWeb | Web, picker: Picker | None = None, tax: float = 0.15) -> None:
@@ -67,7 +67,7 @@ class Engine(ABC):
 
     @property
     def pages(self) -> int:
-        """How many pages there are: n."""
+        """Number of pages: n."""
         return self.web.pages
 
     def run(self, visits: int) -> None:

@@ -35,11 +35,11 @@ class ContestRules(NamedTuple):
     Attributes
     ----------
     histories
-        Names or paths; those that ship by default.
+        Names or paths; by default the shipped ones.
     budgets
-        Polls a page and day on the histories.
+        Polls per page per day on the histories.
     made_budgets
-        The same on made-up pages; none to leave these out.
+        The same on simulated pages; empty to skip these.
     pages, cycles
         Made-up pages, and how long they are polled; the second half is measured.
     sample, years
@@ -74,9 +74,9 @@ class ContestPlace(NamedTuple):
     gap_closed
         Which part of the way from `uniform` to `notices` it goes; nan on made-up pages.
     entered
-        Whether it came from outside.
+        Whether it is an external entrant.
     rank
-        Among all in this field at this budget, from 1.
+        Rank in this field at this budget, from 1.
     """
 
     field: str
@@ -104,16 +104,16 @@ def contest(
     Parameters
     ----------
     entrants
-        Policies as package.module:Class, which the caller trusts.
+        Policies as package.module:Class, which the caller must trust.
     others
         Names of those they are compared with; the baseline and the upper bound are added.
     rules, tell
-        The conditions; and who is told, in a sentence, how far it has come.
+        The conditions; and a progress callback that gets a sentence.
 
     Raises
     ------
     ConfigError
-        Where a policy is none, or a history is not there.
+        A policy is invalid, or a history does not exist.
     """
     names = list(dict.fromkeys([BASELINE, *entrants, *others, UPPER]))
     policies = choices(names)

@@ -26,7 +26,7 @@ class LinkLog:
     source, target
         Page numbers. A target may be named before its page exists.
     present
-        Whether from then on there is a link from source to target, or is none any more.
+        Whether the link from source to target exists from then on, or no longer exists.
     """
 
     at: Ints
@@ -74,11 +74,11 @@ class History:
     Attributes
     ----------
     name
-        As people call it.
+        The history's name.
     at
         When the new state was published, or recorded, in whole seconds since the epoch, shape (events,).
     page
-        Which page, from 0.
+        Page number, from 0.
     op
         APPEARED, CHANGED, REMOVED or TECHNICAL.
     size_bytes, words
@@ -90,13 +90,13 @@ class History:
     paths
         Of each page, near its URL's path, or its URL, shape (pages,).
     site
-        Number of each page's site in `sites`.
+        Index of each page's site in `sites`.
     sites
         Names.
     links
-        How pages linked to one another.
+        The log of links between pages.
     seen
-        When they were looked at, where that is known; None where the record has every change.
+        The times of visits, if known; None if the record has every change.
     """
 
     name: str

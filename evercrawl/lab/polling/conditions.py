@@ -18,13 +18,13 @@ class Conditions:
     Attributes
     ----------
     known
-        Whether rates are known; else they are learned, from nothing.
+        Whether rates are known; otherwise they are learned, starting from nothing.
     dated
-        Share of the pages that say truly when they changed last (Last-Modified).
+        Share of pages that send a correct Last-Modified.
     forget, by_host
         As for `PollingBeliefs`.
     recall, precision
-        Part of the changes that are announced; part of the announcements that are right.
+        Share of changes that are announced; share of announcements that are right.
     jumps, swaps, deaths
         Share of the pages that, in a cycle, take another rate, change their importance with another, or go away. Where
         some do, the policy is told how fast as a crawl learns it, or truly where rates are known, and a copy that is
@@ -35,12 +35,12 @@ class Conditions:
     told_deaths
         Whether the policy is told how fast pages go away, and come back.
     cap_per_day
-        Visits that each host allows; None for any number.
+        Visits per day that each host allows; None for unlimited.
     cost, cost_changed
         Of a visit in any case, and in addition where the page changed or is new, shape (n,); the budget is in the same
         unit. None where a visit costs 1.
     frontier
-        Whether the crawl's frontier offers pages; else all are valued each time.
+        Whether the crawl's frontier offers pages; otherwise all are valued each time.
     ticks, steps
         Looks at all pages, a cycle, and choices among the most promising from one look to the next; 0 steps for as many
         as the budget asks for, as what matters most is worth many visits in a hundredth of a long cycle. Through the
@@ -78,19 +78,19 @@ class Polled(NamedTuple):
     value
         Freshness, weighted, as a mean over the measured part: from 0 to 1.
     optimum
-        The best there is for those who know all rates (see `ChangingWorld.best`).
+        The optimum given all rates (see `ChangingWorld.best`).
     ratio
-        Which part of it was reached.
+        The share of the optimum that was reached.
     unused
         Share of the budget that the policy did not want, in the measured part.
     abandoned
-        Pages that the policy gives up: never visited, or due at no time that `due` can name.
+        Pages that the policy abandons: never visited, or without a due time.
     left
-        Share of the pages that were not visited in the measured part, be they due later or never.
+        Share of pages not visited in the measured part, whether due later or never.
     by_cycle
         Value in each cycle, from the first.
     visits
-        Made in all.
+        Total number of visits.
     gone, again
         Share of the visits of the measured part that found a page gone, and of those the visit before had found so.
     """

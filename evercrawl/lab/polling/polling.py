@@ -23,17 +23,17 @@ def poll(
     Parameters
     ----------
     policy
-        As it was made; it learns here.
+        A new instance, which learns here.
     pages
-        All of them known from the start, none visited.
+        The population, known from the start and unvisited.
     budget
-        Visits a page and day on the mean (or, where visits cost, that cost).
+        Visits per page per day on average (or their cost, if visits have costs).
     cycles, measured_from
-        How long, and from when on it counts, in cycles: the time in which every page could be visited once.
+        Duration and start of measurement, in cycles; a cycle is the time in which every page could be visited once.
     seed
-        Decides what visits find.
+        The random seed of what visits find.
     conditions
-        What is known and what makes it hard.
+        The conditions.
 
     Examples
     --------

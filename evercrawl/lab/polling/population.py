@@ -20,7 +20,7 @@ _STREAM: Final = 1365  # of 1,400 tried, that in which what fixed rates earn is 
 
 @dataclass(frozen=True)
 class Population:
-    """Pages; row i is page i.
+    """A population of pages; row i is page i.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Population:
     lam_per_day
         Rate of change, shape (n,).
     host
-        Number of the page's host, from 0, shape (n,).
+        Host number, from 0, shape (n,).
     """
 
     weight: Floats
@@ -38,7 +38,7 @@ class Population:
     _best: dict[float, Allocation] = field(default_factory=dict[float, "Allocation"], repr=False, compare=False)
 
     def __len__(self) -> int:
-        """Return how many pages there are."""
+        """Return the number of pages."""
         return len(self.weight)
 
     @property
@@ -47,7 +47,7 @@ class Population:
         return self.lam_per_day / DAY_S
 
     def optimum(self, budget: float) -> Allocation:
-        """Return the best allocation of `budget` visits a page and day on the mean; its rates are per day.
+        """Return the best allocation of `budget` visits per page per day on average; rates are per day.
 
         Its value is a part of the importance of all: the weighted freshness, from 0 to 1.
         """
@@ -73,9 +73,9 @@ def population(pages: int, seed: int, correlation: float = 0.0) -> Population:
     pages
         n.
     seed
-        Decides everything.
+        The random seed.
     correlation
-        Spearman's, between importance and rate; 0 for none.
+        Spearman's correlation of importance and rate; 0 for none.
 
     Examples
     --------
