@@ -1,1 +1,1 @@
-"""Questions about a crawl: each only reads."""
+"""Queries about a crawl; all of them only read."""

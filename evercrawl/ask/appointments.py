@@ -1,4 +1,4 @@
-"""Announcements of visits, held against the visits that came: how far off they are, and what interval to tell."""
+"""Announcements of visits compared with the actual visits, and prediction intervals calibrated from their errors."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Final, NamedTuple
 import numpy as np
 
 WANTED: Final = 0.8
-"""Part of the visits that are to come within the interval that was told."""
+"""Intended part of the visits that come within the announced interval."""
 LEADS_S: Final = (5.0, 20.0, 60.0, 300.0, 1800.0)
-"""Announcements that are so long before the visit are judged among themselves."""
+"""Lead times by which announcements are grouped."""
 LEAST: Final = 20
-"""Visits that have to be held against announcements before an interval is told."""
-KEPT: Final = 400  # errors for each lead
+"""Least number of visits compared with announcements before an interval is announced."""
+KEPT: Final = 400  # errors kept for each lead time
 OPEN: Final = 2_000  # announcements that wait for their visit
 _STEP: Final = 0.02
 _WIDEST: Final = 0.995
@@ -22,14 +22,14 @@ _NARROWEST: Final = 0.4
 
 
 class AnnouncedVisit(NamedTuple):
-    """What was told of a visit to come.
+    """An announcement of a visit.
 
     Attributes
     ----------
     at, due_at
-        When it was told, and for when.
+        Instant of the announcement, and the announced instant of the visit.
     low_at, high_at
-        The interval that was told with it; nan where none was.
+        The announced interval; nan if there was none.
     """
 
     at: float
@@ -39,15 +39,15 @@ class AnnouncedVisit(NamedTuple):
 
 
 class AppointmentBook:
-    """Announcements and what became of them.
+    """Announcements of visits and their errors.
 
-    Errors of the last announcements tell how wide an interval has to be; how wide it is among them is moved after each
-    visit, so that the part that is told holds also where errors grow or shrink (adaptive conformal inference).
+    The width of an interval is a quantile of the errors of recent announcements. The quantile is adjusted after each
+    visit, so that the intended coverage also holds while errors grow or shrink (adaptive conformal inference).
 
     Attributes
     ----------
     kept, missed
-        Visits that came within the interval that was told of them, and those that did not.
+        Number of visits within their announced interval, and outside it.
 
     Examples
     --------
@@ -70,9 +70,9 @@ class AppointmentBook:
         self.kept = self.missed = 0
 
     def interval(self, now: float, due_at: float) -> tuple[float, float, float]:
-        """Return an announcement made now with its interval, s since the epoch: due, low, high; nan where none is told.
+        """Return due, low and high of an announcement made now, in s since the epoch; nan if there is no interval.
 
-        What is overdue is announced for now.
+        An overdue visit is announced for now.
         """
         due_at = max(due_at, now)
         lead = bisect_right(LEADS_S, due_at - now)
@@ -84,7 +84,7 @@ class AppointmentBook:
         return due_at, max(due_at + float(low), now), max(due_at + float(high), now)
 
     def announce(self, page: int, now: float, due_at: float) -> AnnouncedVisit:
-        """Note what is told of the next visit of a page; what was told of it first is what it is held against."""
+        """Return the announcement of a page's next visit; the first one before a visit is compared with it."""
         told = AnnouncedVisit(now, *self.interval(now, due_at))
         first = self._open.setdefault(page, told)
         if len(self._open) > OPEN:
@@ -92,7 +92,7 @@ class AppointmentBook:
         return told if first is not told else first
 
     def came(self, page: int, at: float) -> None:
-        """Hold a visit against what was told of it; one of which nothing was told is left aside."""
+        """Compare a visit with its announcement; a visit that was not announced is ignored."""
         told = self._open.pop(page, None)
         if told is None or at < told.at:
             return
@@ -105,10 +105,10 @@ class AppointmentBook:
         self._errors[lead].append(at - told.due_at)
 
     def waiting(self, page: int) -> bool:
-        """Whether something was told of a page's next visit."""
+        """Return whether a page's next visit was announced."""
         return page in self._open
 
     def shown(self) -> dict[str, float | int | None]:
-        """Return how many visits were judged, and which part of them came within the interval that was told."""
+        """Return the number of visits compared, and the part of them within the announced interval."""
         judged = self.kept + self.missed
         return {"judged": judged, "kept": self.kept / judged if judged else None, "wanted": WANTED}

@@ -1,4 +1,4 @@
-"""The newest stored content of one page: found by its URL, read from the archive, codings undone."""
+"""The newest stored content of one page: looked up by URL, read from the archive and decoded."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -29,29 +29,29 @@ class StoredPage:
     Attributes
     ----------
     url, final_url
-        What was asked for, and where redirects and copies lead within the crawl.
+        The requested URL, and the URL to which redirects and copies lead within the crawl.
     outcome, status
-        Of the last visit to the page that has the content.
+        Outcome and HTTP status of the last visit to the page that has the content.
     title, mime, language
-        Of the content; "" where not known.
+        Properties of the content; "" if unknown.
     visited_at, stored_at
         Instants of the last visit, and of the one that brought this content; seconds since the epoch.
     visits, changes
-        So far.
+        Number of visits and of changes so far.
     headers
-        Lower-case name -> value, of the answer that brought the content.
+        Headers of the response that brought the content: lower-case name -> value.
     body
-        Transfer and content codings undone.
+        The body after transfer and content decoding.
     notes
-        What the reader should know, a sentence each: redirects followed, a page that is gone since.
+        Notes for the reader, a sentence each: redirects that were followed, or that the page is gone since.
     page
-        The page whose copy this is, where redirects lead; for a copy of another page, not that other one.
+        The page at the end of the redirects; if that is a copy of another page, the copy and not the original.
     fresh
-        Probability that the page is still as it was then; 0 where it is gone, None where nothing is believed of it.
+        Probability that the page has not changed since; 0 if it is gone, None if there is no estimate.
     changed_at
-        When the content last changed, as far as is known; None where nothing is.
+        Instant at which the content last changed, as far as is known; None if unknown.
     optouts
-        What it, or its site, asks of those who train or feed models; see `OptOut`.
+        Opt-outs of the page or its site from model training and input; see `OptOut`.
     """
 
     url: str
@@ -75,7 +75,7 @@ class StoredPage:
 
     @property
     def content_type(self) -> str:
-        """Return the Content-Type as the server gave it."""
+        """Return the Content-Type header."""
         return self.headers.get("content-type", "")
 
 
@@ -87,16 +87,16 @@ def content(partition: Partition, url: str, config: Config, now: float | None = 
     partition
         The crawl.
     url
-        Normalised.
+        Normalised URL of the page.
     config
-        Of the crawl: says whether an unknown URL is in scope.
+        Configuration of the crawl, which decides whether an unknown URL is in scope.
     now
-        The instant of which the probability of being fresh is told, in seconds since the epoch; by default this one.
+        Instant for which `fresh` is computed, in seconds since the epoch; by default the current time.
 
     Raises
     ------
     NotHeldError
-        There is none.
+        No content is stored; the message says why.
     StoreError
         The archive or the journal is damaged.
     """
@@ -133,7 +133,7 @@ def content(partition: Partition, url: str, config: Config, now: float | None = 
 
 
 def _followed(partition: Partition, slot: int) -> tuple[int, list[str]]:
-    """Follow redirects from page to page; return where they end, and a sentence for each."""
+    """Follow redirects from page to page; return the last page, and a sentence for each redirect."""
     state, notes, seen = partition.state, list[str](), {slot}
     while (index := state.record_of(slot)) is not None and len(seen) <= MOST_HOPS:
         row = state.records.rows[index]
@@ -149,11 +149,11 @@ def _followed(partition: Partition, slot: int) -> tuple[int, list[str]]:
 
 
 def _target(partition: Partition, slot: int) -> tuple[int | None, str]:
-    """Return where a page redirects to, None where that is no page of the crawl, and what to say of it."""
+    """Return the page that a page redirects to, None if it is not in the crawl, and a sentence about it."""
     event = next(visits(partition, slot), None)
     how = f"redirects ({event.status if event else 'status unknown'})"
     if event is None:
-        return None, f"{how}, nobody knows where to"
+        return None, f"{how} to an unknown URL"
     slots = decode_slots(event.targets)
     if event.alias != NO_SLOT or len(slots):
         target = event.alias if event.alias != NO_SLOT else int(slots[0])
@@ -177,7 +177,7 @@ def _row(partition: Partition, slot: int) -> Any:
 
 
 def _empty(partition: Partition, slot: int, row: Any) -> str:
-    """Say why a page that was visited has no content."""
+    """Return a sentence that says why a visited page has no content."""
     url, outcome = partition.state.urls.get(slot), Outcome(int(row["outcome"]))
     at = instant(partition.state.instant(int(row["visited"])))
     if outcome == Outcome.GONE:
@@ -189,7 +189,7 @@ def _empty(partition: Partition, slot: int, row: Any) -> str:
 
 
 def _original(partition: Partition, slot: int, event: Visit, row: Any) -> tuple[str, list[str]]:
-    """Return the URL that a page goes by, which for a copy is the original's, and a sentence about that."""
+    """Return the URL that represents a page, which for a copy is the original's, and a sentence about it."""
     state = partition.state
     url = state.urls.get(slot)
     if row["outcome"] != Outcome.DUPLICATE or event.alias == NO_SLOT:
@@ -202,7 +202,7 @@ def _original(partition: Partition, slot: int, event: Visit, row: Any) -> tuple[
 
 
 def _fresh(view: View, slot: int) -> float | None:
-    """Return the probability that the copy held of a page is still the page; 0 where it is gone."""
+    """Return the probability that the copy held of a page is up to date; 0 if the page is gone."""
     index = view.state.record_of(slot)
     if index is not None and view.state.records.rows["outcome"][index] == Outcome.GONE:
         return 0.0
@@ -211,7 +211,7 @@ def _fresh(view: View, slot: int) -> float | None:
 
 
 def _since(partition: Partition, slot: int, row: Any, event: Visit) -> list[str]:
-    """Say what became of the page since its content was stored."""
+    """Return sentences about what happened to the page since its content was stored."""
     url, at = partition.state.urls.get(slot), instant(partition.state.instant(int(row["visited"])))
     stored = f"what follows was stored at {instant(event.at)}."
     if row["outcome"] == Outcome.GONE:
@@ -232,4 +232,4 @@ def _unknown(partition: Partition, url: str, config: Config) -> str:
         scope.add_root(state.hosts[int(number)])
     if not scope.allows(url, 0):
         return f"{url} is out of this crawl's scope ({config.scope}, see crawl.toml), so it is never fetched."
-    return f"{url} was never seen: no page that was read so far links to it."
+    return f"{url} was never seen: no page read so far links to it."

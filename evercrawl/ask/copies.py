@@ -1,12 +1,11 @@
-"""Where on the crawled web a text is, whole or in part: the copy tracker of a press agency.
+"""Copies of a text on the crawled web, whole or in part: the copy tracker of a press agency.
 
-Three ways lead to pages that may have it. The search index finds those in which runs of its words stand word after
-word; runs are taken evenly from the whole text, so that a part of it that was copied is found too. The similarity hash
-finds pages that say nearly what the text says as a whole. And pages that were found to be copies of such a page are
-not in the index, but the records name them. What they have of the text is then told by their own words, as archived:
-by shingles, runs of `SHINGLE` words.
+Candidate pages come from three sources. The search index finds pages that contain runs of the text's words as phrases;
+the runs are taken evenly from the whole text, so that partial copies are found too. The similarity hash finds pages
+that resemble the text as a whole. The records name pages known to be copies of these, which are not in the index. Then
+the archived text of each candidate is compared with the text by shingles, runs of `SHINGLE` words.
 
-The index, the hashes and the records are kept up by the crawl as it goes on.
+The crawl keeps the index, the hashes and the records up to date.
 
 References
 ----------
@@ -33,36 +32,35 @@ from evercrawl.store.journal.events import Visit
 from evercrawl.types import NO_SLOT, Ints
 
 SHINGLE: Final = 5
-"""Words of a shingle: fewer are said by chance, more are missed where single words were changed."""
+"""Words of a shingle: shorter ones match by chance, longer ones miss copies with single words changed."""
 LEAST: Final = 0.1
-"""Of the text's shingles, which part a page has to have to be listed."""
-_RUNS: Final = 24  # of the text's words that are looked for
-_RUN: Final = 7  # words of each
-_EACH: Final = 20  # pages that are looked at for each run
-_MOST: Final = 400  # pages that are read, the likeliest first
-_BITS: Final = 6  # of two similarity hashes that may differ where pages are to be read at all
-_AGREED: Final = 0.5  # a page that has so much of the text leads to its own copies
+"""Least part of the text's shingles that a listed page contains."""
+_RUNS: Final = 24  # of the text's words that are searched for
+_RUN: Final = 7  # words in each run
+_EACH: Final = 20  # candidate pages for each run
+_MOST: Final = 400  # pages read, the likeliest first
+_BITS: Final = 6  # by which the similarity hashes of candidates may differ
+_AGREED: Final = 0.5  # part of the text on a page from which on its known copies are candidates too
 
 
 @dataclass(frozen=True, slots=True)
 class TextCopy:
-    """A page that has a text, or some of it.
+    """A page that contains a text, or part of it.
 
     Attributes
     ----------
     url, title
-        Of the page.
+        URL and title of the page.
     contains
-        Which part of the text's shingles the page has.
+        Containment: part of the text's shingles that the page has.
     resembles
-        Shingles that both have, over those that either has.
+        Resemblance: shingles that both have, over shingles that either has.
     found_at, content_at
-        When the page became known, and when it was read first with the content that it has now; seconds since the
-        epoch.
+        When the page became known, and when its present content was first read; seconds since the epoch.
     importance
-        Its share of all importance there is.
+        Its share of all importance.
     copy_of
-        The page of which the crawl holds it to be a copy; "" for none.
+        The original of which the crawl considers the page a copy; "" if it is none.
     """
 
     url: str
@@ -77,18 +75,18 @@ class TextCopy:
 
 @dataclass(frozen=True, slots=True)
 class CopiesFound:
-    """What was looked for, and what was found.
+    """The result of a search for copies of a text.
 
     Attributes
     ----------
     words, shingles
-        Of the text: how many, and how many different ones.
+        Number of words of the text, and of its distinct shingles.
     read
-        Pages whose archived text was compared.
+        Number of pages whose archived text was compared.
     indexed
-        Whether there was a search index; without one only pages are found that resemble the text as a whole.
+        Whether there was a search index; without one, only pages that resemble the text as a whole are found.
     copies
-        Those that have most of it first.
+        The copies found, sorted by how much of the text they contain, most first.
     """
 
     words: int
@@ -108,22 +106,22 @@ def copies(
     most: int = 50,
     tell: Tell | None = None,
 ) -> CopiesFound:
-    """Return the pages that have a text, or enough of it.
+    """Return the pages that contain a text, or enough of it.
 
     Parameters
     ----------
     view, index
-        The crawl, and its search index; None where there is none.
+        The crawl, and its search index; None if it has none.
     text
-        What is looked for.
+        The text to search for.
     own
-        The page that the text is from, which is not listed; NO_SLOT where it is from elsewhere.
+        Slot of the page that the text is from, which is not listed; NO_SLOT for a text from elsewhere.
     least
-        Which part of its shingles a page has to have.
+        Least part of the text's shingles that a listed page contains.
     most
-        Pages that are listed.
+        Maximum number of pages listed.
     tell
-        Is told how many pages were read, and of how many.
+        Progress callback, called with the number of pages read and their total.
 
     Raises
     ------
@@ -153,7 +151,7 @@ def copies(
 
 
 def page_text(view: View, url: str) -> tuple[int, str] | None:
-    """Return a page of the crawl and the text that it has; None where no content of it is held.
+    """Return the slot and the text of a page of the crawl; None if no content of it is held.
 
     Raises
     ------
@@ -168,7 +166,7 @@ def page_text(view: View, url: str) -> tuple[int, str] | None:
 
 
 def shingles(words: Sequence[str]) -> frozenset[tuple[str, ...]]:
-    """Return the different runs of `SHINGLE` words; of a shorter text, the text.
+    """Return the distinct runs of `SHINGLE` words; for a shorter text, the text itself.
 
     Examples
     --------
@@ -187,7 +185,7 @@ def _order(copy: TextCopy) -> tuple[float, float, float]:
 
 
 def _by_words(index: Index | None, words: Sequence[str]) -> Iterator[int]:
-    """Yield pages in which runs of the words stand, those first in which most runs do."""
+    """Yield pages that contain runs of the words, those with the most runs first."""
     if index is None:
         return
     votes = dict[int, int]()
@@ -201,7 +199,7 @@ def _by_words(index: Index | None, words: Sequence[str]) -> Iterator[int]:
 
 
 def _alike(view: View, wanted: int) -> list[int]:
-    """Return pages whose similarity hash differs in few bits, the nearest first."""
+    """Return pages whose similarity hash differs in few bits, the most similar first."""
     if not wanted:
         return []
     rows: Any = view.state.records.rows[: view.state.records.count]
@@ -213,7 +211,7 @@ def _alike(view: View, wanted: int) -> list[int]:
 
 
 def _copies_of(view: View, slot: int) -> list[int]:
-    """Return pages that stand for the same content as a page, and those that say nearly the same."""
+    """Return the aliases and the near-duplicates of a page."""
     rows: Any = view.state.records.rows[: view.state.records.count]
     index = view.state.record_of(slot)
     if index is None:
@@ -224,7 +222,7 @@ def _copies_of(view: View, slot: int) -> list[int]:
 
 
 def _compared(view: View, slot: int, wanted: frozenset[tuple[str, ...]]) -> TextCopy | None:
-    """Return what a page has of the text; None where its content is not held."""
+    """Return how much of the text a page contains; None if its content is not held."""
     state = view.state
     index = state.record_of(slot)
     if index is None or state.forgotten.has(slot):
@@ -249,7 +247,7 @@ def _compared(view: View, slot: int, wanted: frozenset[tuple[str, ...]]) -> Text
 
 
 def _content(view: View, slot: int) -> Visit | None:
-    """Return the visit that brought what a page has; for an alias without content of its own, that of its original."""
+    """Return the visit that brought a page's content; for an alias without own content, that of its original."""
     index = view.state.record_of(slot)
     if index is None:
         return None
@@ -259,7 +257,7 @@ def _content(view: View, slot: int) -> Visit | None:
 
 
 def _brought(view: View, index: int) -> Visit | None:
-    """Return the visit that brought what a record's page has; None where that is not archived."""
+    """Return the visit that brought the content of a record's page; None if it is not archived."""
     number = int(view.state.records.rows["event"][index])
     event = view.partition.journal.read(number) if number else None
     return event if isinstance(event, Visit) and event.archive is not None else None

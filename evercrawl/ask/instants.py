@@ -1,4 +1,4 @@
-"""Instants as answers give them: ISO 8601 for people and programs, and seconds beside."""
+"""Instants in answers: ISO 8601, and seconds since the epoch beside it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def iso(at: float) -> str:
 
 
 def dated(fields: Mapping[str, object]) -> dict[str, object]:
-    """Return fields with every instant in ISO 8601, and as seconds since 1970 in NAME_s.
+    """Return fields with every instant in ISO 8601, and in seconds since 1970 as NAME_s.
 
     An instant is a number named `at`, `since`, `until` or with a name that ends in `_at`, at any depth.
 
@@ -43,7 +43,7 @@ def dated(fields: Mapping[str, object]) -> dict[str, object]:
 
 
 def is_instant(name: str) -> bool:
-    """Whether a field of that name holds an instant, where it holds a number.
+    """Return whether a number in a field of that name is an instant.
 
     >>> is_instant("visited_at"), is_instant("took_s")
     (True, False)

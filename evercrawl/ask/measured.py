@@ -1,7 +1,7 @@
-"""What random probes, and all other visits, say of the copies: a fold over the journal.
+"""Freshness measured by random probes and by all other visits: a fold over the journal.
 
-Each `Drawn` is judged by the next visit of its page, whoever sent for it. A visit that does not tell (trouble, robots)
-ends the probe without a result, and is counted. Pages that are gone, or lead elsewhere now, count as stale.
+Each `Drawn` event is resolved by the next visit of its page, whatever its cause. A visit without a result (trouble,
+robots) ends the probe as unanswered. Pages that are gone, or redirect elsewhere now, count as stale.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from evercrawl.store.partition import Partition
 from evercrawl.store.records.evidence import PredictedFresh
 
 WINDOW: Final = 1000
-"""Probes of each kind that count: the last ones that were judged."""
+"""Number of resolved probes of each kind that count, the most recent ones."""
 RECENT_BYTES: Final = 32 << 20
-"""Of the journal's end, where only what is recent is asked for: as many events as hold that many probes and more."""
+"""Length of the journal's end that is read for recent figures: it holds at least `WINDOW` probes."""
 BATCH: Final = 1 << 14
-"""Events that are counted at a time."""
+"""Number of events counted at a time."""
 
 
 class MeasuredCopies:
-    """Folds events into what they say of the copies.
+    """A fold of events into measured freshness of the copies.
 
     Parameters
     ----------
     window
-        How many probes of each kind count, the last ones.
+        Number of most recent probes of each kind that count.
 
     Attributes
     ----------
     unanswered
-        Probes that ended without a result: in all, by whether they were drawn by importance.
+        Total number of probes without a result, by whether they were drawn by importance.
     visits, probes
-        How likely copies were said to be fresh, and whether they were: at all visits of pages with a copy, no random
-        sample; and at all probes, by whether they were drawn by importance.
+        Predicted probability of being fresh and actual result: at all visits of pages with a copy, which are not a
+        random sample; and at all probes, by whether they were drawn by importance.
     """
 
     def __init__(self, window: int = WINDOW) -> None:
@@ -51,11 +51,11 @@ class MeasuredCopies:
         self.probes = {False: Calibration(), True: Calibration()}
         self._waiting: defaultdict[int, list[Drawn]] = defaultdict(list)
         self._judged = {each: deque[tuple[float, ...]](maxlen=window) for each in (False, True)}
-        self._told = 0  # visits that judged what was drawn
+        self._told = 0  # visits that resolved a probe
         self._predicted = list[PredictedFresh]()
 
     def take(self, events: Iterable[Event]) -> MeasuredCopies:
-        """Take in events, in their order."""
+        """Fold events, in order."""
         for event in events:
             if isinstance(event, Visit):
                 if event.predicted_fresh:
@@ -73,11 +73,11 @@ class MeasuredCopies:
 
     @property
     def waiting(self) -> int:
-        """How many probes wait for a visit of their page."""
+        """Number of probes that wait for a visit of their page."""
         return sum(len(drawn) for drawn in self._waiting.values())
 
     def measure(self, *, by_importance: bool) -> ProbedMeasure | None:
-        """Return freshness and age as measured, beside what was expected; None before the first probe was judged."""
+        """Return measured and expected freshness and age; None before the first probe is resolved."""
         rows = np.array(self._judged[by_importance], np.float64).reshape(-1, 6)
         fresh, age_s, expected, expected_age_s, stale_age_s, visit = rows.T
         return measure(fresh, age_s, expected, expected_age_s, stale_age_s, visit.astype(np.int64))
@@ -108,14 +108,14 @@ class MeasuredCopies:
 def measured(
     partition: Partition, *, size_bytes: int | None = RECENT_BYTES, tell: Tell | None = None
 ) -> MeasuredCopies:
-    """Return what the end of a crawl's journal says of its copies; all of it where no size is given.
+    """Return the figures from the end of a crawl's journal; with no size, from the whole journal.
 
-    Where all of it is read, `tell` is told how far that is.
+    While the whole journal is read, `tell` is called with the progress.
 
     Raises
     ------
     StoreError
-        All of it is asked for, and it is damaged.
+        The whole journal is read, and it is damaged.
     """
     if size_bytes is None:
         return MeasuredCopies().take(event for _, _, event in events(partition, partition.journal.sequence, tell=tell))

@@ -1,4 +1,4 @@
-"""What takes how much memory: in a running crawl, or the last one, and in this process, which has opened the state."""
+"""Memory use by item: of the running or the last crawl, and of this process, which has opened the state."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,13 +17,13 @@ class MemoryReport:
     Attributes
     ----------
     crawl
-        What the crawl under way wrote of itself last, or the last crawl at its end; None where none ever did.
+        The last report of the running crawl, or that of the last crawl at its end; None if none was ever written.
     running_bytes
-        Resident memory of the crawl's process now, by the system; None where none runs on this machine.
+        Resident memory of the crawl's process now, according to the system; None if none runs on this machine.
     opened
-        Items of the state, as this process has opened it from the directory.
+        Items of the state, as this process opened it from the directory.
     opened_bytes
-        By how much the resident memory of this process grew by that.
+        Growth of this process's resident memory when it opened the state.
     """
 
     crawl: Footprint | None
@@ -33,12 +33,12 @@ class MemoryReport:
 
     @property
     def units(self) -> tuple[UnitFootprint, ...]:
-        """What a URL, a page, a host and a folder take: in the crawl, if that is known, or else in the opened state."""
+        """Memory per URL, page, host and folder: in the crawl, if known, otherwise in the opened state."""
         return units(self.crawl.items if self.crawl is not None else self.opened)
 
 
 def memory(directory: Path) -> MemoryReport:
-    """Return what takes how much memory.
+    """Return the memory report of a crawl.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The site or host that a person named, as the crawl knows it."""
+"""Look-up of a site or host that a user named."""
 
 from evercrawl.errors import ConfigError
 from evercrawl.parse.sites import site
@@ -7,14 +7,14 @@ from evercrawl.store.state import State
 
 
 def known_site(state: State, name: str) -> str:
-    """Return the name of a site or host that the crawl knows, in lower case and without a port.
+    """Return the name of a known site or host, in lower case and without a port.
 
     Parameters
     ----------
     state
-        What the crawl knows.
+        State of the crawl.
     name
-        A registrable domain, a host, or a URL, whose host counts.
+        A registrable domain, a host, or a URL, of which only the host is used.
 
     Raises
     ------

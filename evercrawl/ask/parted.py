@@ -1,4 +1,4 @@
-"""What a crawl in several partitions is asked as a whole, as an interface: who shows it need not know how it runs."""
+"""Interface for queries about a partitioned crawl as a whole, independent of how it runs."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from evercrawl.ask.search.search import Narrow, SearchAnswer
 
 
 class PartStates(NamedTuple):
-    """How all partitions are.
+    """The states of all partitions.
 
     Attributes
     ----------
     running
-        Whether the crawl runs; without it, figures of this run and of processes are zero.
+        Whether the crawl runs; if not, figures of this run and of processes are zero.
     parts
-        Those that are known of.
+        States of the known partitions.
     note
-        How many answered, where not all did; else "".
+        How many partitions answered, if not all did; otherwise "".
     """
 
     running: bool
@@ -28,10 +28,10 @@ class PartStates(NamedTuple):
 
 
 class PartedQuestions(Protocol):
-    """Answers questions about all partitions; each answer comes with how many answered, where not all did."""
+    """Queries to all partitions; each answer comes with a note on how many answered, if not all did."""
 
     def states(self) -> PartStates:
-        """Return how the partitions are."""
+        """Return the states of the partitions."""
         ...
 
     def top(self, most: int) -> tuple[list[TopPage], str]:
@@ -39,5 +39,5 @@ class PartedQuestions(Protocol):
         ...
 
     def search(self, words: str, narrow: Narrow, limit: int) -> tuple[SearchAnswer, str]:
-        """Return what is found, the best first."""
+        """Return the search hits, the best first."""
         ...

@@ -1,4 +1,4 @@
-"""Figures of each partition, in the text format of Prometheus."""
+"""Metrics of each partition, in the Prometheus text format."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FIGURES: Final = (
 
 
 def figures(state: PartState) -> dict[str, int]:
-    """Return the figures of one partition, by name."""
+    """Return the metrics of one partition, by name."""
     return {
         "up": int(state.up), "lives_total": state.lives, "known_urls": state.known, "foreign_urls": state.elsewhere,
         "pages_held": state.fetched, "unread_urls": state.unread, "visits_total": state.visits,
@@ -37,7 +37,7 @@ def figures(state: PartState) -> dict[str, int]:
 
 
 def exposition(parts: Iterable[PartState]) -> str:
-    r"""Return figures of all partitions, in order, in the text format of Prometheus.
+    r"""Return the metrics of all partitions, in order, in the Prometheus text format.
 
     Examples
     --------

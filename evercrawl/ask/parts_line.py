@@ -1,4 +1,4 @@
-"""Questions to a running crawl in several partitions, over a Unix socket of whoever runs it: on other machines too."""
+"""Queries to a running partitioned crawl over its coordinator's Unix socket, also for partitions on other machines."""
 
 from __future__ import annotations
 
@@ -20,43 +20,43 @@ T = TypeVar("T")
 
 PARTS_SOCKET: Final = "partitions.sock"
 ALL: Final = -1
-"""Asked for how all partitions are, which whoever runs them knows."""
+"""Number that asks for the states of all partitions, which the coordinator itself knows."""
 VERB: Final = "verb"
-"""Asked to run a verb of the command line: the parameters are a `VerbAsked`."""
+"""Name of the query that runs a verb of the command line; its parameters are a `VerbAsked`."""
 ASKED_BYTES: Final = (16 << 20) + (1 << 16)
-"""Of a question: URLs to add, say."""
+"""Maximum size of a query, such as one with URLs to add."""
 PATIENCE_S: Final = 600.0
-"""That an asker has with a verb; with questions it has less."""
+"""Time limit of a verb; queries have shorter ones."""
 STATES_S: Final = 5.0
-TOLD_S: Final = 2.0  # more than it has itself, so that it is told who did not answer
+TOLD_S: Final = 2.0  # longer than the coordinator waits, so that its reply names the partitions that did not answer
 ENDED_S: Final = 600.0
-"""A process of a partition that has said nothing for so long is ended, and another one is begun."""
+"""Silence after which the process of a partition is ended and replaced."""
 
 
 class PartState(msgspec.Struct, frozen=True):
-    """How a partition of a running crawl is.
+    """The state of a partition of a running crawl.
 
     Attributes
     ----------
     number, where
-        Which one; the machine that its process is on, as far as is known.
+        Number of the partition; the machine of its process, as far as is known.
     up, lives, waits
-        Whether a process of it is connected; how many this run began; why none can be begun.
+        Whether its process is connected; number of processes that this run started; why none can be started.
     known, elsewhere, fetched, unread
-        URLs that it owns, URLs of others that it knows, pages held, own URLs that were never fetched.
+        URLs that it owns, known URLs of other partitions, pages held, own URLs never fetched.
     visits, bytes_in, in_flight, rate_per_s
-        Of this run; `bytes_in` of its last process.
+        Figures of this run; `bytes_in` is that of its last process.
     letters, under_way
-        Letters that it wrote and applied; those that are not acknowledged.
+        Letters written and applied; letters not acknowledged yet.
     leases, let
-        Addresses that it may request, and that it lets.
+        Addresses that it may request; addresses that it leases out.
     at_rest
-        Whether nothing is left to fetch, and nothing is owed.
+        Whether nothing is left to fetch, and nothing is owed to other partitions.
     pid
-        Of its process, on its machine; 0 where that has not said it.
+        Process id on its machine; 0 if unknown.
     silent_s, opening
-        For how long its process has said nothing; 0 as long as that is nothing unusual. Whether it has yet to say
-        anything, because it opens its directory.
+        How long its process has been silent; 0 while that is not unusual. Whether it is silent because it is still
+        opening its directory.
     """
 
     number: int
@@ -83,14 +83,14 @@ class PartState(msgspec.Struct, frozen=True):
 
 
 class PartsAsked(msgspec.Struct, frozen=True):
-    """What is asked: by which version, of which partition (or `ALL`), what, with its parameters as msgpack.
+    """A query to a partition.
 
     Attributes
     ----------
     version, number, name, parameters
-        As above.
+        Version of evercrawl; number of the partition, or `ALL`; name of the query; its parameters as msgpack.
     patience_s
-        For how long the asker waits.
+        How long the client waits.
     """
 
     version: str
@@ -101,21 +101,21 @@ class PartsAsked(msgspec.Struct, frozen=True):
 
 
 class PartsAnswer(msgspec.Struct, frozen=True):
-    """The answer as msgpack, or why there is none."""
+    """The answer as msgpack, or the reason why there is none."""
 
     data: bytes
     trouble: str = ""
 
 
 class VerbAsked(msgspec.Struct, frozen=True):
-    """The words of a verb, and what it reads from standard input."""
+    """The arguments of a verb, and its standard input."""
 
     words: list[str]
     given: bytes = b""
 
 
 class VerbAnswer(msgspec.Struct, frozen=True):
-    """What a verb printed, and its exit code; its output may be a page as it came."""
+    """The output of a verb, which may be a page's raw bytes, and its exit code."""
 
     code: int
     out: bytes
@@ -123,7 +123,7 @@ class VerbAnswer(msgspec.Struct, frozen=True):
 
 
 def hung(state: PartState) -> str:
-    """Return that the process of a partition hangs, in a sentence that says what to do; "" where it does not.
+    """Return a sentence that says that the process of a partition hangs, and what to do; "" if it does not.
 
     Examples
     --------
@@ -144,12 +144,12 @@ def hung(state: PartState) -> str:
 
 
 def part_states(directory: Path) -> list[PartState] | None:
-    """Return how the partitions of the crawl are that runs in a directory; None where none runs.
+    """Return the states of the partitions of the crawl that runs in a directory; None if none runs.
 
     Raises
     ------
     StoreError
-        Something runs it, and does not answer; the message says what to do.
+        The process that runs the crawl does not answer; the message says what to do.
     """
     try:
         return _asked(directory, PartsAsked(__version__, ALL, "states", b"", STATES_S), list[PartState])
@@ -160,21 +160,21 @@ def part_states(directory: Path) -> list[PartState] | None:
 def ask_part(
     directory: Path, number: int, kind: type[T], name: str, parameters: Any, patience_s: float = PATIENCE_S
 ) -> T:
-    """Return the answer of one partition of a running crawl, wherever it is, as a `kind`.
+    """Return the answer of one partition of a running crawl, on whatever machine, as a `kind`.
 
     Parameters
     ----------
     directory
-        Of the crawl.
+        The crawl directory.
     number, name, parameters
-        Which partition, and what it is asked; see `evercrawl.cluster.answering`.
+        Number of the partition; name and parameters of the query, see `evercrawl.cluster.answering`.
     patience_s
-        After so long it is given up, there too.
+        Time limit, which the partition observes too.
 
     Raises
     ------
     StoreError
-        It does not answer; the message says why.
+        The partition does not answer; the message says why.
     """
     asked = PartsAsked(__version__, number, name, msgspec.msgpack.encode(parameters), patience_s)
     try:
@@ -193,8 +193,8 @@ def _asked(directory: Path, asked: PartsAsked, kind: type[T]) -> T:
             line.settimeout(asked.patience_s + TOLD_S)
             line.connect(path)
             if not welcome(peer_uid(line)):
-                raise StoreError("the process that runs the crawl is of another user")
-            with contextlib.suppress(BrokenPipeError):  # who is refused is told why before he has asked
+                raise StoreError("the process that runs the crawl belongs to another user")
+            with contextlib.suppress(BrokenPipeError):  # a refused client gets the reason before it has sent its query
                 line.sendall(message(asked))
             answer = msgspec.msgpack.decode(received(line), type=PartsAnswer)
             if answer.trouble:
@@ -202,7 +202,7 @@ def _asked(directory: Path, asked: PartsAsked, kind: type[T]) -> T:
             return msgspec.msgpack.decode(answer.data, type=kind)
     except (FileNotFoundError, ConnectionRefusedError) as error:
         raise _StoppedError from error
-    except (TimeoutError, BlockingIOError) as error:  # the latter where many others wait already
+    except (TimeoutError, BlockingIOError) as error:  # the latter if many clients wait already
         raise StoreError(_silent(directory, asked.patience_s + TOLD_S)) from error
     except (OSError, EOFError, msgspec.MsgspecError) as error:
         raise StoreError(
@@ -211,7 +211,7 @@ def _asked(directory: Path, asked: PartsAsked, kind: type[T]) -> T:
 
 
 def _silent(directory: Path, waited_s: float) -> str:
-    """Return that what runs the crawl hangs, and what to do."""
+    """Return a sentence that says that the coordinator hangs, and what to do."""
     pid = (holder(directory) or {}).get("pid")
     named = f" ({pid})" if pid else ""
     then = f"; kill -CONT {pid} continues a stopped one, and kill -9 {pid} loses nothing" if pid else ""

@@ -1,4 +1,4 @@
-"""Questions to a process that has the crawl open already, over a Unix socket in its directory."""
+"""Queries to a process that already has the crawl open, over a Unix socket in its directory."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ T = TypeVar("T")
 
 NAME: Final = "questions.sock"
 LENGTH: Final = struct.Struct("<I")
-"""Comes before each message, which is MessagePack."""
+"""Length prefix of each message, which is MessagePack."""
 QUESTION_BYTES: Final = 1 << 16
 PATIENCE_S: Final = 30.0
-_BEGINS_S: Final = 0.5  # that the crawl may take to say that it has begun a process
+_BEGINS_S: Final = 0.5  # for the crawl to confirm that it has started a process
 
 
 class RemoteQuestion(msgspec.Struct):
-    """What is asked.
+    """A query to the process.
 
     Attributes
     ----------
     version
-        Of evercrawl; another one answers nothing.
+        Version of evercrawl; a process of another version does not answer.
     name, parameters
-        Which question.
+        Name and parameters of the query.
     """
 
     version: str
@@ -41,19 +41,19 @@ class RemoteQuestion(msgspec.Struct):
 
 
 def remote(directory: Path, kind: type[T], name: str, **parameters: Any) -> T | None:
-    """Return the answer of the server that runs in a directory, or of the process beside a large crawl, as a `kind`.
+    """Return the answer of the server that runs in a directory, or of a large crawl's query process, as a `kind`.
 
-    None where none runs, or it does not answer: then the directory is to be opened, which tells what is wrong. A crawl
-    that runs there is asked to begin one, for the questions to come.
+    It is None if none runs or none answers: the caller then opens the directory, which reports any error. A crawl that
+    runs there is asked to start a query process for later queries.
 
     Parameters
     ----------
     directory
-        Of the crawl.
+        The crawl directory.
     kind
-        Of the answer.
+        Type of the answer.
     name, parameters
-        As of `evercrawl.serve.questions`.
+        Name and parameters of the query, as in `evercrawl.serve.questions`.
     """
     asked = RemoteQuestion(__version__, name, parameters)
     try:
@@ -62,7 +62,7 @@ def remote(directory: Path, kind: type[T], name: str, **parameters: Any) -> T | 
             try:
                 line.connect(path)
             except OSError:
-                live_line.ask(directory, {"ask": "questions"}, _BEGINS_S)  # so that those to come are answered
+                live_line.ask(directory, {"ask": "questions"}, _BEGINS_S)  # for later queries
                 return None
             if not welcome(peer_uid(line)):
                 return None
@@ -74,18 +74,18 @@ def remote(directory: Path, kind: type[T], name: str, **parameters: Any) -> T | 
 
 
 def message(of: object) -> bytes:
-    """Return a message as it is sent."""
+    """Return an object as a message with its length prefix."""
     data = msgspec.msgpack.encode(of, enc_hook=plainly)
     return LENGTH.pack(len(data)) + data
 
 
 def received(line: socket.socket) -> bytes:
-    """Return the next message that comes over a line.
+    """Return the next message from a socket.
 
     Raises
     ------
     EOFError, OSError
-        None comes.
+        The connection ended or failed.
     """
     return _exactly(line, LENGTH.unpack(_exactly(line, LENGTH.size))[0])
 
@@ -101,7 +101,7 @@ def _exactly(line: socket.socket, size: int) -> bytes:
 
 
 def plainly(value: Any) -> Any:
-    """Return what numpy made as Python's own."""
+    """Return a numpy value as a plain Python value."""
     if hasattr(value, "item"):
         return value.item()
     raise NotImplementedError(f"no message of {type(value)}")

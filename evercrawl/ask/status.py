@@ -1,4 +1,4 @@
-"""Where a crawl is: counts, what it holds, who is at it, and what its next start would mend."""
+"""Status of a crawl: counts, freshness, the process that runs it, and repairs due at its next start."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,78 +40,77 @@ from evercrawl.types import Outcome
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """A crawl directory at one instant.
+    """The status of a crawl directory at one instant.
 
     Attributes
     ----------
     at, made_at
-        Now, and when the crawl was started; seconds since the epoch.
+        The current time, and when the crawl was started; seconds since the epoch.
     directory
-        Where it is.
+        The crawl directory.
     holder
-        Process that crawls: pid, host, since (seconds since the epoch), purpose; empty if it did not say, None if none
-        does.
+        The crawling process: pid, host, since (seconds since the epoch), purpose; empty if it did not record them,
+        None if no crawl runs.
     known, fetched, never_fetched
         URLs ever seen; pages whose content is held; URLs without any visit.
     fresh, fresh_by_importance
-        Probability that a copy held is the page as it is now: mean over the copies, and mean weighted by importance;
-        None where none is held.
+        Probability that a copy is up to date: mean over the copies, and mean weighted by importance; None if no copy
+        is held.
     age_s, age_by_importance_s
-        Expected age of the copies, 0 as long as they are fresh: the same means.
+        Expected age of the copies, which is 0 while they are fresh: the same means.
     importance_clock, importance_factor, importance_error
-        What the crawl can say of the error of importance: see `model.error_bound.ErrorBound`.
+        Terms of the bound on the error of importance: see `model.error_bound.ErrorBound`.
     targets
-        How far the targets of crawl.toml are met, in their order.
+        The freshness targets of crawl.toml, in order, and how far each is met.
     measured, measured_by_importance
-        What random probes of late say of freshness and age, of copies drawn alike, and by importance; None before the
-        first was judged.
+        Freshness and age measured by recent random probes, of copies drawn uniformly and by importance; None before
+        the first probe is resolved.
     probes_waiting, probes_unanswered
-        Pages that were drawn and are still to be visited; and those of late whose visit did not tell.
+        Pages drawn for a probe and not visited yet; recent probes whose visit gave no result.
     visits, changes
-        Ever made; visits that brought new content to a known page.
+        Visits ever made; visits that brought new content of a known page.
     classes
-        Class of the last visit -> pages.
+        Class of the last visit -> number of pages.
     near_duplicates, soft_404
-        Pages among those fetched that say nearly what another said before them; pages counted as gone although their
-        host said that all was well.
+        Fetched pages that nearly duplicate an earlier one; pages counted as gone although the server reported success.
     refused_links
-        Setting -> links refused in all runs because its budget was spent, as the last snapshot has it.
+        Setting -> links refused in all runs because its budget was exhausted, as of the last snapshot.
     cut_links
-        Links that were left out of pages with too many, counted anew with each content that was read.
+        Links left out of pages with too many, counted again for each content read.
     optouts
-        Request of those who train or feed models -> contents read that ask for it; see `OptOut`.
+        Opt-out from model training or input -> number of contents read that declare it; see `OptOut`.
     received_bytes
-        Of bodies, as on the wire.
+        Total size of bodies, as on the wire.
     requisites
-        What pages need to be shown: how much is known, archived, owed and failed; None where nobody fetches it.
+        Counts of page requisites that are known, archived, owed and failed; None if they are not fetched.
     hosts
-        Host names met.
+        Number of host names seen.
     away
-        Host -> instant until which it is left alone, where that is still to come.
+        Host -> instant until which it is not requested, if that is in the future.
     silent
-        Host -> instant until which it is left alone since it said nothing while too many were waited for, where that is
-        still to come; as the last snapshot has it, of some hundred hosts.
+        Host -> instant until which it is not requested because it was silent while too many servers were waited for, if
+        that is in the future; as of the last snapshot, for some hundred hosts.
     robots_unreachable
-        Origin -> why its robots.txt could not be fetched when it was last asked for, so that its pages wait.
+        Origin -> why the last request for its robots.txt failed, so that its pages wait.
     proxies
-        How the proxies do, as the crawl said when that changed last; nothing before one has failed.
+        State of the proxies, as last reported by the crawl; empty before one has failed.
     set_aside
-        URL -> what went wrong, for those that are not requested because evercrawl's own code failed on them twice.
+        URL -> error, for URLs that are not requested because evercrawl's own code failed on them twice.
     skipped_events
-        Number of an event of the journal -> what went wrong, for those that are left out because evercrawl's own code
-        failed on them when the journal was read back.
+        Number of a journal event -> error, for events that are skipped because evercrawl's own code failed on them
+        when the journal was replayed.
     archive_segments, archive_bytes, journal_bytes
-        On the disk.
+        Number of archive segments, and sizes on disk.
     snapshot_at
-        Instant of the last snapshot; None where there is none.
+        Instant of the last snapshot; None if there is none.
     versions
-        Of evercrawl and of the formats on the disk.
+        Versions of evercrawl and of the on-disk formats.
     policy, policy_options
-        Which page next: what the run under way follows, or the last one did.
+        Policy of the current or the last run, and its options.
     follows
-        The same in words, with what crawl.toml says where that is something else.
+        The same in words, with what crawl.toml says if it differs.
     repairs
-        What the next start would mend, a sentence each; nothing is known of that while a crawl runs.
+        Repairs that the next start would make, a sentence each; empty while a crawl runs.
     """
 
     at: float
@@ -162,19 +161,19 @@ class Status:
 
     @property
     def running(self) -> bool:
-        """Whether a crawl runs in the directory."""
+        """Return whether a crawl runs in the directory."""
         return self.holder is not None
 
 
 def status(directory: Path) -> Status:
-    """Return where the crawl in `directory` is.
+    """Return the status of the crawl in `directory`.
 
     Raises
     ------
     ConfigError
-        There is none.
+        There is no crawl in the directory.
     StoreError
-        It is damaged.
+        The crawl is damaged.
     """
     at = SystemClock().now()
     crawl = opened(directory)
@@ -185,16 +184,16 @@ def status(directory: Path) -> Status:
 
 
 def calibration(directory: Path, tell: Tell | None = None) -> MeasuredCopies:
-    """Return what the whole journal of the crawl in `directory` says of how well P(fresh) was told.
+    """Return the calibration of P(fresh), from the whole journal of the crawl in `directory`.
 
-    Now and then `tell` is told how much of it was read.
+    `tell` is called now and then with the progress of reading.
 
     Raises
     ------
     ConfigError
-        There is none.
+        There is no crawl in the directory.
     StoreError
-        It is damaged.
+        The crawl is damaged.
     """
     crawl = opened(directory)
     try:
@@ -204,17 +203,17 @@ def calibration(directory: Path, tell: Tell | None = None) -> MeasuredCopies:
 
 
 def state_of(crawl: Partition, view: View, at: float, probed: MeasuredCopies | None = None) -> Status:
-    """Return where an open crawl is, by what a view of it believes; for who keeps both open.
+    """Return the status of an open crawl from a view of it, for callers that keep both open.
 
     Parameters
     ----------
     probed
-        What probes found of late; the end of the journal is read for it where it is not given.
+        Results of recent probes; by default they are read from the end of the journal.
 
     Raises
     ------
     StoreError
-        It is damaged.
+        The crawl is damaged.
     """
     state, disk, who = crawl.state, crawl.disk, holder(crawl.directory)
     classes = {outcome.label: state.outcomes[outcome] for outcome in Outcome if state.outcomes[outcome]}
@@ -283,14 +282,14 @@ def _requisites(directory: Path) -> RequisiteCounts | None:
 
 
 class Expected(NamedTuple):
-    """Mean probability that copies are fresh, and their mean expected age; None where there is no copy."""
+    """Mean probability that copies are fresh, and their mean expected age; None if there is no copy."""
 
     fresh: float | None
     age_s: float | None
 
 
 def expectations(view: View) -> tuple[Expected, Expected]:
-    """Return what is expected of the copies held: the means over all of them, and those weighted by importance."""
+    """Return the expected freshness and age of the copies: means over all copies, and means weighted by importance."""
     sums, weighted = np.zeros(3), np.zeros(3)
     for slots in view.pieces():
         pages = view.columns(slots)

@@ -1,4 +1,4 @@
-"""How far the targets of freshness are met, and which rate would meet them."""
+"""Freshness targets: how far they are met, and the crawl rate that would meet them."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TargetFreshness:
-    """A target, and how far it is met.
+    """A freshness target, and how far it is met.
 
     Attributes
     ----------
     pattern, wanted, within_s
-        The section of crawl.toml: of which URLs, which share of the copies, and the tolerance in seconds.
+        The section of crawl.toml: pattern of the URLs, wanted share of fresh copies, and tolerance in seconds.
     copies
-        How many are held that match.
+        Number of matching copies held.
     fresh
-        The share that is expected to be fresh now, within the tolerance; None without copies.
+        Share of the copies expected to be fresh now, within the tolerance; None without copies.
     fresh_then
-        The share in the long run, as far as hosts, `refresh_after_s` and the budget leave room; None before the crawl
-        knows what a visit is worth, or where its policy has no price.
+        Share in the long run, as far as hosts, `refresh_after_s` and the budget allow; None before the crawl has
+        learned the price of a visit, or if its policy has no price.
     visits_per_s
-        Visits a second to these copies that it takes; None likewise.
+        Visits per second to these copies that this takes; None likewise.
     met
-        Whether they are as fresh as wanted now; without copies they are.
+        Whether the target is met now; true without copies.
     feasible
         Whether there is room for as many visits; None likewise.
     """
@@ -56,17 +56,17 @@ class TargetFreshness:
 
 @dataclass(frozen=True, slots=True)
 class TargetRate:
-    """The rate that meets all targets.
+    """The crawl rate that meets all targets.
 
     Attributes
     ----------
     targets
-        Each with what it takes, whatever the budget.
+        The targets, each with the visits that it takes, whatever the budget.
     visits_per_s, budget_per_s
-        Visits, and units of the budget, a second of all pages that were visited: at these the targets are met, and
-        other pages stay as fresh as the price of now keeps them.
+        Visits per second to all visited pages, and their cost in units of the budget per second, at which the targets
+        are met and other pages stay as fresh as the present price keeps them.
     limit_per_s
-        The ceiling that crawl.toml sets, in units of the budget; None where there is none.
+        The rate limit of crawl.toml, in units of the budget; None if there is none.
     unit
         What the budget counts: "fetches" or "bytes".
     """
@@ -79,34 +79,34 @@ class TargetRate:
 
 
 def met(view: View) -> tuple[TargetFreshness, ...]:
-    """Return how far each target is met within the budget of the settings, in the order of crawl.toml."""
+    """Return how far each target is met within the configured budget, in the order of crawl.toml."""
     limit = _limit(view)
     return _asked(view, limit if limit else math.inf)
 
 
 def rate(view: View) -> TargetRate:
-    """Return which rate would meet all targets.
+    """Return the rate that would meet all targets.
 
     Raises
     ------
     ConfigError
-        There are no targets, the policy has no price, or it is not known yet.
+        There are no targets, the policy has no price, or the price is not known yet.
     """
     if not view.config.targets:
         raise ConfigError('crawl.toml has no targets; add a section such as [target."/news/"] with fresh = 0.95')
     if not isinstance(view.policy, Priced):
         raise ConfigError(
-            f"the policy {view.config.policy} goes by no price, so it does not aim at targets; use the policy price"
+            f"the policy {view.config.policy} has no price, so it cannot aim at targets; use the policy price"
         )
     if not view.price > 0:
-        raise ConfigError("the crawl does not know yet what a visit is worth; crawl on, and ask again")
+        raise ConfigError("the crawl has not learned the price of a visit yet; crawl further, and ask again")
     from evercrawl.ask.plan.curve import BudgetCurve
     from evercrawl.ask.plan.outlook import held_pages
 
     found = _asked(view, math.inf)
     held = held_pages(view).sampled()
     if not (held.copies & (held.pages.importance > 0)).any():
-        raise ConfigError("no copies are stored yet, so there is nothing to plan; crawl on, and ask again")
+        raise ConfigError("no copies are stored yet, so there is nothing to plan; crawl further, and ask again")
     plain = policy_of(view.config.policy, view.config.policy_options)
     assert isinstance(plain, Priced), "it is of the same kind"
     point = BudgetCurve(held, 0.0, plain).at(view.price)
@@ -147,7 +147,7 @@ def _asked(view: View, per_s: float) -> tuple[TargetFreshness, ...]:
 
 
 def _rest_s(view: View, hosts: Ints) -> Floats:
-    """Return how long hosts rest between two visits, by the settings."""
+    """Return the configured delay of hosts between two visits, in seconds."""
     config, sites = view.config, Sites(view.config.sites)
     numbers: list[int] = hosts.tolist()
     own = [sites.of(view.state.hosts[number]) if sites else None for number in numbers]

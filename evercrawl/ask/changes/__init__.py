@@ -1,1 +1,1 @@
-"""What changed: pages that appeared, changed or vanished, their versions, and who is told."""
+"""Changes of pages: listings, versions, feeds and webhooks."""

@@ -13,7 +13,7 @@ from evercrawl.ask.changes.question import ChangeQuestion
 from evercrawl.ask.changes.texts import WordDiff
 
 ENTRIES: Final = 1_000
-"""A feed has no more."""
+"""Maximum number of entries of a feed."""
 _NAMESPACE: Final = "http://www.w3.org/2005/Atom"
 _TITLE_CHARS: Final = 300
 _NO_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -23,21 +23,21 @@ _TAGS: Final = {"went": "del", "came": "ins"}
 def atom(
     changes: Sequence[tuple[PageChange, WordDiff | None]], crawl: str, question: ChangeQuestion, now: float
 ) -> bytes:
-    """Return a feed of changes, in their order.
+    """Return a feed of changes, in the given order.
 
-    The identifier of an entry depends on the crawl and the sequence of the change alone, that of the feed on the crawl,
-    site and pattern: readers show no entry twice.
+    The identifier of an entry depends only on the crawl and the sequence number of the change, that of the feed on the
+    crawl, site and pattern, so feed readers show no entry twice.
 
     Parameters
     ----------
     changes
-        With the words that changed, where these are to be shown.
+        The changes, each with the words that changed, or None to omit them.
     crawl
         Id of the crawl.
     question
-        What was asked: site and pattern stand in the title.
+        The query: its site and pattern are part of the title.
     now
-        When the feed was made, for one without entries; seconds since the epoch.
+        Instant of an empty feed, in seconds since the epoch.
     """
     ElementTree.register_namespace("", _NAMESPACE)
     feed = ElementTree.Element(_name("feed"))
@@ -67,7 +67,7 @@ def _entry(feed: ElementTree.Element, change: PageChange, diff: WordDiff | None,
 
 
 def _html(diff: WordDiff) -> str:
-    """Return a word diff as HTML; what pages say is escaped."""
+    """Return a word diff as HTML, with the pages' text escaped."""
     parts = list[str]()
     for what, words in diff.pieces:
         tag, text = _TAGS.get(what), escape(words) if what != "skip" else "&#8230;"
@@ -82,7 +82,7 @@ def _text(parent: ElementTree.Element, name: str, text: str) -> ElementTree.Elem
 
 
 def _clean(text: str) -> str:
-    """Return a text without what XML cannot hold."""
+    """Return a text with characters that XML does not allow replaced."""
     return _NO_XML.sub("\ufffd", text)
 
 

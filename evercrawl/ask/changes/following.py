@@ -1,4 +1,4 @@
-"""A crawl that is followed: what its journal has since is taken in, turn by turn."""
+"""Follow a crawl: its new journal events are folded turn by turn."""
 
 import time
 from collections.abc import Callable
@@ -19,28 +19,28 @@ from evercrawl.store.journal.segment import segments
 from evercrawl.store.partition import Partition
 
 VIEW_S: Final = 60.0
-"""How old the importance of pages may be that is told."""
+"""Greatest age of the importance reported with changes."""
 EVENTS: Final = 500_000
-"""After so many the crawl is opened anew: what a reader takes in on top of the snapshot stays in memory."""
-_STUCK: Final = 5  # turns without an event though the journal is longer: it was cut, and has grown again
+"""Number of events after which the crawl is reopened, because events folded after the snapshot stay in memory."""
+_STUCK: Final = 5  # turns without an event although the journal is longer: it was cut and has grown again
 
 
 class FollowedCrawl:
-    """Follows a crawl, which may be running, be stopped and start again.
+    """A follower of a crawl, which may run, stop and start again meanwhile.
 
     Parameters
     ----------
     directory
-        The crawl's.
+        The crawl directory.
     clock
         Seconds since the epoch.
     tell
-        Told of the progress while the journal is read for the first time.
+        Progress callback while the journal is read for the first time.
 
     Attributes
     ----------
     crawl, derived
-        As they stand after the last turn.
+        The crawl and its derived files, as of the last turn.
     """
 
     crawl: Partition
@@ -54,11 +54,11 @@ class FollowedCrawl:
 
     @property
     def sequence(self) -> int:
-        """Return the number of events that are known."""
+        """Return the number of events folded so far."""
         return self.derived.events
 
     def turn(self) -> None:
-        """Take in what the journal has since the last turn.
+        """Fold the events that the journal has gained since the last turn.
 
         Raises
         ------
@@ -85,7 +85,7 @@ class FollowedCrawl:
             self._look()
 
     def part(self, question: ChangeQuestion, most: int = 100) -> StreamPart:
-        """Return the next changes after `question.after`; where the journal was cut, after what is left of it."""
+        """Return the next changes after `question.after`; if the journal was cut, after its present end."""
         after = min(question.after, self.sequence)
         try:
             return part_after(self.view, self.derived.runs, replace(question, after=after), self.sequence, most)
@@ -95,13 +95,13 @@ class FollowedCrawl:
             return part_after(self.view, self.derived.runs, replace(question, after=after), self.sequence, most)
 
     def close(self) -> None:
-        """Let go of the directory."""
+        """Close the directory."""
         self.derived.close()
         self.crawl.close()
 
     def _reopen(self) -> None:
         crawl, derived = self.crawl, self.derived
-        self._open(None)  # where that fails, as while something is being forgotten, the next turn tries again
+        self._open(None)  # if that fails, as while a URL is being forgotten, the next turn tries again
         derived.close()
         crawl.close()
 

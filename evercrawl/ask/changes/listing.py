@@ -1,4 +1,4 @@
-"""Which pages changed: one entry for each, the most important first; or what single visits found."""
+"""Lists of changes: one entry per changed page, the most important first; or one entry per visit."""
 
 import math
 import time
@@ -25,15 +25,15 @@ from evercrawl.types import Floats, Ints
 
 _TOLD_EVERY: Final = 16
 LEAST_EXTENT: Final = 0.02
-"""What the smallest change counts beside one of the whole page."""
+"""Least extent by which a change counts in the ranking, where a change of the whole page counts 1."""
 JUDGED_S: Final = 0.25
-"""Time in which changes that were never judged are compared with those before, unless all are asked for."""
+"""Time limit for comparing changes not yet classified as noise with earlier ones, unless all are requested."""
 _AHEAD: Final = 4096
 _URLS: Final = 4096
 
 
 class FoundChanges(NamedTuple):
-    """Changes of pages, shape (n,) each: visits that found the last and the first of each, and how many there were."""
+    """Changes by page, shape (n,) each: visits that found its last and its first change, and the number of changes."""
 
     last: Ints
     first: Ints
@@ -42,7 +42,7 @@ class FoundChanges(NamedTuple):
 
 
 class ToldChanges(NamedTuple):
-    """What is told of changes, shape (n,) each: kind, versions after and before (NONE for none), extent."""
+    """Details of changes, shape (n,) each: kind, versions after and before (NONE for none), extent."""
 
     kind: NDArray[np.uint8]
     version: Ints
@@ -58,25 +58,25 @@ def changes(
     tell: Tell | None = None,
     behind: tuple[float, int] | None = None,
 ) -> ChangeList:
-    """Return what changed, one entry for each page, by importance times extent.
+    """Return the changes, one entry per page, in descending order of importance times extent.
 
     Parameters
     ----------
     view, runs
-        The crawl, and what is derived from its journal.
+        The crawl, and the runs derived from its journal.
     question
-        What is asked.
+        The query.
     upto
-        Sequence of the last event that `runs` know.
+        Sequence number of the last event in `runs`.
     tell
-        Told of how many are found; judging a page that changed often takes some milliseconds.
+        Progress callback; comparing a page that changed often takes some milliseconds.
     behind
-        `rank_of` a change: the list begins behind it.
+        `rank_of` a change: the list begins after it.
 
     Raises
     ------
     ConfigError
-        The pattern is no regular expression, or the crawl does not know the site.
+        The pattern is not a regular expression, or the crawl does not know the site.
     """
     expression = question.expression
     if question.site:
@@ -111,17 +111,17 @@ def changes(
 
 
 def rank_of(change: PageChange) -> tuple[float, int]:
-    """Return by what a change has its place in a list: the more it counts, and the later it came, the earlier."""
+    """Return the sort key of a change: changes that count more, and of equal ones the later ones, come first."""
     return change.importance * max(change.extent, LEAST_EXTENT), change.sequence
 
 
 class _Judge:
-    """Tells which changes are noise: of those that were judged before many at once, of others as time allows.
+    """A classifier of changes as noise: known results are read in bulk, others are computed as time allows.
 
     Attributes
     ----------
     unjudged
-        How many were taken for content because the time was over.
+        Number of changes that count as content because the time limit was reached.
     """
 
     def __init__(
@@ -131,11 +131,11 @@ class _Judge:
         self._runs, self._found, self._told = runs, found, told
         self._known = np.full(len(told.kind), UNKNOWN, np.uint8)
         self._looked = np.zeros(len(told.kind), np.bool_)
-        self._last = math.isinf(question.until)  # so that no later version of a page is known
+        self._last = math.isinf(question.until)  # then no later version of a page is known
         self._until = math.inf if question.limit is None else time.perf_counter() + JUDGED_S
 
     def is_noise(self, place: int, ahead: Ints) -> bool:
-        """Whether a change is noise; `ahead` are this one and those that may be asked for next."""
+        """Return whether a change is noise; `ahead` are this one and those that may be queried next."""
         told = self._told
         if told.kind[place] != ChangeKind.CHANGED or NONE in (told.version[place], told.before[place]):
             return False
@@ -150,7 +150,7 @@ class _Judge:
         return self.noises.is_noise(slot, version, before)
 
     def _look(self, ahead: Ints) -> None:
-        """See what is known of several changes."""
+        """Look up the known results of several changes."""
         told = self._told
         both = (told.kind[ahead] == ChangeKind.CHANGED) & (told.version[ahead] != NONE) & (told.before[ahead] != NONE)
         places = ahead[both]
@@ -160,7 +160,7 @@ class _Judge:
 
 
 def told_one_by_one(view: ImportanceView, runs: Runs, visits: Ints, noises: Noises) -> Iterator[PageChange]:
-    """Yield what visits found, each by itself, in the order in which they are given."""
+    """Yield the change that each visit found, in the given order."""
     found = FoundChanges(visits, visits, np.ones(len(visits), np.int64), runs.take("slot", visits).astype(np.int64))
     told = _told(runs, found)
     for place in range(len(visits)):
@@ -172,7 +172,7 @@ def told_one_by_one(view: ImportanceView, runs: Runs, visits: Ints, noises: Nois
 
 
 def _grouped(runs: Runs, visits: Ints) -> FoundChanges:
-    """Return one entry for each page."""
+    """Return one entry per page."""
     slots = runs.take("slot", visits).astype(np.int64)
     order = np.argsort(slots, kind="stable")
     begins = np.flatnonzero(np.diff(slots[order], prepend=-1))
@@ -181,7 +181,7 @@ def _grouped(runs: Runs, visits: Ints) -> FoundChanges:
 
 
 def _told(runs: Runs, found: FoundChanges) -> ToldChanges:
-    """Return what is told of changes: of several of a page, what they come to."""
+    """Return the details of changes; several changes of a page are combined."""
     kind, first = runs.take("kind", found.last), runs.take("kind", found.first)
     here = np.isin(kind, (ChangeKind.FIRST, ChangeKind.CHANGED, ChangeKind.RETURNED))
     kind = np.where(here & (first == ChangeKind.FIRST), np.uint8(ChangeKind.FIRST), kind).astype(np.uint8)
@@ -213,7 +213,7 @@ def _matching(view: ImportanceView, slots: Ints, expression: UrlPattern) -> Ints
 def _change(
     view: ImportanceView, runs: Runs, found: FoundChanges, told: ToldChanges, place: int, noises: Noises, *, noise: bool
 ) -> PageChange:
-    """Return one change as it is told."""
+    """Return the `PageChange` of one entry."""
     visit, slot = int(found.last[place]), int(found.slot[place])
     version, before = (None if which[place] == NONE else int(which[place]) for which in (told.version, told.before))
     kind = ChangeKind(int(told.kind[place]))

@@ -1,7 +1,7 @@
-"""Which pages are new to a site that had been read, and which only to the crawl.
+"""Pages that are new on their site, as opposed to new to the crawl only.
 
-The first reading of a page is news where its URL became known by a page of its own site that had been read before and
-now had this link, or by a sitemap or feed later than `LISTED_S` after the first URLs that these named of its host.
+A page is new on its site if its URL became known from a page of the same site that had been read before without this
+link, or from a sitemap or feed more than `LISTED_S` after the first URLs that these listed for its host.
 """
 
 from typing import Any, Final
@@ -14,11 +14,11 @@ from evercrawl.model.stored.derived.runs import Runs
 from evercrawl.types import NO_SLOT, Flags
 
 LISTED_S: Final = 3600.0
-"""How long the first reading of a host's sitemaps and feeds may take."""
+"""Time allowed for the first reading of a host's sitemaps and feeds."""
 
 
 class NewPages:
-    """Tells which pages are news, by slot."""
+    """A classifier of pages, by slot, as new on their site."""
 
     def __init__(self, view: ImportanceView, runs: Runs) -> None:
         found = runs.gathered(("news_first", "news_count", "news_host", "news_source", "news_at"))
@@ -28,7 +28,7 @@ class NewPages:
         self._count = found["news_count"][news][order].astype(np.int64)
 
     def news(self, slots: NDArray[np.uint32]) -> Flags:
-        """Return which pages are new to a site that had been read, shape (n,)."""
+        """Return which pages are new on their site, shape (n,)."""
         if not len(self._first):
             return np.zeros(len(slots), np.bool_)
         place = np.searchsorted(self._first, slots.astype(np.int64), "right") - 1
@@ -37,7 +37,7 @@ class NewPages:
 
     @staticmethod
     def _linked(view: ImportanceView, found: dict[str, NDArray[Any]]) -> Flags:
-        """Return which URLs were named by a page of their site."""
+        """Return which URLs became known from a page of their site."""
         linked: Flags = found["news_source"] != NO_SLOT
         site_of = np.array(view.state.site_of[: len(view.state.hosts)])
         hosts, sources = found["news_host"][linked], found["news_source"][linked]
@@ -49,7 +49,7 @@ class NewPages:
 
     @staticmethod
     def _listed(found: dict[str, NDArray[Any]]) -> Flags:
-        """Return which URLs were listed long after the first ones of their host."""
+        """Return which URLs were listed more than `LISTED_S` after the first ones of their host."""
         listed: Flags = found["news_source"] == NO_SLOT
         hosts, at = found["news_host"][listed], found["news_at"][listed]
         _, where = np.unique(hosts, return_inverse=True)

@@ -1,8 +1,8 @@
-"""Which changes were found to be noise, kept among the derived files: each change is compared once.
+"""A cache, among the derived files, of which changes are noise: each change is classified only once.
 
-A change is known by its page, the instant of its version and the digests of both contents, so that a journal that was
-cut or written anew takes nothing from what is known. What was found holds as long as no later change of the page is
-known than was then, for changes after it are compared with it too.
+The key of a change consists of its page, the instant of its version and the digests of both contents, so results stay
+valid when the journal is cut or rewritten. A result holds as long as the page has no later changes than it had then,
+because a change is also compared with later ones.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 FILE: Final = "noise.bin"
 _ROW: Final = np.dtype([("key", "<u8"), ("later", "u1"), ("noise", "u1"), ("check", "<u2")])
 _EVERY: Final = 256
-"""So many are found before they are written."""
+"""Number of new results after which they are written."""
 UNKNOWN: Final = 2
-"""Stands for what was not found yet, where 0 is content and 1 noise."""
+"""No result yet; 0 is content and 1 is noise."""
 
 
 class NoiseBook:
-    """What was found of changes, in a file that several processes may add to; without one, in memory.
+    """Results of classification, in a file to which several processes may append; in memory if there is no file.
 
     Parameters
     ----------
     directory
-        Of the crawl.
+        The crawl directory.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -46,7 +46,7 @@ class NoiseBook:
         self._keys, self._noise = self._read()
 
     def known(self, key: int, later: int) -> bool | None:
-        """Return whether a change is noise; None where that was not found with so many later changes."""
+        """Return whether a change is noise; None if there is no result for this number of later changes."""
         found = self._new.get((key, later))
         if found is not None:
             return found
@@ -54,7 +54,7 @@ class NoiseBook:
         return None if noise == UNKNOWN else noise == 1
 
     def known_many(self, keys: NDArray[np.uint64], later: int) -> NDArray[np.uint8]:
-        """Return of each change whether it is noise: 0, 1 or `UNKNOWN`; shape (n,). What is new is not among it."""
+        """Return for each change whether it is noise: 0, 1 or `UNKNOWN`; shape (n,). Unsaved results are not used."""
         wanted = _mixed(keys, np.uint64(later))
         found = np.full(len(keys), UNKNOWN, np.uint8)
         if len(self._keys):
@@ -64,14 +64,14 @@ class NoiseBook:
         return found
 
     def put(self, key: int, later: int, noise: bool) -> None:
-        """Take note of what was found."""
+        """Record a result."""
         self._new[key, later] = noise
         self._unsaved.append((key, later, noise))
         if len(self._unsaved) >= _EVERY:
             self.save()
 
     def save(self) -> None:
-        """Write what is new. Where that is not possible, it is found again another time."""
+        """Write new results; if that fails, they are computed again another time."""
         if not self._unsaved or not self._path.parent.is_dir():
             return
         rows = np.zeros(len(self._unsaved), _ROW)
@@ -81,12 +81,12 @@ class NoiseBook:
         with contextlib.suppress(OSError):
             fd = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
             try:
-                os.write(fd, rows.tobytes())  # in one piece: others may write, too
+                os.write(fd, rows.tobytes())  # in one write: other processes may append too
             finally:
                 os.close(fd)
 
     def _read(self) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
-        """Return what the file has, by ascending keys; a row that a crash left in pieces ends what counts."""
+        """Return the results in the file, by ascending keys; rows after one torn by a crash are ignored."""
         try:
             data = self._path.read_bytes()
         except OSError:
@@ -99,7 +99,7 @@ class NoiseBook:
 
 
 def change_keys(runs: Runs, slots: Ints, versions: Ints, before: Ints) -> NDArray[np.uint64]:
-    """Return what changes are known by, shape (n,)."""
+    """Return the keys of changes, shape (n,)."""
     columns = (
         slots.astype(np.uint64), runs.take("at", versions).astype(np.float64).view(np.uint64),
         runs.take("digest", versions).astype(np.uint64), runs.take("digest", before).astype(np.uint64),

@@ -1,4 +1,4 @@
-"""Which changes of a page are noise, by the words of its versions."""
+"""Classification of a page's changes as noise, from the words of its versions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,23 +15,23 @@ from evercrawl.model.stored.derived.runs import Runs
 from evercrawl.store.partition import Partition
 
 LATEST: Final = 8
-"""Changes of a page by which is told how many are noise."""
+"""Number of a page's latest changes from which its share of noise is computed."""
 BEFORE: Final = 5
 AFTER: Final = 2
-"""Changes before and after one that it is compared with."""
+"""Number of changes before and after a change that it is compared with."""
 _EXAMPLES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class NoiseHabit:
-    """How many of the latest changes of a page are noise.
+    """The noise among the latest changes of a page.
 
     Attributes
     ----------
     changes, noise
-        How many were judged, and how many of them are noise.
+        Number of changes classified, and of those that are noise.
     examples
-        What the last of those did: the words before it, those that went, and those that came.
+        Examples from the last noise: the words before it, the words removed, and the words added.
     """
 
     changes: int
@@ -40,14 +40,14 @@ class NoiseHabit:
 
 
 class Noises:
-    """Judges changes; versions are read from the archive, at most eight for a change.
+    """A classifier of changes; versions are read from the archive, at most eight per change.
 
     Attributes
     ----------
     texts
         The words of versions.
     book
-        What was found before.
+        Cached results.
     """
 
     def __init__(self, partition: Partition, runs: Runs) -> None:
@@ -55,7 +55,7 @@ class Noises:
         self.book = NoiseBook(partition.directory)
 
     def is_noise(self, slot: int, version: int, before: int) -> bool:
-        """Whether a change from one version to another is noise; what is found is kept for the next time."""
+        """Return whether a change from one version to another is noise; the result is cached."""
         steps = self._steps(slot, version, before)
         if len(steps) < ENOUGH:
             return False
@@ -69,7 +69,7 @@ class Noises:
         return known
 
     def judged(self, slot: int, version: int, before: int) -> Noise | None:
-        """Return what of a change is noise; None where that cannot be told, as few versions or no texts are there."""
+        """Return the noise in a change; None if there are too few versions, or no texts, to tell."""
         steps = self._steps(slot, version, before)
         return self._judged(steps, version, before) if len(steps) >= ENOUGH else None
 
@@ -84,7 +84,7 @@ class Noises:
         return noise(change, earlier, later)
 
     def habit(self, slot: int) -> NoiseHabit | None:
-        """Return how many of the latest changes of a page are noise; None where too few can be judged."""
+        """Return how many of the latest changes of a page are noise; None if too few can be classified."""
         steps = list(pairwise(version_visits(self._runs, slot)[-LATEST - 1 :]))
         found = [judged for before, version in steps if (judged := self.judged(slot, version, before)) is not None]
         if len(found) <= ENOUGH:
@@ -95,7 +95,7 @@ class Noises:
         return NoiseHabit(len(found), sum(judged.noise for judged in found), examples)
 
     def _steps(self, slot: int, version: int, before: int) -> list[tuple[int, int]]:
-        """Return other changes, by the versions before and after each."""
+        """Return the other changes to compare with, as pairs of the versions before and after."""
         visits = version_visits(self._runs, slot)
         if version not in visits:
             return []

@@ -1,4 +1,4 @@
-"""A change of a page, as it is told."""
+"""A change of a page, and a list of changes."""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -12,29 +12,29 @@ KINDS: Final = {
     ChangeKind.RETURNED: "returned",
     ChangeKind.MOVED: "moved",
 }
-"""What people call them."""
+"""Name of each kind in answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageChange:
-    """What became of a page.
+    """A change of a page.
 
     Attributes
     ----------
     sequence
-        Events of the crawl up to this change, itself included: `after` this, the next one comes.
+        Sequence number of the event that found the change; pass it as `after` to get the next changes.
     url, title
-        The page; its title then, "" where it has none.
+        The page, and its title at that time, "" if it had none.
     kind
         "appeared", "changed", "vanished", "returned" or "moved"; see `KINDS`.
     at
-        When the visit began that found it; of several changes the last.
+        Start of the visit that found the change; for several changes, the last one.
     before_at
-        When the content before was read first; None for a page that appeared.
+        When the previous content was first read; None for a page that appeared.
     extent
-        Which part of the page is other than before, 0 to 1, by the similarity hash; 1 for one that came or went.
+        Changed part of the page, 0 to 1, by the similarity hash; 1 for a page that appeared or vanished.
     times
-        How many changes of the page it stands for.
+        Number of changes of the page that the entry combines.
     importance
         The page's share of all importance.
     status
@@ -42,9 +42,9 @@ class PageChange:
     noise
         Whether only times, counters, tokens or rotating advertisements changed.
     version, before
-        Numbers of the visits that brought the content after and before; None where there is none.
+        Numbers of the visits that brought the content after and before the change; None if there is none.
     slot
-        Number of the page.
+        Slot of the page.
     """
 
     sequence: int
@@ -65,20 +65,20 @@ class PageChange:
 
 @dataclass(frozen=True, slots=True)
 class ChangeList:
-    """What changed, the most important first.
+    """A list of changes, the most important first.
 
     Attributes
     ----------
     changes
-        As many as were asked for.
+        The changes, up to the requested limit.
     pages
-        How many pages changed in each way, noise included, by kind.
+        Kind -> number of pages, noise included.
     noise
-        How many changes were left out as noise on the way to the last of `changes`.
+        Number of changes left out as noise before the last of `changes`.
     upto
-        Sequence of the last event that was looked at.
+        Sequence number of the last event examined.
     unjudged
-        How many of `changes` may be noise: there was no time to compare them with the changes before.
+        Number of `changes` that may be noise, because there was no time to compare them with earlier changes.
     """
 
     changes: tuple[PageChange, ...]
@@ -89,5 +89,5 @@ class ChangeList:
 
     @property
     def total(self) -> int:
-        """Return how many pages changed."""
+        """Return the number of pages that changed."""
         return sum(self.pages.values())

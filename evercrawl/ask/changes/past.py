@@ -1,4 +1,4 @@
-"""A page as it was at an instant, and all its versions: found by its URL."""
+"""The content of a page at an instant, and all its versions, looked up by URL."""
 
 from dataclasses import replace
 
@@ -22,16 +22,16 @@ def slot_of(partition: Partition, url: str) -> int:
     Raises
     ------
     NotHeldError
-        The crawl does not know it.
+        The crawl does not know the URL.
     """
     slot = partition.state.find_one(url)
     if slot == NO_SLOT:
-        raise NotHeldError(f"{url} was never seen: no page that was read so far links to it.")
+        raise NotHeldError(f"{url} was never seen: no page read so far links to it.")
     return slot
 
 
 def page_history(partition: Partition, derived: Derived, url: str) -> PageHistory:
-    """Return what was seen of a page, the newest version first.
+    """Return the history of a page, the newest version first.
 
     Raises
     ------
@@ -54,14 +54,14 @@ def _with_held(version: PageVersion, held: bool) -> PageVersion:
 
 
 def content_at(partition: Partition, derived: Derived, url: str, at: float) -> StoredPage:
-    """Return the content that was held of a page at an instant, in seconds since the epoch.
+    """Return the content that the crawl held of a page at an instant, in seconds since the epoch.
 
-    Redirects are not followed: where they led may have had other content then.
+    Redirects are not followed, because their targets may have had other content then.
 
     Raises
     ------
     NotHeldError
-        There was none.
+        No content of the page was held then.
     StoreError
         The archive or the journal is damaged.
     """
@@ -86,7 +86,7 @@ def content_at(partition: Partition, derived: Derived, url: str, at: float) -> S
 
 
 def _notes(url: str, seen: PageHistory, version: PageVersion) -> list[str]:
-    """Say from when to when the content was seen, and what had become of the page by then."""
+    """Return sentences that say when the content was seen, and the state of the page at the instant."""
     last = f", and seen last at {instant(version.seen_at)}" if version.seen_at > version.at else ""
     notes = [f"this content of {url} was first seen at {instant(version.at)}{last}."]
     if seen.away_at is not None:

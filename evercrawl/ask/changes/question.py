@@ -1,4 +1,4 @@
-"""What is asked about changes, and the instants that people write."""
+"""Queries for changes, and parsing of the instants in them."""
 
 import math
 import re
@@ -16,22 +16,22 @@ PATTERN_CHARS: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ChangeQuestion:
-    """Which changes are asked for.
+    """A query for changes.
 
     Attributes
     ----------
     since, until
-        Seconds since the epoch; visits that began in [since, until) count.
+        Seconds since the epoch; only visits that began in [since, until) count.
     after
-        Sequence of the last event that is known already; later ones count.
+        Sequence number of the last event known already; only later events count.
     site
         A registrable domain or a host; "" for all.
     pattern
-        Regular expression that is looked for in URLs; "" for all.
+        Regular expression to search for in URLs; "" for all.
     limit
-        The most important ones that are wanted; None for all.
+        Maximum number of changes, the most important ones; None for all.
     all
-        Whether changes of times, counters and tokens alone are wanted too.
+        Whether to include changes in which only times, counters or tokens changed.
     """
 
     since: float = -math.inf
@@ -49,7 +49,8 @@ class ChangeQuestion:
         Raises
         ------
         ConfigError
-            It is no regular expression, or may take time without bound: who reads the server's answers may send it.
+            It is not a regular expression, or may take unbounded time, which matters because clients of the server
+            send patterns.
         """
         if not self.pattern:
             return None
@@ -63,8 +64,8 @@ class ChangeQuestion:
             ) from error
         if not pattern.linear:
             raise ConfigError(
-                f"{self.pattern!r} uses look-around, back references or the like, which take time without bound; "
-                "write it without them, or filter what is printed"
+                f"{self.pattern!r} uses look-around, back references or the like, which may take unbounded time; "
+                "write it without them, or filter the output"
             )
         return pattern
 
@@ -75,15 +76,15 @@ def moment(text: str, now: float, what: str) -> float:
     Parameters
     ----------
     text
-        A duration before `now`; `now`, `today`, `yesterday` or a date (in UTC, from midnight on); an ISO 8601 instant,
-        in UTC where it names no offset.
+        A duration before `now`; `now`, `today`, `yesterday` or a date (midnight UTC); an ISO 8601 instant, in UTC if it
+        has no offset.
     what
-        The flag, for messages.
+        Name of the flag, for error messages.
 
     Raises
     ------
     ConfigError
-        It is none of these.
+        The text is none of these.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Changes one by one, in the order of the journal: some after a sequence that is known, or the latest."""
+"""Single changes in journal order: those after a sequence number, or the latest ones."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,11 +16,11 @@ from evercrawl.model.stored.derived.runs import Runs
 from evercrawl.types import Ints
 
 VISITS: Final = 1 << 14
-"""Visits that are looked at for one part."""
+"""Number of visits examined for one part."""
 
 
 class StreamPart(NamedTuple):
-    """Some changes in order, and the sequence up to which all changes are among them or came before."""
+    """Consecutive changes, and the sequence number up to which the stream is now complete."""
 
     changes: tuple[PageChange, ...]
     upto: int
@@ -32,18 +32,18 @@ def part_after(view: ImportanceView, runs: Runs, question: ChangeQuestion, known
     Parameters
     ----------
     view, runs
-        The crawl, and what is derived from its journal.
+        The crawl, and the runs derived from its journal.
     question
-        What is asked; `limit` is not heeded.
+        The query; its `limit` is ignored.
     known
-        Sequence of the last event that `runs` know.
+        Sequence number of the last event in `runs`.
     most
-        At most so many changes are returned; there may be further ones after the part.
+        Maximum number of changes returned; there may be more after the part.
 
     Raises
     ------
     ConfigError
-        The pattern is no regular expression.
+        The pattern is not a regular expression.
     """
     first = runs.after(question.after)
     end = min(first + VISITS, runs.visits)
@@ -57,7 +57,7 @@ def part_after(view: ImportanceView, runs: Runs, question: ChangeQuestion, known
 
 
 def latest(view: ImportanceView, runs: Runs, question: ChangeQuestion, known: int) -> list[PageChange]:
-    """Return the last changes, the newest first, as many as `question.limit` says."""
+    """Return the latest changes, the newest first, up to `question.limit`."""
     chosen, end = list[PageChange](), runs.visits
     first = runs.after(question.after)
     while end > first and (question.limit is None or len(chosen) < question.limit):

@@ -1,4 +1,4 @@
-"""The words of versions of a page, read from the archive, and how one became another."""
+"""Words of a page's versions, read from the archive, and word diffs between them."""
 
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -16,27 +16,27 @@ from evercrawl.store.journal.events import Visit
 from evercrawl.store.partition import Partition
 
 MOST_BYTES: Final = 4 << 20
-"""Of a longer body the rest is not compared."""
+"""Length of a body up to which it is compared."""
 AROUND: Final = 6
-"""Words that are shown before and behind what changed."""
+"""Number of words of context shown before and after a change."""
 SHOWN_WORDS: Final = 300
 _WORD_CHARS: Final = 80
-_KEPT: Final = 9  # as many as are compared to judge a change
+_KEPT: Final = 9  # as many as are compared to classify a change
 _TEXTS: Final = ("json", "xml", "javascript")
 
 
 @dataclass(frozen=True, slots=True)
 class WordDiff:
-    """How the words of a page changed.
+    """A word diff between two versions of a page.
 
     Attributes
     ----------
     pieces
-        What to do and the words, in order: "same", "went", "came", or "skip" for what is left out between.
+        Kind and words of each piece, in order: "same", "went" (removed), "came" (added), or "skip" for omitted words.
     went, came
-        How many words went and came.
+        Number of words removed and added.
     cut
-        Whether there is more than is shown.
+        Whether the diff is longer than what is shown.
     """
 
     pieces: tuple[tuple[str, str], ...]
@@ -46,14 +46,14 @@ class WordDiff:
 
 
 class VersionTexts:
-    """Words of versions by the numbers of the visits that brought them; the last few stay in memory."""
+    """Words of versions, by the numbers of the visits that brought them; the last few are cached."""
 
     def __init__(self, partition: Partition, runs: Runs) -> None:
         self._partition, self._runs = partition, runs
         self._kept: OrderedDict[int, list[str] | None] = OrderedDict()
 
     def words(self, visit: int) -> list[str] | None:
-        """Return title and visible text, word by word; None where there is no text, or it cannot be read."""
+        """Return the words of title and visible text; None if there is no text, or it cannot be read."""
         if visit not in self._kept:
             self._kept[visit] = self._read(visit)
             if len(self._kept) > _KEPT:
@@ -66,7 +66,7 @@ class VersionTexts:
         return cast("Visit", self._partition.journal.read(pointer))
 
     def diff(self, before: int, after: int, most_words: int = SHOWN_WORDS) -> WordDiff | None:
-        """Return how one version became another; None where one of them has no text."""
+        """Return the word diff between two versions; None if one of them has no text."""
         old, new = self.words(before), self.words(after)
         return None if old is None or new is None else word_diff(old, new, most_words)
 
@@ -76,11 +76,11 @@ class VersionTexts:
             return None
         try:
             exchange = exchange_of(event, answer_of(self._partition, event), MOST_BYTES)
-        except StoreError:  # it may have been removed since
+        except StoreError:  # it may have been deleted meanwhile
             return None
         content_type, body = exchange.headers.get("content-type", ""), exchange.body
         if is_html(event.mime, body):
-            from evercrawl.parse import html  # here, for most questions read no text
+            from evercrawl.parse import html  # here, because most queries read no text
 
             text = html.read(body, exchange.request.url, content_type).text
         elif event.mime.startswith("text/") or event.mime.endswith(_TEXTS):
@@ -91,14 +91,14 @@ class VersionTexts:
 
 
 def diff_of(texts: VersionTexts, change: PageChange, most_words: int = SHOWN_WORDS) -> WordDiff | None:
-    """Return how the words of a page changed; None where one side has no text."""
+    """Return the word diff of a change; None if one side has no text."""
     if change.version is None or change.before is None:
         return None
     return texts.diff(change.before, change.version, most_words)
 
 
 def word_diff(old: list[str], new: list[str], most_words: int = SHOWN_WORDS) -> WordDiff:
-    """Return how one text became another, with some words around each change.
+    """Return the word diff between two texts, with some words of context around each change.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def word_diff(old: list[str], new: list[str], most_words: int = SHOWN_WORDS) -> 
 
 
 def _between(pieces: list[tuple[str, str]], words: list[str], start: int, end: int) -> None:
-    """Add the words between two changes, or the ends of them."""
+    """Add the words between two changes, abbreviated in the middle if there are many."""
     if end - start <= 2 * AROUND and pieces:
         pieces.append(("same", _shown(words[start:end])))
         return

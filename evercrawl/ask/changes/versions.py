@@ -1,4 +1,4 @@
-"""The versions of a page: what it said, from when to when."""
+"""Versions of a page: its contents, and when each was seen."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,28 +14,28 @@ from evercrawl.types import Outcome
 
 @dataclass(frozen=True, slots=True)
 class PageVersion:
-    """One content of a page.
+    """One version of a page's content.
 
     Attributes
     ----------
     at, seen_at
-        When the first and the last visit began that saw it, in seconds since the epoch.
+        Start of the first and of the last visit that saw it, in seconds since the epoch.
     visits
-        How many saw it in a row, later failures left aside.
+        Number of consecutive visits that saw it, not counting later failures.
     digest
         64-bit digest of the bytes.
     size_bytes
-        Of the body.
+        Size of the body.
     extent
-        Which part is other than in the version before, 0 to 1, by the similarity hash; None for the first.
+        Part that differs from the previous version, 0 to 1, by the similarity hash; None for the first.
     changed
-        Whether words or title are others than before; else only the markup is.
+        Whether the words or the title differ from the previous version; otherwise only the markup does.
     status, outcome
-        Of the visit that brought it.
+        HTTP status and outcome of the visit that brought it.
     visit
         Number of that visit.
     held
-        Whether the archive still has it.
+        Whether it is still in the archive.
     """
 
     at: float
@@ -53,16 +53,16 @@ class PageVersion:
 
 @dataclass(frozen=True, slots=True)
 class PageHistory:
-    """What was seen of a page.
+    """The history of a page.
 
     Attributes
     ----------
     versions
-        The newest first.
+        Its versions, the newest first.
     visits
-        How many visits there were.
+        Number of visits.
     away_at, away_status
-        Since when the page is gone or redirects, and its status; None and 0 where it is there.
+        Since when the page is gone or redirects, and its status; None and 0 if it is there.
     """
 
     versions: tuple[PageVersion, ...]
@@ -72,7 +72,7 @@ class PageHistory:
 
 
 def history(runs: Runs, slot: int, until: float = np.inf) -> PageHistory:
-    """Return what was seen of a page by visits that began until an instant, in seconds since the epoch."""
+    """Return the history of a page from visits that began until an instant, in seconds since the epoch."""
     visits = runs.of_page(slot)
     columns = {name: runs.take(name, visits) for name in _COLUMNS}
     upto = columns["at"] <= until
@@ -117,7 +117,7 @@ _COLUMNS = ("at", "outcome", "flags", "digest", "simhash", "words", "size", "sta
 
 
 def _away(columns: dict[str, NDArray[Any]]) -> tuple[float | None, int]:
-    """Return since when a page is not there, and its status."""
+    """Return since when a page is gone or redirects, and its status."""
     state = columns["state"]
     if not len(state) or state[-1] not in (Outcome.GONE, Outcome.REDIRECT):
         return None, 0

@@ -1,4 +1,4 @@
-"""Which visits found changes that are asked for."""
+"""Visits that found the changes a query asks for."""
 
 from typing import Any, Final
 
@@ -18,14 +18,14 @@ _PIECE: Final = 1 << 20
 
 
 def wanted_visits(view: ImportanceView, runs: Runs, question: ChangeQuestion, upto: int | None = None) -> Ints:
-    """Return the numbers of the visits that found changes which are asked for, in order.
+    """Return the numbers of the visits that found the changes a query asks for, in order.
 
     Parameters
     ----------
     view, runs
-        The crawl, and what is derived from its journal.
+        The crawl, and the runs derived from its journal.
     question
-        What is asked; the pattern is not heeded.
+        The query; its pattern is ignored.
     upto
         Only visits with smaller numbers count.
     """
@@ -51,12 +51,12 @@ def wanted_visits(view: ImportanceView, runs: Runs, question: ChangeQuestion, up
 
 
 def _spans(minute: NDArray[np.uint32], question: ChangeQuestion) -> bool:
-    """Whether visits that began in these minutes may be among those that are asked for."""
+    """Return whether visits that began in these minutes may match the query."""
     return len(minute) > 0 and (int(minute[-1]) + 1) * 60.0 > question.since and int(minute[0]) * 60.0 < question.until
 
 
 def _own_content(runs: Runs, visits: Ints, kind: NDArray[np.uint8]) -> Flags:
-    """Return which changes are a page's own: a copy's are its original's, and parts of a page tell of no change."""
+    """Return which changes are a page's own: a copy's belong to its original, and truncated content shows no change."""
     outcome = runs.take("outcome", visits)
     own = ~((kind == ChangeKind.FIRST) & (outcome == Outcome.DUPLICATE))
     changed = np.flatnonzero(kind == ChangeKind.CHANGED)

@@ -1,4 +1,4 @@
-"""Changes delivered to somebody's server: signed, in order, at least once.
+"""Webhooks: changes delivered to a server, signed, in order and at least once.
 
 A delivery is a POST of JSON: {"crawl", "delivery", "upto", "changes": [...]}. `Evercrawl-Signature` is `t=T,v1=H`: T
 is the instant in seconds since 1970 and H the HMAC-SHA256, in hex, of T, a full stop and the body, by the secret. Any
@@ -24,24 +24,24 @@ from evercrawl.fetch.webhook import Posted
 from evercrawl.store.cursors import Cursors
 
 MOST: Final = 100
-"""Changes in a delivery."""
+"""Maximum number of changes in a delivery."""
 FIRST_WAIT_S: Final = 1.0
 LONGEST_WAIT_S: Final = 3_600.0
 NOTED_S: Final = 10.0
-"""How long it may take until it is noted that nothing came that had to be delivered."""
+"""Interval at which the cursor is saved while there is nothing to deliver."""
 _JITTER: Final = 0.1
 
 
 class Post(Protocol):
-    """Whatever carries a delivery; `fetch.webhook.post` does it by HTTP."""
+    """A transport of deliveries; `fetch.webhook.post` uses HTTP."""
 
     def __call__(self, url: str, body: bytes, fields: Mapping[str, str], /) -> Posted:
-        """Post a body and return what came of it."""
+        """Post a body and return the result."""
         ...
 
 
 class Sending:
-    """One delivery on its way, in a thread of its own: a server that hangs holds up nothing else."""
+    """One delivery in progress, in a thread of its own, so that a server that hangs delays nothing else."""
 
     def __init__(self, post: Post, url: str, body: bytes, fields: Mapping[str, str]) -> None:
         self._answer: Posted | None = None
@@ -49,14 +49,14 @@ class Sending:
         self._thread.start()
 
     def answer(self, wait_s: float) -> Posted | None:
-        """Return what came of it; None as long as nothing did, after so long."""
+        """Wait up to `wait_s` seconds for the result, and return it; None if there is none yet."""
         self._thread.join(wait_s)
         return self._answer
 
     def _send(self, post: Post, url: str, body: bytes, fields: Mapping[str, str]) -> None:
         try:
             self._answer = post(url, body, fields)
-        except Exception as error:  # whatever it was: the delivery is made again
+        except Exception as error:  # whatever the error: the delivery is repeated
             self._answer = Posted(0, f"it could not be sent: {error!r}")
 
 
@@ -71,25 +71,25 @@ def signature(secret: str, at: int, body: bytes) -> str:
 
 
 class Webhook:
-    """Delivers changes to one URL.
+    """Deliveries of changes to one URL.
 
     Parameters
     ----------
     url, secret
-        Where to; what signs a delivery, "" for nothing.
+        Target of the deliveries; secret that signs them, "" for unsigned ones.
     question
-        Which changes.
+        The query that selects the changes.
     cursors
-        How far it has come.
+        Stored cursors of webhooks.
     post, clock, describe
-        What carries deliveries, tells the time, and makes an object of a change.
+        Transport of deliveries; clock, in seconds since the epoch; function that turns a change into a JSON object.
 
     Attributes
     ----------
     failed
-        How often in a row the delivery under way was not accepted.
+        Number of consecutive failures of the current delivery.
     error
-        Why the last one was not; "" if it was.
+        Why the last attempt failed; "" if it was accepted.
     """
 
     def __init__(
@@ -114,36 +114,36 @@ class Webhook:
 
     @property
     def sequence(self) -> int:
-        """Return the sequence up to which all changes were delivered."""
+        """Return the sequence number up to which all changes were delivered."""
         return self._sequence
 
     @property
     def waits(self) -> bool:
-        """Whether a delivery is under way, or is to be made again."""
+        """Return whether a delivery is in progress or to be repeated."""
         return self._sending is not None or self.failed > 0
 
     def turn(self, crawl: str, part: Callable[[ChangeQuestion, int], StreamPart], wait_s: float = 0.1) -> bool:
-        """Deliver some changes if it is time to; return whether there may be more to deliver at once.
+        """Deliver some changes if a delivery is due; return whether there may be more to deliver at once.
 
         Parameters
         ----------
         crawl
             Id of the crawl.
         part
-            Returns changes after a question's `after`, at most so many.
+            Function that returns the changes after a query's `after`, up to a maximum number.
         wait_s
-            How long to wait for an answer before others have their turn.
+            How long to wait for a response before other webhooks have their turn.
 
         Raises
         ------
         StoreError
-            It cannot be noted what was delivered.
+            The cursor cannot be saved.
         """
         now = self._clock()
         if self._sending is None:
             if now < self._next_at:
                 return False
-            if not self.failed:  # else the same once more
+            if not self.failed:  # else repeat the same delivery
                 self._part = part(replace(self._question, after=self._sequence), MOST)
             if not self._part.changes:
                 return self._pass(now)
@@ -155,7 +155,7 @@ class Webhook:
         return False
 
     def _pass(self, now: float) -> bool:
-        """Go on over events that brought no change."""
+        """Advance past events that brought no change."""
         moved, self._sequence = self._part.upto > self._sequence, self._part.upto
         if moved and now - self._noted_at > NOTED_S:
             self._note(now)
@@ -193,5 +193,5 @@ class Webhook:
 
 
 def _delivery(crawl: str, changes: Sequence[PageChange]) -> str:
-    """Return what names a delivery: the same if it is sent again."""
+    """Return the id of a delivery, which stays the same when it is repeated."""
     return f"{crawl}-{changes[0].sequence}-{changes[-1].sequence}"

@@ -1,1 +1,1 @@
-"""What a crawl knows, as tables in files."""
+"""Export of a crawl's data as tables and as WACZ files."""

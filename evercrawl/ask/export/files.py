@@ -1,4 +1,4 @@
-"""Tables into files: Parquet in row groups, or JSON lines; a file appears when it is whole."""
+"""Writing of tables to files: Parquet row groups or JSON lines; a file gets its name once it is complete."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _ENDS: Final = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 
 
 
 class Out(Protocol):
-    """Where lines go."""
+    """A target of lines."""
 
     def writelines(self, lines: Iterable[str], /) -> None:
-        """Write them."""
+        """Write the lines."""
         ...
 
 
 class Sink(Protocol):
-    """Where the pieces of a table go."""
+    """A target of the pieces of a table."""
 
     def add(self, piece: Columns) -> None:
         """Write one piece."""
@@ -37,7 +37,7 @@ class Sink(Protocol):
 
 
 def json_text(row: object, default: Callable[[object], object] | None = None) -> str:
-    r"""Return a row as one line of JSON, for whatever takes what for the end of a line; characters stand as they are.
+    r"""Return a row as one line of JSON, not ASCII-escaped except for characters that some readers take for line ends.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def json_text(row: object, default: Callable[[object], object] | None = None) ->
 
 
 class JsonRows:
-    """One JSON object a row; instants as ISO 8601 in UTC."""
+    """A sink of JSON lines: one object per row, instants as ISO 8601 in UTC."""
 
     def __init__(self, out: Out, columns: dict[str, str]) -> None:
         self._out = out
@@ -63,11 +63,11 @@ class JsonRows:
 
 
 class Parquet:
-    """One row group a piece; instants as timestamps to the microsecond, in UTC."""
+    """A sink of Parquet: one row group per piece, instants as timestamps with microseconds, in UTC."""
 
     def __init__(self, path: Path, columns: dict[str, str]) -> None:
         require_parquet()
-        import pyarrow.parquet as pq  # late: it takes a tenth of a second to load
+        import pyarrow.parquet as pq  # here, because it takes a tenth of a second to load
 
         self._columns = columns
         self._writer = pq.ParquetWriter(path, arrow_schema(columns), compression="zstd")
@@ -77,12 +77,12 @@ class Parquet:
         self._writer.write_table(arrow_table(piece, self._columns))
 
     def close(self) -> None:
-        """Write the end of the file."""
+        """Write the footer and close the file."""
         self._writer.close()
 
 
 def arrow_schema(columns: dict[str, str]) -> pa.Schema:
-    """Return the Arrow schema of a table; instants are timestamps to the microsecond, in UTC."""
+    """Return the Arrow schema of a table; instants are timestamps with microseconds, in UTC."""
     import pyarrow as pa
 
     types = {
@@ -93,7 +93,7 @@ def arrow_schema(columns: dict[str, str]) -> pa.Schema:
 
 
 def arrow_table(piece: Columns, columns: dict[str, str]) -> pa.Table:
-    """Return a piece of a table in Arrow's form, which needs pyarrow; its instants are changed in place."""
+    """Return a piece as an Arrow table, which needs pyarrow; the piece's instants are converted in place."""
     import pyarrow as pa
 
     for name, kind in columns.items():
@@ -103,12 +103,12 @@ def arrow_table(piece: Columns, columns: dict[str, str]) -> pa.Table:
 
 
 def check_name(name: str) -> None:
-    """See that `name` is one that a table can be written to.
+    """Check that a table can be written to a file called `name`.
 
     Raises
     ------
     ConfigError
-        Its ending says nothing about the format, or it is one that this installation does not write.
+        Its suffix is not that of a known format, or this installation cannot write the format.
 
     >>> check_name("pages.csv")
     Traceback (most recent call last):
@@ -121,7 +121,7 @@ def check_name(name: str) -> None:
 
 
 def write(pieces: Iterable[Columns], sink: Sink) -> int:
-    """Write all pieces and return how many rows there were."""
+    """Write all pieces, and return the number of rows."""
     rows = 0
     for piece in pieces:
         rows += len(next(iter(piece.values())))
@@ -131,12 +131,12 @@ def write(pieces: Iterable[Columns], sink: Sink) -> int:
 
 @contextlib.contextmanager
 def opened(path: Path, columns: dict[str, str]) -> Generator[Sink]:
-    """Give a sink for a file that appears under its name once all went well.
+    """Yield a sink for a file that gets its name only if everything was written.
 
     Raises
     ------
     StoreError
-        It cannot be written; `NoRoomError` if the disk is full.
+        The file cannot be written; `NoRoomError` if the disk is full.
     """
     with atomic_file(path) as temporary:
         if path.suffix == ".parquet":

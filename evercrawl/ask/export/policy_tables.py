@@ -1,4 +1,4 @@
-"""The tables that a crawl's policy keeps, made of the journal as the policy itself makes them."""
+"""Tables that a crawl's policy keeps, rebuilt from the journal by the policy itself."""
 
 from typing import Any, Final, NamedTuple
 
@@ -17,7 +17,7 @@ _KINDS: Final = {"b": "bool", "i": "int", "u": "int", "f": "float"}
 
 
 class PolicyTable(NamedTuple):
-    """One table: column -> its type, as `export.TABLES` names them; column -> its values."""
+    """One table: column -> type, as in `export.TABLES`; column -> values."""
 
     kinds: dict[str, str]
     values: Columns
@@ -31,14 +31,14 @@ def policy_table(partition: Partition, name: str, now: float | None = None) -> P
     partition
         The crawl, just opened for reading.
     name
-        Of the table.
+        Name of the table.
     now
-        The instant as of which it is told, in seconds since the epoch; by default this one.
+        Instant of the table, in seconds since the epoch; by default the current time.
 
     Raises
     ------
     ConfigError
-        The policy has no such table; the message lists those it has.
+        The policy has no such table; the message lists its tables.
     """
     config, _ = settings(partition.directory)
     view = View(partition, config, SystemClock().now() if now is None else now)
@@ -69,6 +69,6 @@ def _kind(column: str, cells: NDArray[Any]) -> str:
 
 
 def _cells(cells: NDArray[Any]) -> list[Any]:
-    """Return values for people: what is no number, and what never was, is null."""
+    """Return values for export: nan and missing values become null."""
     values: list[Any] = cells.tolist()
     return [value if np.isfinite(value) else None for value in values] if cells.dtype.kind == "f" else values

@@ -1,4 +1,4 @@
-"""What a crawl knows as three tables: pages, links and visits; a piece at a time, so that memory stays small."""
+"""A crawl as three tables (pages, links and visits), yielded in pieces so that memory use stays small."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -26,7 +26,7 @@ from evercrawl.store.table.known import TICKS_PER_S
 from evercrawl.store.table.table import NO_RECORD
 from evercrawl.types import NO_SLOT, Floats, Outcome
 
-ROWS: Final = 1 << 16  # of a piece, at most or little more
+ROWS: Final = 1 << 16  # of a piece, at most or slightly more
 
 Columns: TypeAlias = dict[str, list[Any]]
 Watch: TypeAlias = "Callable[[int, int], None]"
@@ -43,7 +43,7 @@ TABLES: Final[dict[str, dict[str, str]]] = {
         "size_bytes": "int", "fetch_s": "float",
     },
 }  # fmt: skip
-"""Columns of each table and their types; an instant is seconds since the epoch, and null where it never was."""
+"""Columns of each table and their types; an instant is in seconds since the epoch, or null for never."""
 
 _BELIEFS: Final = ("importance", "rate_per_s", "fresh", "due_at")
 _LABELS: Final[dict[int, str]] = {outcome.value: outcome.label for outcome in Outcome}
@@ -54,7 +54,7 @@ _TLS_OK, _TLS_WRONG = 1, 2
 def table(
     partition: Partition, name: str, watch: Watch = lambda done, total: None, now: float | None = None
 ) -> Iterator[Columns]:
-    """Yield a table piece by piece: column name -> values, all of one length.
+    """Yield a table piece by piece, each as column name -> values of equal length.
 
     Parameters
     ----------
@@ -63,9 +63,9 @@ def table(
     name
         One of `TABLES`.
     watch
-        Told now and then how much is done, of how much.
+        Progress callback: amount done, and total.
     now
-        The instant of which the probability of being fresh is told, in seconds since the epoch; by default this one.
+        Instant for which `fresh` is computed, in seconds since the epoch; by default the current time.
 
     Raises
     ------
@@ -82,14 +82,14 @@ def table(
 
 
 def _owned(post: PostBook, piece: Columns) -> Columns:
-    """Return the rows of pages that this partition of a crawl owns."""
+    """Return the rows of pages that this partition owns."""
     own = post.ownership
     kept = [own.of(hostname(url)) == own.number for url in piece["url"]]
     return {name: list(compress(values, kept)) for name, values in piece.items()}
 
 
 def _remembered(state: State, piece: Columns) -> Columns:
-    """Return the rows that name no page that was forgotten."""
+    """Return the rows without forgotten pages."""
     columns = [piece[name] for name in ("url", "source", "target", "copy_of") if name in piece]
     gone, hasher = state.forgotten.has_url, state.hasher
     kept = [
@@ -100,7 +100,7 @@ def _remembered(state: State, piece: Columns) -> Columns:
 
 
 def _pages(partition: Partition, watch: Watch, now: float) -> Iterator[Columns]:
-    """Yield one row for each known URL, in order of discovery."""
+    """Yield one row per known URL, in order of discovery."""
     state = partition.state
     count = state.known.count
     trust = _trust(partition)
@@ -127,25 +127,25 @@ def _pages(partition: Partition, watch: Watch, now: float) -> Iterator[Columns]:
 
 
 def _beliefs(view: View, start: int, stop: int) -> Columns:
-    """Return what is believed of the pages from slot `start` to `stop`: importance, rate, freshness, when due."""
+    """Return the estimates of the pages from slot `start` to `stop`: importance, rate, freshness and due time."""
     slots = np.arange(start, stop, dtype=np.uint32)
     pages = view.columns(slots)
     rates = np.where(np.isnan(pages.visited_at), np.nan, rate(pages.shape, pages.scale_s))
     same = isinstance(view.policy, Priced) and not view.config.focus and not view.candidates.weighed
-    missed = bool((view.records(slots)[1]["misses"] > 0).any())  # where it is due, what is gone may count as ever
+    missed = bool((view.records(slots)[1]["misses"] > 0).any())  # for due times, gone pages may count as usual
     asked = pages if same and not missed else view.candidates(slots)
-    due_at = view.due_at(asked)  # first, for it may inform the policy, and all pages are to be told by the same beliefs
+    due_at = view.due_at(asked)  # first, because it may inform the policy, and all pages must use the same estimates
     beliefs = view.importance[slots], rates, view.fresh(pages), due_at
     return {name: _nullable(values) for name, values in zip(_BELIEFS, beliefs, strict=True)}
 
 
 def _nullable(values: Floats) -> list[Any]:
-    """Return numbers, None for nan and infinity."""
+    """Return numbers, with None for nan and infinity."""
     return [value if isfinite(value) else None for value in values.tolist()]
 
 
 class _FetchedPage(NamedTuple):
-    """What the table says of a page that a visit tells; of one without visits nothing."""
+    """Columns of a page that come from its visits; empty for a page without visits."""
 
     label: str | None = None
     status: int | None = None
@@ -180,7 +180,7 @@ def _url(state: State, slot: int) -> str | None:
 
 
 def _trust(partition: Partition) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """Return for each slot whether its certificate verified at the last visit; 0 where there was no word of it."""
+    """Return for each slot whether its certificate verified at the last visit; 0 if that was not recorded."""
     trust = np.zeros(partition.state.known.count, np.uint8)
     for _, _, event in events(partition, partition.journal.sequence):
         if isinstance(event, Visit) and (event.status or event.flags & TLS_BAD):
@@ -189,7 +189,7 @@ def _trust(partition: Partition) -> np.ndarray[Any, np.dtype[np.uint8]]:
 
 
 def _links(partition: Partition, watch: Watch) -> Iterator[Columns]:
-    """Yield one row for each link of each page that is held, in the order in which the pages were stored."""
+    """Yield one row per link of each page held, in the order in which the pages were stored."""
     state = partition.state
     rows = state.records.rows[: state.records.count]
     held = rows["event"][np.isin(rows["outcome"], _HELD) & (rows["event"] != 0)]
@@ -222,7 +222,7 @@ def _add_links(partition: Partition, event: Visit, piece: Columns) -> None:
 
 
 def _visits(partition: Partition, watch: Watch) -> Iterator[Columns]:
-    """Yield one row for each visit, in the order of the journal."""
+    """Yield one row per visit, in journal order."""
     piece: Columns = {column: [] for column in TABLES["visits"]}
     upto = partition.journal.sequence
     for _, number, event in events(partition, upto):

@@ -1,4 +1,4 @@
-"""An archive with its index and a list of its pages in one file, WACZ, as replayweb.page and others open it.
+"""Export to WACZ: the archive, its index and a list of pages in one file, for replayweb.page and other viewers.
 
 References
 ----------
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 SUFFIX: Final = ".wacz"
 VERSION: Final = "1.1.1"
 _PIECE: Final = 1 << 20
-_TIMESTAMP: Final = 0x5455  # the extended timestamp of Info-ZIP: a byte of flags, and when a file was changed
+_TIMESTAMP: Final = 0x5455  # extended timestamp of Info-ZIP: a byte of flags, and the modification time
 _HELD: Final = frozenset({"ok", "truncated", "duplicate"})
 
 
 class WaczFile(NamedTuple):
-    """What was written: pages that are listed, lines of the index, and bytes of the archive."""
+    """Figures of a written file: pages listed, lines of the index, and bytes of the archive."""
 
     pages: int
     captures: int
@@ -46,18 +46,18 @@ class WaczFile(NamedTuple):
 def write(
     partition: Partition, path: Path, watch: Callable[[int, int], None] = lambda done, total: None, title: str = ""
 ) -> WaczFile:
-    """Write the archive of a crawl as it was when the crawl was opened; the file appears when it is whole.
+    """Write the archive of a crawl as of when it was opened; the file gets its name once it is complete.
 
     Parameters
     ----------
     partition
-        The crawl, just opened for reading; it may go on being written to.
+        The crawl, just opened for reading; a crawl may run meanwhile.
     path
         The file.
     watch
-        Told how many bytes of the archive are done, and of how many.
+        Progress callback: bytes of the archive done, and total.
     title
-        What it is called; by default after the first page.
+        Title of the collection; by default it is named after the first page.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def write(
 
 
 def _list(partition: Partition, out: IO[str]) -> tuple[int, str]:
-    """Write a line for each page whose content is held; return how many there are, and the first."""
+    """Write a line for each page whose content is held; return the number of pages, and the first."""
     print(json.dumps({"format": "json-pages-1.0", "id": "pages", "title": "All pages"}), file=out)
     count, first = 0, ""
     for piece in table(partition, "pages"):
@@ -114,7 +114,7 @@ def _date(at: float) -> str:
 
 
 class _Upto:
-    """A segment up to a size: what the crawl appends meanwhile is not there."""
+    """A segment limited to a size, which hides what the crawl appends meanwhile."""
 
     def __init__(self, disk: Disk, name: str, size: int) -> None:
         self._disk, self._name, self._size = disk, name, size
@@ -129,17 +129,17 @@ class _Upto:
 
 
 class _Box:
-    """The zip file, and the description of what is in it."""
+    """The zip file, and the datapackage that describes its entries."""
 
     def __init__(self, whole: zipfile.ZipFile) -> None:
         self._whole, self._resources = whole, list[dict[str, object]]()
 
     def entry(self, name: str) -> _Entry:
-        """Return an entry to write."""
+        """Return a new entry to write to."""
         return _Entry(self._whole, name, self._resources)
 
     def close(self, title: str, first: str) -> None:
-        """Write the description, and its digest."""
+        """Write the datapackage and its digest."""
         package = {
             "profile": "data-package",
             "title": title,
@@ -156,14 +156,14 @@ class _Box:
 
 
 class _Entry:
-    """One entry of the zip file, while it is written."""
+    """One entry of the zip file while it is being written."""
 
     def __init__(self, whole: zipfile.ZipFile, name: str, resources: list[dict[str, object]]) -> None:
         self._name, self._resources = name, resources
         now = time.time()
         about = zipfile.ZipInfo(name, time.gmtime(now)[:6])
-        # With no extra field in the central directory, ReplayWeb.page takes it that the entry itself has none either,
-        # and reads at the wrong place: the entry has one, for sizes beyond 4 GiB.
+        # Without an extra field in the central directory, ReplayWeb.page assumes that the entry has none either, and
+        # reads at the wrong offset: the entry has one, for sizes beyond 4 GiB.
         about.extra = struct.pack("<HHBI", _TIMESTAMP, 5, 1, int(now))
         self._out = whole.open(about, "w", force_zip64=True)
         self._digest, self._bytes = hashlib.sha256(), 0

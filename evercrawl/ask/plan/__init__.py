@@ -1,1 +1,1 @@
-"""What a budget buys."""
+"""Planning: the freshness that a crawl budget brings."""

@@ -1,9 +1,9 @@
-"""What a budget brings: expected freshness by what is spent, under one price for all pages.
+"""Budget curves: expected freshness by budget spent, with one price for all pages.
 
-For each price P every page has its own interval tau, at which a visit is worth P. In the long run the page is then
-visited 1 / tau times a second, at the cost of each, and is fresh for int_0^tau S / tau of the time, S being the belief
-that a copy still holds, averaged over all that its rate may be. The sums over the pages are one point of the curve, and
-the slope there is what more bandwidth would bring: without the harmonic part of the index, P itself.
+For each price P every page has its own interval tau, after which a visit is worth P. In the long run the page is then
+visited 1 / tau times a second, and is fresh for int_0^tau S / tau of the time, where S is the probability that a copy
+is still fresh, averaged over the posterior of the page's rate. The sums over the pages are one point of the curve, and
+its slope is what more bandwidth would bring: without the harmonic part of the index it is P itself.
 
 References
 ----------
@@ -28,37 +28,37 @@ from evercrawl.schedule.policies.price.price import Price
 from evercrawl.types import Floats, Ints
 
 MOST: Final = 40_000
-"""Pages that are reckoned with one by one: those that matter most, and a sample that stands for the others."""
+"""Number of pages computed one by one: the most important ones, and a sample that represents the others."""
 SELDOM_S: Final = 365.25 * 86_400.0
-"""A page that is visited less often is as good as given up."""
-_CLOSE: Final = 1e-6  # of an interval: the last step of the search, and the error about its square
+"""Interval beyond which a page counts as visited too seldom to matter."""
+_CLOSE: Final = 1e-6  # of an interval: the last step of the search; the error is about its square
 _NEAR: Final = 1e-7  # of a budget
-_ALL: Final = 0.99  # of a budget: where less is spent, pages have to wait before they may be visited again
+_ALL: Final = 0.99  # of a budget: if less is spent, the least time between visits is the limit
 _TRIES: Final = 80
 _NUDGE: Final = 0.01  # of the price's logarithm, for the slope
 LINE: Final = 24
-"""Points that are added at most to draw the curve."""
+"""Maximum number of points added to draw the curve."""
 _SAME: Final = 0.01  # of a doubling
 _WIDEST: Final = 600.0  # of the price's logarithm
 
 
 class Point(NamedTuple):
-    """What one budget brings.
+    """One point of a budget curve.
 
     Attributes
     ----------
     budget, visits_per_s
-        Units of the budget (fetches, or bytes), and visits, a second.
+        Units of the budget (fetches, or bytes) per second, and visits per second.
     freshness
-        Expected share of the copies, by what they are worth, that are fresh at any moment.
+        Expected share of the copies, weighted by worth, that are fresh at any moment.
     marginal
-        What one more unit a second adds to `freshness`.
+        Increase of `freshness` per additional unit per second.
     price
-        What a visit has to be worth per unit: worth, as policies are told it, times seconds.
+        The value that a visit must have per unit: worth, as policies get it, times seconds.
     seldom
-        Share of the copies, by what they are worth, that are visited less than once a year.
+        Share of the copies, weighted by worth, that are visited less than once a year.
     left_alone
-        How many pages are: copies, and what is tried again.
+        Number of pages that are visited less than once a year: copies, and pages to be tried again.
     """
 
     budget: float
@@ -77,13 +77,13 @@ class PlannedPages:
     Attributes
     ----------
     pages
-        Their columns.
+        Columns of the pages.
     copies
-        Which are held with content; the others cost visits all the same. Shape (n,).
+        Whether content of each is held; the others cost visits all the same. Shape (n,).
     wait_s
         The least time between two visits of each, shape (n,).
     times
-        For how many pages each stands, shape (n,).
+        Number of pages that each represents, shape (n,).
     """
 
     pages: Pages
@@ -92,7 +92,7 @@ class PlannedPages:
     times: Floats
 
     def sampled(self, most: int = MOST) -> PlannedPages:
-        """Return up to `most` that stand for all: half of these are what matters most."""
+        """Return up to `most` pages that represent all: half of them are the most important ones."""
         count, half = len(self.times), most // 2
         if count <= most:
             return self
@@ -104,7 +104,7 @@ class PlannedPages:
 
 
 class _Sums(NamedTuple):
-    """Units and visits a second, and freshness."""
+    """Units and visits per second, and freshness."""
 
     spent: float
     visits_per_s: float
@@ -112,14 +112,14 @@ class _Sums(NamedTuple):
 
 
 class BudgetCurve:
-    """Freshness by budget.
+    """Freshness as a function of the budget.
 
     Parameters
     ----------
     held
-        The pages; one copy at least is worth something.
+        The pages; at least one copy must have a positive worth.
     harmonic
-        theta, the part of the harmonic index in the policy; with 0 the curve is the best there is.
+        theta, the part of the harmonic index in the policy; with 0 the curve is the optimum.
     policy
         A policy to follow instead.
 
@@ -147,7 +147,7 @@ class BudgetCurve:
         self._share = self._share / self._worth
 
     def at(self, price: float) -> Point:
-        """Return the point at which a visit costs `price` a unit."""
+        """Return the point at the price `price` per unit."""
         after_s = self._intervals(price)
         budget, visits_per_s, freshness = self._sums(after_s)
         less, more = (self._sums(self._intervals(price * math.exp(by))) for by in (_NUDGE, -_NUDGE))
@@ -158,19 +158,19 @@ class BudgetCurve:
         return Point(budget, visits_per_s, freshness, marginal, price, seldom, left_alone)
 
     def spending(self, budget: float, near: float = 1.0) -> Point:
-        """Return the point at which `budget` units a second are spent, or all that can be.
+        """Return the point at which `budget` units per second are spent, or as many as can be.
 
         Parameters
         ----------
         budget
-            Above 0.
+            Units per second, above 0.
         near
-            A price to begin with: the nearer, the sooner it is found.
+            A price to start the search from: the closer, the faster it is found.
         """
         return self.at(math.exp(self._solved(budget, math.log(near))))
 
     def points(self, budgets: Sequence[float]) -> list[Point]:
-        """Return the points at which so much is spent, ascending, up to the first at which all is that can be."""
+        """Return the points of ascending budgets, up to the first that cannot be spent completely."""
         found: list[Point] = []
         for budget in budgets:
             found.append(self.spending(budget, found[-1].price if found else self._worth))
@@ -179,9 +179,9 @@ class BudgetCurve:
         return found
 
     def through(self, points: Sequence[Point]) -> list[Point]:
-        """Return these points by budget, one each, and others between them where they are further than twofold apart.
+        """Return these points by budget, one each, with points added between those more than a factor of 2 apart.
 
-        However wide the range is, up to `LINE` are added.
+        At most `LINE` points are added, however wide the range is.
         """
         found = {round(math.log(point.budget), 3): point for point in points if point.budget > 0}
         low, high = min(found, default=0.0), max(found, default=0.0)
@@ -206,7 +206,7 @@ class BudgetCurve:
         return _Sums(float(spent.sum()), float(visits.sum()), float(self._share[ever] @ fresh))
 
     def _solved(self, budget: float, guess: float) -> float:
-        """Return the logarithm of the price, between bounds that are drawn in: spending falls as the price rises."""
+        """Return the logarithm of the price, by bisection: spending falls as the price rises."""
         goal, low, high = math.log(budget), -math.inf, math.inf
         at, step, slope = guess, 2.0, -0.5
         before: tuple[float, float] | None = None

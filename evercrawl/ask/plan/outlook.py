@@ -1,4 +1,4 @@
-"""What a crawl may expect of its budget: where it is, and what more or less of it would bring."""
+"""Outlook of a crawl: its present pace and freshness, and what other budgets would bring."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -26,25 +26,25 @@ from evercrawl.store.records.retired import retired
 from evercrawl.types import Floats, Ints, Outcome, Slots
 
 FACTORS: Final = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
-"""Budgets that are looked at, in units of the present one."""
+"""Budgets examined by default, in units of the present one."""
 LATELY: Final = 1 / 3
-"""Part of the crawl's age by whose visits its pace is told, a day at most."""
+"""Recent part of the crawl's age from which the pace is measured; at most a day."""
 LONGEST_S: Final = 86_400.0
 
 
 class Spent(NamedTuple):
-    """How fast a crawl has been going of late.
+    """The recent pace of a crawl.
 
     Attributes
     ----------
     within_s
-        The time that is looked at; it ends with the last visit.
+        Length of the period examined; it ends with the last visit.
     refreshes_per_s, new_per_s
-        Visits to pages that had been visited before, and first visits, a second.
+        Repeat visits, and first visits, per second.
     budget
-        What the former cost, in units of the budget a second.
+        Cost of the repeat visits, in units of the budget per second.
     freshness
-        How fresh the copies held now were in that time, by what they are worth, as far as visits showed.
+        Mean freshness in that period of the copies held now, weighted by worth, as far as visits showed.
     """
 
     within_s: float
@@ -56,35 +56,35 @@ class Spent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What a crawl, or a site of it, may expect.
+    """The outlook of a crawl, or of one of its sites.
 
     Attributes
     ----------
     at, site
-        When, in seconds since the epoch; "" for the whole crawl.
+        Instant, in seconds since the epoch; the site, "" for the whole crawl.
     unit
-        What the budget counts: "fetches" or "bytes".
+        Unit of the budget: "fetches" or "bytes".
     copies, pages, unread
-        Pages whose content is held; pages that were visited and will be again; known pages that were never visited.
+        Pages whose content is held; visited pages that will be visited again; known pages never visited.
     polite_per_s
-        Visits a second that the rest of their hosts leaves room for; infinity where there is none.
+        Visits per second that the delays of their hosts allow; infinity if there are none.
     refresh_after_s, again_per_s
-        The least time between two visits of a page, by crawl.toml; and how many visits a second that leaves room for.
+        The least time between two visits of a page, from crawl.toml; the visits per second that it allows.
     fresh
-        Probability that a copy is fresh now: mean over the copies, by what they are worth.
+        Probability that a copy is fresh now: mean over the copies, weighted by worth.
     spent
-        The pace of late.
+        The recent pace.
     policy, curve
-        The policy that the crawl follows; whose `now` and `points` are: "price", where it goes by a price itself, else
-        "best", those of the best order there is.
+        The policy of the crawl; the policy of `now` and `points`: "price" if the crawl's policy has a price, otherwise
+        "best", the optimal order.
     now
-        What is to be expected in the long run at this pace; None where no page was visited twice of late.
+        Expected long-run figures at the present pace; None if no page was visited twice recently.
     points
         The same for several budgets.
     line
-        Those, `now`, and more between them where they are far apart: enough to draw the curve, by budget.
+        `points` and `now`, with more points between those far apart: enough to draw the curve, by budget.
     planned
-        What is to be expected at this pace of the rates that the policy has planned; None where it plans none.
+        Expected figures at the present pace for the rates that the policy has planned; None if it plans none.
     """
 
     at: float
@@ -107,28 +107,28 @@ class Outlook:
 
 
 def outlook(view: View, site: str = "", budgets: Sequence[float] = ()) -> Outlook:
-    """Return what the crawl may expect.
+    """Return the outlook of a crawl.
 
     Parameters
     ----------
     view
         The crawl; it may run meanwhile.
     site
-        Registrable domain, host or URL of the one site to look at; "" for all.
+        Registrable domain, host or URL of the site to examine; "" for all.
     budgets
-        Units a second; by default eighths to eightfold of what is spent, or what visits each page between once in a
-        hundred days and once in an hour where nothing was of late.
+        Units per second; by default one eighth to eight times the present budget, or, if nothing was spent recently,
+        budgets that visit each page between once in a hundred days and once an hour.
 
     Raises
     ------
     ConfigError
-        The crawl does not know the site, or holds no copies that are worth something; the message says what to do.
+        The crawl does not know the site, or holds no copies of positive worth; the message says what to do.
     """
     number = _site(view, site) if site else None
     held, unread, fresh = _held(view, number)
     if not (held.copies & (held.pages.importance > 0)).any():
         where = f"of {view.state.sites[number]} " if number is not None else ""
-        raise ConfigError(f"no copies {where}are held yet, so there is nothing to plan; crawl on, and ask again")
+        raise ConfigError(f"no copies {where}are held yet, so there is nothing to plan; crawl further, and ask again")
     policy, some = policy_of(view.config.policy, view.config.policy_options), held.sampled()
     curve = BudgetCurve(some, 0.0, policy if isinstance(policy, Priced) else None)
     spent = pace(view, held, number)
@@ -158,12 +158,12 @@ def outlook(view: View, site: str = "", budgets: Sequence[float] = ()) -> Outloo
 
 
 def held_pages(view: View) -> PlannedPages:
-    """Return the pages that share the budget: those that were visited, and are not given up."""
+    """Return the pages that share the budget: visited pages that are not given up."""
     return _held(view, None)[0]
 
 
 def _planned(view: View, held: PlannedPages, budget: float) -> AtRates | None:
-    """Return what the rates bring that the policy plans; None where it plans none."""
+    """Return what the rates planned by the policy bring; None if it plans none."""
     if not isinstance(view.policy, Allocates):
         return None
     policy = view.informed
@@ -173,20 +173,20 @@ def _planned(view: View, held: PlannedPages, budget: float) -> AtRates | None:
 
 
 def _usual(budget: float, round_: float) -> list[float]:
-    """Return budgets around the present one; without one, around what it takes to visit all pages once."""
+    """Return budgets around the present one; without one, around the cost of visiting all pages once."""
     if budget > 0:
         return [budget * factor for factor in FACTORS]
     return [round_ / (days * 86_400.0) for days in (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 1 / 24)]
 
 
 def _polite_per_s(view: View, held: PlannedPages) -> float:
-    """Return how many visits a second hosts leave room for, by the crawl's own rest alone."""
+    """Return the visits per second that the crawl's own delay between requests to a host allows."""
     config, hosts = view.config, len(np.unique(view.records(held.pages.slot)[1]["host"]))
     return hosts * config.connections_per_host / config.delay_s if config.delay_s > 0 else math.inf
 
 
 def _again_per_s(held: PlannedPages) -> float:
-    """Return how many visits a second there are where each page is visited as soon as it may be."""
+    """Return the visits per second if each page is visited as soon as it may be."""
     return float((held.times / held.wait_s).sum()) if (held.wait_s > 0).all() else math.inf
 
 
@@ -199,7 +199,7 @@ def _site(view: View, name: str) -> int:
 
 
 def _held(view: View, number: int | None) -> tuple[PlannedPages, int, float]:
-    """Return the pages that share the budget, how many were never visited, and how fresh the copies are."""
+    """Return the pages that share the budget, the number of unread pages, and the freshness of the copies."""
     pieces, copies, waits, unread, fresh = list[Pages](), list[Any](), list[Any](), 0, 0.0
     for slots in _slots(view, number):
         seen, rows = view.records(slots)
@@ -224,7 +224,7 @@ def _held(view: View, number: int | None) -> tuple[PlannedPages, int, float]:
 
 
 def _slots(view: View, number: int | None) -> Iterator[Slots]:
-    """Yield the slots of all known pages, or those of one site, some at a time."""
+    """Yield the slots of all known pages, or of those of one site, in batches."""
     if number is None:
         yield from view.pieces()
         return
@@ -235,7 +235,7 @@ def _slots(view: View, number: int | None) -> Iterator[Slots]:
 
 
 def joined(pieces: list[Pages]) -> Pages:
-    """Return columns one after another, but for those that only some policies need."""
+    """Return concatenated columns, without those that only some policies need."""
     names = "slot", "visited_at", "importance", "cash", "shape", "scale_s", "cost", "cost_changed", "neg_log_unchanged"
     columns: dict[str, Any] = {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in names}
     back = [piece.comeback_scale_s for piece in pieces]
@@ -247,7 +247,7 @@ def joined(pieces: list[Pages]) -> Pages:
 
 
 def pace(view: View, held: PlannedPages, number: int | None = None) -> Spent:
-    """Return how fast the crawl has been going of late, or has visited the site with that number.
+    """Return the recent pace of the crawl, or of its visits to the site `number`.
 
     Raises
     ------
@@ -264,19 +264,19 @@ def pace(view: View, held: PlannedPages, number: int | None = None) -> Spent:
 
 
 def freshness_of_late(held: PlannedPages, visits: Sequence[Visit], since: float, until: float) -> float:
-    """Return how fresh copies were in a span of time, as far as visits showed, by what they are worth.
+    """Return the mean freshness of copies in a period, as far as visits showed, weighted by worth.
 
-    A visit that found no change shows that the copy was fresh since the one before; one that found a change, that it
-    was for as long as is to be expected then. What was since the last visit, nobody knows but by expectation.
+    A visit that found no change shows that the copy was fresh since the visit before. After a visit that found a
+    change, and for the time since the last visit, the expected time of being fresh counts.
 
     Parameters
     ----------
     held
-        The pages, one by one.
+        The pages, none of them sampled.
     visits
-        Those to pages visited before, that began in the span.
+        The repeat visits that began in the period.
     since, until
-        The span, in seconds since the epoch.
+        The period, in seconds since the epoch.
     """
     pages = held.pages
     worth = np.where(held.copies, pages.importance, 0.0)
@@ -292,21 +292,21 @@ def freshness_of_late(held: PlannedPages, visits: Sequence[Visit], since: float,
     last_at = np.full(len(worth), since)
     np.maximum.at(last_at, place, at)
     every = np.arange(len(worth))
-    begun_s = np.maximum(last_at - pages.visited_at, 0.0)  # where it was visited before the span, and not in it
+    begun_s = np.maximum(last_at - pages.visited_at, 0.0)  # for pages visited before the period and not in it
     old_s, age_s = np.maximum(begun_s, 1e-9), np.maximum(begun_s + until - last_at, 1e-9)
     fresh_s += _part(pages, every, age_s) * age_s - _part(pages, every, old_s) * old_s
     told = float(worth @ fresh_s) / max(float(worth.sum()) * (until - since), 1e-300)
-    return min(told, 1.0)  # instants are kept in sixteenths of a second, which count in a crawl that has just begun
+    return min(told, 1.0)  # instants are stored in sixteenths of a second, which matters in a new crawl
 
 
 def _part(pages: Pages, place: Ints, tau: Floats) -> Floats:
-    """Return for which part of an interval after a visit copies are expected to be fresh, shape (n,)."""
+    """Return the part of an interval after a visit for which copies are expected to be fresh, shape (n,)."""
     shape, scale_s = pages.shape[place], pages.scale_s[place]
     return parts(shape, scale_s, tau).fresh / tau + survival(shape, scale_s, tau)
 
 
 def _lately(view: View, since: float, number: int | None) -> Iterator[Visit]:
-    """Yield the visits to a site, or to all, since an instant; what was never asked for is none."""
+    """Yield the visits to a site, or to all sites, since an instant, without refused ones."""
     for event in _newest(view, since):
         if event.outcome != Outcome.REFUSED and (number is None or view.state.site_of[event.host] == number):
             yield event

@@ -1,4 +1,4 @@
-"""What a policy keeps fresh that plans a rate of visits for every page: by these rates, not by one price."""
+"""Freshness under a policy that plans a rate of visits for every page instead of one price."""
 
 from typing import Final, NamedTuple
 
@@ -16,12 +16,12 @@ _NODES: Final = 64  # of the quadrature: within 0.005 however fast a page change
 
 
 class AtRates(NamedTuple):
-    """What the rates of a policy bring.
+    """The freshness that a policy's rates bring.
 
     Attributes
     ----------
     budget, visits_per_s, freshness, seldom, left_alone
-        As of a `Point` of the curve.
+        As in a `Point` of the curve.
     """
 
     budget: float
@@ -32,18 +32,18 @@ class AtRates(NamedTuple):
 
 
 def at_rates(held: PlannedPages, per_s: Floats, budget: float, *, at_random: bool = False) -> AtRates:
-    """Return what visits at some rates bring, all of them longer or shorter in proportion so that the budget is spent.
+    """Return the freshness from visits at given rates, scaled in proportion so that the budget is spent.
 
     Parameters
     ----------
     held
-        The pages; one copy at least is worth something.
+        The pages; at least one copy must have a positive worth.
     per_s
-        Visits a second to each, shape (n,); a page at least has some.
+        Visits per second to each page, shape (n,); at least one must be positive.
     budget
-        Units a second, above 0. Less is spent where pages may not be visited again so soon.
+        Units per second, above 0. Less is spent if pages may not be visited again so soon.
     at_random
-        Whether visits come at random moments, not evenly spaced.
+        Whether visits come at random moments rather than evenly spaced.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def at_rates(held: PlannedPages, per_s: Floats, budget: float, *, at_random: boo
         total = float(spent.sum())
         if abs(total / budget - 1.0) <= _NEAR:
             break
-        scale *= budget / total  # spending grows with the rates, and less than they do: so it comes nearer each time
+        scale *= budget / total  # spending grows with the rates, but less than they do, so this converges
     after_s = np.full(len(per_s), np.inf)
     after_s[ever] = tau
     alone, share = after_s > SELDOM_S, worth / worth.sum()
@@ -84,7 +84,7 @@ def at_rates(held: PlannedPages, per_s: Floats, budget: float, *, at_random: boo
 
 
 def _fresh(shape: Floats, scale_s: Floats, tau: Floats, *, at_random: bool) -> tuple[Floats, Floats]:
-    """Return how fresh pages are on the mean, and how probably a visit finds no change; shapes (n,)."""
+    """Return the mean freshness of pages, and the probability that a visit finds no change; shapes (n,)."""
     if not at_random:
         still = survival(shape, scale_s, tau)
         return parts(shape, scale_s, tau).fresh / tau + still, still
@@ -92,4 +92,4 @@ def _fresh(shape: Floats, scale_s: Floats, tau: Floats, *, at_random: bool) -> t
     found = np.zeros(len(tau))
     for x, weight in zip(np.asarray(nodes[0]), np.asarray(nodes[1]), strict=True):
         found += weight * survival(shape, scale_s, x * tau)
-    return found, found  # a visit at random sees what there is on the mean
+    return found, found  # a visit at a random moment sees the mean

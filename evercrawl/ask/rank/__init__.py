@@ -1,1 +1,1 @@
-"""Which pages and sites matter most, and which begin to."""
+"""Rankings of pages and sites by importance, by its rise, and by when they fall due."""

@@ -1,4 +1,4 @@
-"""How well measures of importance agree with what experts say of sites."""
+"""Agreement between measures of importance and expert ratings of sites."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,20 +13,20 @@ from evercrawl.types import Floats, Ints
 
 @dataclass(frozen=True, slots=True)
 class RaterAgreement:
-    """How well one rater agrees with others; shares of sites that are given the same rank.
+    """Agreement of one rater with measures and other raters, as shares of sites with the same rank.
 
     Attributes
     ----------
     rater, rated
-        "" where the file names none; how many of the sites in question are rated.
+        Name of the rater, "" if the file names none; number of the known sites that are rated.
     measures
         Name -> share, each measure being cut into ranks in this rater's own proportions.
     chance
-        The share for a measure that knows nothing.
+        The share expected by chance.
     mean_rating
-        With the rank nearest to the mean of all ratings, this one included: the reference of the paper.
+        Share of agreement with the rank nearest to the mean of all ratings, this one included: the paper's reference.
     others
-        Mean over the other raters, on the sites that both rated; None where there are none.
+        Mean over the other raters, on the sites that both rated; None if there are none.
     """
 
     rater: str
@@ -39,20 +39,20 @@ class RaterAgreement:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How well measures agree with experts, on the sites that the crawl knows.
+    """Agreement of measures with experts, on the sites that the crawl knows.
 
     Attributes
     ----------
     raters
-        One by one.
+        Figures of each rater.
     unknown
         Rated sites that the crawl does not know.
     measures
         Name -> mean share over the raters.
     mean_rating
-        Name -> share of sites that the measure gives the rank nearest to the mean of their ratings.
+        Name -> share of sites to which the measure gives the rank nearest to the mean of their ratings.
     pairs
-        Of each pair of raters with sites in common, the share that they agree about, in order.
+        For each pair of raters with sites in common, the share on which they agree, in order.
     """
 
     raters: list[RaterAgreement]
@@ -63,12 +63,12 @@ class Agreement:
 
 
 def agreement(ratings: Ratings, names: list[str], measures: Mapping[str, Floats]) -> Agreement:
-    """Return how well measures agree with raters, and these with each other.
+    """Return the agreement of measures with raters, and of raters with each other.
 
     Parameters
     ----------
     ratings
-        Of the raters.
+        Ratings by each rater.
     names, measures
         The sites, and each measure of them: name -> shape (sites,).
 
@@ -100,7 +100,7 @@ def _rater(name: str, row: Ints, values: dict[str, Floats], common: Ints, others
 
 
 def _pairs(given: Ints) -> dict[tuple[int, int], float]:
-    """Return for each pair of raters the share of the sites that both rated about which they agree."""
+    """Return for each pair of raters the share of the sites rated by both on which they agree."""
     found: dict[tuple[int, int], float] = {}
     for one, other in combinations(range(len(given)), 2):
         both = (given[one] > 0) & (given[other] > 0)

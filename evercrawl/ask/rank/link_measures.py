@@ -1,7 +1,7 @@
-"""Other measures of importance on the links that a crawl has read: hubs and authorities, PageRank, in-degree.
+"""Other link measures of the pages of a crawl: hubs and authorities, PageRank, in-degree.
 
-The crawl itself goes by the importance that it learns on-line. These are solved from the links of each page as they
-were last read, in one pass over the journal, when somebody asks.
+The crawl itself uses the importance that it learns on-line. These measures are computed on request from the links of
+each page as last read, in one pass over the journal.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from evercrawl.types import Floats
 
 MEASURES: Final = ("authority", "hub", "pagerank", "in-degree")
 _TOLERANCE: Final = 1e-9
-_EVERY: Final = 4_096  # events between two tellings
+_EVERY: Final = 4_096  # events between two progress reports
 
 
 def read_graph(view: View, tell: Tell | None = None) -> Graph:
-    """Return the links between known pages as they were last read, each once.
+    """Return the links between known pages as last read, each once.
 
-    A link to an alias counts for the page that it stands for, and an alias has no links of its own.
+    A link to an alias counts as a link to the original, and an alias has no links of its own.
 
     Raises
     ------
@@ -51,14 +51,14 @@ def read_graph(view: View, tell: Tell | None = None) -> Graph:
 
 
 def measured_by(view: View, measure: str, tax: float = TAX, tell: Tell | None = None) -> Floats:
-    """Return the share of each known page in a measure, shape (known,); all 0 where no link was read.
+    """Return the share of each known page in a measure, shape (known,); all 0 if no link was read.
 
     Parameters
     ----------
     view, measure
         The crawl, and one of `MEASURES`.
     tax
-        What PageRank takes of each page, to be spread evenly (epsilon).
+        Part of each page's value that PageRank distributes evenly (epsilon).
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Links that came and went while a crawl looked on, as changes of what they bring to the pages they lead to."""
+"""Links that appeared and vanished during a crawl, as changes in the importance that their targets get."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import HAS_LINKS, PARTIAL, Visit
 from evercrawl.types import NO_SLOT, Floats, Outcome, Slots
 
-_HOPS: Final = 4  # from an alias to the page that it stands for
+_HOPS: Final = 4  # from an alias to its original
 _UNREAD: Final = -1.0
 
 
 class _Held(NamedTuple):
-    """The links of a page as they were last read, and whether they may be only some of them."""
+    """The links of a page as last read, and whether they may be incomplete."""
 
     targets: bytes
     external: bytes
@@ -28,19 +28,20 @@ class _Held(NamedTuple):
     partial: bool
 
     def differs(self, other: _Held) -> bool:
-        """Whether another page's links are others."""
+        """Return whether the links differ."""
         return (self.targets, self.external, self.out) != (other.targets, other.external, other.out)
 
 
 def link_steps(view: View) -> Steps:
-    """Return the links that came and went, as steps of importance by slot; instants in seconds since the epoch.
+    """Return the links that appeared and vanished, as steps of importance by slot; instants in s since the epoch.
 
-    A link that is seen when a page is first read may be as old as the page, so it is no news: else whatever a growing
-    crawl comes upon would seem to rise. A link is news where the page had been read before without it, or where the
-    page itself is news: it became known by a link that was. It came in the middle of the time between the two readings.
-    What a link brings is a part of what its page has *now*, so that links alone make a step and nothing that the crawl
-    learned of their pages meanwhile; those that stay make none, however many others there are. Links to an alias count
-    for the page that it stands for.
+    A link seen when a page is first read may be as old as the page, so it does not count as new: otherwise every page
+    that a growing crawl discovers would seem to rise. A link is new if the page had been read before without it, or if
+    the page itself is new, that is, became known by a new link. Its instant is the middle of the time between the two
+    readings.
+    A link brings a part of what its page has *now*, so that only changes of links make steps, and not what the crawl
+    learned about their pages meanwhile; links that stay make none, however many others there are. Links to an alias
+    count as links to its original.
 
     Raises
     ------
@@ -51,13 +52,13 @@ def link_steps(view: View) -> Steps:
 
 
 class _Reader:
-    """Follows the journal, and compares the links of each page with those it had before."""
+    """A reader of the journal that compares the links of each page with those it had before."""
 
     def __init__(self, view: View) -> None:
         self._view = view
         self._final = final_pages(view)
         self._held: dict[int, _Held] = {}
-        self._born: Floats = np.full(view.state.known.count, _UNREAD)  # of pages that are news: when they came
+        self._born: Floats = np.full(view.state.known.count, _UNREAD)  # when new pages appeared
         self._page, self._at, self._amount = array("q"), array("d"), array("d")
 
     def steps(self) -> Steps:
@@ -85,11 +86,11 @@ class _Reader:
                 self._born[first : first + len(event.found.urls)] = at
 
     def _step(self, slot: int, at: float, before: _Held | None, now: _Held) -> None:
-        """Take down what the links bring that a page has now and had not before, and what brought those that went."""
+        """Record a step for each link that a page has gained or lost between two readings."""
         value = float(self._view.importance[slot])
         there, gives = self._gifts(value, now)
         had, gave = self._gifts(value, before) if before is not None else (there[:0], gives[:0])
-        own = self._final[slot]  # where a link to an alias of the page leads
+        own = self._final[slot]  # the target of links to aliases of the page
         came, went = ~np.isin(there, had) & (there != own), ~np.isin(had, there) & (had != own)
         changed = np.concatenate([there[came], had[went]])
         self._page.extend(changed.tolist())
@@ -97,17 +98,17 @@ class _Reader:
         self._amount.extend(np.concatenate([gives[came], -gave[went]]).tolist())
 
     def _gifts(self, value: float, held: _Held) -> tuple[Slots, Floats]:
-        """Return the pages that get something from one of this value with these links, and how much each gets."""
+        """Return the targets of a page's links, and how much each gets from a page of the given value."""
         inside, outside = self._view.scheme.each(value, Links(out=held.out))
         slots = decode_slots(held.targets)
         bits = np.frombuffer(held.external.ljust(-(-len(slots) // 8), b"\0"), np.uint8)
         away = np.unpackbits(bits, count=len(slots), bitorder="little")
-        known = slots < len(self._final)  # the crawl that runs beside may know more by now
+        known = slots < len(self._final)  # a crawl running meanwhile may know more by now
         return self._final[slots[known]], np.where(away, outside, inside)[known].astype(np.float64)
 
 
 def final_pages(view: View) -> Slots:
-    """Return the page that each known one stands for: itself, or where its alias leads, shape (known,)."""
+    """Return the page that represents each known page: itself, or the original of an alias; shape (known,)."""
     rows: Any = view.state.records.rows[: view.state.records.count]
     final = np.arange(view.state.known.count, dtype=np.uint32)
     aliases = rows[rows["alias"] != NO_SLOT]

@@ -1,4 +1,4 @@
-"""What experts say of sites: a table of ratings."""
+"""Expert ratings of sites, read from a CSV file."""
 
 import csv
 from collections import defaultdict
@@ -16,26 +16,26 @@ FORM: Final = "it must be a CSV file with the columns site and rating (1 to 4), 
 _COLUMNS: Final = ("site", "rating", "rater")
 
 Ratings: TypeAlias = dict[str, dict[str, int]]
-"""Rater -> site -> rating from 1 to `MOST`, the largest being the best."""
+"""Rater -> site -> rating from 1 to `MOST`; the largest is the best."""
 
 
 def read_ratings(path: Path, best: int = MOST) -> Ratings:
     """Return the ratings in a CSV file.
 
-    Its first line names the columns: site and rating, and rater where there are several. A site may be given by any of
-    its hosts or URLs. Commas, semicolons or tabs part the columns.
+    Its first line names the columns: site and rating, and rater if there are several raters. A site may be given as any
+    of its hosts or URLs. The separator is a comma, a semicolon or a tab.
 
     Parameters
     ----------
     path
         The file.
     best
-        Which rating is the best, `MOST` or 1.
+        The best rating, `MOST` or 1.
 
     Raises
     ------
     ConfigError
-        It is none, or a line is not as it should be; the message names the line.
+        The file is not such a CSV file, or a line is malformed; the message names the line.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -58,7 +58,7 @@ def read_ratings(path: Path, best: int = MOST) -> Ratings:
 
 
 def _rows(path: Path, text: str) -> list[tuple[int, dict[str, str | None]]]:
-    """Return the number of each line that is not empty, and what stands in its columns."""
+    """Return the number and the columns of each line that is not empty."""
     head = text.partition("\n")[0]
     reader = csv.DictReader(text.splitlines(), delimiter=max(",;\t", key=head.count))
     try:
@@ -73,7 +73,7 @@ def _rows(path: Path, text: str) -> list[tuple[int, dict[str, str | None]]]:
     if twice:
         raise ConfigError(f"{path}, line 1: there are several columns {twice[0]}; leave one of them")
     for number, row in rows:
-        more = row.get(None)  # where `csv` puts what stands behind the last column
+        more = row.get(None)  # where `csv` puts surplus fields
         if more:
             raise ConfigError(
                 f"{path}, line {number}: there are {len(columns) + len(more)} fields for {len(columns)} columns; "

@@ -1,4 +1,4 @@
-"""Which pages gain importance: what the journal tells of links that came and went, in two windows."""
+"""Pages that gain importance, from the links that appeared and vanished in two windows of the journal."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from evercrawl.importance.sites.rising import rising
 from evercrawl.model.view import View
 
 SHORT: Final = 1 / 8
-"""The short window, in parts of the time since the crawl began; the long one is then all of that time."""
+"""Length of the short window, as a part of the time since the crawl began; the long window is that whole time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,15 +20,15 @@ class RisingPage:
     Attributes
     ----------
     rank, url
-        From 1.
+        Rank, from 1, and URL.
     score
-        How much it rises, little evidence shrunk; see `evercrawl.importance.sites.rising`.
+        Score of its rise, shrunk where there is little evidence; see `evercrawl.importance.sites.rising`.
     importance, times_mean
         Its share of all importance now, and the same in units of the mean page.
     short, long
-        The mean of that over the short window and over the long one, in units of the mean page.
+        Its mean importance over the short and over the long window, in units of the mean page.
     came, went
-        Pages whose links to it came, and went, while the crawl looked on.
+        Number of pages whose links to it appeared, and vanished, during the crawl.
     found_at
         When it became known, in seconds since the epoch.
     """
@@ -46,14 +46,14 @@ class RisingPage:
 
 
 def rising_pages(view: View, most: int, within_s: float | None = None) -> list[RisingPage]:
-    """Return up to `most` pages that rise, by their score.
+    """Return up to `most` rising pages, by score.
 
-    Time ends with the last visit, so that a crawl that rests tells the same each time it is asked.
+    Both windows end with the last visit, so that a stopped crawl gives the same answer each time.
 
     Parameters
     ----------
     view, most
-        The crawl, and how many pages.
+        The crawl, and the maximum number of pages.
     within_s
         Length of the short window; the long one is eight times as long.
 

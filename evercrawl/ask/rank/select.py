@@ -1,4 +1,4 @@
-"""Which sites an archive should keep, where it cannot keep all: the most importance for its budget."""
+"""Selection of sites for an archive that cannot keep all: the most importance within a budget."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -26,16 +26,15 @@ class SelectableSites:
     names
         Registrable domains.
     importance
-        By the links from other sites; it sums to 1.
+        Importance from the links of other sites; it sums to 1.
     linking
-        How many other sites link to each.
+        Number of other sites that link to each.
     of_pages
-        What the pages of each have together of the importance of pages.
+        Total importance of each site's pages.
     pages
-        Pages known, but for those that are gone or only lead to another.
+        Number of known pages, without those that are gone or are aliases.
     size_bytes
-        What their bodies take as the site sends them; those never read as much as the others of their site do on the
-        mean, or as those of the crawl.
+        Total size of their bodies as sent; unread pages count with the mean of their site, or of the crawl.
     """
 
     names: list[str]
@@ -48,7 +47,7 @@ class SelectableSites:
 
 @dataclass(frozen=True, slots=True)
 class SelectedSite:
-    """One site to keep: its rank among all sites, what it is worth, and what it takes; see `SelectableSites`."""
+    """One site to keep: its rank among all sites, its value and its cost; see `SelectableSites`."""
 
     rank: int
     site: str
@@ -61,20 +60,20 @@ class SelectedSite:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What to keep.
+    """The sites to keep.
 
     Attributes
     ----------
     sites
-        To keep, the most important first, by what they are chosen by.
+        The selected sites, in descending order of the measure `by`.
     of
-        Sites there are.
+        Number of all sites.
     importance
-        Of the sites to keep, as a share of all.
+        Importance of the selected sites, as a share of all.
     by, unit, budget
-        One of `MEASURES`, one of `UNITS`, and how many of these there may be.
+        One of `MEASURES`, one of `UNITS`, and the budget in that unit.
     spent
-        How many of them the sites take.
+        The part of the budget that the sites take, in that unit.
     """
 
     sites: list[SelectedSite]
@@ -87,7 +86,7 @@ class Selection:
 
 
 def sites_of(view: View) -> SelectableSites:
-    """Return what there is to choose from.
+    """Return all sites of a crawl, to select from.
 
     Raises
     ------
@@ -102,16 +101,16 @@ def sites_of(view: View) -> SelectableSites:
 
 
 def select(sites: SelectableSites, budget: int, unit: str = "sites", by: str = "importance") -> Selection:
-    """Return the sites to keep: each whole or not at all, those first that bring most for what they take.
+    """Return the sites to keep, each completely or not at all, in the order of value for cost.
 
     Parameters
     ----------
     sites
-        What there is.
+        The sites to select from.
     budget, unit
-        How much may be kept, and of what: one of `UNITS`.
+        The budget, and its unit, one of `UNITS`.
     by
-        What they are to bring much of: one of `MEASURES`.
+        The measure to maximise, one of `MEASURES`.
     """
     values: Floats = np.asarray(getattr(sites, by), np.float64)
     costs = {
@@ -134,18 +133,18 @@ def select(sites: SelectableSites, budget: int, unit: str = "sites", by: str = "
 
 
 def most_for(values: Floats, costs: Floats, budget: float) -> NDArray[np.bool_]:
-    """Return which things to take for the most value within a budget, shape (n,); things without value are left.
+    """Return which items to take for the most value within a budget, shape (n,); items without value are not taken.
 
-    In the order of value for cost, each that still fits; or the most valuable that fits alone, where that is more. So
-    there is never less than half of what the best choice brings, and where each takes little of the budget hardly less
-    than all of it.
+    Greedy knapsack: in the order of value for cost, each item that still fits; or the most valuable single item that
+    fits, if that is more. The result has at least half of the optimal value, and almost all of it if each item takes
+    only a small part of the budget.
 
     Parameters
     ----------
     values, costs
-        Of each thing, shape (n,); costs are above 0.
+        Value and cost of each item, shape (n,); costs are above 0.
     budget
-        What may be spent.
+        The greatest total cost.
 
     Examples
     --------
@@ -173,7 +172,7 @@ def most_for(values: Floats, costs: Floats, budget: float) -> NDArray[np.bool_]:
 
 
 def _extent(state: State) -> tuple[Ints, Floats]:
-    """Return pages that there are to keep of each site, and what they take in bytes, shape (sites,) each."""
+    """Return the number of pages to keep of each site, and their size in bytes, shape (sites,) each."""
     count = len(state.sites)
     rows: Any = state.records.rows[: state.records.count]
     there = pages_that_count(state)

@@ -1,4 +1,4 @@
-"""How it stands with each site: how fresh its copies are, how much it changes, what failed, what waits."""
+"""State of each site: freshness of its copies, rate of change, failures and waiting hosts."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class SiteState:
     site
         Registrable domain.
     fresh
-        Mean probability that a copy held is the page as it is now, weighted by importance; None where none is held.
+        Mean probability that a copy is up to date, weighted by importance; None if no copy is held.
     changes_per_day
-        That its copies are believed to make together.
+        Estimated total number of changes per day of its copies.
     visited, errors
-        Pages that were visited, and those among them whose last visit failed.
+        Visited pages, and those of them whose last visit failed.
     hosts, away
-        Hosts that are known, and those of them that are left alone now.
+        Known hosts, and those of them that are not requested now.
     """
 
     site: str
@@ -45,7 +45,7 @@ class SiteState:
 
 
 def of_site(state: State, hosts: Slots, site: str) -> Flags:
-    """Return which of some hosts, by their numbers, are of a site, shape (n,); a host's name stands for itself."""
+    """Return which hosts, given by number, belong to a site, shape (n,); a host's name selects that host."""
     of = state.site_of[np.arange(len(state.hosts))].astype(np.int64)
     number = state.sites.find(site)
     wanted = of == number if number is not None else np.zeros(len(of), np.bool_)
@@ -55,7 +55,7 @@ def of_site(state: State, hosts: Slots, site: str) -> Flags:
 
 
 def site_states(view: View) -> dict[str, SiteState]:
-    """Return how it stands with each site, by its name; all visited pages are passed."""
+    """Return the state of each site, by name, in one pass over all visited pages."""
     state = view.state
     count = len(state.sites)
     site_of = state.site_of[np.arange(len(state.hosts))].astype(np.int64)

@@ -1,4 +1,4 @@
-"""The pages that matter most to a crawl."""
+"""The most important pages of a crawl."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,17 +20,17 @@ class TopPage:
     Attributes
     ----------
     rank, url
-        From 1.
+        Rank, from 1, and URL.
     importance, times_mean
-        Its share of all importance there is, and the same in units of the mean over pages, aliases left out.
+        Its share of all importance, and the same in units of the mean page, without aliases.
     outcome
         Class of the last visit; None before the first.
     visits, visited_at
-        So far, and the instant of the last, in seconds since the epoch; None before the first.
+        Number of visits, and the instant of the last, in seconds since the epoch; None before the first.
     rate_per_s
-        Mean of what is believed of its rate of change; None before the first visit.
+        Posterior mean of its rate of change; None before the first visit.
     fresh
-        Probability that the copy held is the page as it is now; None where none is held.
+        Probability that the copy is up to date; None if no copy is held.
     """
 
     rank: int
@@ -47,16 +47,16 @@ class TopPage:
 def top_pages(
     view: View, most: int, importance: Floats | None = None, behind: tuple[float, int] | None = None
 ) -> list[TopPage]:
-    """Return the `most` important pages, the most important first; what matters the same in order of discovery.
+    """Return the `most` most important pages, in descending order; equal pages in order of discovery.
 
     Parameters
     ----------
     view, most
-        The crawl, and how many.
+        The crawl, and the maximum number of pages.
     importance
-        Of each known page, shape (known,), summing to 1; by default what the crawl's scheme says.
+        Importance of each known page, shape (known,), summing to 1; by default that of the crawl's scheme.
     behind
-        Importance and slot of a page: the list begins behind it.
+        Importance and slot of a page: the list begins after it.
     """
     importance = view.importance if importance is None else importance
     forgotten, left, first = view.state.forgotten, importance, 1
@@ -86,7 +86,7 @@ def top_pages(
 
 
 def largest(values: Floats, most: int) -> NDArray[Any]:
-    """Return where the `most` largest values are, the largest first, equal ones in order; shape (at most `most`,).
+    """Return the indices of the `most` largest values, in descending order, equal ones by index; shape (<= most,).
 
     Examples
     --------
@@ -104,5 +104,5 @@ def largest(values: Floats, most: int) -> NDArray[Any]:
 
 
 def known(value: float) -> float | None:
-    """Return a number; None for nan, which stands for what is not known, and for what will never be."""
+    """Return a finite number; None for nan (unknown) and infinity (never)."""
     return float(value) if np.isfinite(value) else None

@@ -1,4 +1,4 @@
-"""The sites that matter most to a crawl."""
+"""The most important sites of a crawl."""
 
 from dataclasses import dataclass
 
@@ -19,15 +19,15 @@ class TopSite:
     Attributes
     ----------
     rank, site
-        From 1.
+        Rank, from 1, and registrable domain.
     importance, times_mean
-        By the links from other sites: the share of what all sites have, and in units of the mean over sites.
+        Importance from the links of other sites, as a share of all sites, and in units of the mean site.
     of_pages
-        What all its pages have together of the importance of pages: a share that grows with the site.
+        Total importance of its pages, as a share of all pages; it grows with the size of the site.
     by_opic
-        The share that OPIC on the graph of sites gave it, visit by visit.
+        Its share under OPIC on the graph of sites, learned visit by visit.
     linking
-        How many other sites link to it.
+        Number of other sites that link to it.
     known, read
         Pages known, and pages whose content is held.
     """
@@ -44,7 +44,7 @@ class TopSite:
 
 
 def top_sites(view: View, most: int) -> list[TopSite]:
-    """Return the `most` important sites, the most important first; what matters the same in order of discovery.
+    """Return the `most` most important sites, in descending order; equal sites in order of discovery.
 
     Raises
     ------
@@ -68,10 +68,10 @@ def top_sites(view: View, most: int) -> list[TopSite]:
 
 
 def importance_of_pages(view: View) -> Floats:
-    """Return what the pages of each site have together, shape (sites,); it sums to 1."""
+    """Return the total importance of the pages of each site, shape (sites,); it sums to 1."""
     return np.bincount(site_numbers(view.state), view.importance, len(view.state.sites)).astype(np.float64)
 
 
 def known_pages(state: State) -> Ints:
-    """Return how many pages of each site are known, shape (sites,)."""
+    """Return the number of known pages of each site, shape (sites,)."""
     return np.bincount(site_numbers(state), minlength=len(state.sites)).astype(np.int64)

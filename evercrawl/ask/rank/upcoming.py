@@ -21,13 +21,13 @@ class UpcomingPage:
     Attributes
     ----------
     rank, url
-        From 1.
+        Rank, from 1, and URL.
     due_at, visited_at
         When it falls due, and its last visit; seconds since the epoch.
     fresh
-        Probability that the copy held is the page as it is now; None where none is held.
+        Probability that the copy is up to date; None if no copy is held.
     importance
-        Its share of all importance there is.
+        Its share of all importance.
     """
 
     rank: int
@@ -39,11 +39,11 @@ class UpcomingPage:
 
 
 def upcoming(view: View, most: int, site: str = "", behind: tuple[float, int] | None = None) -> list[UpcomingPage]:
-    """Return the `most` visited pages that fall due first, by when they do; unread pages are not among them.
+    """Return the `most` visited pages that fall due first, in order; unread pages are not included.
 
-    With the name of a site its pages alone are told; with an instant and a slot those that fall due behind that page.
-
-    What is overdue waits for its host or for the pace; it comes first. All visited pages are passed.
+    `site` restricts the list to the pages of a site; `behind`, an instant and a slot, to pages that fall due after that
+    page. Overdue pages, which wait for their host or for the rate limit, come first. The cost is a pass over all
+    visited pages.
     """
     rows = view.state.records.rows[: view.state.records.count]
     rows = rows[of_site(view.state, rows["host"], site)] if site else rows

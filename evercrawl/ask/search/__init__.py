@@ -1,1 +1,1 @@
-"""Pages by words."""
+"""Full-text search over the pages of a crawl."""

@@ -1,4 +1,4 @@
-"""What the pages that answer have in common: by how much each filter would narrow them."""
+"""Facets of search results: how many pages each filter would leave."""
 
 from __future__ import annotations
 
@@ -12,23 +12,24 @@ from evercrawl.types import Slots
 
 MOST_SITES: Final = 8
 FETCHED_S: Final = (3_600.0, 86_400.0, 7 * 86_400.0, 30 * 86_400.0)
-"""Ages that are told apart, in seconds."""
+"""Bounds of the age facet, in seconds."""
 FRESH: Final = (0.9, 0.5)
-"""Probabilities that a copy is the page as it is now that are told apart."""
+"""Bounds of the freshness facet: probabilities that a copy is up to date."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchFacets:
-    """How many of the best pages each filter would leave.
+    """The number of the best pages that each filter would leave.
 
     Attributes
     ----------
     pages
-        How many were counted; those beyond the best some hundred are not.
+        Number of pages counted; only the best few hundred are.
     sites, languages
-        Name -> pages, the most frequent first.
+        Name -> number of pages, the most frequent first.
     fetched_within_s, fresh
-        Age in seconds, or least probability of being fresh -> pages; those that leave all or none are left out.
+        Age in seconds, or least probability of being fresh -> number of pages; filters that leave all pages or none
+        are omitted.
     """
 
     pages: int
@@ -39,16 +40,16 @@ class SearchFacets:
 
 
 def facets(view: View, slots: Slots, languages: dict[str, int]) -> SearchFacets:
-    """Count the pages that answer.
+    """Return the facets of matching pages.
 
     Parameters
     ----------
     view
-        What is believed of them, at the instant of the question.
+        View of the crawl at the instant of the query.
     slots
         The pages, shape (n,); each has been visited.
     languages
-        Tag -> how many of them are in that language.
+        Language tag -> number of the pages in that language.
     """
     rows: Any = view.records(slots)[1]
     sites = [

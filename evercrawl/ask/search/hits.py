@@ -1,4 +1,4 @@
-"""One page that answers a question: what is shown of it, its text read from the archive."""
+"""Search hits: the details shown of each matching page, with a snippet from the archive."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,32 +17,32 @@ from evercrawl.store.partition import Partition
 from evercrawl.types import Floats, Slots
 
 READ_BYTES: Final = 1 << 17
-"""Of a page's body that are looked through for the part that is shown; more than nine pages in ten are shorter."""
+"""Length of a body that is searched for the snippet; more than nine pages in ten are shorter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One page that answers.
+    """One search hit.
 
     Attributes
     ----------
     rank, url, title
-        From 1; the title is "" where the page has none.
+        Rank, from 1; URL; title, "" if the page has none.
     score
-        What it is ranked by; comparable within one answer only.
+        Score that hits are ranked by; comparable only within one answer.
     importance, times_mean
-        Its share of all importance there is, and the same in units of the mean page.
+        Its share of all importance, and the same in units of the mean page.
     fetched_at, changed_at
-        When its content was last seen at its site, and when that last changed as far as is known; seconds since the
+        When its content was last confirmed by a visit, and when it last changed as far as is known; seconds since the
         epoch.
     fresh
-        Probability that the copy held is the page as it is now; None where nothing is believed of it.
+        Probability that the copy is up to date; None if there is no estimate.
     site, language
         Registrable domain, and BCP 47 tag or "".
     snippet
-        The part of its text that answers best; read from the archive.
+        The part of its archived text that matches best.
     title_marks, snippet_marks
-        Where the words of the query stand in title and snippet: start and end, in characters.
+        Positions of the query's words in title and snippet: start and end, in characters.
     """
 
     rank: int
@@ -62,18 +62,18 @@ class Hit:
 
 
 def hits(view: View, slots: Slots, scores: Floats, forms: Words, rank: int = 1) -> Iterator[Hit]:
-    """Yield what is shown of pages.
+    """Yield the hits of matching pages.
 
     Parameters
     ----------
     view
-        What is believed of them, at the instant of the question.
+        View of the crawl at the instant of the query.
     slots, scores
-        The pages, the best first, and what they are ranked by; shape (n,).
+        The pages, the best first, and their scores; shape (n,).
     forms
         The words of the query, to be marked.
     rank
-        Of the first.
+        Rank of the first hit.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def hits(view: View, slots: Slots, scores: Floats, forms: Words, rank: int = 1) 
 
 
 def _shown(partition: Partition, row: Any, forms: Words) -> tuple[Snippet, str, Snippet, float]:
-    """Return title, language and snippet of a page, the words marked, and when that content was first seen, or 0."""
+    """Return title, language and snippet of a page, with words marked, and when that content was first seen, or 0."""
     event = partition.journal.read(int(row["event"])) if row["event"] else None
     if not isinstance(event, Visit) or event.archive is None:
         return Snippet("", ()), "", Snippet("", ()), 0.0
@@ -117,7 +117,7 @@ def _shown(partition: Partition, row: Any, forms: Words) -> tuple[Snippet, str, 
 
 
 def text_of(partition: Partition, event: Visit) -> str:
-    """Return the visible text of what a visit brought, from the archive; its event names where that lies.
+    """Return the visible text of the content that a visit brought, from the archive.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def text_of(partition: Partition, event: Visit) -> str:
 
 
 def _text(body: bytes, content_type: str, *, html: bool) -> str:
-    """Return the visible text of a page; its links, of which nothing is to be shown, are not looked at."""
+    """Return the visible text of a page; its links are not parsed."""
     if not html:
         return read_text(body, content_type).text
     source, _ = utf8(body, content_type)

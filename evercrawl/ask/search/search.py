@@ -1,4 +1,4 @@
-"""The question that people ask: which pages are about these words, and what is known of each."""
+"""Full-text search: the pages that match a query, and what the crawl knows about each."""
 
 import time
 from dataclasses import dataclass
@@ -23,22 +23,22 @@ from evercrawl.store.records.records import FINDABLE
 from evercrawl.store.table.known import TICKS_PER_S
 from evercrawl.types import Floats, Slots
 
-_MORE: Final = 8  # times as many candidates are looked at where filters leave too few
-_PATIENCE: Final = 20.0  # what is believed of pages is read again after so many times as long as that takes
+_MORE: Final = 8  # times as many candidates are examined if filters leave too few
+_PATIENCE: Final = 20.0  # ratio of the interval between two reloads of the view to the duration of one
 
 
 @dataclass(frozen=True, slots=True)
 class Narrow:
-    """Which pages are wanted at all.
+    """Filters of a search.
 
     Attributes
     ----------
     site, language
-        A host or registrable domain; a BCP 47 tag. "" for any. The query may name some too.
+        A host or registrable domain; a BCP 47 tag. "" for any. The query may also contain such filters.
     fetched_within_s, changed_within_s
-        Time since the content was last seen at its site, and since it is known to have changed; None for any.
+        Greatest time since the content was last confirmed by a visit, and since it last changed; None for any.
     fresh
-        Least probability that the copy held is the page as it is now.
+        Least probability that the copy is up to date.
     """
 
     site: str = ""
@@ -50,22 +50,22 @@ class Narrow:
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """What a question is answered with.
+    """The answer to a search query.
 
     Attributes
     ----------
     hits
-        The best first.
+        The hits, the best first.
     more
-        Whether there are more after these.
+        Whether there are more hits after these.
     took_s
-        Seconds that it took.
+        Duration of the search, in seconds.
     instead
-        The question with words of the index in place of those that no page has; "" where pages have all of them.
+        Suggested query with words of the index in place of those that no page has; "" if pages have all words.
     facets
-        By how much each filter would narrow the answer; None where that was not asked for.
+        Number of pages that each filter would leave; None if not requested.
     last
-        Score and slot of the last hit, None where there is none.
+        Score and slot of the last hit; None if there is none.
     """
 
     hits: tuple[Hit, ...]
@@ -77,19 +77,19 @@ class SearchAnswer:
 
 
 class ViewSource(Protocol):
-    """What knows the newest view of a crawl."""
+    """A source of the newest view of a crawl."""
 
     def newest(self, *, stale: bool) -> View:
-        """Return it; `stale` says that there is something newer than the one returned before."""
+        """Return the newest view; `stale` says that the crawl has changed since the one returned before."""
         ...
 
     def close(self) -> None:
-        """Give back what it had opened."""
+        """Close what the source has opened."""
         ...
 
 
 class _Reopening:
-    """Opens the directory again where that is due, seldom enough to take no more than a twentieth of the time."""
+    """A source that reopens the directory when due, seldom enough to take at most a twentieth of the time."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -104,7 +104,7 @@ class _Reopening:
         return self._view
 
     def close(self) -> None:
-        """Let the directory go."""
+        """Close the directory."""
         self._partition.close()
 
     def _read(self) -> None:
@@ -118,24 +118,24 @@ class _Reopening:
 
 
 class Search:
-    """A crawl directory, open to be asked again and again; nothing is written, and a crawl may run beside it.
+    """A crawl directory opened for repeated searches; nothing is written, and a crawl may run meanwhile.
 
-    What the index has committed is seen by the next question. What is believed of pages is read again now and then
-    after that, seldom enough to take no more than a twentieth of the time.
+    The next query sees everything that the index has committed. The estimates of pages are reloaded now and then,
+    seldom enough to take at most a twentieth of the time.
 
     Parameters
     ----------
     directory
-        Of the crawl.
+        The crawl directory.
     views
-        What gives the newest view of the crawl; by default the directory is opened again and again.
+        Source of the newest view of the crawl; by default the directory is reopened when needed.
 
     Raises
     ------
     ConfigError
-        There is no crawl.
+        There is no crawl in the directory.
     StoreError
-        It is damaged, or has no search index; the message says how to make one.
+        The crawl is damaged, or has no search index; the message says how to build one.
     """
 
     def __init__(self, directory: Path, views: ViewSource | None = None) -> None:
@@ -158,21 +158,21 @@ class Search:
         counted: bool = False,
         behind: tuple[float, int] | None = None,
     ) -> SearchAnswer:
-        """Return the pages that answer best.
+        """Return the pages that match a query best.
 
         Parameters
         ----------
         words
-            As a person types them, see `evercrawl.search.query.parse`.
+            The query as typed, see `evercrawl.search.query.parse`.
         narrow
-            Which pages are wanted at all.
+            Filters.
         limit, skip
-            How many hits, and how many before them are left out.
+            Maximum number of hits; number of hits to skip before them.
         counted
-            Whether to count what the pages that answer have in common.
+            Whether to compute facets.
         behind
-            Score and slot of a hit that was told as the last of `skip`: hits go on behind it, wherever it stands now;
-            where it answers no more, behind its score.
+            Score and slot of the last hit of the previous page: hits continue after it, at whatever rank it is now, or
+            after its score if it no longer matches.
 
         Raises
         ------
@@ -193,7 +193,7 @@ class Search:
         return SearchAnswer(found, len(slots) > first + limit, time.perf_counter() - began_s, instead, common, last)
 
     def suggest(self, text: str, most: int = 8) -> list[str]:
-        """Return questions that begin as `text` does, and find something; the likeliest first.
+        """Return queries that begin with `text` and have hits; the most likely first.
 
         Raises
         ------
@@ -204,18 +204,18 @@ class Search:
             return lookup.suggestions(text[:MOST_CHARS], most)
 
     def close(self) -> None:
-        """Give back what is open."""
+        """Close the index and the view source."""
         self._index.close()
         self._views.close()
 
     def _see(self, view: View) -> None:
         self.view = view
-        self._standing = Standing(view)  # now, and not when the first question is asked
-        self._policy = view.believing  # likewise: what it had learned is read
+        self._standing = Standing(view)  # now rather than at the first query
+        self._policy = view.believing  # likewise: loads what the policy had learned
         self._stale = False
 
     def _renew(self) -> None:
-        """See what is new, as far as that is cheap."""
+        """Reload the index and, if that is due, the view."""
         self._stale = self._index.refresh() or self._stale
         view = self._views.newest(stale=self._stale)
         if view is not self.view:
@@ -223,7 +223,7 @@ class Search:
         self.view.now = SystemClock().now()
 
     def _ranked(self, query: Query, narrow: Narrow, enough: int) -> tuple[Slots, Floats, Words]:
-        """Return slots and scores of pages that pass, the best first: more than `enough`, where there are more."""
+        """Return slots and scores of pages that pass the filters, the best first: more than `enough`, if there are."""
         most = max(MOST, enough + 1)
         while True:
             found = self._index.search(query, most)
@@ -236,7 +236,7 @@ class Search:
         return passed.slot[order], score[order], passed.forms
 
     def _passing(self, found: QueryCandidates, narrow: Narrow) -> QueryCandidates:
-        """Return those candidates that are wanted."""
+        """Return the candidates that pass the filters."""
         view, known_before = self.view, found.slot < self.view.state.known.count
         slots = np.where(known_before, found.slot, 0)
         if not len(slots) or not self.view.state.known.count:
@@ -252,13 +252,13 @@ class Search:
 
 
 def place_behind(slots: Slots, score: Floats, last: tuple[float, int]) -> int:
-    """Return the place of the first hit behind one, in an order of now."""
+    """Return the index of the first hit after a given one, in the present order."""
     place = np.flatnonzero(slots == last[1])
     return int(place[0]) + 1 if len(place) else int(np.searchsorted(-score, -last[0], side="right"))
 
 
 def _query(words: str, narrow: Narrow) -> Query:
-    """Return what is asked for in words and beside them."""
+    """Return the parsed query, combined with the filters."""
     query = parse(words)
     more = parse(
         " ".join(f"{name}:{value}" for name, value in (("site", narrow.site), ("lang", narrow.language)) if value)

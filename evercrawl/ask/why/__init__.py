@@ -1,1 +1,1 @@
-"""Why a page is visited when it is, or is not."""
+"""Explanations of when a page is visited, or why it is not."""

@@ -1,4 +1,4 @@
-"""How the worth of a visit rises from one visit of a page to the next, until it crosses the price."""
+"""The value of a visit as a function of time since the last visit, until it crosses the price."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from evercrawl.schedule.abilities import Priced
 from evercrawl.types import NO_SLOT
 
 POINTS: Final = 48
-_BEYOND: Final = 1.25  # times as far as the crossing is from the last visit
+_BEYOND: Final = 1.25  # length of the curve, in units of the time from the last visit to the crossing
 _LEAST_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class ValuePoint:
-    """What a visit is worth at an instant, in the unit of the price; None where that is not known."""
+    """The value of a visit at an instant, in the unit of the price; None if unknown."""
 
     at: float
     value: float | None
@@ -27,16 +27,16 @@ class ValuePoint:
 
 @dataclass(frozen=True, slots=True)
 class ValueCurve:
-    """The worth of a visit to one page over time.
+    """The value of a visit to one page over time.
 
     Attributes
     ----------
     points
-        From the last visit on; empty of a page without a visit, and where the policy has no price.
+        Points from the last visit on; empty for an unvisited page, and if the policy has no price.
     price
-        What a visit has to be worth; None where nothing was learned of it yet.
+        The value that a visit must have; None if the price has not been learned yet.
     due_at
-        When the worth crosses the price; None for never, or not known.
+        When the value crosses the price; None for never, or if unknown.
     """
 
     points: tuple[ValuePoint, ...]
@@ -45,7 +45,7 @@ class ValueCurve:
 
 
 def value_curve(view: View, url: str) -> ValueCurve:
-    """Return how the worth of a visit to `url`, normalised, rises as things are now."""
+    """Return the value curve of visits to `url`, which must be normalised, under the present estimates."""
     slot = view.state.find_one(url)
     policy = view.believing
     if slot == NO_SLOT or not isinstance(policy, Priced):

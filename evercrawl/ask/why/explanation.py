@@ -1,4 +1,4 @@
-"""What there is to say about the decision on one page; `evercrawl.ask.why.why` says it."""
+"""The explanation of the decision on one page, as `evercrawl.ask.why.why` returns it."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from evercrawl.ask.why.feeders import Feeder
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """How a URL became known: when, on which page ("" for a seed, or what a sitemap lists), how far from a seed."""
+    """Discovery of a URL: when, on which page ("" for a seed or a sitemap entry), and its distance from a seed."""
 
     found_at: float
     source: str
@@ -18,7 +18,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class VisitSummary:
-    """What the visits came to: of the last one class, HTTP status, instant and failure; how many there were.
+    """Summary of the visits: class, HTTP status, instant and failure of the last one, and their number.
 
     `changed_at` is when the content last changed, as far as is known. Instants are seconds since the epoch.
     """
@@ -35,22 +35,21 @@ class VisitSummary:
 
 @dataclass(frozen=True, slots=True)
 class PageWeight:
-    """How much a page matters.
+    """The importance of a page.
 
     Attributes
     ----------
     share, times_mean, rank, of
-        Of all importance (halved for each visit in a row that found the page gone or in trouble); in units of the mean
-        page; place among the pages that count, None for an alias, which has none.
+        Share of all importance (halved for each consecutive visit that found the page gone or failing); the same in
+        units of the mean page; rank, and number of ranked pages; the rank of an alias is None.
     cash
-        What a visit would move, as a share of all importance.
+        Cash that a visit would move, as a share of all importance.
     site_share
-        What it has for being one of its site's pages, as a share of all importance.
+        Importance that the page gets as a page of its site, as a share of all importance.
     feeders, feeding
-        The ten pages that give most, and how many give.
+        The ten pages that give most, and the number of pages that give.
     error
-        By how much `share` is off at most, on the links last read; None where the crawl cannot say
-        (`model.error_bound`).
+        Bound on the error of `share`, for the links last read; None if there is none (`model.error_bound`).
     """
 
     share: float
@@ -66,23 +65,24 @@ class PageWeight:
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """What `--weight` makes of a page.
+    """The effect of `--weight` on a page.
 
     Attributes
     ----------
     weight, times
-        Its name, and by how much it multiplies the page's importance; what lasts of its changes is left out.
+        Name of the weight, and the factor by which it multiplies the page's importance, without the factor for lasting
+        changes.
     opened, shown
-        How often people opened the page, and how often they were shown it.
+        How often users opened the page, and how often it was shown to them.
     expected
-        Openings that are to be expected: where it stood, or of its kind.
+        Expected number of openings, for its positions or for its kind of page.
     similar, usual
-        How like the page is to what people ask, and how like one is that has one of the words.
+        Similarity of the page to users' queries, and that of a page that has one of their words.
     now, before
-        Its importance, in units of the mean page, and what it was when importance was looked at before. Where sites
-        are weighed, `now` is that of its site, in units of the mean site.
+        Its importance, in units of the mean page, and what it was at the previous comparison. If sites are weighed,
+        `now` is that of its site, in units of the mean site.
 
-    What the weight does not go by, or does not know yet, is None.
+    Values that the weight does not use, or does not know yet, are None.
     """
 
     weight: str
@@ -98,17 +98,17 @@ class Weighed:
 
 @dataclass(frozen=True, slots=True)
 class Announcing:
-    """What a page's site says of changes in its sitemaps and feeds.
+    """Announcements of changes in the sitemaps and feeds of a page's site.
 
     Attributes
     ----------
     announced
-        Which part of its changes it announces, as far as visits have told; where they have told little, near what is
-        usual of sites that do.
+        Estimated part of its changes that the site announces; with little evidence, close to the prior of sites that
+        announce changes.
     heard, missed
-        Visits that found a change that was announced, and one of which nothing was said.
+        Visits that found an announced change, and an unannounced one.
     true, false
-        Announcements after which a visit found a change, and none.
+        Announcements after which a visit found a change, and no change.
     """
 
     announced: float
@@ -120,28 +120,28 @@ class Announcing:
 
 @dataclass(frozen=True, slots=True)
 class Belief:
-    """What is believed of a page's rate of change.
+    """The posterior of a page's rate of change.
 
     Attributes
     ----------
     rate_per_s, low_per_s, high_per_s
-        Mean, and between which rates it lies with a probability of 0.9.
+        Posterior mean, and the interval that contains the rate with a probability of 0.9.
     shape, scale_s
-        The Gamma distribution that says so.
+        Parameters of the Gamma posterior.
     prior_rate_per_s
-        Mean for any page of its site.
+        Prior mean for pages of its site.
     dates_trusted, listings_trusted
-        Whether the Last-Modified dates of its site are believed, and those of its sitemaps and feeds.
+        Whether the Last-Modified dates of its site are trusted, and the dates in its sitemaps and feeds.
     fresh
-        Probability that the copy held is the page as it is now; None where none is held.
+        Probability that the copy is up to date; None if no copy is held.
     by_clock, ahead_nats
-        Whether the clock of its folder more likely tells how the copy ages than time alone; and the logarithm of the
-        odds of that, by what was found on its site and on others. None where the policy has no clocks, or saw no page.
+        Whether the clock of its folder predicts the ageing of the copy better than time alone; the log odds of that,
+        from observations on its site and on others. None if the policy has no clocks, or has seen no page.
     announcing
-        What its site says of changes; None where it never announced any.
+        Announcements of its site; None if it never announced a change.
     lasting, judged
-        Which part of the page a change replaces for good, and by how many changes that is told, of which no more than
-        about the last fifteen count; None and 0 where none has told yet.
+        Part of the page that a change replaces permanently, and number of changes behind that estimate, of which about
+        the last fifteen count; None and 0 if there is none yet.
     """
 
     rate_per_s: float
@@ -162,30 +162,30 @@ class Belief:
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """What a visit is worth, and when it comes.
+    """The value of a visit, and when it is due.
 
     Attributes
     ----------
     policy, unit
-        Which page next; what the budget is counted in, "byte" or "visit".
+        Policy of the crawl; unit of the budget, "byte" or "visit".
     value, price
-        Of a visit now, by the policy, and what it has to be worth; None where there is no price.
+        Value of a visit now under the policy, and the price that it must reach; None if there is no price.
     cost
         Expected cost of a visit now.
     due_at, earliest_at
-        When a visit is worth the price, or falls due by the policy, and before when it is not made in any case; None
-        for never, or not known.
+        When a visit is worth the price, or falls due under the policy; the instant before which it is never made; None
+        for never, or if unknown.
     ahead, ahead_on_host
-        How many pages that could be visited now are worth more.
+        Number of pages that could be visited now and are worth more: in all, and on its host.
     wanted, because
-        How many times as much as its importance says a visit counts, and why, "" where it is just once.
+        Factor by which a visit counts more than the page's importance, and the reasons; "" if the factor is 1.
     given_up
-        Whether the policy does not visit the page again, as things are.
+        Whether the policy has given the page up under the present estimates.
     unheeded
-        Which of the policy's parameters changes nothing in this crawl, and why; "" where all have an effect.
+        The policy parameter that has no effect in this crawl, and why; "" if all have an effect.
     place, waited_s
-        Where the page stands by the policy, where its value says no more than that, else ""; how long ago its last
-        visit was, None where there was none.
+        Position of the page under the policy, if its value means no more than that, else ""; time since its last
+        visit, None if there was none.
     """
 
     policy: str
@@ -207,22 +207,22 @@ class Worth:
 
 @dataclass(frozen=True, slots=True)
 class UnreadExpectation:
-    """What is expected of a page that was never read, by what others of its site turned out to be.
+    """Expectations about an unread page, from similar pages of its site.
 
     Attributes
     ----------
     read
-        Pages of its kind of address that were read, as many links from a seed.
+        Number of pages read with its kind of URL, at the same distance from a seed.
     own, doubt
-        Probability that it has content of its own, and the standard deviation of that.
+        Probability that it has content of its own, and the standard deviation of that probability.
     ends
-        Whether its kind of URL is believed to be finite, and not to be mostly copies; else the page is held back.
+        Whether its kind of URL is believed to be finite and not mostly copies; otherwise the page is held back.
     tried
-        Whether it is read all the same, to see whether its kind ends.
+        Whether it is read all the same, to find out whether its kind is finite.
     owed
-        Whether it comes before all others of its host, which has had visits enough for all that is known of it.
+        Whether it comes before all other pages of its host, which has had enough visits for all its known pages.
     times
-        How many times as much it is expected to weigh as its place in the tree of links says.
+        Ratio of its expected importance to what its position in the tree of links suggests.
     """
 
     read: int
@@ -236,7 +236,7 @@ class UnreadExpectation:
 
 @dataclass(frozen=True, slots=True)
 class PageRequisites:
-    """What a page needs to be shown: how much, how much of it is archived and owed, and why the rest is missing.
+    """Requisites of a page: how many there are, how many are archived and owed, and why others are missing.
 
     `missing` has the URL and the reason of the first ten that are neither archived nor owed.
     """
@@ -249,33 +249,33 @@ class PageRequisites:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """All there is to say about a URL; what does not apply to it is None.
+    """The complete explanation of a URL; parts that do not apply are None.
 
     Attributes
     ----------
     url, at
-        Normalised, and the instant of which all this is said.
+        Normalised URL, and the instant of the explanation.
     state
         "waiting" (never fetched), "held", "alias", "near-duplicate", "gone", "retired", "error", "refused", "redirect",
         "excluded" (a rule of the scope keeps it out, whatever it was before);
-        of what is not known "out of scope", "refused" or "unknown".
+        for unknown URLs "out of scope", "refused" or "unknown".
     reasons
-        What keeps it from being visited, or why it is as it is, a sentence each.
+        Reasons why it is not visited now, or for its state, a sentence each.
     alias
-        The page that it only leads to, or that says nearly the same; "" where there is none.
+        The page of which it is an alias or a near-duplicate; "" if there is none.
     weight, weighed
-        How much it matters by its links, and what the setting `weight` makes of that; the latter is None also where
-        the policy does not ask.
+        Importance from its links, and the effect of the setting `weight`; the latter is None also if the policy does
+        not use it.
     cut_links
-        How many further URLs the page links to that are not followed, as it links to too many.
+        Number of further links that are not followed because the page has too many.
     expected
-        What is expected of it; None of a page that was read, and where nobody learns it.
+        Expectations about an unread page; None for a page that was read, and if they are not learned.
     noise
-        How many of its latest changes are noise; None where too few are known, or it has no text.
+        Noise among its latest changes; None if too few are known, or it has no text.
     optouts
-        What the content that is held, or its site, asks of those who train or feed models; see `OptOut`.
+        Opt-outs of the held content or the site from model training and input; see `OptOut`.
     requisites
-        What the page needs to be shown; None where nobody fetches that.
+        Requisites of the page; None if they are not fetched.
     """
 
     url: str

@@ -1,4 +1,4 @@
-"""Which pages a page's importance comes from: who links to it, and how much each gives."""
+"""Feeders of a page: the pages that its importance comes from, and how much each gives."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -23,11 +23,11 @@ class Feeder:
     how
         "link", "redirect", or "copy" for a page that only leads here, by its content or its canonical URL.
     gives
-        What it gives, as a share of all importance there is.
+        Amount that it gives, as a share of all importance.
     internal
-        Whether both are of the same site.
+        Whether both pages are of the same site.
     out
-        Links it has, among which it divides; 1 for a page that only leads here.
+        Number of its links, among which it divides its importance; 1 for a page that only leads here.
     """
 
     url: str
@@ -43,9 +43,9 @@ class FeedingPages(NamedTuple):
     Attributes
     ----------
     first
-        The most generous, the most generous first; of those that give alike, the one that was found first.
+        The pages that give most, in descending order, equal ones in order of discovery.
     of, gives
-        How many there are in all, and what they give together, as a share of all importance.
+        Number of all feeding pages, and their total gift, as a share of all importance.
     """
 
     first: tuple[Feeder, ...]
@@ -54,16 +54,16 @@ class FeedingPages(NamedTuple):
 
 
 def feeders(view: View, slot: int, derived: Derived, most: int) -> FeedingPages:
-    """Return the pages that give to `slot` by their links as they were last read.
+    """Return the pages that give importance to `slot`, by their links as last read.
 
     Parameters
     ----------
     view, slot
         The crawl, and the page.
     derived
-        What is derived from its journal.
+        The files derived from its journal.
     most
-        How many to name.
+        Maximum number of pages in `first`.
     """
     links = inlinks(view.state, derived.runs, slot)
     rows = view.state.records.rows

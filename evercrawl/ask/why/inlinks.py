@@ -1,4 +1,4 @@
-"""Which pages link to a page by their contents as they were last read."""
+"""In-links of a page, from the contents of linking pages as last read."""
 
 from typing import Any, NamedTuple
 
@@ -19,11 +19,11 @@ class PageInLinks(NamedTuple):
     source, record
         Slot of the page that links, and the index of its record.
     external, through
-        Whether the link counts as one between sites; whether the source only leads to the page.
+        Whether the link counts as one between sites; whether the source is an alias of the page.
     out
-        Distinct links of the source.
+        Number of distinct links of the source.
     outcome
-        Of the visit that saw the link.
+        Outcome of the visit that saw the link.
     """
 
     source: Ints
@@ -35,11 +35,11 @@ class PageInLinks(NamedTuple):
 
 
 def inlinks(state: State, runs: Runs, slot: int) -> PageInLinks:
-    """Return the links to a page; those of contents that were read before others are left out.
+    """Return the links to a page, from the last content read of each linking page.
 
     Examples
     --------
-    A journal that is empty has none:
+    An empty journal has none:
 
     >>> len(inlinks(None, Runs([]), 0).source)
     0

@@ -1,4 +1,4 @@
-"""How much more than its importance says a page counts, and why: by `[[focus]]`, weights and `discovery`."""
+"""The factor by which a page counts more than its importance: `[[focus]]`, weights and `discovery`."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ _NAMES: Final = ("url", "type", "words")
 
 
 def wanted(view: View, slot: int, *, never: bool) -> tuple[float, str]:
-    """Return how many times as much as its importance says a page counts, and why.
+    """Return the factor by which a page counts more than its importance, and the reasons for it.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def wanted(view: View, slot: int, *, never: bool) -> tuple[float, str]:
         return 1.0, unasked(view.config, view.policy)
     times, reasons = 1.0, list[str]()
     place = int(view.focus.entries(np.array([slot], np.uint32))[0]) if view.focus is not None else -1
-    by_cash = view.state.accounts.focused  # then it is in the importance, and multiplies nothing
+    by_cash = view.state.accounts.focused  # then the focus is part of the importance, and no factor
     if place >= 0 and by_cash:
         reasons.append(f"focus, entry {place + 1}, by the virtual page's cash")
     elif place >= 0:

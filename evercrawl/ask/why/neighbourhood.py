@@ -1,4 +1,4 @@
-"""The pages around one: those that bring it importance, those that bring them theirs, and the links between all."""
+"""The neighbourhood of a page: the pages that feed it, their feeders, and the links between all of them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from evercrawl.model.view import View
 
 
 class Neighbourhood(NamedTuple):
-    """A small web cut out of the crawl.
+    """A small subgraph of the crawl.
 
     Attributes
     ----------
     slots
-        Its pages, the one that was asked about first.
+        Its pages, the requested one first.
     links
-        Between them, source and target by their places in `slots`.
+        Links between them: source and target as indices into `slots`.
     """
 
     slots: list[int]
@@ -27,10 +27,10 @@ class Neighbourhood(NamedTuple):
 def neighbourhood(view: View, runs: Runs, slot: int, most: int) -> Neighbourhood:
     """Return up to `most` pages around a page: by rounds of in-links, the most important first.
 
-    Half of what a round finds room for goes to one page at most, so that a page which everybody links to leaves some.
+    In-links of one page take at most half of the remaining places, so that a page with many in-links leaves room.
     """
     slots, sources, place = [slot], dict[int, list[int]](), {slot: 0}
-    for page in slots:  # which grows meanwhile
+    for page in slots:  # the list grows during the loop
         found = inlinks(view.state, runs, page).source.tolist()
         sources[page] = found
         room = max((most - len(slots) + 1) // 2, 0)

@@ -1,4 +1,4 @@
-"""Why a URL is no page of a crawl, and what would make it one."""
+"""Why a URL is not a page of a crawl, and what would make it one."""
 
 from evercrawl.ask.why.waiting import robots_rule
 from evercrawl.fetch.guard import Guard
@@ -22,7 +22,7 @@ _FULL = {
 
 
 def kept_out(view: View, slot: int) -> str:
-    """Return why a known page is not requested whatever it is worth, as a sentence; "" where no rule keeps it out."""
+    """Return a sentence about the rule that excludes a known page whatever its value; "" if no rule does."""
     url, state = view.state.urls.get(slot), view.state
     rule = Barred(state, view.scope).rule(slot, url)
     if not rule:
@@ -33,7 +33,7 @@ def kept_out(view: View, slot: int) -> str:
 
 
 def outside(view: View, url: str) -> tuple[str, tuple[str, ...]]:
-    """Return the state of a URL that is not known, such as "out of scope" or "forgotten", and sentences about it."""
+    """Return the state of an unknown URL, such as "out of scope" or "forgotten", and sentences about it."""
     config, host = view.config, hostname(url)
     why_not = Guard(config.allow_net, config.refuse_net).judge_url(url)
     if why_not:

@@ -1,4 +1,4 @@
-"""What a page needs to be shown, and why something that is no page was fetched."""
+"""Requisites of a page, and why a URL that is not a page was fetched."""
 
 from evercrawl.ask.why.explanation import PageRequisites
 from evercrawl.model.stored.answers import instant
@@ -9,7 +9,7 @@ _MOST = 10
 
 
 def needed(view: View, slot: int) -> PageRequisites | None:
-    """Return what a page needs; None where nobody fetches that."""
+    """Return the requisites of a page; None if they are not fetched."""
     with read_book(view.partition.directory) as book:
         if book is None:
             return None
@@ -20,7 +20,7 @@ def needed(view: View, slot: int) -> PageRequisites | None:
 
 
 def requisite(view: View, url: str) -> tuple[str, tuple[str, ...]] | None:
-    """Return the state of a URL that is no page and that pages need, and sentences about it; None where none does."""
+    """Return the state of a URL that pages need as a requisite, and sentences about it; None if no page needs it."""
     with read_book(view.partition.directory) as book:
         number = book.numbers([url]).get(url) if book is not None else None
         if book is None or number is None:
@@ -42,5 +42,5 @@ def requisite(view: View, url: str) -> tuple[str, tuple[str, ...]] | None:
 
 
 def _why(one: KnownRequisite) -> str:
-    """Return why there is nothing, or no good, of a requisite."""
+    """Return why a requisite has no content, or only that of an error; "" if all is well."""
     return one.error or (f"status {one.status}" if one.status >= 400 else "")

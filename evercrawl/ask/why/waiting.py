@@ -1,4 +1,4 @@
-"""What a page waits for before it is visited: its turn, its host, its robots.txt, the wait of a page in trouble."""
+"""What a page waits for before it is visited: its turn, its host, its robots.txt, or a retry after failures."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from evercrawl.types import Outcome
 
 
 def robots_rule(view: View, url: str) -> str:
-    """Return the rule of the robots.txt last read that disallows `url`, as a line of the file; "" where none does."""
+    """Return the rule of the last robots.txt that disallows `url`, as a line of the file; "" if none does."""
     held = stored(view.partition.directory / ROBOTS_FILE, origin(url))
     if held is None:
         return ""
@@ -25,7 +25,7 @@ def robots_rule(view: View, url: str) -> str:
 
 
 def hindrances(view: View, slot: int) -> list[str]:
-    """Return what keeps a page from being asked for just now, a sentence each, its turn left aside."""
+    """Return what prevents a request for a page now, a sentence each, apart from waiting for its turn."""
     state, url = view.state, view.state.urls.get(slot)
     number = int(state.known.row(slot)["host"])
     host, until, found = state.hosts[number], state.away.get(number, 0.0), list[str]()
@@ -57,7 +57,7 @@ def hindrances(view: View, slot: int) -> list[str]:
 
 
 def retry(view: View, slot: int) -> str:
-    """Return when a page that was gone or in trouble is tried again, as a sentence; "" for any other."""
+    """Return a sentence on when a page that was gone or failing is tried again; "" for any other page."""
     index = view.state.record_of(slot)
     if index is None:
         return ""
@@ -78,9 +78,9 @@ def retry(view: View, slot: int) -> str:
 
 
 def ahead(view: View, slot: int) -> tuple[int, int]:
-    """Return how many pages a visit is worth more to than to `slot`: in all, and on its host.
+    """Return the number of pages to which a visit is worth more than to `slot`: in all, and on its host.
 
-    Compared are the pages that could be visited now: those never visited, and those whose refresh may come. Hosts rest
+    Only pages that could be visited now are compared: unread pages, and pages whose refresh is allowed. Hosts rest
     between visits, so a page of another host may well come first.
     """
     worth = float(view.informed.value(view.candidates(np.array([slot], np.uint32)), view.context)[0])

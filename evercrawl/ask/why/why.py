@@ -1,4 +1,4 @@
-"""Why a page is visited when it is, or is not: the decision in numbers."""
+"""Explanation of when a page is visited, or why it is not: the decision in numbers."""
 
 import math
 from dataclasses import replace
@@ -40,18 +40,18 @@ from evercrawl.store.records.records import NEAR
 from evercrawl.types import NO_SLOT, OptOut, Outcome
 
 _NEVER: Final = ("retired", "excluded")
-"""States of pages that no visit is planned of."""
+"""States of pages for which no visit is planned."""
 
 
 def why(view: View, url: str, most: int = 10, tell: Tell | None = None, derived: Derived | None = None) -> Why:
-    """Return why `url`, normalised, is visited when it is, with up to `most` of the pages that feed it.
+    """Return the explanation of `url`, which must be normalised, with up to `most` of the pages that feed it.
 
     Parameters
     ----------
     tell
-        Told of the progress while the journal is read, where that was not done before.
+        Progress callback while the journal is read, if it was not read before.
     derived
-        What is derived from the journal, where that is open already.
+        The files derived from the journal, if they are open already.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def why(view: View, url: str, most: int = 10, tell: Tell | None = None, derived:
         giving, habit = asked(view.partition, lambda made: _derived(view, slot, made, most), tell)
     else:
         giving, habit = _derived(view, slot, derived, most)
-    policy = view.informed  # from here on the view believes what the crawl does
+    policy = view.informed  # from here on the view has the estimates of the crawl
     slots, row = np.array([slot], np.uint32), _row(view, slot)
     pages = view.columns(slots)
     history = _history(view, slot, row) if row is not None else None
@@ -93,7 +93,7 @@ def why(view: View, url: str, most: int = 10, tell: Tell | None = None, derived:
 
 
 def _derived(view: View, slot: int, derived: Derived, most: int) -> tuple[FeedingPages, NoiseHabit | None]:
-    """Return what the derived files tell of a page."""
+    """Return a page's feeders and noise from the derived files."""
     return feeders(view, slot, derived, most), Noises(view.partition, derived.runs).habit(slot)
 
 
@@ -117,7 +117,7 @@ def _row(view: View, slot: int) -> Any:
 
 
 def _state(view: View, slot: int, row: Any) -> str:
-    """Return in a word how it is with a known page."""
+    """Return the state of a known page, in a word."""
     if row is None:
         return "waiting"
     outcome = Outcome(int(row["outcome"]))
@@ -131,7 +131,7 @@ def _state(view: View, slot: int, row: Any) -> str:
 
 
 def _other(view: View, row: Any, alias: int) -> str:
-    """Return the URL of the page that one only leads to, or nearly copies; "" where there is none."""
+    """Return the URL of the page of which one is an alias or a near-duplicate; "" if there is none."""
     if alias == NO_SLOT and row is not None and row["flags"] & NEAR:
         event = view.partition.journal.read(int(row["event"]))
         alias = event.near if isinstance(event, Visit) else NO_SLOT
@@ -139,7 +139,7 @@ def _other(view: View, row: Any, alias: int) -> str:
 
 
 def _cut_links(view: View, row: Any) -> int:
-    """Return how many links of the content that is held were left out."""
+    """Return the number of links of the held content that were left out."""
     event = view.partition.journal.read(int(row["event"])) if row is not None and row["event"] else None
     return event.cut if isinstance(event, Visit) else 0
 
@@ -173,7 +173,7 @@ def _history(view: View, slot: int, row: Any) -> VisitSummary:
 
 
 def _reasons(view: View, slot: int, state: str, history: VisitSummary | None) -> list[str]:
-    """Return why a known page is not visited now, and how it comes back."""
+    """Return sentences on why a known page is not visited now, and when it will be."""
     reasons = list[str]()
     if history is not None and history.error:
         rule = robots_rule(view, view.state.urls.get(slot)) if history.error.startswith("robots:") else ""
@@ -204,7 +204,7 @@ def _weight(view: View, slot: int, pages: Pages, feeding: FeedingPages, *, alias
 
 
 def _most_off(view: View) -> float | None:
-    """Return by how much the share of one page is off at most: by half of what all are together, as all sum to 1."""
+    """Return a bound on the error of one page's share: half of the bound of all, because all shares sum to 1."""
     total = view.error_bound.total
     return None if total is None else total / 2
 
@@ -215,9 +215,9 @@ def _weighed(view: View, slot: int) -> Weighed:
 
 
 def _of_its_site(view: View, slot: int, cash: float, given: float) -> float:
-    """Return what a page has for being one of its site's, as a share of all importance.
+    """Return the importance that a page gets as a page of its site, as a share of all importance.
 
-    Where the virtual page spends, nobody keeps how much of it came to whom: it is what links do not explain.
+    If the virtual page spends, its payments are not recorded by page: they are the part that links do not explain.
     """
     if view.scheme.handout:
         return max(float(view.importance[slot]) - given, 0.0)
@@ -225,7 +225,7 @@ def _of_its_site(view: View, slot: int, cash: float, given: float) -> float:
 
 
 def _back(view: View, slot: int) -> float:
-    """Return what part of its importance a page counts, as it may not be back from where it was found gone."""
+    """Return the part of its importance that a page counts, because a page found gone may not be back."""
     row = _row(view, slot)
     return 1.0 if row is None else RETURNS ** int(row["misses"])
 
@@ -248,14 +248,14 @@ def _belief(view: View, slot: int, pages: Pages) -> Belief:
 
 
 def _lasting(row: Any) -> tuple[float | None, int]:
-    """Return how much of what a change brings stays, and by how many changes that is told."""
+    """Return the lasting part of a page's changes, and the number of changes behind that estimate."""
     kept = lasting.START if row is None else int(row["lasting"])
     judged = lasting.judged(kept)
     return (float(lasting.part(np.array([kept]))[0]) if judged else None), judged
 
 
 def _announcing(view: View, slot: int, row: Any) -> Announcing | None:
-    """Return what a site's account says of how much it announces."""
+    """Return the record of a site's announcements; None if it never announced a change."""
     true, false = int(row["listed_true"]), int(row["listed_false"])
     if not true + false:
         return None
