@@ -1,3 +1,3 @@
-"""Crawls inside other programs: they fetch and extract, evercrawl decides what comes next and when again."""
+"""Integrations with other crawlers, which fetch and extract while evercrawl schedules the visits."""
 
 __all__: list[str] = []

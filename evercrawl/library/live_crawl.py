@@ -1,4 +1,4 @@
-"""A crawl that a program runs itself: visits come as they are made, and hooks make records of pages."""
+"""A crawl that a program runs itself: it iterates over visits, and hooks make records of pages."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ from evercrawl.progress import Limits, Summary
 
 Made: TypeAlias = "Mapping[str, Any] | Iterator[Mapping[str, Any]] | list[Mapping[str, Any]] | None"
 Hook: TypeAlias = Callable[[PageVisit], Made]
-"""Makes a record, several or none of a page's new version."""
+"""Function that returns a record, several or none for a new version of a page."""
 WAITING: Final = 256
-"""Visits that may wait for whoever iterates; then nothing more is fetched until some were taken."""
+"""Length of the queue of visits; fetching pauses while it is full."""
 _log = logging.getLogger(__name__)
 
 
 class LiveCrawl:
-    """A crawl that runs while it is iterated; `evercrawl.crawl` makes it.
+    """A crawl that runs while it is iterated over; `evercrawl.crawl` returns one.
 
-    It is a context manager of both kinds: `async with` runs it in the event loop that is there, `with` in a thread.
-    Leaving it ends the run cleanly; the directory can be opened again, and the next run goes on.
+    It is a context manager of both kinds: `async with` runs it in the current event loop, `with` in a thread. Leaving
+    the context ends the run cleanly; the directory can be opened again, and the next run resumes the crawl.
 
     Parameters
     ----------
     directory, config, seeds, limits
-        Where it is kept, its settings, where it starts, and what ends it.
+        The crawl directory, its settings, the seed URLs, and the limits of the run.
 
     Attributes
     ----------
     directory
-        As given.
+        The crawl directory.
     summary
-        What the run came to; None before its end.
+        Summary of the run; None before its end.
     """
 
     def __init__(self, directory: Path, config: Config, seeds: list[str], limits: Limits) -> None:
@@ -67,15 +67,16 @@ class LiveCrawl:
         self._room = asyncio.Event()
 
     def page(self, pattern: str, name: str = "") -> Callable[[Hook], Hook]:
-        """Let a function make records of each new version of the pages in whose URL an expression is found.
+        """Return a decorator that makes a function a hook for new versions of pages whose URL matches a pattern.
 
-        It gets a `PageVisit` and returns a mapping, several, or None; it runs within the crawl, so it should be quick.
-        What it raises is logged, and the crawl goes on. Records are kept under `name`, by default the function's.
+        The hook gets a `PageVisit` and returns a mapping, several mappings, or None. It runs in the crawl's event loop,
+        so it should be quick. Exceptions that it raises are logged, and the crawl continues. Records are stored under
+        `name`, by default the function's name.
 
         Raises
         ------
         ConfigError
-            The pattern is no regular expression, or the name is taken.
+            The pattern is not a regular expression, or the name is in use.
         """
         try:
             compiled = re.compile(pattern)
@@ -92,13 +93,13 @@ class LiveCrawl:
         return note
 
     def records(self, name: str) -> RecordTable:
-        """Return the records of a hook, those of earlier runs included."""
+        """Return the records of a hook, including those of earlier runs."""
         if self._book is not None:
             self._book.commit()
         return RecordTable(self.directory, name)
 
     def stop(self) -> None:
-        """End the run cleanly; visits that wait still come."""
+        """End the run cleanly; queued visits are still yielded."""
         if self._loop is not None and self._stop is not None:
             with contextlib.suppress(RuntimeError):  # it has ended
                 self._loop.call_soon_threadsafe(self._stop.set)
@@ -121,7 +122,7 @@ class LiveCrawl:
         return self._iterate()
 
     async def run(self) -> Summary:
-        """Run to the end without looking at visits: hooks do the work."""
+        """Run to the end without iterating over visits; hooks do the work."""
         return await self._start()
 
     async def _iterate(self) -> AsyncIterator[PageVisit]:
@@ -169,7 +170,7 @@ class LiveCrawl:
         return self.summary
 
     def learned(self, visit: Remembered) -> None:
-        """Hear of a visit from the crawl."""
+        """Process a visit that the crawl has recorded: run hooks, and queue it for iteration."""
         seen = page_visit(visit)
         if seen.new and self._book is not None:
             for name, pattern, hook in self._hooks:
@@ -187,7 +188,7 @@ class LiveCrawl:
             made = hook(seen)
             records = [] if made is None else [made] if isinstance(made, Mapping) else list(made)
             book.keep(name, seen.url, seen.version, seen.at.timestamp(), records)
-        except Exception:  # the program's fault, which costs its record
+        except Exception:  # an error of the hook loses only its record
             _log.exception("the hook %s failed on %s", name, seen.url)
 
     def _see_room(self) -> None:
@@ -211,7 +212,7 @@ class LiveCrawl:
             self._thread.join()
 
     def __iter__(self) -> Iterator[PageVisit]:
-        """Yield each visit; the crawl runs in a thread meanwhile."""
+        """Yield each visit, while the crawl runs in a thread."""
         ready, failures = threading.Condition(), list[BaseException]()
         came, ended = deque[PageVisit](), threading.Event()
 
@@ -227,7 +228,7 @@ class LiveCrawl:
         def work() -> None:
             try:
                 asyncio.run(pump())
-            except BaseException as failure:  # told to whoever iterates
+            except BaseException as failure:  # raised again in the iterating thread
                 failures.append(failure)
             finally:
                 ended.set()
@@ -251,7 +252,7 @@ class LiveCrawl:
             raise failures[0]
 
     def _make_room(self) -> None:
-        """Let the thread go on that waits for visits to be taken."""
+        """Wake the thread if it waits for visits to be taken."""
         if self._loop is not None:
             with contextlib.suppress(RuntimeError):  # it has ended
                 self._loop.call_soon_threadsafe(self._room.set)
@@ -265,23 +266,23 @@ def crawl(
     until_idle: bool = False,
     **settings: object,
 ) -> LiveCrawl:
-    """Return a crawl to be run by this program; public as `evercrawl.crawl`.
+    """Return a crawl for this program to run; public as `evercrawl.crawl`.
 
     Parameters
     ----------
     seeds
-        URLs to start from; a crawl that goes on needs none.
+        URLs to start from; a crawl that is resumed needs none.
     dir
-        The crawl directory; made where it does not exist.
+        The crawl directory; it is created if it does not exist.
     pages, seconds, until_idle
-        What ends the run; without them it runs until it is left.
+        Limits of the run; without them it runs until the program leaves its context.
     settings
         Any setting by its name, as in `crawl.toml`: `delay_s=2`, `exclude=["/private/"]`.
 
     Raises
     ------
     ConfigError
-        A seed is no URL, or a setting does not exist or has a value that it cannot have.
+        A seed is not a URL, or a setting does not exist or has an invalid value.
 
     Examples
     --------

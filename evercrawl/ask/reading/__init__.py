@@ -1,1 +1,1 @@
-"""What pages say, for people and for models: main content, texts of PDFs, and chunks for retrieval."""
+"""Reading of page content for people and models: main content, text of PDFs, and chunks for retrieval."""

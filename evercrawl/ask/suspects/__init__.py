@@ -1,1 +1,1 @@
-"""What looks like an attempt to mislead a crawl."""
+"""Detection of attempts to mislead a crawl."""

@@ -1,4 +1,4 @@
-"""Everything in a crawl that looks like an attempt to mislead it."""
+"""All suspected attempts to mislead a crawl."""
 
 from collections.abc import Callable
 from typing import Final
@@ -14,7 +14,7 @@ DETECTORS: Final[tuple[Callable[[View], list[Suspicion]], ...]] = (farms, mirror
 
 
 def suspects(view: View) -> list[Suspicion]:
-    """Return what looks suspicious, kind by kind, in each the strongest first.
+    """Return all suspicions, grouped by kind, the strongest of each kind first.
 
     Raises
     ------

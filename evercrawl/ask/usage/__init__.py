@@ -1,1 +1,1 @@
-"""What people search for and open."""
+"""Usage of a crawl: what users search for and open."""

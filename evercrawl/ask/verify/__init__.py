@@ -1,1 +1,1 @@
-"""Whether a crawl directory is true to itself."""
+"""Verification of the consistency of a crawl directory."""

@@ -1,4 +1,4 @@
-"""What a check of a crawl directory came to."""
+"""Findings of a check of a crawl directory."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -11,20 +11,20 @@ MOST: Final = 200  # sentences of one kind that are kept; the others are counted
 
 @dataclass(slots=True)
 class Findings:
-    """What was checked, and what is wrong.
+    """Counts of what was checked, and the contradictions found.
 
     Attributes
     ----------
     checked
-        What -> how many of it were looked at.
+        Kind of item -> number of items checked.
     wrong
-        A sentence for each thing that contradicts another.
+        A sentence for each contradiction.
     measured
-        What -> by how much it was off at worst, where a little is to be expected.
+        Quantity -> greatest deviation, for quantities that rounding may change slightly.
     damage
-        Where the directory is damaged, for whoever mends it.
+        The damaged parts of the directory, for a repair.
     mends
-        What a killed crawl left behind and its next start puts right by itself, a sentence each; nothing is wrong then.
+        Leftovers of a killed crawl that its next start repairs by itself, a sentence each; these are no errors.
 
     Examples
     --------
@@ -53,11 +53,11 @@ class Findings:
         self.checked[what] += number
 
     def measure(self, what: str, off: float) -> None:
-        """Take note of by how much something is off; the worst is kept."""
+        """Record a deviation; the greatest of each quantity is kept."""
         self.measured[what] = max(off, self.measured.get(what, 0.0))
 
     def blame(self, sentence: str, kind: str = "", part: Part = Part.STATE) -> None:
-        """Take note of something wrong; of one kind, such as a file's records, only so many are spelled out."""
+        """Record a contradiction; of one kind, such as a file's records, only the first are kept as sentences."""
         self.damage.parts.add(part)
         if sentence in self.wrong[-MOST:]:
             return

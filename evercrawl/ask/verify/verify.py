@@ -1,4 +1,4 @@
-"""Whether a crawl directory is true to itself: journal, snapshots, derived files and archive tell one story."""
+"""Verification of a crawl directory: journal, snapshots, derived files and archive must agree."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -29,23 +29,23 @@ from evercrawl.store.state import State
 
 Watch: TypeAlias = Callable[[str, int, int], None]
 
-_EVERY = 1000  # events between two words about the progress
+_EVERY = 1000  # events between two progress reports
 
 
 def verify(directory: Path, watch: Watch = lambda what, done, total: None) -> Findings:
-    """Check every invariant of the crawl in `directory`; a crawl that runs there is not disturbed.
+    """Check every invariant of the crawl in `directory`, without disturbing a crawl that runs there.
 
     Parameters
     ----------
     directory
-        Crawl directory.
+        The crawl directory.
     watch
-        Told now and then what is being checked, how much is done, and of how much.
+        Progress callback: what is being checked, amount done, and total.
 
     Raises
     ------
     ConfigError
-        There is no crawl.
+        There is no crawl in the directory.
     """
     found = Findings()
     running = holder(directory) is not None
@@ -81,9 +81,9 @@ def inspect(
     Parameters
     ----------
     partition
-        Opened with `writable=False`, on whatever disk.
+        The crawl, opened with `writable=False`, on any disk.
     found
-        What is wrong goes there.
+        Receives the findings.
     watch
         As for `verify`.
     running

@@ -1,4 +1,4 @@
-"""The plug-in for Scrapy: `ADDONS = {"evercrawl.integrations.scrapy.Addon": 100}` switches a project."""
+"""The Scrapy plug-in: `ADDONS = {"evercrawl.integrations.scrapy.Addon": 100}` enables it for a project."""
 
 from evercrawl.integrations.scrapy.addon import Addon
 from evercrawl.integrations.scrapy.dupefilter import DupeFilter

@@ -1,4 +1,4 @@
-"""One line of a project's settings that switches it to evercrawl."""
+"""The Scrapy add-on that enables evercrawl with one line in a project's settings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NEAREST_TO_THE_ENGINE: Final = 1
 
 
 class Addon:
-    """Sets scheduler, dupefilter and middlewares of a Scrapy project, where the project has not set its own.
+    """Add-on that sets scheduler, dupefilter and middlewares of a Scrapy project, unless the project sets its own.
 
     Examples
     --------
@@ -24,7 +24,7 @@ class Addon:
     """
 
     def update_settings(self, settings: Settings) -> None:
-        """Overlay the settings of the project."""
+        """Add evercrawl's components to the settings of the project."""
         settings.set("SCHEDULER", f"{PLACE}.Scheduler", "addon")
         settings.set("DUPEFILTER_CLASS", f"{PLACE}.DupeFilter", "addon")
         for name, kind in (("SPIDER", "SpiderMiddleware"), ("DOWNLOADER", "DownloaderMiddleware")):

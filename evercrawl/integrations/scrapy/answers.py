@@ -1,4 +1,4 @@
-"""What came of a request, as a crawl keeps it."""
+"""Conversion of Scrapy's responses, failures and redirects to exchanges."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _REDIRECT: Final = 302
 
 
 def exchange_of(url: str, at: float, now: float, response: Response, latency_s: float) -> Exchange:
-    """Return an answer; its body is as the spider gets it, with the codings of the way undone.
+    """Return the exchange of a response; its body is decoded, as the spider gets it.
 
     Parameters
     ----------
     url
-        Of the page.
+        URL of the page.
     at, now
-        When it was asked for, and the present (s since the epoch).
+        Instant of the request, and the current time (s since the epoch).
     response, latency_s
-        What came, and how long that took.
+        The response, and its latency.
     """
     names: dict[str, str] = {}
     lines = [f"HTTP/1.1 {response.status} {_reason(response.status)}".rstrip()]
@@ -53,13 +53,13 @@ def exchange_of(url: str, at: float, now: float, response: Response, latency_s: 
 
 
 def failure_of(url: str, at: float, now: float, exception: Exception) -> Exchange:
-    """Return what is kept where no answer came."""
+    """Return the exchange of a request without a response."""
     kind = type(exception).__name__
     return Exchange(Request(url), at, max(now - at, 0.0), error="connect", detail=f"{kind}: {exception}"[:200])
 
 
 def redirect_of(url: str, at: float, now: float, target: str, request: SpiderRequest) -> Exchange:
-    """Return the answer of a page that redirects, as far as the request for its target tells it."""
+    """Return the exchange of a redirect, reconstructed from the request for its target."""
     reasons = request.meta.get("redirect_reasons") or [_REDIRECT]
     status = reasons[-1] if isinstance(reasons[-1], int) else _REDIRECT
     head = f"HTTP/1.1 {status} {_reason(status)}\r\nLocation: {target}\r\n\r\n"

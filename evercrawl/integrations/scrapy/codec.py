@@ -1,4 +1,4 @@
-"""Requests as bytes, and back: values, dates and items; no code is loaded for them."""
+"""Serialisation of requests with values, dates and items; decoding imports no code."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ _USUAL: Final[dict[str, Any]] = {
     "encoding": "utf-8", "priority": 0, "dont_filter": False, "flags": [], "cb_kwargs": {},
 }  # fmt: skip
 _KNOWN: Final = set(scrapy.Request.attributes) <= {"url", *_USUAL}
-"""Whether requests have no more attributes than are named here."""
+"""Whether requests have no other attributes than those named here."""
 
 
 class UnstorableError(Exception):
-    """A request cannot be kept on the disk: it holds something that is no value, such as a function."""
+    """A request cannot be stored on disk because it holds something that is not a value, such as a function."""
 
 
 class _Values(pickle.Unpickler):
-    """Reads values alone: of classes it knows those of dates and the like, items, dataclasses and attrs classes."""
+    """An unpickler restricted to values: dates and similar types, items, dataclasses and attrs classes."""
 
     def find_class(self, module: str, name: str) -> Any:
-        """Return a class that holds values; only of what is imported already.
+        """Return a class of values, if it is imported already.
 
         Raises
         ------
         UnstorableError
-            It is anything else.
+            The name is that of anything else.
         """
         found: Any = sys.modules.get(module)
         for part in name.split("."):
@@ -60,7 +60,7 @@ class _Values(pickle.Unpickler):
 
 
 def _is_item(found: Any) -> bool:
-    """Whether something is a class of items, a dataclass or an attrs class."""
+    """Return whether an object is an item class, a dataclass or an attrs class."""
     if not isinstance(found, type):
         return False
     kind = cast("type[Any]", found)
@@ -68,12 +68,12 @@ def _is_item(found: Any) -> bool:
 
 
 def encoded(request: Request, url: str, spider: Spider) -> bytes:
-    """Return what of a request is not usual, for the page of a URL; b"" where all is.
+    """Return the attributes of a request for a URL that differ from the defaults, as bytes; b"" if none does.
 
     Raises
     ------
     UnstorableError
-        Its callback is no method of the spider, or its `meta` or `cb_kwargs` hold what cannot be kept.
+        Its callback is not a method of the spider, or its `meta` or `cb_kwargs` hold objects that cannot be stored.
     """
     try:
         said = _plain_request(request, spider) or request.to_dict(spider=spider)
@@ -90,13 +90,13 @@ def encoded(request: Request, url: str, spider: Spider) -> bytes:
             _loaded(data)
     except UnstorableError:
         raise
-    except Exception as error:  # whatever an object does when it is pickled
+    except Exception as error:  # objects may raise anything when they are pickled
         raise UnstorableError(f"it cannot be written: {error}") from error
     return data
 
 
 def _plain_request(request: Request, spider: Spider) -> dict[str, Any] | None:
-    """Return what `to_dict` does of the usual request, a GET for a method of the spider, in a third of the time."""
+    """Return `to_dict` of a usual request, a GET with a spider method as callback, in a third of the time."""
     callback: Any = request.callback
     own = callback is None or getattr(callback, "__self__", None) is spider
     if not _KNOWN or type(request) is not scrapy.Request or not own or request.errback is not None or request.body:
@@ -112,7 +112,7 @@ def _plain_request(request: Request, spider: Spider) -> dict[str, Any] | None:
 
 
 def decoded(data: bytes, url: str, spider: Spider) -> Request:
-    """Return the request that `encoded` was given.
+    """Return the request that was passed to `encoded`.
 
     Raises
     ------
@@ -130,7 +130,7 @@ def decoded(data: bytes, url: str, spider: Spider) -> Request:
         return request_from_dict(said, spider=spider)
     except UnstorableError:
         raise
-    except Exception as error:  # what damage does to a pickle
+    except Exception as error:  # a damaged pickle may raise anything
         raise UnstorableError(f"a stored request of {url} cannot be read: {error}") from error
 
 
@@ -139,7 +139,7 @@ def _loaded(data: bytes) -> Any:
 
 
 def _plain(value: object) -> bool:
-    """Whether a value is made of values that need no class."""
+    """Return whether a value consists of built-in values only."""
     kind = type(value)
     if kind in _PLAIN:
         return True

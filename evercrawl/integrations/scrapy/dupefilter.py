@@ -1,4 +1,4 @@
-"""Which requests were made before, in this run or an earlier one."""
+"""The dupefilter: requests made before, in this run or an earlier one."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _log = logging.getLogger(__name__)
 
 
 class DupeFilter(BaseDupeFilter):
-    """Tells requests by the fingerprinter of the project, and remembers them on the disk.
+    """A dupefilter that uses the project's fingerprinter, and stores fingerprints on disk.
 
     Parameters
     ----------
     crawler
-        Has fingerprinter, settings and statistics.
+        The crawler, for its fingerprinter, settings and statistics.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -44,11 +44,11 @@ class DupeFilter(BaseDupeFilter):
         return cls(crawler)
 
     def attach(self, store: RequestStore) -> None:
-        """Remember requests there."""
+        """Set the store for fingerprints."""
         self._store = store
 
     def request_seen(self, request: Request) -> bool:
-        """Return whether a request was made before; from now on it was."""
+        """Return whether a request was seen before, and record it."""
         assert self._store is not None, "only evercrawl's scheduler can use this filter"
         url = request.url
         plain = self._by_url and is_page(request)
@@ -62,7 +62,7 @@ class DupeFilter(BaseDupeFilter):
         return seen
 
     def log(self, request: Request, spider: Spider) -> None:
-        """Count a request that is dropped; the first is told of, or each with DUPEFILTER_DEBUG."""
+        """Count a dropped request; log the first one, or each with DUPEFILTER_DEBUG."""
         if self._debug or not self._logged:
             more = "" if self._debug else " - no more are shown (DUPEFILTER_DEBUG shows all)"
             _log.debug("dropped a request that was made before: %s%s", page_url(request.url) or request.url, more)

@@ -1,4 +1,4 @@
-"""What watches requests on their way: whether an answer came, what the spider made of it, and when that is done."""
+"""Middlewares that report responses, the spider's output, and its completion to the crawl."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def unchanged(response: Response, **_: Any) -> None:
-    """Make nothing of a page that is what it was."""
+    """Ignore an unchanged page (callback)."""
 
 
 class DownloaderMiddleware:
-    """Tells the crawl what came of a request, behind every other middleware."""
+    """Middleware that reports the result of a request to the crawl, after every other middleware."""
 
     def process_response(self, request: Request, response: Response, spider: Spider | None = None) -> Response:
-        """Hear of an answer; one that is what it was is kept from the spider."""
+        """Report a response; an unchanged page is not passed to the spider."""
         ticket = ticket_of(request)
         if (
             ticket is not None
@@ -34,17 +34,17 @@ class DownloaderMiddleware:
         return response
 
     def process_exception(self, request: Request, exception: Exception, spider: Spider | None = None) -> None:
-        """Hear that no answer came, however often it was tried."""
+        """Report that there was no response after all retries."""
         ticket = ticket_of(request)
         if ticket is not None and ticket.stage is Stage.FETCHED:
             ticket.office.failed(ticket, exception)
 
 
 class SpiderMiddleware:
-    """Tells the crawl what a spider yields for a page, and when it is done with it."""
+    """Middleware that reports what a spider yields for a page, and when it is done, to the crawl."""
 
     def process_spider_output(self, response: Response, result: Iterable[Any], spider: Spider | None = None) -> Any:
-        """Pass on what a callback yields."""
+        """Report and pass on the output of a callback."""
         ticket = ticket_of(response.request)
         if ticket is None:
             return result
@@ -53,7 +53,7 @@ class SpiderMiddleware:
     async def process_spider_output_async(
         self, response: Response, result: AsyncIterator[Any], spider: Spider | None = None
     ) -> AsyncIterator[Any]:
-        """Pass on what an asynchronous callback yields."""
+        """Report and pass on the output of an asynchronous callback."""
         ticket = ticket_of(response.request)
         if ticket is None:
             async for each in result:
@@ -67,7 +67,7 @@ class SpiderMiddleware:
             _through(ticket)
 
     def process_spider_exception(self, response: Response, exception: Exception, spider: Spider | None = None) -> None:
-        """Hear that a callback failed before it yielded anything, and nobody made anything of that."""
+        """Report that a callback failed before it yielded anything, and that nothing handled the error."""
         ticket = ticket_of(response.request)
         if ticket is not None and not ticket.running:
             _through(ticket)
@@ -85,7 +85,7 @@ def _watched(ticket: Ticket, response: Response, result: Iterable[Any]) -> Itera
 def _seen(ticket: Ticket, response: Response, each: Any) -> Any:
     if isinstance(each, Request):
         each = each.replace() if each is response.request else each
-        each.meta.pop(KEY, None)  # of one made with the meta of the request before
+        each.meta.pop(KEY, None)  # it may have been copied with the meta of the previous request
         ticket.office.linked(ticket, each)
     elif each is not None:
         ticket.items = True

@@ -1,4 +1,4 @@
-"""Which requests are visits of pages: those that anybody could make again at any time."""
+"""Classification of requests: visits of pages can be repeated at any time, other requests are made once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def is_page(request: Request) -> bool:
-    """Whether a request asks for a page: a GET without body, over HTTP.
+    """Return whether a request is a visit of a page: a GET without body, over HTTP.
 
     Examples
     --------
@@ -23,9 +23,9 @@ def is_page(request: Request) -> bool:
     return request.method == "GET" and not request.body and request.url.startswith(("http://", "https://"))
 
 
-@lru_cache(1 << 13)  # pages of a site link to the same ones again and again
+@lru_cache(1 << 13)  # pages of a site link to the same pages repeatedly
 def page_url(url: str) -> str:
-    """Return a URL as the crawl knows it, "" where it cannot.
+    """Return a URL as the crawl normalises it; "" if it is not a valid page URL.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The scheduler: Scrapy asks it which request comes next."""
+"""The Scrapy scheduler, which chooses the next request."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _log = logging.getLogger(__name__)
 
 
 class Scheduler(BaseScheduler):
-    """Orders the pages of a spider by what a visit is worth, visits them again, and loses none to a crash.
+    """A scheduler that orders a spider's pages by the value of a visit, revisits them, and survives crashes.
 
     Parameters
     ----------
     crawler
-        Whose requests it schedules.
+        The crawler whose requests it schedules.
 
     Raises
     ------
@@ -66,12 +66,12 @@ class Scheduler(BaseScheduler):
         return cls(crawler)
 
     def open(self, spider: Spider) -> Any:
-        """Open the crawl directory of the spider, or begin it.
+        """Open the crawl directory of the spider, or create it.
 
         Raises
         ------
         EvercrawlError
-            It cannot be opened; the message says why.
+            The directory cannot be opened; the message says why.
         """
         directory = directory_of(self._settings, spider.name)
         config, kept = config_of(self._settings, directory)
@@ -89,7 +89,7 @@ class Scheduler(BaseScheduler):
         )
         if isinstance(self._filter, DupeFilter):
             self._filter.attach(store)
-        gc.freeze()  # what is loaded by now need not be looked through again for garbage
+        gc.freeze()  # garbage collection need not scan what is loaded by now
         self._ticking = asyncio.ensure_future(self._tick())
         _log.info("the crawl is kept in %s; ask it with: evercrawl status --dir %s", directory, directory)
         return self._filter.open()
@@ -112,11 +112,11 @@ class Scheduler(BaseScheduler):
             await closed
 
     def has_pending_requests(self) -> bool:
-        """Whether there is something to be asked for, now or soon; always, where the crawl has no end."""
+        """Return whether there are requests now or soon; always true for a crawl without end."""
         return self._crawl is not None and not self._broken and (self._endless or self._crawl.pending())
 
     def enqueue_request(self, request: Request) -> bool:
-        """Take a request; return False for one that was made before."""
+        """Accept a request; return False for a duplicate."""
         crawl = self._crawl
         if crawl is None:
             return False
@@ -143,13 +143,13 @@ class Scheduler(BaseScheduler):
         return True
 
     def next_request(self) -> Request | None:
-        """Return the request to be made next; None where there is none now."""
+        """Return the next request; None if there is none now."""
         crawl = self._crawl
         if crawl is None or self._broken:
             return None
         try:
             return crawl.next()
-        except Exception as error:  # Scrapy would go on without its crawl
+        except Exception as error:  # Scrapy would continue without its crawl
             self._give_up(error)
             return None
 
@@ -159,7 +159,7 @@ class Scheduler(BaseScheduler):
         return self._crawler.spider
 
     def _is_piped(self, request: Request) -> bool:
-        """Whether the scraper has not let go of a request: it does once all items are through the pipelines."""
+        """Return whether items of a request are still in the pipelines: the scraper holds the request until then."""
         engine: Any = self._crawler.engine
         slot = getattr(getattr(engine, "scraper", None), "slot", None)
         return request in getattr(slot, "active", ())
@@ -172,7 +172,7 @@ class Scheduler(BaseScheduler):
         return await asyncio.get_running_loop().run_in_executor(self._threads, function, *arguments)
 
     async def _tick(self) -> None:
-        """Have stored what has come, and wake the engine when a page falls due."""
+        """Store the results received, and wake the engine when a page falls due."""
         while self._crawl is not None and not self._broken:
             await asyncio.sleep(TICK_S)
             try:
@@ -183,11 +183,11 @@ class Scheduler(BaseScheduler):
                 return
             engine: Any = self._crawler.engine
             slot = getattr(engine, "_slot", None)
-            if due and slot is not None:  # it looks by itself once in 5 s
+            if due and slot is not None:  # by itself it checks once in 5 s
                 slot.nextcall.schedule()
 
     def _give_up(self, error: Exception) -> None:
-        """End the crawl: what it has not stored is asked for again the next time."""
+        """End the crawl after an error; results not stored yet are fetched again in the next run."""
         self._broken = True
         known = isinstance(error, EvercrawlError)
         _log.critical("the crawl ends: %s", error, exc_info=None if known else error)

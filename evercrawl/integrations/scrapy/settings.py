@@ -1,4 +1,4 @@
-"""A crawl's settings as a Scrapy project has them."""
+"""Settings of a crawl from those of a Scrapy project."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 FOLDER: Final = "crawls"
-"""Where crawls are by default: one folder a spider."""
+"""Default parent directory of crawls: one folder per spider."""
 
 
 def directory_of(settings: BaseSettings, name: str) -> Path:
-    """Return the crawl directory of the spider of a name."""
+    """Return the crawl directory of a spider, given its name."""
     return Path(settings.get("EVERCRAWL_DIR") or f"{FOLDER}/{name}").expanduser()
 
 
 def config_of(settings: BaseSettings, directory: Path) -> tuple[Config, Config]:
-    """Return the settings of a run, and those that `crawl.toml` gets where there is none.
+    """Return the settings of a run, and those to write to a new `crawl.toml`.
 
-    Every setting of evercrawl can be one of the project, under the name of its environment variable.
+    A project may set every setting of evercrawl, under the name of its environment variable.
 
     Raises
     ------
     ConfigError
-        One has a value that it cannot have, or `crawl.toml` cannot be read.
+        A setting has an invalid value, or `crawl.toml` cannot be read.
 
     Examples
     --------
@@ -57,5 +57,5 @@ def config_of(settings: BaseSettings, directory: Path) -> tuple[Config, Config]:
 
 
 def _written(value: object) -> object:
-    """Return a value as the command line would have it."""
+    """Return a value in the form of the command line."""
     return cast("object", value) if value is None or isinstance(value, list) else str(value)

@@ -1,4 +1,4 @@
-"""The crawl of one spider: its pages are chosen by importance and change, and all its requests survive a crash."""
+"""The crawl of one spider: pages are scheduled by importance and change, and all requests survive a crash."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ if TYPE_CHECKING:
     from evercrawl.model.stored.reading import Fetched
 
 BATCH: Final = 32
-"""Pages that are chosen together."""
+"""Number of pages chosen together."""
 LESSON: Final = 128
-"""Answers that are learned from together."""
+"""Number of responses learned from together."""
 PATIENCE_S: Final = 1.0
-"""How long fewer of them wait for others."""
+"""How long a smaller batch of responses waits for more."""
 _AT_HAND: Final = 4096
-"""Requests that are kept as they came, so that they need not be read from the disk."""
+"""Maximum number of requests cached in memory, so that they need not be read from disk."""
 _log = logging.getLogger(__name__)
 
 
 class SpiderCrawl:
-    """Gives out requests, and learns from what becomes of them.
+    """The crawl of a spider, which hands out requests and learns from their results.
 
     Parameters
     ----------
     driven, store, spider
-        The crawl, the requests on the disk, and whose they are.
+        The crawl, the stored requests, and the spider.
     per_host
-        Requests that are given out for one host before those of others.
+        Number of active requests to a host from which on pages of other hosts are preferred.
     skip_unchanged
-        Whether a page that has not changed is kept from the spider.
+        Whether unchanged pages are not passed to the spider.
     count
-        Counts what happens, by name.
+        Function that increments a statistic, by name.
     is_piped
-        Whether items of a request may still be on their way through the pipelines.
+        Function that returns whether items of a request may still be in the pipelines.
     """
 
     def __init__(
@@ -67,17 +67,17 @@ class SpiderCrawl:
         self._per_host, self._skip_unchanged, self._count, self._is_piped = per_host, skip_unchanged, count, is_piped
         self._turns = deque[Turn]()
         self._active = Counter[int]()  # requests given out, by number of their host
-        self._again = deque["Request"]()  # that a middleware has sent back: another try, a redirect of what is no page
+        self._again = deque["Request"]()  # returned by a middleware: retries, and redirects of non-pages
         self._once = [(-priority, number) for priority, number in store.waiting()]
         heapq.heapify(self._once)
-        self._in_memory = dict[int, "Request"]()  # what cannot be written
+        self._in_memory = dict[int, "Request"]()  # requests that cannot be stored
         self._memory_number = 0
         self._at_hand = dict[str, "Request"]()
         self._found, self._seeds = dict[str, None](), dict[str, None]()
         self._done = list[tuple["Fetched", "Sequence[str]"]]()
-        self._piped = list[Ticket]()  # whose items may be on their way through the pipelines
+        self._piped = list[Ticket]()  # whose items may be in the pipelines
         self._named = set[str]()
-        self._settling: tuple[int, int] | None = None  # a number of the store, and the event behind it
+        self._settling: tuple[int, int] | None = None  # a number of the store, and the event after it
         self._prefer_once = True
         self._worked_at = driven.now()
         self._out = set[Ticket]()
@@ -85,7 +85,7 @@ class SpiderCrawl:
         self._resume()
 
     def _resume(self) -> None:
-        """Make known what the store has and the journal lacks, for the process was killed; drop what is forgotten."""
+        """Add pages that the store has and the journal lacks after a crash; drop forgotten URLs."""
         if self._driven.forgets:
             self._store.forget(self._driven.forgotten)
         unsettled, _ = self._store.unsettled()
@@ -96,7 +96,7 @@ class SpiderCrawl:
     # Requests come in
 
     def page(self, request: Request, url: str, *, start: bool) -> None:
-        """Take a request for a page that was not made before."""
+        """Accept a request for a page that was not requested before."""
         try:
             data = encoded(request, url, self._spider)
         except UnstorableError as error:
@@ -107,7 +107,7 @@ class SpiderCrawl:
         (self._seeds if start else self._found)[url] = None
 
     def once(self, request: Request) -> None:
-        """Take a request that is made once, whatever became of others like it."""
+        """Accept a request that is made once, whatever the result of similar ones."""
         try:
             data = encoded(request, "", self._spider)
         except UnstorableError as error:
@@ -116,11 +116,11 @@ class SpiderCrawl:
         heapq.heappush(self._once, (-request.priority, self._store.add_once(request.priority, request.url, data)))
 
     def known(self, url: str) -> bool:
-        """Whether a page is known, or about to be."""
+        """Return whether a page is known, or about to be."""
         return url in self._found or url in self._seeds or self._driven.known(url)
 
     def start_again(self, request: Request, url: str) -> bool:
-        """Fetch a known page now because the spider starts with it; return whether that can be: once in a run."""
+        """Fetch a known start page of the spider now; return whether it can be: only once per run."""
         if url in self._named:
             return False
         self._named.add(url)
@@ -131,9 +131,9 @@ class SpiderCrawl:
         return True
 
     def sent_back(self, request: Request, ticket: Ticket) -> str:
-        """Take a request that a middleware has sent back instead of an answer.
+        """Accept a request that a middleware has returned instead of a response.
 
-        Return the URL of the page that its own redirects to, which is to be asked for; "" where it is another try.
+        Return the URL that its page redirects to, which must be requested; "" if it is a retry.
         """
         url = page_url(request.url) if ticket.turn is not None and is_page(request) else ""
         if not url or url == ticket.url:
@@ -151,7 +151,7 @@ class SpiderCrawl:
     # Requests go out
 
     def next(self) -> Request | None:
-        """Return the request to be made next; None where there is none now."""
+        """Return the next request; None if there is none now."""
         if self._again:
             return self._again.popleft()
         if self._driven.full:
@@ -208,10 +208,10 @@ class SpiderCrawl:
         ticket.watch = weakref.ref(request)
         self._out.add(ticket)
 
-    # What comes of them
+    # Results
 
     def answered(self, ticket: Ticket, request: Request, response: Response) -> bool:
-        """Hear of an answer; return whether it is worth the spider's time."""
+        """Process a response; return whether to pass it to the spider."""
         if ticket.turn is None or ticket.before is None:
             ticket.stage = Stage.READ
             return True
@@ -229,7 +229,7 @@ class SpiderCrawl:
         return True
 
     def failed(self, ticket: Ticket, exception: Exception) -> None:
-        """Hear that no answer came; what the errback yields is taken in before that is learned."""
+        """Process a failure; what the errback yields is processed before the failure is learned."""
         if ticket.turn is not None:
             self._answer(ticket, failure_of(ticket.url, ticket.at, self._driven.now(), exception))
         ticket.stage = Stage.READ
@@ -243,19 +243,19 @@ class SpiderCrawl:
         self._active[ticket.turn.host.number] -= 1
 
     def linked(self, ticket: Ticket, request: Request) -> None:
-        """Hear of a request that the spider yields for a page."""
+        """Record a request that the spider yields for a page."""
         if ticket.turn is not None and is_page(request) and (url := page_url(request.url)):
             ticket.links.append(url)
 
     def yielded(self, ticket: Ticket) -> None:
-        """Hear that the spider has yielded all that it makes of an answer."""
+        """Record that the spider has yielded everything for a response."""
         if ticket.items:
             self._piped.append(ticket)
         else:
             self.finished(ticket)
 
     def finished(self, ticket: Ticket) -> None:
-        """Let it be learned what came of a request: the spider is done, and its items are through the pipelines."""
+        """Queue the result of a request for learning: the spider is done, and its items are through the pipelines."""
         if ticket.stage is Stage.DONE:
             return
         ticket.stage = Stage.DONE
@@ -266,7 +266,7 @@ class SpiderCrawl:
             self._done.append((ticket.answer, ticket.links))
 
     def _end_over(self) -> None:
-        """End what is over: nobody has the request any more, or its items are through the pipelines."""
+        """Finish tickets whose request no longer exists, or whose items are through the pipelines."""
         for ticket in [ticket for ticket in self._out if ticket.watch is not None and ticket.watch() is None]:
             if ticket.stage is Stage.FETCHED:
                 self.failed(ticket, RuntimeError("a middleware dropped the request"))
@@ -280,10 +280,10 @@ class SpiderCrawl:
                 else:
                     self.finished(ticket)
 
-    # Work beside
+    # Background work
 
     def work(self, *, now_or_never: bool = False) -> None:
-        """Learn from what has come, if that is much or has waited for long, and have it stored.
+        """Learn from responses, if there are enough or they have waited long enough, and store the results.
 
         Raises
         ------
@@ -305,7 +305,7 @@ class SpiderCrawl:
             self._settling = None
 
     def _admit(self) -> None:
-        """Make known what pages led to; how it is asked for survives the process first."""
+        """Add newly found pages to the crawl, after their requests are committed to the store."""
         self._store.commit()
         if not self._seeds and not self._found:
             return
@@ -318,7 +318,7 @@ class SpiderCrawl:
             self._settling = last, self._driven.remembered
 
     def _learn(self) -> None:
-        """Learn from answers; what their pages led to is known already."""
+        """Learn from responses; the targets of their links are known already."""
         if self._done:
             done, self._done = self._done, list[tuple["Fetched", "Sequence[str]"]]()
             try:
@@ -328,18 +328,18 @@ class SpiderCrawl:
                 _log.warning("the disk is full; nothing is fetched until there is room")
 
     def pending(self) -> bool:
-        """Whether there is something to be asked for now or soon."""
+        """Return whether there are requests now or soon."""
         waits = self._again or self._turns or self._once or self._found or self._seeds
         return bool(waits) or not self._driven.idle()
 
     def due(self) -> bool:
-        """Whether something could be given out at this instant."""
+        """Return whether a request could be handed out now."""
         if self._again or self._turns or self._once or self._found or self._seeds:
             return True
         return self._driven.frontier.next_at() <= self._driven.now()
 
     async def close(self) -> None:
-        """Store everything; what is under way is asked for again the next time."""
+        """Store everything; requests in flight are made again in the next run."""
         try:
             self.work(now_or_never=True)
             for turn in self._turns:
@@ -356,7 +356,7 @@ class SpiderCrawl:
         self._at_hand[url] = request
 
     def _keep_in_memory(self, request: Request, error: UnstorableError) -> None:
-        """Keep a request that cannot be written; it is lost if the process is killed."""
+        """Keep a request that cannot be stored; it is lost if the process is killed."""
         self._memory_number -= 1
         self._in_memory[self._memory_number] = request
         heapq.heappush(self._once, (-request.priority, self._memory_number))

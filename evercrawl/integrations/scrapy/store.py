@@ -1,4 +1,4 @@
-"""Requests on the disk, in an SQLite file of the crawl directory: how pages are asked for, and what is no page."""
+"""Requests in an SQLite file of the crawl directory: those of pages, and those made once."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ _INSTEAD: Final = (
 class RequestStore:
     """The requests of one spider.
 
-    What is written is in the file, and survives the process, after `commit`; it survives the machine after `sync`.
+    Changes survive a crash of the process after `commit`, and a crash of the machine after `sync`.
 
     Parameters
     ----------
     directory
-        Of the crawl.
+        The crawl directory.
 
     Raises
     ------
     StoreError
-        The file is damaged, or of a newer version.
+        The file is damaged, or was written by a newer version.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -46,21 +46,21 @@ class RequestStore:
         self._file = open_database(path, _SCHEMA, _VERSION, synchronous="NORMAL", instead=_INSTEAD)
         self._log = os.open(f"{path}-wal", os.O_RDONLY | os.O_CLOEXEC)
         self._open = False
-        self._pages = dict[str, tuple[bytes, int]]()  # that are not in the file yet
+        self._pages = dict[str, tuple[bytes, int]]()  # not in the file yet
 
     def commit(self) -> None:
-        """Let what was written survive the process."""
+        """Commit changes, so that they survive a crash of the process."""
         self._flush()
         if self._open:
             self._file.execute("COMMIT")
             self._open = False
 
     def sync(self) -> None:
-        """Let what was committed survive the machine; any thread may call it."""
+        """Sync committed changes to disk, so that they survive a crash of the machine; any thread may call this."""
         os.fdatasync(self._log)
 
     def close(self) -> None:
-        """Commit and let go of the file."""
+        """Commit, and close the file."""
         self.commit()
         os.close(self._log)
         self._file.close()
@@ -68,18 +68,18 @@ class RequestStore:
     # Pages
 
     def add_page(self, url: str, request: bytes, *, seed: bool) -> None:
-        """Keep how a page is asked for; it is unsettled until the crawl's journal has its URL."""
+        """Store the request of a page; the page is unsettled until the crawl's journal has its URL."""
         self._pages[url] = request, int(seed)
 
     def page(self, url: str) -> bytes | None:
-        """Return how a page is asked for; None where nobody said."""
+        """Return the request of a page; None if there is none."""
         if url in self._pages:
             return self._pages[url][0]
         row = self._file.execute("SELECT request FROM pages WHERE url = ?", (url,)).fetchone()
         return row[0] if row is not None else None
 
     def unsettled(self) -> tuple[list[tuple[str, bool]], int]:
-        """Return the pages that the journal may lack, each with whether it is a seed; and the number of the last."""
+        """Return the unsettled pages, each with whether it is a seed, and the number of the last."""
         rows = self._file.execute("SELECT number, url, seed FROM unsettled ORDER BY number").fetchall()
         return [(url, bool(seed)) for _, url, seed in rows], rows[-1][0] if rows else 0
 
@@ -90,13 +90,13 @@ class RequestStore:
         return int(number)
 
     def settle(self, number: int) -> None:
-        """Forget that pages up to one were unsettled: the journal has them."""
+        """Mark pages up to a number as settled: the journal has them."""
         self._write("DELETE FROM unsettled WHERE number <= ?", (number,))
 
-    # What is no page
+    # Requests made once
 
     def add_once(self, priority: int, url: str, request: bytes) -> int:
-        """Keep a request that is made once, and return its number."""
+        """Store a request that is made once, and return its number."""
         self._begin()
         made = self._file.execute(
             "INSERT INTO once (priority, url, request) VALUES (?, ?, ?)", (priority, url, request)
@@ -105,7 +105,7 @@ class RequestStore:
         return made.lastrowid
 
     def waiting(self) -> Iterable[tuple[int, int]]:
-        """Yield priority and number of the requests that were not made yet, in the order they came."""
+        """Yield priority and number of the pending requests, in order of arrival."""
         yield from self._file.execute("SELECT priority, number FROM once ORDER BY number").fetchall()
 
     def once(self, number: int) -> tuple[str, bytes]:
@@ -119,7 +119,7 @@ class RequestStore:
         self._write("DELETE FROM once WHERE number = ?", (number,))
 
     def forget(self, forgotten: Callable[[str], bool]) -> None:
-        """Remove the requests for URLs that are forgotten, and every trace of them."""
+        """Delete the requests for forgotten URLs, with every trace of them."""
         self.commit()
         self._file.execute("PRAGMA secure_delete = ON")
         for table in ("pages", "unsettled", "once"):
@@ -131,13 +131,13 @@ class RequestStore:
     # Fingerprints
 
     def seen(self, fingerprint: bytes) -> bool:
-        """Return whether a fingerprint was seen before; from now on it was."""
+        """Return whether a fingerprint was seen before, and record it."""
         self._begin()
         made = self._file.execute("INSERT OR IGNORE INTO prints VALUES (?)", (fingerprint,))
         return made.rowcount == 0
 
     def _flush(self) -> None:
-        """Write pages together: one by one they take twice the time."""
+        """Write pages in one batch, which takes half the time of single writes."""
         if not self._pages:
             return
         self._begin()

@@ -1,4 +1,4 @@
-"""What a request carries with it from the scheduler on, so that whatever becomes of it is told to the crawl."""
+"""Tickets that requests carry from the scheduler on, by which their results are reported to the crawl."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from evercrawl.model.stored.reading import Before, Fetched
 
 KEY: Final = "_evercrawl"
-"""Of `Request.meta`, under which a request carries its ticket."""
+"""Key of `Request.meta` under which a request carries its ticket."""
 
 
 class Stage(enum.Enum):
-    """How far a request has come: it is being fetched; its answer is with the spider; all is done."""
+    """Stage of a request: it is being fetched; the spider has its response; all is done."""
 
     FETCHED = 1
     READ = 2
@@ -26,49 +26,49 @@ class Stage(enum.Enum):
 
 
 class Office(Protocol):
-    """Whoever gave out tickets, and hears of what comes of them."""
+    """The issuer of tickets, to which results are reported."""
 
     def answered(self, ticket: Ticket, request: Request, response: Response) -> bool:
-        """Hear of an answer; return whether it is worth the spider's time: it is not where nothing has changed."""
+        """Process a response; return whether to pass it to the spider, which an unchanged page is not."""
         ...
 
     def failed(self, ticket: Ticket, exception: Exception) -> None:
-        """Hear that no answer came."""
+        """Process a failure."""
         ...
 
     def yielded(self, ticket: Ticket) -> None:
-        """Hear that the spider has yielded all that it makes of an answer."""
+        """Record that the spider has yielded everything for a response."""
         ...
 
     def linked(self, ticket: Ticket, request: Request) -> None:
-        """Hear of a request that the spider yields for a page."""
+        """Record a request that the spider yields for a page."""
         ...
 
 
 class Ticket:
-    """Of one request that was given to the engine; copies of the request share it.
+    """The ticket of one request that was handed to the engine; copies of the request share it.
 
     Parameters
     ----------
     office
-        Hears of what becomes of it.
+        Receiver of the request's results.
     url
-        Normalised, of the page; "" of a request that is no page.
+        Normalised URL of the page; "" for a request that is not a page.
     turn, before
-        Of the page, and what is known of it; None where the request is no page.
+        Turn of the page, and its state before the visit; None for a request that is not a page.
     number
-        Of a request that is no page, in the store; None where it is kept in memory alone.
+        Number in the store of a request that is not a page; None if it is kept only in memory.
 
     Attributes
     ----------
     stage, at
-        How far it is; when it was given to the engine (s since the epoch).
+        Stage of the request; when it was handed to the engine (s since the epoch).
     items, running
-        Whether the spider yielded items, and still yields.
+        Whether the spider has yielded items; whether it is still yielding.
     links, answer
-        URLs of the pages that the spider yielded; and what came.
+        URLs of the pages that the spider yielded; the exchange.
     watch
-        Of the request itself: once it is gone, whatever became of it is over.
+        Weak reference to the request: once the request no longer exists, its processing is over.
     """
 
     __slots__ = ("__weakref__", "answer", "at", "before", "items", "links", "number", "office", "running", "stage",
@@ -97,11 +97,11 @@ class Ticket:
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
 
-    def __reduce__(self) -> tuple[type[None], tuple[()]]:  # whoever keeps the meta of a request keeps no ticket
+    def __reduce__(self) -> tuple[type[None], tuple[()]]:  # a stored meta of a request holds no ticket
         return type(None), ()
 
 
 def ticket_of(request: Request | None) -> Ticket | None:
-    """Return the ticket of a request; None where it has none."""
+    """Return the ticket of a request; None if it has none."""
     found = request.meta.get(KEY) if request is not None else None
     return found if isinstance(found, Ticket) else None
