@@ -1,4 +1,4 @@
-"""One frozen, validated configuration, drawn from a TOML file, the environment and flags."""
+"""Configuration of a crawl: immutable and validated, from TOML files, the environment and flags."""
 
 from evercrawl.config.focus import Focus
 from evercrawl.config.settings import SETTINGS, Config, Setting

@@ -9,7 +9,7 @@ from evercrawl.config.values import ValueKind
 from evercrawl.errors import ConfigError
 
 MOST: Final = 16
-"""Entries, at most; alternatives fit into one, as `/news/|/press/` and as several words."""
+"""Maximum number of entries; one entry can hold alternatives, such as `/news/|/press/` or several words."""
 LIGHTEST: Final = 1e-3
 HEAVIEST: Final = 1e3
 _TYPE: Final = re.compile(r"[a-z0-9*][a-z0-9.+*-]*/[a-z0-9*][a-z0-9.+*-]*")
@@ -17,23 +17,23 @@ _TYPE: Final = re.compile(r"[a-z0-9*][a-z0-9.+*-]*/[a-z0-9*][a-z0-9.+*-]*")
 
 @dataclass(frozen=True, slots=True)
 class Focus:
-    """One entry: pages of which all that it names is true are wanted `weight` times as much as others.
+    """One entry: pages that match all of its conditions count `weight` times as much as others.
 
     Attributes
     ----------
     url
-        A regular expression that is found in the URL; "" for any.
+        Regular expression to search for in the URL; "" for any.
     content_type
-        Of a page that was read, such as application/pdf or text/*; "" for any.
+        Content type of a page that was read, such as application/pdf or text/*; "" for any.
     words
-        Words or phrases of which one stands near a link to it where it was found, or in its title once it is read.
+        Words or phrases, one of which is near the link by which the page was found, or in its title once it is read.
     weight
-        From a thousandth to a thousand; below 1, such pages are wanted less.
+        From a thousandth to a thousand; below 1, such pages count less.
 
     Raises
     ------
     ConfigError
-        When it names nothing, or something that is not of its kind.
+        The entry has no condition, or a value of the wrong kind.
 
     Examples
     --------
@@ -57,12 +57,12 @@ class Focus:
 
 
 def read(raw: object, source: str = "focus") -> tuple[Focus, ...]:
-    """Return the entries that TOML or a program gives.
+    """Return the entries from TOML or from a program.
 
     Raises
     ------
     ConfigError
-        When one is none; the message begins with `source` and says which entry it is, counted from 1.
+        An entry is invalid; the message begins with `source` and the number of the entry, counted from 1.
 
     Examples
     --------

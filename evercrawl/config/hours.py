@@ -16,7 +16,7 @@ class Hours:
     Attributes
     ----------
     opens_s, closes_s
-        Seconds since midnight; where both are equal, all day.
+        Seconds since midnight; if both are equal, the span is the whole day.
 
     Examples
     --------
@@ -30,12 +30,12 @@ class Hours:
 
     @classmethod
     def read(cls, text: str) -> "Hours":
-        """Return what a text such as 22:00-06:00 or 9-17 says.
+        """Return the span of a text such as 22:00-06:00 or 9-17.
 
         Raises
         ------
         ValueError
-            When it says something else.
+            The text has another form.
         """
         found = _SPAN.fullmatch(text.strip())
         if found is None:
@@ -44,12 +44,12 @@ class Hours:
         return cls(opens % DAY_S, closes % DAY_S)
 
     def __str__(self) -> str:
-        """Return it as it is written."""
+        """Return the span in the form HH:MM-HH:MM."""
         ends = (divmod(round(second / 60), 60) for second in (self.opens_s, self.closes_s))
         return "-".join(f"{hour:02d}:{minute:02d}" for hour, minute in ends)
 
     def opens_at(self, now: float) -> float:
-        """Return the first instant from `now` (s since the epoch) on that belongs to the span."""
+        """Return the first instant at or after `now` (s since the epoch) that is within the span."""
         since_s = (now - self.opens_s) % DAY_S  # since the last opening
         if self.opens_s == self.closes_s or since_s < (self.closes_s - self.opens_s) % DAY_S:
             return now

@@ -1,4 +1,4 @@
-"""The kinds of value that name places and people: networks, addresses, proxies, files, agents, expressions."""
+"""Kinds of setting values for networks, addresses, proxies, files, user agents and regular expressions."""
 
 import re
 from collections.abc import Callable
@@ -105,7 +105,7 @@ def webhook() -> ValueKind:
 
 
 def pages() -> ValueKind:
-    """Return the kind of words that say which pages are meant, or nothing; see `meant`.
+    """Return the kind of words that select pages, or nothing; see `meant`.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def pages() -> ValueKind:
 
 
 def meant(word: str) -> tuple[str, str]:
-    """Return site and expression that a word means, "" for what it does not name.
+    """Return the site and the expression that a word stands for; "" for the one that it does not name.
 
     Examples
     --------
@@ -157,12 +157,12 @@ def file() -> ValueKind:
 
 
 def folder() -> ValueKind:
-    """Return the kind of folders, which need not be there; kept as an absolute path."""
+    """Return the kind of folders, which need not exist; kept as an absolute path."""
     return ValueKind("FOLDER", "a folder", _folder)
 
 
 def strategy() -> ValueKind:
-    """Return the kind of strategy names; `-` and `_` are equal.
+    """Return the kind of strategy names; `-` and `_` are equivalent.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def strategy() -> ValueKind:
 
 
 def window() -> ValueKind:
-    """Return the kind of windows: a strategy's name, with a size behind it or none.
+    """Return the kind of windows: the name of a strategy, optionally followed by a size.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def window() -> ValueKind:
 
 
 def agent() -> ValueKind:
-    """Return the kind of User-Agent texts; the name at the start is the product token that robots.txt speaks to.
+    """Return the kind of User-Agent texts; the name at the start is the product token matched in robots.txt.
 
     Examples
     --------

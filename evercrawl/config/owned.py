@@ -1,10 +1,10 @@
-"""Whose parameters are meant: those of a policy that one source names say nothing to a policy that another names."""
+"""Ownership of policy options: those given with one policy do not apply to another that a later source names."""
 
 from collections.abc import Iterable
 
 
 def owned(policy: str, options: Iterable[str]) -> tuple[str, ...]:
-    """Return the options of a policy, each under the name of the policy that it is a parameter of.
+    """Return options with the name of the policy that each belongs to; by default the given policy.
 
     >>> owned("chile", ["a=2", "rpuc.types = 3"])
     ('chile.a=2', 'rpuc.types = 3')
@@ -13,7 +13,7 @@ def owned(policy: str, options: Iterable[str]) -> tuple[str, ...]:
 
 
 def parted(policy: str, options: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the options that mean this policy, without its name, and those that mean others.
+    """Return the options of the given policy, without its name, and those of other policies.
 
     >>> parted("price-gamma", ["a=2", "price_gamma.b=1", "rpuc.types=3"])
     (('a=2', 'b=1'), ('rpuc.types=3',))
@@ -29,7 +29,7 @@ def parted(policy: str, options: Iterable[str]) -> tuple[tuple[str, ...], tuple[
 
 
 def same(policy: str, other: str) -> bool:
-    """Whether two names are of one policy.
+    """Return whether two names are those of one policy.
 
     >>> same("price-gamma", "price_gamma")
     True
@@ -38,5 +38,5 @@ def same(policy: str, other: str) -> bool:
 
 
 def _owner(option: str) -> str:
-    """Return whose parameter an option gives a value to, as it is written; "" where that is not said."""
+    """Return the policy that an option names, as written; "" if it names none."""
     return option.partition("=")[0].strip().rpartition(".")[0]

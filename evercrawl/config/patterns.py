@@ -1,7 +1,7 @@
-"""Regular expressions of people, searched for in URLs of strangers, in time that is linear in the URL.
+"""Users' regular expressions, matched against untrusted URLs in time linear in the length of the URL.
 
-Python's own matcher goes back and tries again, and with repeats in repeats, such as `([a-z]+)+$`, a URL of forty
-characters can be made that keeps it busy for hours. So whatever repeats without a narrow bound is matched by RE2.
+Python's matcher backtracks: with nested repeats such as `([a-z]+)+$`, a crafted URL of forty characters keeps it busy
+for hours. So expressions with repeats that have no narrow bound are matched by RE2.
 
 References
 ----------
@@ -29,7 +29,7 @@ _READ_OTHERWISE: Final = re.compile(r"\[:|\{,")  # named classes, and repeats wi
 
 
 class UrlPattern:
-    r"""An expression in Python's syntax that is searched for in normalised URLs.
+    r"""A regular expression in Python's syntax, to be searched for in normalised URLs.
 
     Parameters
     ----------
@@ -39,15 +39,16 @@ class UrlPattern:
     Attributes
     ----------
     pattern
-        The same.
+        The expression.
     linear
-        Whether a search takes time linear in the URL. It does not with what RE2 has not: look-around, back references,
-        possessive repeats and those of more than a thousand. These are matched as Python does, however long that takes.
+        Whether a search takes time linear in the URL. It does not for features that RE2 lacks: look-around, back
+        references, possessive repeats, and repeats of more than a thousand. These are matched by Python, however long
+        that takes.
 
     Raises
     ------
     re.error
-        It is no regular expression.
+        The pattern is not a regular expression.
 
     Examples
     --------
@@ -73,12 +74,12 @@ class UrlPattern:
             self._found = fast
 
     def search(self, url: str) -> bool:
-        """Whether the expression is found in a URL."""
+        """Return whether the expression is found in a URL."""
         return self._found(url) is not None
 
 
 def unbounded(config: Config) -> str:
-    """Return a sentence about the patterns of a crawl that may take time without bound; "" where there is none.
+    """Return a sentence about the patterns of a crawl that may take unbounded time; "" if there are none.
 
     Examples
     --------
@@ -96,7 +97,7 @@ def unbounded(config: Config) -> str:
 
 
 def _fast(pattern: str) -> Callable[[str], object] | None:
-    """Return a search in linear time; None where RE2 has not what an expression uses."""
+    """Return a search in linear time; None if RE2 does not support the expression."""
     options = re2.Options()
     options.log_errors, options.never_capture, options.encoding = False, True, re2.Options.Encoding.LATIN1
     try:

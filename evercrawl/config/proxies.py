@@ -1,4 +1,4 @@
-"""Which proxies a crawl goes through: those of a setting, or of the variable or file that it names."""
+"""Proxies of a crawl: those in the setting, or in the variable or file that it refers to."""
 
 import re
 from typing import Final
@@ -13,18 +13,18 @@ _BETWEEN: Final = re.compile(r"[,\s]+")
 
 
 def proxies_of(setting: str) -> tuple[str, ...]:
-    """Return the URLs of proxies that the setting `proxy` means, each once.
+    """Return the distinct URLs of proxies in the setting `proxy`.
 
     Parameters
     ----------
     setting
-        URLs, separated by commas; or `env:NAME` or `file:PATH` of such, which may also stand a line each, with comments
+        URLs, separated by commas; or `env:NAME` or `file:PATH` with such URLs, also one per line and with comments
         after `#`.
 
     Raises
     ------
     ConfigError
-        What it refers to is missing, or holds no proxy.
+        The variable or file is missing, or has no proxy.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Settings that hold a password: said by reference, kept to their owner, and never printed."""
+"""Settings with passwords: given by reference, readable by their owner only, and never printed."""
 
 import os
 import re
@@ -12,14 +12,14 @@ from evercrawl.errors import ConfigError
 __all__ = ["REFERENCE", "close_to_others", "concealed", "masked", "revealed", "write_private"]
 
 REFERENCE: Final = r"env:[A-Za-z_]\w*|file:\S.*"
-"""What stands for a secret: the environment variable, or the file, that holds it."""
+"""Reference to a secret: the environment variable or the file that holds it."""
 _PASSWORD: Final = re.compile(r"(?<=//)[^/@\s]*@")
 _ANY_PASSWORD: Final = re.compile(r"(?<=//)\S*@")
 _SHARED: Final = stat.S_IRWXG | stat.S_IRWXO
 
 
 def masked(text: str) -> str:
-    """Return a text that may be printed: user names and passwords in URLs are left out.
+    """Return a text for printing, with user names and passwords in URLs masked.
 
     >>> masked("http://me:secret@proxy.example:3128"), masked("http://proxy.example:3128")
     ('http://***@proxy.example:3128', 'http://proxy.example:3128')
@@ -28,9 +28,9 @@ def masked(text: str) -> str:
 
 
 def concealed(text: str) -> str:
-    """Return a text about settings that may be printed: of URLs, all before the last `@` is left out.
+    """Return a text about settings for printing, with everything before the last `@` of URLs masked.
 
-    A password may hold any character, while what `masked` is for may hold URLs of pages.
+    Passwords in settings may contain any character; `masked` is for texts that may contain URLs of pages.
 
     >>> concealed("proxy = http://me:p/w@x@proxy.example:3128")
     'proxy = http://***@proxy.example:3128'
@@ -44,16 +44,16 @@ def revealed(value: str, what: str, environ: Mapping[str, str] = os.environ) -> 
     Parameters
     ----------
     value
-        `env:NAME`, `file:PATH` (of which nobody but its owner may read), or what is no reference.
+        `env:NAME`, `file:PATH` (a file that only its owner can read), or a plain value.
     what
-        The setting, for messages.
+        Name of the setting, for error messages.
     environ
-        Variables.
+        Environment variables.
 
     Raises
     ------
     ConfigError
-        There is no such variable or file, or others can read the file.
+        There is no such variable or file, or other users can read the file.
 
     Examples
     --------
@@ -81,9 +81,9 @@ def revealed(value: str, what: str, environ: Mapping[str, str] = os.environ) -> 
 
 
 def close_to_others(path: Path, text: str) -> bool:
-    """Let only its owner read a file in which `text` stands, if `text` has a password and others can read the file.
+    """Restrict a file with the content `text` to its owner, if `text` has a password and others can read the file.
 
-    Return whether that was so.
+    Return whether that was necessary.
     """
     mode = path.stat().st_mode
     if concealed(text) == text or not mode & _SHARED:

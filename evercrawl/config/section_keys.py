@@ -1,4 +1,4 @@
-"""Single keys of the sections of crawl.toml, by names such as `site."example.org".delay_s`, and other values."""
+"""Keys in the sections of crawl.toml, by names such as `site."example.org".delay_s`, and changes to them."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -11,17 +11,17 @@ from evercrawl.errors import ConfigError
 _NAME: Final = re.compile(r"""(site|target)\.(?:"([^"]+)"|'([^']+)'|(.+?))(?:\.([a-z_]+))?""", re.DOTALL)
 _KEYS: Final = {"site": site_rules.KINDS, "target": targets.KINDS}
 FIELD: Final = {"site": "sites", "target": "targets"}
-"""Kind of section -> the setting that has all of them."""
+"""Kind of section -> the setting that holds all sections of the kind."""
 FORM: Final = 'site."HOST".KEY or target."PATTERN".KEY'
 
 
 class SectionKey(NamedTuple):
-    """A key of a section, or a whole section where `key` is "".
+    """A key of a section, or a whole section if `key` is "".
 
     Attributes
     ----------
     kind, name, key
-        "site" or "target", the host or pattern that it is for, and the key.
+        "site" or "target"; the host or pattern of the section; the key.
     """
 
     kind: str
@@ -30,18 +30,18 @@ class SectionKey(NamedTuple):
 
     @property
     def many(self) -> bool:
-        """Whether its value is a list."""
+        """Return whether its value is a list."""
         return self.kind == "site" and isinstance(getattr(site_rules.SiteRules("example.org"), self.key, ""), tuple)
 
     def __str__(self) -> str:
-        """Return it as people write it."""
+        """Return the key as users write it."""
         return f'{self.kind}."{self.name}"{f".{self.key}" if self.key else ""}'
 
 
 def section_key(name: str) -> SectionKey | None:
-    """Return which key of which section a name means; None where it is no such name.
+    """Return the section and key that a name refers to; None for any other name.
 
-    A part behind the last point that is no key belongs to the name of the section.
+    If the part after the last dot is not a key, it belongs to the name of the section.
 
     Raises
     ------
@@ -70,23 +70,23 @@ def section_key(name: str) -> SectionKey | None:
 
 
 def with_value(config: Config, where: SectionKey, given: Sequence[str], *, unset: bool) -> dict[str, Any]:
-    """Return the sections of a kind with another value of a key: the setting that has them -> all of them.
+    """Return all sections of a kind after changing one key: the setting that holds them -> the sections.
 
     Parameters
     ----------
     config
-        The settings as they are.
+        The present settings.
     where
         The key; with `unset` also a whole section.
     given
-        The value, of a list all entries.
+        The new value; all entries of a list.
     unset
-        Whether the key, or the section, is to go; what is not there may go, too.
+        Whether to remove the key or the section, which need not exist.
 
     Raises
     ------
     ConfigError
-        When the value is not of its kind, or the section does not hold together.
+        The value is of the wrong kind, or keys of the section contradict each other.
 
     Examples
     --------
@@ -113,12 +113,12 @@ def with_value(config: Config, where: SectionKey, given: Sequence[str], *, unset
 
 
 def check_set(config: Config, where: SectionKey) -> None:
-    """See that there is something to unset.
+    """Check that the key or section is set.
 
     Raises
     ------
     ConfigError
-        There is not.
+        It is not set.
     """
     for each in getattr(config, FIELD[where.kind]):
         if _name(each) == where.name and (not where.key or where.key in each.given()):
@@ -127,7 +127,7 @@ def check_set(config: Config, where: SectionKey) -> None:
 
 
 def value_in(config: Config, where: SectionKey) -> str:
-    """Return the value of a key as settings have it, for people; "" where it is not set."""
+    """Return the value of a key as text; "" if it is not set."""
     for each in getattr(config, FIELD[where.kind]):
         if _name(each) == where.name:
             value = each.given().get(where.key, "")

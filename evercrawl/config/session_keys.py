@@ -1,4 +1,4 @@
-"""The keys of a site section by which a site knows who asks: headers, cookies, passwords, tokens, a login form."""
+"""The session keys of a site section: headers, cookies, passwords, tokens, certificates and a login form."""
 
 import re
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ def parted(entry: str, sign: str) -> tuple[str, str]:
 
 
 def is_reference(value: str) -> bool:
-    """Whether a value says where a secret is, rather than what it is."""
+    """Return whether a value is a reference to a secret rather than the secret itself."""
     return re.fullmatch(REFERENCE, value) is not None
 
 
@@ -93,7 +93,7 @@ KINDS: Final = {
 
 
 def check(site: str, said: Mapping[str, Any]) -> None:
-    """See that the keys of a section go together.
+    """Check that the keys of a section are consistent.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def check(site: str, said: Mapping[str, Any]) -> None:
     Raises
     ------
     ConfigError
-        They do not; the message says which one is missing, or too many.
+        The keys are inconsistent; the message says which one is missing or superfluous.
     """
     headers = {parted(entry, ":")[0].lower() for entry in said["headers"]}
     login = str(said["login"])

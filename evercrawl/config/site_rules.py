@@ -1,4 +1,4 @@
-"""What holds for one site alone: the `[site."example.org"]` sections of crawl.toml."""
+"""Rules for single sites: the `[site."example.org"]` sections of crawl.toml."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -10,9 +10,9 @@ from evercrawl.config.values import ValueKind
 from evercrawl.errors import ConfigError
 
 MOST: Final = 10_000
-"""Sections, at most."""
+"""Maximum number of sections."""
 UNSET: Final = -1
-"""Stands for a number that a section does not name."""
+"""Value of a number that a section does not set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,27 +88,27 @@ class SiteRules:
         session_keys.check(self.name, {name: getattr(self, name) for name in session_keys.KINDS})
 
     def rest_s(self, usual_s: float) -> float:
-        """Return how long one of its hosts rests between two visits, where others rest for `usual_s`."""
+        """Return the delay of its hosts between two visits, where `usual_s` is the delay of other hosts."""
         delay_s = self.delay_s if self.delay_s != UNSET else usual_s
         return max(delay_s, 1.0 / self.rate_per_s) if self.rate_per_s else delay_s
 
     @property
     def keeps_cookies(self) -> bool:
-        """Whether its cookies are kept and sent: where it says so, and where one logs in."""
+        """Return whether its cookies are kept and sent: if it says so, or has a login."""
         return self.cookies or bool(self.login)
 
     @property
     def has_session(self) -> bool:
-        """Whether it names any key by which its site knows who asks."""
+        """Return whether it sets any session key."""
         return bool(self.headers or self.user or self.bearer or self.certificate or self.keeps_cookies)
 
     def given(self) -> dict[str, object]:
-        """Return what it names, by name."""
+        """Return the keys that it sets, by name."""
         return {name: value for name in KINDS if (value := getattr(self, name)) != _DEFAULTS[name]}
 
 
 class Sites:
-    """The sections of a crawl, by host: of several that mean a host, the longest name counts.
+    """The sections of a crawl, by host: if several apply to a host, the one with the longest name counts.
 
     Examples
     --------
@@ -125,7 +125,7 @@ class Sites:
         return bool(self._by_name)
 
     def of(self, host: str) -> SiteRules | None:
-        """Return what holds for a host; None where nothing does that does not hold for all."""
+        """Return the section of a host; None if no section applies to it."""
         by_name = self._by_name
         while by_name and host:
             if (found := by_name.get(host)) is not None:
@@ -134,25 +134,25 @@ class Sites:
         return None
 
     def opens_at(self, host: str, now: float) -> float:
-        """Return the instant from `now` on from which a host may be asked: now, where it may be."""
+        """Return the first instant at or after `now` at which a host may be requested."""
         rules = self.of(host)
         return Hours.read(rules.hours).opens_at(now) if rules is not None and rules.hours else now
 
 
 def read(raw: object, source: Callable[[str, str], str] = lambda name, key: f'site."{name}"') -> tuple[SiteRules, ...]:
-    """Return the sections that TOML or a program gives, by name.
+    """Return the sections from TOML or from a program, by name.
 
     Parameters
     ----------
     raw
-        Name -> what the section says; or sections.
+        Name -> content of the section; or sections.
     source
-        Name of a section and of a key in it, or "" -> where it stands, for messages.
+        Function of the name of a section and of a key in it, or "", that returns its location, for messages.
 
     Raises
     ------
     ConfigError
-        When one is none; the message begins with where it stands.
+        A section is invalid; the message begins with its location.
 
     Examples
     --------

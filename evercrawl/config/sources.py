@@ -1,4 +1,4 @@
-"""Where settings come from, the later the stronger: the crawl's own file, another file, the environment, flags."""
+"""Sources of settings, in ascending precedence: the crawl's own file, another file, the environment, flags."""
 
 import re
 from collections.abc import Mapping
@@ -25,21 +25,21 @@ _NO_SETTINGS = ("EVERCRAWL_KERNELS", "EVERCRAWL_PARTS_DIR", "EVERCRAWL_REFS", "E
 def load(*files: Path, environ: Mapping[str, str] | None = None, flags: Mapping[str, object] | None = None) -> Config:
     """Return the defaults, overlaid by each of `files`, then the environment, then the flags.
 
-    Where one of them names another policy than one before it, parameters that came with that one's mean that one's.
+    If a source names another policy than an earlier one, the earlier source's policy options stay with its policy.
 
     Parameters
     ----------
     files
         TOML files; the later wins.
     environ
-        Variables; those called EVERCRAWL_ and a setting's name count. Lists are parted by white space.
+        Environment variables: EVERCRAWL_ and the name of a setting. Entries of lists are separated by white space.
     flags
-        Setting name -> value as written; None stands for not given.
+        Setting name -> value as written; None if not given.
 
     Raises
     ------
     ConfigError
-        When a file cannot be read, a name is no setting, or a value is not of its kind.
+        A file cannot be read, a name is not a setting, or a value is of the wrong kind.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def load(*files: Path, environ: Mapping[str, str] | None = None, flags: Mapping[
 
 
 def source_of(name: str, *files: Path, environ: Mapping[str, str], flags: Mapping[str, object]) -> str:
-    """Return where the value of a setting comes from that `load` would return; "" where nobody said anything.
+    """Return the source of the value that `load` would return for a setting; "" for a default.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def _overlaid(found: _Found, more: _Found, whose: str, *, lasting: bool = False)
 
 
 def _from_file(file: Path) -> tuple[_Found, dict[str, str]]:
-    """Return the settings in a file, and where each stands in it."""
+    """Return the settings in a file, and the location of each."""
     import tomllib
 
     try:
@@ -124,13 +124,13 @@ def _from_file(file: Path) -> tuple[_Found, dict[str, str]]:
 
 
 def _in_section(file: Path, lines: dict[tuple[str, str], int], kind: str, name: str, key: str) -> str:
-    """Return where a key of a section such as [site."example.org"] stands, or the section itself."""
+    """Return the location of a key of a section such as [site."example.org"], or of the section itself."""
     at = lines.get((f"{kind}.{name}", key)) or lines.get((f"{kind}.{name}", ""))
     return f"{file}{f' line {at}' if at else ''}: {kind}" + (f'."{name}"' if name else "")
 
 
 def _keys(section: str, table: object) -> dict[str, object]:
-    """Return what a top entry of the file holds: its keys when it is a table, else itself."""
+    """Return the keys of a top-level table of the file; for any other entry, the entry itself."""
     return cast("dict[str, object]", table) if isinstance(table, dict) else {section: table}
 
 
@@ -160,7 +160,7 @@ def _nearest(name: str) -> str:
 
 
 def _lines(text: str) -> dict[tuple[str, str], int]:
-    """Return the first line of each key in each table, "" for none; some are missing that the spelling hides.
+    """Return the first line of each key in each table, "" for none; keys in unusual spellings may be missing.
 
     A table called [site."example.org"] is named site.example.org, and its own line is that of its key "".
     """
@@ -177,8 +177,8 @@ def _lines(text: str) -> dict[tuple[str, str], int]:
 
 
 def _line(lines: dict[tuple[str, str], int], section: str, name: str) -> str:
-    """Return " line N" for the key in its table, or "" where it is not known."""
-    at = lines.get(("", name)) or lines.get((section, name))  # what is in no table comes before all tables
+    """Return " line N" for the key in its table, or "" if the line is not known."""
+    at = lines.get(("", name)) or lines.get((section, name))  # keys outside tables come before all tables
     return f" line {at}" if at else ""
 
 

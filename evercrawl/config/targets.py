@@ -1,4 +1,4 @@
-"""How fresh pages of a pattern are to be: the `[target."/news/"]` sections of crawl.toml."""
+"""Freshness targets by URL pattern: the `[target."/news/"]` sections of crawl.toml."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,26 +9,26 @@ from evercrawl.config.values import ValueKind
 from evercrawl.errors import ConfigError
 
 MOST: Final = 15
-"""Sections, at most."""
+"""Maximum number of sections."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One section: the share of some pages' copies that is to be fresh at any moment.
+    """One section: the share of matching pages' copies that should be fresh at any moment.
 
     Attributes
     ----------
     pattern
-        Of the URLs: a regular expression, found anywhere in them.
+        Regular expression to search for in URLs.
     fresh
-        The share of the copies, each counting alike, above 0 and at most 0.999.
+        Share of the copies, each with the same weight, above 0 and at most 0.999.
     within
-        Tolerance, in seconds: a copy counts as fresh until so long after its page has changed.
+        Tolerance, in seconds: a copy counts as fresh for this long after its page has changed.
 
     Raises
     ------
     ConfigError
-        When a value is not of its kind.
+        A value is of the wrong kind.
 
     Examples
     --------
@@ -46,25 +46,25 @@ class Target:
             object.__setattr__(self, name, _value(name, kind, getattr(self, name)))
 
     def given(self) -> dict[str, object]:
-        """Return what it names, by name."""
+        """Return the keys that it sets, by name."""
         found: dict[str, object] = {"fresh": self.fresh}
         return found | ({"within": self.within} if self.within else {})
 
 
 def read(raw: object, source: Callable[[str, str], str] = lambda name, key: f'target."{name}"') -> tuple[Target, ...]:
-    """Return the sections that TOML or a program gives, in their order.
+    """Return the sections from TOML or from a program, in order.
 
     Parameters
     ----------
     raw
-        Pattern -> what the section says; or sections.
+        Pattern -> content of the section; or sections.
     source
-        Pattern and key of a section, or "" -> where it stands, for messages.
+        Function of the pattern and a key of a section, or "", that returns its location, for messages.
 
     Raises
     ------
     ConfigError
-        When one is none; the message begins with where it stands.
+        A section is invalid; the message begins with its location.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The kinds of value that a setting may take: how each is read, and what to write instead."""
+"""Kinds of setting values: how each is parsed, and its form for error messages."""
 
 import math
 import re
@@ -9,7 +9,7 @@ from typing import TypeAlias
 Value: TypeAlias = bool | int | float | str | tuple[str, ...]
 
 AUTO = "auto"
-"""What stands for a number that depends on the machine."""
+"""Value for a number that evercrawl chooses for the machine."""
 
 _SIZES = {
     "": 1,
@@ -34,11 +34,11 @@ class ValueKind:
     Attributes
     ----------
     metavar
-        What stands for the value in the help.
+        Placeholder of the value in the help.
     form
-        The end of the sentence "... must be": what a person may write.
+        The form of the value, as the end of the sentence "... must be".
     read
-        Takes what TOML or a command line gives; raises ValueError when that is not the form.
+        Function that parses a value from TOML or the command line; it raises ValueError for any other form.
     """
 
     metavar: str
@@ -47,7 +47,7 @@ class ValueKind:
 
 
 def number(least: float = 0.0, most: float = math.inf, because: str = "", *, but: float = math.nan) -> ValueKind:
-    """Return the kind of finite numbers from `least` to `most`, `but` one left out; `because` tells why.
+    """Return the kind of finite numbers from `least` to `most`, except `but`; `because` is the reason.
 
     >>> [kind.form for kind in (number(1), number(0, 100), number(0, 1, but=1))]
     ['a number, 1 or more', 'from 0 to 100', 'from 0 to 1, but not 1']
@@ -88,7 +88,7 @@ def whole(least: int = 0) -> ValueKind:
 
 
 def count() -> ValueKind:
-    """Return the kind of numbers that may be left to the machine: as text, digits or `AUTO`.
+    """Return the kind of numbers that may be chosen for the machine: as text, digits or `AUTO`.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def count() -> ValueKind:
 
 
 def part() -> ValueKind:
-    """Return the kind of parts of a whole that may be left to the crawl: as text, a number from 0 to 1 or `AUTO`.
+    """Return the kind of fractions that the crawl may choose: as text, a number from 0 to 1 or `AUTO`.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def size(least: int = 0) -> ValueKind:
 
 
 def duration(least: float = 0.0, besides: str | None = None) -> ValueKind:
-    """Return the kind of durations, in seconds; or a word `besides`, as it is.
+    """Return the kind of durations, in seconds; the word `besides` is also allowed, and kept as it is.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def duration(least: float = 0.0, besides: str | None = None) -> ValueKind:
 
 
 def switch() -> ValueKind:
-    """Return the kind of yes and no."""
+    """Return the kind of boolean values."""
     return ValueKind("", "true or false", _switch)
 
 
@@ -154,7 +154,7 @@ def choice(*names: str) -> ValueKind:
 
 
 def several(*names: str) -> ValueKind:
-    """Return the kind of some of `names`, with commas between them.
+    """Return the kind of subsets of `names`, separated by commas.
 
     >>> several("a", "b").read("b, a")
     'b,a'
@@ -171,7 +171,7 @@ def several(*names: str) -> ValueKind:
 
 
 def each(one: ValueKind, form: str) -> ValueKind:
-    """Return the kind of lists whose every entry is of kind `one`; what is empty is no entry.
+    """Return the kind of lists whose entries are of kind `one`; empty entries are dropped.
 
     >>> each(whole(), "a list of numbers").read(["3", ""])
     ('3',)

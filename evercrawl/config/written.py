@@ -1,7 +1,4 @@
-"""The settings as people read them: the crawl's own TOML file.
-
-A crawl's own TOML file, changed in a few places.
-"""
+"""Writing and amending of the crawl's own TOML file, `crawl.toml`."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -22,23 +19,23 @@ _BARE: Final = re.compile(r"(?<!\r)\n")
 
 
 Change: TypeAlias = Callable[[Config], Mapping[str, object]]
-"""The settings of a file -> those that are to be others in it."""
+"""Function of the present settings that returns the settings to change."""
 
 
 def amend_by(directory: Path, change: Change) -> None:
-    """Change some settings in `crawl.toml`, by what stands there now; as `amend`."""
+    """Change some settings in `crawl.toml`, computed from the present ones; otherwise as `amend`."""
     amend(directory, change(load(directory / FILE_NAME)))
 
 
 def amend(directory: Path, changed: Mapping[str, object]) -> bool:
-    """Change some settings in `crawl.toml`, and leave all else in it as people wrote it; whole or not at all.
+    """Change some settings in `crawl.toml` atomically, and preserve everything else as users wrote it.
 
     Return whether there was anything to change.
 
     Parameters
     ----------
     directory
-        Of the crawl; its file holds good settings.
+        The crawl directory; its file must hold valid settings.
     changed
         Setting name -> value.
     """
@@ -56,7 +53,7 @@ def amend(directory: Path, changed: Mapping[str, object]) -> bool:
 
 
 def _amended(text: str, changed: Mapping[str, object]) -> str:
-    r"""Return TOML with other values of some settings; comments, order and line ends stay.
+    r"""Return TOML with new values of some settings; comments, order and line ends are preserved.
 
     Examples
     --------
@@ -79,7 +76,7 @@ def _amended(text: str, changed: Mapping[str, object]) -> str:
 
 
 def _put(table: Any, name: str, value: object) -> None:
-    """Give a key its value; of a list that is there, entries that stay keep their lines and comments."""
+    """Set a key; entries that stay in an existing list keep their lines and comments."""
     there = table.get(name)
     if isinstance(there, list) and isinstance(value, list):
         listed, entries = cast("list[object]", there), cast("list[object]", value)
@@ -99,7 +96,7 @@ _SECTIONS: Final[dict[str, tuple[str, Callable[[object], object]]]] = {
 
 
 def _put_sections(document: Any, name: str, sections: tuple[SiteRules, ...] | tuple[Target, ...]) -> None:
-    """Make the sections of a kind those that are given; keys whose values stay keep their lines and comments."""
+    """Replace the sections of a kind; keys whose values do not change keep their lines and comments."""
     import tomlkit
 
     kind, named = _SECTIONS[name]
@@ -153,7 +150,7 @@ _TARGET_HINT = """
 
 
 def to_toml(config: Config) -> str:
-    r"""Return the whole configuration as TOML, each setting under its meaning as a comment.
+    r"""Return the whole configuration as TOML, with the meaning of each setting as a comment above it.
 
     Examples
     --------
@@ -189,25 +186,25 @@ def to_toml(config: Config) -> str:
 
 
 def _section(rules: SiteRules) -> str:
-    """Return what holds for one site as TOML, without what it does not name."""
+    """Return the section of a site as TOML, with only the keys that it sets."""
     lines = [f"{name} = {_item(_plain(value))}\n" for name, value in rules.given().items()]
     return f'\n[site."{rules.name}"]\n{"".join(lines)}'
 
 
 def _target(target: Target) -> str:
-    """Return how fresh pages of a pattern are to be as TOML."""
+    """Return a freshness target as TOML."""
     lines = [f"{name} = {_item(_plain(value))}\n" for name, value in target.given().items()]
     return f"\n[target.{_item(target.pattern)}]\n{''.join(lines)}"
 
 
 def _entry(entry: Focus) -> str:
-    """Return an entry as TOML, without what it does not name."""
+    """Return a focus entry as TOML, with only the keys that it sets."""
     given = [(name, getattr(entry, name)) for name in KINDS]
     return "\n[[focus]]\n" + "".join(f"{name} = {_item(_plain(value))}\n" for name, value in given if value)
 
 
 def save(config: Config, directory: Path) -> Path:
-    """Write `crawl.toml` into `directory`, whole or not at all, for its owner alone to read; return its path."""
+    """Write `crawl.toml` into `directory` atomically, readable by its owner only; return its path."""
     target = directory / FILE_NAME
     draft = target.with_suffix(".toml.new")
     write_private(draft, to_toml(config).encode())
@@ -216,7 +213,7 @@ def save(config: Config, directory: Path) -> Path:
 
 
 def as_written(setting: Setting, value: object) -> object:
-    """Return a value of `setting` as a person would write it: sizes with a unit, whole numbers without a point.
+    """Return a value of `setting` as a user would write it: sizes with a unit, integers without a decimal point.
 
     Examples
     --------
@@ -231,7 +228,7 @@ def as_written(setting: Setting, value: object) -> object:
 
 
 def as_toml(setting: Setting, value: object) -> str:
-    """Return a value of `setting` as TOML writes it.
+    """Return a value of `setting` as TOML.
 
     >>> as_toml(SETTINGS["body_max_bytes"], 10 << 20), as_toml(SETTINGS["trusted"], ("example.org",))
     ('"10MiB"', '["example.org"]')
@@ -246,7 +243,7 @@ def _plain(value: object) -> object:
 
 
 def _item(value: object) -> str:
-    """Return a value as TOML, a literal string where backslashes would double."""
+    """Return a value as TOML; as a literal string if backslashes would be doubled."""
     import tomlkit
 
     if isinstance(value, str) and "\\" in value and "'" not in value and value.isprintable():
