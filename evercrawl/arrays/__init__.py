@@ -1,4 +1,4 @@
-"""Columns that grow: in address space reserved whole, or a quarter at a time; and numbers for keys."""
+"""Growable columns (in reserved address space, or by a quarter at a time), hashes, and numbering of keys and names."""
 
 from evercrawl.arrays.addresses import Addresses
 from evercrawl.arrays.names import NumberedNames

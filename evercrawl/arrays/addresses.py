@@ -1,4 +1,4 @@
-"""Where tables lie in memory, as kernels take it: one argument in place of two a table."""
+"""Addresses of tables as one kernel argument, in place of two per table."""
 
 from typing import Any
 
@@ -9,16 +9,16 @@ from evercrawl.arrays.rows import Rows
 
 
 class Addresses:
-    """The addresses of tables that grow: word 2 i is where table i lies, word 2 i + 1 how many rows it has room for.
+    """The addresses of growable tables: word 2 i is the address of table i, word 2 i + 1 its capacity in rows.
 
-    `at` looks whether a table has moved, and makes the words anew if one has. So kernels are called with `at()`, and
-    nobody keeps it. The arrays that the words point to are kept until then: memory that a kernel reads is never freed.
-    The room behind the rows there are counts too, so that a row more is mostly no change.
+    `at` checks whether a table has moved, and updates the words if one has. So kernels are called with `at()`, and the
+    result must not be stored. The arrays that the words point to are held until then, so that memory that a kernel
+    reads is never freed. The capacity includes unused rows, so that adding a row rarely changes anything.
 
     Parameters
     ----------
     tables
-        The tables, in the order in which the kernel knows them.
+        The tables, in the order that the kernel expects.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class Addresses:
         self._at: int = self.words.ctypes.data
 
     def at(self) -> int:
-        """Return where the words are, right as long as no table grows."""
+        """Return the address of the words, which is valid as long as no table grows."""
         now = [table.whole() for table in self._tables]
         which = [id(array) for array in now]
         if which != self._which:

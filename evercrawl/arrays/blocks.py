@@ -1,4 +1,4 @@
-"""Columns in blocks: which of them were written to, and how they were at one instant."""
+"""Blocks of columns: tracking of writes, and consistent copies as of one instant."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def blocks_of(rows: int, bits: int) -> int:
-    """Return how many blocks of 2^bits rows that many rows take.
+    """Return the number of blocks of 2^bits rows that `rows` rows take.
 
     >>> blocks_of(0, 4), blocks_of(16, 4), blocks_of(17, 4)
     (0, 1, 2)
@@ -23,25 +23,25 @@ def blocks_of(rows: int, bits: int) -> int:
 
 
 WRITTEN: Final = 0xFF
-"""Mark of a block that was written to: each reader has a bit of it, and takes that away."""
+"""Mark of a block that was written to: each reader has one bit, and clears it."""
 SNAPSHOTS, AUDITS, LETTERS = range(3)
-"""Who asks: whoever saves blocks, adds them up, or looks for what is owed to other partitions."""
+"""Readers of marks: snapshots, audits of sums, and the search for cash owed to other partitions."""
 
 
 class ChangedBlocks:
-    """Which blocks of a column were written to since somebody last asked; a byte a block, a bit a reader.
+    """The blocks of a column written to since a reader last took them; one byte per block, one bit per reader.
 
     Parameters
     ----------
     rows
-        Rows the column has room for.
+        Capacity of the column, in rows.
     bits
         A block has 2^bits rows.
 
     Attributes
     ----------
     marks
-        `WRITTEN` for each block that was written to, for kernels; what is left of that where some asked since.
+        Marks of the blocks, for kernels: `WRITTEN` after a write, less the bits of the readers that have taken it.
 
     Examples
     --------
@@ -67,20 +67,20 @@ class ChangedBlocks:
             self.marks[start >> self.bits : blocks_of(stop, self.bits)] = WRITTEN
 
     def put_back(self, blocks: Slots) -> None:
-        """Note that blocks were written to: who took them could do nothing with them."""
+        """Mark blocks as written again, because the reader that took them could not use them."""
         self.marks[blocks] = WRITTEN
 
     def take(self, rows: int, reader: int = SNAPSHOTS) -> Slots:
-        """Return the blocks among the first `rows` rows that were written to, in order, and begin anew with them."""
+        """Return the blocks among the first `rows` rows that were written to, in order, and clear their marks."""
         found = np.flatnonzero(self.marks[: blocks_of(rows, self.bits)] & (1 << reader)).astype(np.uint32)
         self.marks[found] &= WRITTEN ^ (1 << reader)
         return found
 
 
 class BlocksThen:
-    """Some blocks of rows as they were at one instant, though they are copied bit by bit and written to meanwhile.
+    """A copy-on-write view of blocks at one instant, which are copied gradually while they are written to.
 
-    Whoever is about to write to a block says so first (`before`).
+    A writer must call `before` before it writes to a block.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class BlocksThen:
     bits
         A block has 2^bits rows.
     blocks
-        Which blocks are going to be copied.
+        The blocks to be copied.
 
     Examples
     --------
@@ -108,13 +108,13 @@ class BlocksThen:
         self._early = dict[int, NDArray[np.uint8]]()
 
     def before(self, block: int) -> None:
-        """Take note that a block is about to be written to."""
+        """Prepare for a write to a block."""
         if block < len(self._due) and self._due[block]:
             self._due[block] = 0
             self._early[block] = self._blocks[block].copy()
 
     def copied(self, blocks: Slots) -> bytes:
-        """Return these blocks, each of which is asked for once, one behind the other."""
+        """Return these blocks, concatenated; each block may be requested once."""
         found = self._blocks[blocks]
         for place, block in enumerate(blocks.tolist()):
             if not self._due[block]:

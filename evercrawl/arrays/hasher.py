@@ -1,9 +1,9 @@
-"""Hashes under the secret of a crawl: nobody who does not know it can look for two texts that have the same.
+"""Hashes keyed with the secret of a crawl: without the secret, nobody can search for collisions.
 
-URLs, contents and words are chosen by strangers. Under a public function, or one with a secret seed that mixes it in
-too weakly (XXH3, FNV, MurmurHash), they find two of the same hash, or thousands that are close together in a table, in
-seconds. SipHash is a pseudorandom function of its secret, made for short texts. It is the variant with one round a
-word and three at the end, as CPython and Rust have it in their tables; contents take the one of 128 bits.
+URLs, contents and words are chosen by strangers. With a public hash function, or one that mixes in a secret seed too
+weakly (XXH3, FNV, MurmurHash), they find collisions, or thousands of neighbours in a table, in seconds. SipHash is a
+pseudorandom function of its secret, designed for short texts. This is the variant with one round per word and three at
+the end, which CPython and Rust use in their tables; contents use the one of 128 bits.
 
 References
 ----------
@@ -26,17 +26,17 @@ _MARK: Final = b"the secret of a crawl"
 
 
 class Hasher:
-    """Hashes as one crawl has them.
+    """The hash functions of one crawl.
 
     Parameters
     ----------
     secret
-        16 bytes, or none: then hashes are XXH3, a public function, as in directories of before there were secrets.
+        16 bytes, or empty: then hashes are XXH3, a public function, as in directories from before secrets existed.
 
     Attributes
     ----------
     secret
-        As given. It is never shown.
+        The secret. It is never shown.
 
     Examples
     --------
@@ -55,17 +55,17 @@ class Hasher:
         self._low, self._high = (int.from_bytes(secret[i : i + 8], "little") for i in (0, 8))
 
     def __repr__(self) -> str:
-        """Return whether there is a secret, and not which."""
+        """Return whether there is a secret, without showing it."""
         return f"Hasher({'keyed' if self.secret else 'unkeyed'})"
 
     @property
     def words(self) -> tuple[int, int]:
-        """The secret as two numbers of 64 bits, as kernels take it; zeros where there is none."""
+        """The secret as two 64-bit numbers, for kernels; zeros if there is none."""
         return self._low, self._high
 
     @property
     def mark(self) -> int:
-        """64 bits that tell hashes under this secret from those under others; 0 where there is none."""
+        """64 bits that identify the secret; 0 if there is none."""
         return self.short(_MARK) if self.secret else 0
 
     def short(self, data: bytes) -> int:
@@ -93,7 +93,7 @@ class Hasher:
         return self._each(data, lengths)
 
     def shorts(self, data: Sequence[bytes]) -> Keys:
-        """Return 64 bits of each of some texts, shape (n,), as `short` does."""
+        """Return the 64-bit hash of each text, shape (n,), as `short` does."""
         if not self.secret:
             return np.fromiter(map(xxhash.xxh3_64_intdigest, data), np.uint64, len(data))
         return self._each(b"".join(data), np.fromiter(map(len, data), np.int64, len(data)))
@@ -104,9 +104,9 @@ class Hasher:
         return found
 
     def digest(self, body: bytes) -> tuple[int, int]:
-        """Return 128 bits of a content, in two words; the second is 0 where there is no secret.
+        """Return the 128-bit digest of a content, in two words; the second is 0 if there is no secret.
 
-        Contents whose digests are the same are taken for the same.
+        Contents with equal digests count as identical.
         """
         if not self.secret:
             return xxhash.xxh3_64_intdigest(body), 0
@@ -115,7 +115,7 @@ class Hasher:
         return words[0], words[1]
 
     def has(self, body: bytes, digest: int, rest: int) -> bool:
-        """Whether a content has this digest; one without a second word is of before there was a secret.
+        """Return whether a content has this digest; one without a second word is from before the secret existed.
 
         >>> before, now = Hasher(b""), Hasher(bytes(16))
         >>> now.has(b"a", *before.digest(b"a")), now.has(b"a", *now.digest(b"a")), now.has(b"b", *before.digest(b"a"))

@@ -1,4 +1,4 @@
-"""Names by number, and numbers by name, without an object a name: text in one piece, and a table of digests."""
+"""Bidirectional map of names and numbers without an object per name: one buffer of text, and a table of digests."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ if TYPE_CHECKING:
     from evercrawl.arrays.hasher import Hasher
     from evercrawl.types import Ints, Keys
 
-_NEAR: Final = 4096  # names at hand with their numbers, or without one: a look-up in the table takes some microseconds
+_NEAR: Final = 4096  # cached look-ups, also of unknown names: a look-up in the table takes some microseconds
 _UNSEEN: Final = -1
 
 
 class KeyNumbers(Protocol):
-    """Gives 64-bit keys numbers from 0, in the order in which they come."""
+    """A numbering of 64-bit keys from 0, in order of arrival."""
 
     def intern_one(self, key: int) -> int:
         """Return the number of a key; a new one gets the next."""
         ...
 
     def find_one(self, key: int) -> int | None:
-        """Return the number of a key; None where it has none."""
+        """Return the number of a key; None if it has none."""
         ...
 
     def rebuild(self, keys: Keys) -> None:
-        """Give so many different keys their numbers at once, where none has one."""
+        """Assign numbers to distinct keys in bulk; no key may have a number yet."""
         ...
 
     @property
@@ -39,24 +39,24 @@ class KeyNumbers(Protocol):
 
 
 class NumberedNames(Sequence[str]):
-    """Different names, numbered from 0 in the order in which they came; about 21 bytes each beside their text.
+    """Distinct names, numbered from 0 in order of arrival; about 21 bytes each besides their text.
 
-    Two names are taken for the same when their 64-bit digests are. A name that ends what was written last takes no room
-    for its text: the site of a new host is part of the host's name.
+    Names with equal 64-bit digests count as identical. A name that is a suffix of the text written last takes no space:
+    the site of a new host is part of the host's name.
 
     Parameters
     ----------
     numbers
-        Gives keys their numbers; nobody else's.
+        Numbering of the keys, not shared with others.
     hasher
-        Hashes them: strangers choose names.
+        Hash functions of the crawl, because strangers choose names.
     within
-        Others, behind whose text these are written; by default they have a text of their own.
+        Other names whose text buffer is shared; by default the names have a buffer of their own.
 
     Attributes
     ----------
     hasher
-        As given.
+        Hash functions of the crawl.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class NumberedNames(Sequence[str]):
         self._hash = xxh3_64()
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of names."""
         return len(self._starts)
 
     @overload
@@ -102,13 +102,13 @@ class NumberedNames(Sequence[str]):
             yield text[start : start + length].decode("utf-8", "surrogatepass")
 
     def __eq__(self, other: object) -> bool:
-        """Whether the other has the same names in the same order."""
+        """Return whether the other has the same names in the same order."""
         return isinstance(other, (NumberedNames, list)) and list(self) == list(cast("list[str]", other))
 
     __hash__ = None  # type: ignore[assignment]
 
     def __contains__(self, name: object) -> bool:
-        """Whether a name has a number."""
+        """Return whether a name has a number."""
         return isinstance(name, str) and self.find(name) is not None
 
     def index(self, value: str, start: int = 0, stop: int | None = None) -> int:
@@ -125,7 +125,7 @@ class NumberedNames(Sequence[str]):
         return number
 
     def __repr__(self) -> str:
-        """Return the names as a list has them."""
+        """Return the representation of the list of names."""
         return repr(list(self))
 
     def find(self, name: str) -> int | None:
@@ -137,7 +137,7 @@ class NumberedNames(Sequence[str]):
         return number
 
     def append(self, name: str) -> int:
-        """Return the number of a name that has none yet: the next."""
+        """Add a name that has no number yet, and return its number."""
         data = _bytes(name)
         number = self._numbers.intern_one(self.hasher.short(data) or 1)  # 0 stands for no key
         assert number == len(self._starts), "a name is numbered once"
@@ -150,14 +150,14 @@ class NumberedNames(Sequence[str]):
         return number
 
     def load(self, lines: bytes, behind: Ints | None = None) -> None:
-        r"""Take names, each with a line break behind it, where there is none yet; it costs a tenth of `append`.
+        r"""Load names, each followed by a line break, into an empty object; it costs a tenth of `append`.
 
         Parameters
         ----------
         lines
             The names, in the order of their numbers.
         behind
-            Of names within others' text: the number of a name of theirs that may end in each, shape (n,).
+            For names within others' text: the number of a name of theirs that may end with each, shape (n,).
 
         Examples
         --------
@@ -187,7 +187,7 @@ class NumberedNames(Sequence[str]):
         self._hash = xxh3_64(lines[:-1])
 
     def digest(self) -> int:
-        r"""Return the XXH3-64 of all names with line breaks between, kept as they came.
+        r"""Return the XXH3-64 of all names joined by line breaks, which is updated as names are added.
 
         >>> from evercrawl.arrays.hasher import Hasher
         >>> from evercrawl.store.table.table import KeyMap
@@ -200,7 +200,7 @@ class NumberedNames(Sequence[str]):
         return self._hash.intdigest()
 
     def _placed(self, names: list[bytes], lengths: Ints, behind: Ints) -> Ints:
-        """Return where names begin, of which each may be the end of another's; what is not is written."""
+        """Return the offsets of names, each of which may be a suffix of another's text; write those that are not."""
         within = self._within
         assert within is not None, "there is a text that others wrote"
         ends = np.frombuffer(within._starts, np.uint32)[behind].astype(np.int64)
@@ -215,13 +215,13 @@ class NumberedNames(Sequence[str]):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory in use; the text is that of the names which it belongs to."""
+        """Bytes of memory in use; a shared text counts for the names that own it."""
         columns = sum(len(each) * each.itemsize for each in (self._starts, self._lengths))
         return columns + self._numbers.nbytes + (self.text_bytes if self._own else 0)
 
     @property
     def text_bytes(self) -> int:
-        """Bytes of all text, others' names that are written there included."""
+        """Bytes of the text buffer, including other names that share it."""
         return len(self._text)
 
     def _keep_near(self, name: str, number: int | None) -> None:

@@ -1,4 +1,4 @@
-"""Numbers for keys, from 0 in the order they were met: 13 to 19 bytes each."""
+"""Numbering of keys from 0, in order of arrival: 13 to 19 bytes per key."""
 
 from typing import Any, Final
 
@@ -12,21 +12,21 @@ from evercrawl.types import NO_SLOT, Keys, Slots
 _KERNELS: Final = Library("evercrawl.arrays._numbering_kernel")
 _LEAST: Final = 64
 _MOVED: Final = 1 << 10
-"""Keys that a larger table takes over at a time, at least."""
+"""Least number of keys that a larger table takes over at a time."""
 _EACH: Final = 4
-"""As many for each that is asked for: it has all before it is full."""
+"""Number of keys taken over per key looked up, so that the larger table has all keys before it is full."""
 
 
 class Numbering:
-    """Gives each 64-bit key a number.
+    """A numbering of 64-bit keys.
 
-    The table of places grows without a pause: a larger one takes over what the older has with each question. A key may
-    be forgotten; the next new one gets its number.
+    The hash table grows without a pause: each look-up moves some keys from the old table to a larger one. A key may be
+    forgotten; the next new key gets its number.
 
     Attributes
     ----------
     known
-        The keys, in the order of their numbers; 0 where they were forgotten.
+        The keys, in the order of their numbers; 0 for forgotten keys.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class Numbering:
         self._begin(0)
 
     def __len__(self) -> int:
-        """Return how many numbers there are, those of keys that were forgotten included."""
+        """Return how many numbers there are, including those of forgotten keys."""
         return len(self.known)
 
     @property
@@ -49,7 +49,7 @@ class Numbering:
         return self.known.nbytes + self._table.nbytes + self._older.nbytes + self._spare.nbytes
 
     def of(self, keys: Keys) -> Slots:
-        """Return the number of each key, shape (n,); a key is not 0."""
+        """Return the number of each key, shape (n,), with new numbers for new keys; a key must not be 0."""
         keys, count = np.ascontiguousarray(keys, np.uint64), len(self.known)
         most = count + len(keys)
         if 4 * (most + self._given_again) > 3 * len(self._table):
@@ -72,7 +72,7 @@ class Numbering:
         return out
 
     def forget(self, numbers: Slots) -> None:
-        """Forget the keys that have these numbers, all different; keys to come get them.
+        """Forget the keys with these distinct numbers, which new keys will get.
 
         >>> numbers = Numbering()
         >>> numbers.of(np.array([7, 9], np.uint64)), numbers.forget(np.array([0], np.uint32))
@@ -86,7 +86,7 @@ class Numbering:
         self._spare.upto(free + len(numbers))[free:] = numbers
 
     def find(self, keys: Keys) -> Slots:
-        """Return the number of each key, shape (n,); of one that has none, `NO_SLOT`.
+        """Return the number of each key, shape (n,); `NO_SLOT` for a key without a number.
 
         >>> numbers = Numbering()
         >>> numbers.of(np.array([7], np.uint64)), numbers.find(np.array([9, 7], np.uint64))
@@ -98,17 +98,17 @@ class Numbering:
         return out
 
     def keys(self) -> Keys:
-        """Return the keys in the order of their numbers, in place: given to a new numbering, they get the same."""
+        """Return the keys in the order of their numbers, not copied; a new numbering gives them the same numbers."""
         keys: Keys = self.known.upto(0)
         return keys
 
     def restore(self, keys: Keys) -> None:
-        """Begin anew with these keys, which are all different; they are copied."""
+        """Replace the numbering by one of these distinct keys, which are copied."""
         self.known.restore(keys)
         self.loaded()
 
     def loaded(self) -> None:
-        """Take note that others are `known` now."""
+        """Rebuild the table after `known` was replaced."""
         self._begin(len(self.known))
         self._move(len(self.known))
         self._spare.restore(np.flatnonzero(self.known.upto(0) == 0).astype(np.uint32))
@@ -121,13 +121,13 @@ class Numbering:
         self._moved, self._until = 0, count  # numbers that are in the table, and those that the older one has
 
     def _grow(self, count: int) -> None:
-        """Make room for so many keys."""
+        """Make room for `count` keys."""
         self._move(len(self.known))
         self._older, self._table, self._given_again = self._table, np.zeros(_size(count), np.uint32), 0
         self._moved, self._until = 0, len(self.known)
 
     def _move(self, most: int) -> None:
-        """Let the table take over so many keys of the older one, which goes when it has them all."""
+        """Move up to `most` keys from the older table, which is freed when it is empty."""
         if self._moved < self._until:
             last = min(self._moved + most, self._until)
             _KERNELS["move"](pointer(self.known.all()), self._moved, last, pointer(self._table), len(self._table))
@@ -140,5 +140,5 @@ class Numbering:
 
 
 def _size(count: int) -> int:
-    """Return how many places a table for so many keys has: twice as many, or more."""
+    """Return the number of places of a table for `count` keys: at least twice as many."""
     return 1 << max(2 * count, _LEAST).bit_length()

@@ -1,4 +1,4 @@
-"""Arrays that grow without ever being copied: address space is reserved whole, memory comes as it is touched."""
+"""Arrays that grow without being copied: all address space is reserved at once, memory is allocated when touched."""
 
 import contextlib
 import mmap
@@ -10,9 +10,9 @@ from numpy.typing import DTypeLike, NDArray
 
 from evercrawl.errors import StoreError
 
-_NORESERVE: Final = 0x4000  # what Linux calls it; Python names it from 3.13 on
+_NORESERVE: Final = 0x4000  # MAP_NORESERVE of Linux; Python has the name from 3.13 on
 _HUGE: Final[int | None] = getattr(mmap, "MADV_HUGEPAGE", None)
-_SMALL_BYTES: Final = 2 << 20  # of each array, in small pages: a small crawl takes no more memory than it needs
+_SMALL_BYTES: Final = 2 << 20  # of each array in small pages, so that a small crawl uses no more memory than it needs
 _LEAST: Final = 1 << 16  # entries; with less than this a crawl is not worth starting
 
 
@@ -26,7 +26,7 @@ def reserve(dtype: DTypeLike, capacity: int = 1 << 30, *, least: int = 0) -> NDA
     capacity
         Entries to reserve; halved until the kernel agrees.
     least
-        Where to give up; 0: at 65,536 entries, or `capacity` if that is less.
+        Capacity below which to give up; 0 means 65,536 entries, or `capacity` if that is less.
 
     Raises
     ------
@@ -50,8 +50,8 @@ def reserve_together(
 ) -> list[NDArray[Any]]:
     """Return one array of zeros for each dtype, all of the same length (at most `capacity`).
 
-    With `large_pages` memory beyond the first 2 MiB of each comes in large pages, where the kernel has them: where
-    there is much of it, finding a page takes as long as having it.
+    With `large_pages`, memory beyond the first 2 MiB of each array comes in large pages, if the kernel has them: in a
+    large array, address translation takes as long as the access itself.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def reserve_together(
 
 
 def _mapped(dtype: np.dtype[Any], capacity: int, large_pages: bool) -> NDArray[Any]:
-    """Return `capacity` entries of private anonymous memory that no commit limit is charged for."""
+    """Return `capacity` entries of private anonymous memory that does not count towards the commit limit."""
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", _NORESERVE)
     memory = mmap.mmap(-1, max(1, capacity * dtype.itemsize), flags=flags)
     if large_pages and _HUGE is not None and len(memory) > _SMALL_BYTES:

@@ -1,4 +1,4 @@
-"""Columns and tables that grow in memory of their own, and in address space reserved for them once they are large."""
+"""Growable columns and tables: in ordinary memory while small, in reserved address space once they are large."""
 
 import contextlib
 from typing import Any, Final
@@ -11,16 +11,16 @@ from evercrawl.errors import StoreError
 from evercrawl.types import Slots
 
 OWN_BYTES: Final = 1 << 20
-"""A table up to this large is copied as it grows, in a fraction of a millisecond."""
+"""Size up to which a table is copied as it grows, in a fraction of a millisecond."""
 _MOST_ROWS: Final = 1 << 28
 _STEP_ROWS: Final = 1 << 14
-"""A larger one gets room for so many rows at a time, at most: they may have to be filled."""
+"""Maximum number of rows by which a larger table grows at a time, because they may have to be filled."""
 
 
 def grown(column: NDArray[Any], least: int, first: Any = None) -> NDArray[Any]:
-    """Return a column, or a table, with room for `least` rows, at least; each new one is `first`, or zero.
+    """Return a column or a table with room for at least `least` rows; each new row is `first`, or zero.
 
-    It grows by a quarter, so that growing row by row copies each row a few times in all.
+    It grows by a quarter, so that growing row by row copies each row only a few times in all.
 
     Examples
     --------
@@ -37,21 +37,21 @@ def grown(column: NDArray[Any], least: int, first: Any = None) -> NDArray[Any]:
 
 
 class Rows:
-    """Rows of one type, by slot or any other number from 0.
+    """Rows of one type, indexed by slot or any other number from 0.
 
     Parameters
     ----------
     kind
-        A row's type: a number's, a structured one, or one with a shape.
+        Type of a row: a number, a structured type, or one with a shape.
     first
-        What a row holds before anything is written to it; zeros where nothing is given.
+        Initial value of a row; by default zeros.
     rows
-        Those there are; they are copied.
+        Initial rows, which are copied.
 
     Attributes
     ----------
     moved_bytes
-        How much of the rows lies in a file (`arrays/shelf.py`).
+        Bytes of the rows that are in a file (`arrays/shelf.py`).
 
     Examples
     --------
@@ -89,29 +89,29 @@ class Rows:
         return max(used.nbytes - self.moved_bytes, 0)
 
     def reserved(self) -> tuple[NDArray[Any], int] | None:
-        """Return the array that was reserved for the rows, and how many there are; None as long as there is none."""
+        """Return the array reserved for the rows, and the number of rows; None if no array is reserved."""
         return (self._reserved, self._count) if 0 < len(self._rows) <= len(self._reserved) else None
 
     def upto(self, count: int) -> NDArray[Any]:
-        """Return all rows, so many at least, in place; valid until more are asked for."""
+        """Return all rows, at least `count`, without a copy; valid until more are requested."""
         if count > self._count:
             self.room(count)
             self._count = count
         return self._rows[: self._count]
 
     def room(self, least: int) -> NDArray[Any]:
-        """Return all rows and room behind them, for so many at least in all; valid until more is asked for."""
+        """Return all rows and unused rows, at least `least` in all, without a copy; valid until more are requested."""
         least = self._whole(least)
         if least > len(self._rows):
             self._grow(least, more=least // 4)
         return self._rows
 
     def shorten(self, count: int) -> None:
-        """Keep the first `count` rows; the others hold what they did when there are more again."""
+        """Keep the first `count` rows; the others keep their values for when the table grows again."""
         self._count = min(count, self._count)
 
     def load(self, count: int) -> NDArray[Any]:
-        """Return so many rows in place of those there are, as nobody has written to them yet."""
+        """Replace the rows by `count` rows with initial values, and return them."""
         self._rows: NDArray[Any] = np.zeros(0, self._kind)
         self._reserved = self._rows
         self.moved_bytes = 0
@@ -120,19 +120,19 @@ class Rows:
         return self.upto(count)
 
     def restore(self, rows: NDArray[Any]) -> None:
-        """Take these rows in place of those there are; they are copied."""
+        """Replace the rows by a copy of these."""
         self.load(len(rows))[:] = rows
 
     def all(self) -> NDArray[Any]:
-        """Return all rows, in place; one at least, so that there is something to point to."""
+        """Return all rows without a copy; at least one, so that there is something to point to."""
         return self._rows[: max(self._count, 1)]
 
     def whole(self) -> NDArray[Any]:
-        """Return all rows and the room behind them, the array itself: another one once there had to be more room."""
+        """Return the whole array with its unused rows; it is replaced when the table outgrows it."""
         return self._rows
 
     def take(self, slots: Slots) -> NDArray[Any]:
-        """Return copies of the rows of `slots`, shape (n,); of a slot that nothing was written to, what came first."""
+        """Return copies of the rows of `slots`, shape (n,); the initial value for slots never written to."""
         rows: NDArray[Any] = self._rows.take(np.minimum(slots, len(self._rows) - 1), axis=0)
         beyond = slots >= self._count
         if beyond.any():

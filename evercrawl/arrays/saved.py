@@ -1,4 +1,4 @@
-"""Rows that are saved block by block: which blocks were written to is noted, by whoever writes to them."""
+"""Rows that are saved block by block; writers mark the blocks that they write to."""
 
 from typing import Any, Final
 
@@ -14,19 +14,19 @@ _MOST_ROWS: Final = 1 << 28
 
 
 class SavedRows(Rows):
-    """Rows of one type, and which blocks of some 2 KiB were written to since they were saved.
+    """Rows of one type that track which blocks of about 2 KiB were written to since they were saved.
 
-    Whoever writes to a row notes it, in `changed` or by `note`; also where the row is new.
+    A writer must mark the rows that it writes to, in `changed` or by `note`, including new rows.
 
     Parameters
     ----------
     kind, first
-        As of `Rows`.
+        As in `Rows`.
 
     Attributes
     ----------
     changed
-        Which blocks were written to.
+        The blocks that were written to.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class SavedRows(Rows):
 
     @property
     def block_bytes(self) -> int:
-        """How many bytes a block takes."""
+        """Size of a block in bytes."""
         return self._kind.itemsize << self.bits
 
     @property
@@ -59,15 +59,15 @@ class SavedRows(Rows):
         self._marks[rows >> self.bits] = WRITTEN
 
     def copied(self, blocks: Slots) -> bytes:
-        """Return a copy of some blocks, one behind the other."""
+        """Return a copy of some blocks, concatenated."""
         return self.in_blocks()[blocks].tobytes()
 
     def in_blocks(self) -> NDArray[np.uint8]:
-        """Return all blocks that have rows, in place, as bytes; shape (blocks, bytes of one)."""
+        """Return all blocks with rows as bytes, without a copy; shape (blocks, bytes of one)."""
         whole = self.room(max(self._count, 1))
         return in_blocks(whole, self.bits)[: blocks_of(self._count, self.bits)]
 
     def restore(self, rows: NDArray[Any]) -> None:
-        """Take these rows in place of those there are; they are copied."""
+        """Replace the rows by a copy of these."""
         self.changed.note_rows(0, max(len(self), len(rows)))
         super().restore(rows)

@@ -1,9 +1,9 @@
-"""Rows that are seldom looked at, in files without names: memory holds those that were in use of late.
+"""Rarely used rows in unnamed temporary files; memory holds only the recently used ones.
 
-The full part of an array that was reserved (`arrays/reserved.py`) is written to such a file and mapped from there, at
-the addresses that it had, so whoever points to its rows goes on. The mapping is private: what is written to its rows
-stays in memory until the next round writes it to the file. So a full disk, which would end a process that writes to a
-shared mapping, only leaves rows in memory. Nothing is read from these files by another process, or after this one.
+The full part of a reserved array (`arrays/reserved.py`) is written to such a file and mapped from there at its former
+addresses, so pointers to its rows stay valid. The mapping is private: changed rows stay in memory until the next round
+writes them to the file. So a full disk, which would kill a process that writes to a shared mapping, only leaves rows in
+memory. No other process reads these files, and they do not outlive this one.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from evercrawl.types import Ints
 
 CHUNK_BYTES: Final = 1 << 18
-"""The last of an array that is no full chunk stays in memory: that is where it grows."""
+"""Granularity of moves; the incomplete last chunk of an array, where it grows, stays in memory."""
 STEP_BYTES: Final = 4 << 20
-"""Written at a time, about: within a few milliseconds."""
+"""Approximate number of bytes written at a time, within a few milliseconds."""
 LOOK_BYTES: Final = 128 << 20
-"""Looked through for what was written to, at a time, at most."""
+"""Maximum number of bytes scanned for changes at a time."""
 _PAGE: Final = mmap.PAGESIZE
 _RESIDENT, _SWAPPED, _OF_FILE = (np.uint64(1 << bit) for bit in (63, 62, 61))  # in /proc/self/pagemap
 _FIXED: Final = 0x10  # MAP_FIXED
@@ -45,12 +45,12 @@ _advise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
 
 
 class Shelvable(Protocol):
-    """A table with an array that may lie in a file.
+    """A table with an array that may be kept in a file.
 
     Attributes
     ----------
     moved_bytes
-        How much of it does; the shelf says so.
+        Bytes of the array that are in the file; the shelf sets this.
     """
 
     moved_bytes: int
@@ -64,7 +64,7 @@ class Shelvable(Protocol):
 
 
 class _ShelvedArray:
-    """One array: which part of it is mapped from which file."""
+    """One array, the file that it is mapped from, and the part that is mapped."""
 
     def __init__(self, array: NDArray[Any], folder: Path) -> None:
         self.array = array  # held, so that no other memory can come to lie there
@@ -74,7 +74,7 @@ class _ShelvedArray:
         self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115
 
     def close(self) -> None:
-        """Close the file; what is mapped stays."""
+        """Close the file; mappings stay valid."""
         self._file.close()
 
     def write(self, start: int, stop: int) -> None:
@@ -83,7 +83,7 @@ class _ShelvedArray:
             start += os.pwrite(self._file.fileno(), self._bytes[start:stop], start)
 
     def move(self, stop: int) -> None:
-        """Have the bytes up to `stop` lie in the file too."""
+        """Map the bytes up to `stop` from the file."""
         self.write(self.moved, stop)
         size = stop - self.moved
         protection, flags = mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_PRIVATE | _FIXED | _NORESERVE
@@ -94,26 +94,26 @@ class _ShelvedArray:
         self.moved = stop
 
     def drop(self, start: int, stop: int) -> None:
-        """Give memory of bytes that the file has back to the system."""
+        """Return the memory of bytes that are in the file to the system."""
         _advise(self.address + start, stop - start, _DROP)
 
 
 class Shelf:
-    """Keeps arrays of which most is seldom looked at in files, as large as they are full.
+    """A store for rarely used arrays, which keeps their full parts in files.
 
     Parameters
     ----------
     folder
-        Where the files lie; they are gone with the process.
+        Directory of the files, which are deleted with the process.
     pages
-        Path that says which memory of this process is resident; where it cannot be read, all is taken for written to.
+        File that tells which memory of this process is resident; if it cannot be read, all pages count as changed.
 
     Attributes
     ----------
     moved_bytes
-        What the files have.
+        Bytes in the files.
     full
-        Whether the last write failed: then memory holds what could not be written.
+        Whether the last write failed: memory then holds what could not be written.
 
     Examples
     --------
@@ -140,15 +140,15 @@ class Shelf:
 
     @property
     def moved_bytes(self) -> int:
-        """Bytes that the files have."""
+        """Number of bytes in the files."""
         return sum(each.moved for _, each in self._shelved if each is not None)
 
     def resident_bytes(self) -> int:
-        """Return how much of what the files have lies in memory now."""
+        """Return how many of the bytes in the files are resident in memory now."""
         return sum(self._resident(each, 0, each.moved) for _, each in [*self._shelved] if each is not None)
 
     def tend(self, most_bytes: int = STEP_BYTES, most_looked_at: int = LOOK_BYTES) -> bool:
-        """Write some of what is new or was written to, and have memory hold no more of that part.
+        """Write some new or changed rows to the files, and free their memory.
 
         Return whether there was more to write than `most_bytes`.
         """
@@ -172,7 +172,7 @@ class Shelf:
         self._shelved.clear()
 
     def _move(self, number: int, most_bytes: int) -> int:
-        """Move what became full of a table; return how many bytes."""
+        """Move the full chunks of a table to its file; return the number of bytes."""
         table, each = self._shelved[number]
         array, count = table.reserved() or (None, 0)
         if each is not None and array is not each.array:  # it has another one now
@@ -192,7 +192,7 @@ class Shelf:
         return each.moved - before
 
     def _round(self, most_bytes: int, most_looked_at: int) -> bool:
-        """Go on with the round through all that was moved, until so much was written, or looked at, or it is over."""
+        """Continue the round through all moved bytes, until a limit is reached or the round is complete."""
         shelved = [each for _, each in self._shelved if each is not None]
         for each in shelved:
             while each.next < each.moved:
@@ -207,7 +207,7 @@ class Shelf:
         return False
 
     def _settle(self, each: _ShelvedArray, start: int, stop: int) -> int:
-        """Write what was written to between two bytes, give the memory back, and return how many bytes that were."""
+        """Write changed pages between two bytes to the file, free their memory, and return the bytes written."""
         state = self._state(each, start, stop)
         own = ((state & _RESIDENT) != 0) & ((state & _OF_FILE) == 0) | ((state & _SWAPPED) != 0)
         edges: Ints = np.flatnonzero(np.diff(own, prepend=False, append=False))
@@ -220,7 +220,7 @@ class Shelf:
         return int(np.count_nonzero(self._state(each, start, stop) & _RESIDENT)) * _PAGE
 
     def _state(self, each: _ShelvedArray, start: int, stop: int) -> NDArray[np.uint64]:
-        """Return what the system says of each page of memory between two bytes."""
+        """Return the page map entry of each page of memory between two bytes."""
         first, count = (each.address + start) // _PAGE, (stop - start) // _PAGE
         try:
             with self._pages.open("rb", buffering=0) as file:
