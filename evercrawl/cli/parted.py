@@ -8,7 +8,7 @@ import io
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Final, cast
@@ -108,8 +108,21 @@ def _asked(args: argparse.Namespace, directory: Path, number: int) -> int:
         answer = verb_afar(directory, number, words, lines)
         parted_files.came(args, answer)
         return answer.code
-    code: int = args.run(argparse.Namespace(**{**vars(args), "dir": str(part_directories(directory)[number])}))
+    alone = {"alone": lambda: _distrusted(directory, number)} if args.verb == "forget" else {}
+    here = str(part_directories(directory)[number])
+    code: int = args.run(argparse.Namespace(**{**vars(args), "dir": here, **alone}))
     return code
+
+
+@contextlib.contextmanager
+def _distrusted(directory: Path, number: int) -> Generator[None]:
+    """Have the second copy of a partition opened by nobody, wherever it is, and let no run begin meanwhile."""
+    from evercrawl.cluster.birth import note_copy
+    from evercrawl.store.disk.lock import Lock
+
+    with Lock.take(directory, "evercrawl forget", time.time()):
+        note_copy(directory, number, None)
+        yield
 
 
 def _words(args: argparse.Namespace) -> list[str]:

@@ -93,7 +93,7 @@ class NodeCopies:
         keeper = self._keepers[number]
         self._lines_to.setdefault(keeper, _KeeperLine(self._directory, keeper, self._launcher, self._hear))
         self._writes[number] = WholeCopy(keeper, plan.incarnation)
-        return replace(plan, keeper=f"{self._launcher.disks()[keeper].copy(number)} of the disk {keeper}")
+        return replace(plan, keeper=f"the disk {keeper} ({self._launcher.disks()[keeper].copy(number)})")
 
     def missing(self, number: int, said: str, settings: Config) -> str:
         """Return why a partition cannot be begun now; one that is lost goes on elsewhere, if that is possible.

@@ -474,7 +474,7 @@ class Crawl:
 
     def _over(self, now: float) -> bool:
         if not self._reason:
-            if self.obeying.to_forget:
+            if self.obeying.to_forget and self._storing.distrusts():
                 self._reason = FORGET
             elif now >= self._until:
                 self._reason = "seconds"

@@ -106,6 +106,14 @@ class Storing:
         if self._changed_at is None:
             self._changed_at = self._clock.now()
 
+    def distrusts(self) -> bool:
+        """Have a second copy opened by nobody until a later run has compared it; return whether that is so by now."""
+        if self._second is None or self._second.distrusted:
+            return True
+        self._second.distrust()
+        self.changed()
+        return False
+
     def next_at(self) -> float:
         """Return when there is next something to do."""
         if self._commit is not None:  # its end wakes the crawl

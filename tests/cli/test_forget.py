@@ -1,6 +1,8 @@
 """evercrawl forget, as people use it."""
 
+import contextlib
 import json
+import os
 import subprocess
 import sys
 import time
@@ -8,6 +10,10 @@ from pathlib import Path
 
 from evercrawl.ask.orders.give import listens
 from evercrawl.cli.main import main
+from evercrawl.cluster.birth import ClusterBirth, WholeCopy, read_birth, write_birth
+from evercrawl.parse.sites import site_rules
+from evercrawl.store.disk.lock import Lock
+from evercrawl.store.partition import Partition
 
 
 def test_a_page_is_forgotten_and_every_question_says_so(crawled, site, capsys):
@@ -70,3 +76,22 @@ def test_a_running_crawl_forgets_and_goes_on(crawled, site, capsys):
         assert running.wait(30) == 0
     assert main(["verify", "--dir", crawled]) == 0
     assert "1 forgotten URL" in capsys.readouterr().out
+
+
+def test_copies_on_other_machines_do_not_count_once_something_is_forgotten(tmp_path, capsys):
+    birth = ClusterBirth(1, "c", 2, "00" * 16, site_rules(), copies={n: WholeCopy("another disk", 3) for n in (0, 1)})
+    write_birth(tmp_path, birth)
+    for number in (0, 1):
+        part = tmp_path / f"part-{number}"
+        part.mkdir()
+        with contextlib.closing(Partition(part, os.urandom, now=1.0, share=birth.share(number))) as partition:
+            partition.journal.write(partition.journal.seal())
+    words = ["forget", "https://private.example/", "--dir", str(tmp_path)]
+    assert main(words) == 2
+    assert "give --yes" in capsys.readouterr().err
+    with Lock.take(tmp_path, "evercrawl crawl", 1.0):  # a run that could write down otherwise
+        assert main([*words, "--yes"]) == 3
+    assert "is in use by" in capsys.readouterr().err
+    assert sorted(read_birth(tmp_path).copies) == [0, 1]
+    assert main([*words, "--yes"]) == 0
+    assert read_birth(tmp_path).copies == {}

@@ -10,6 +10,7 @@ import pytest
 from evercrawl.clock import SystemClock
 from evercrawl.crawl.posting.second_copy import SecondCopy
 from evercrawl.crawl.removing.forgetting import forget
+from evercrawl.crawl.storing import Storing
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.parse.sites import site_rules
 from evercrawl.simulate.surroundings.disk import VirtualDisk
@@ -170,6 +171,36 @@ def test_what_is_forgotten_does_not_come_back_from_the_copy(tmp_path):
     assert is_held(tmp_path / "copy", 4)
     (tmp_path / "copy").rename(tmp_path / "away")
     assert "that is not there" in forget(tmp_path / "part", ["https://other.example/"]).beyond[-1]
+
+
+def test_what_another_machine_holds_is_said_and_not_looked_for_here(tmp_path):
+    place = f"the disk ab12 ({tmp_path / 'copy'})"
+    (tmp_path / "part").mkdir()
+    share = Share(1, 2, "crawl", site_rules())
+    with contextlib.closing(Partition(tmp_path / "part", os.urandom, now=1.0, share=share)) as partition:
+        write(partition, 3)
+        held(partition, VirtualDisk(random.Random(1)), place=place)
+    assert f"the second copy at {place} holds it" in forget(tmp_path / "part", ["https://one.example/"]).beyond[-1]
+
+
+def test_before_a_running_partition_forgets_its_copy_is_opened_by_nobody(partition, kept):
+    write(partition, 30)
+    line = Line(kept)
+    second = SecondCopy(partition.disk, SHARE, 3, line, SystemClock(), offload)
+    storing = Storing(partition, SystemClock(), offload, lambda: None, disk_wait_s=1.0, snapshot_every_s=1e9,
+                      second=second)  # fmt: skip
+    asyncio.run(storing.commit())
+    assert state_of(kept).whole
+    assert not storing.distrusts()
+    asyncio.run(storing.commit())  # though there is nothing new
+    assert storing.distrusts()
+    assert not state_of(kept).whole
+    write(partition)  # visits that were under way
+    asyncio.run(storing.commit())
+    assert same(partition, kept)
+    assert not state_of(kept).whole
+    held(partition, kept, 3)  # the run after it
+    assert state_of(kept).whole
 
 
 class Clock:

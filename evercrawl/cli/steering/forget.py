@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 from typing import TYPE_CHECKING, cast
 
@@ -39,6 +40,7 @@ def add(verbs: arguments.Verbs) -> None:
         help="how long to wait for a running crawl to finish the removal (default: 1h)",
     )
     parser.add_argument("--finish", action="store_true", help="only complete a removal that was interrupted")
+    parser.set_defaults(alone=contextlib.nullcontext)  # of a partition, whoever asked it of all of them says more
     arguments.add_directory(parser)
     arguments.add_json(parser)
 
@@ -61,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if not _agreed(args, directory):
         return 1
-    with Meter(sys.stderr) as meter:
+    with args.alone(), Meter(sys.stderr) as meter:
         forgot = forget(directory, args.what, meter)
     if args.json:
         print(json_line("forgotten", {"finished": ended, **forgot._asdict()}))

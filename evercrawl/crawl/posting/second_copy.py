@@ -68,6 +68,8 @@ class SecondCopy:
     ----------
     sent_bytes
         How many bytes the keeper has taken from this life.
+    distrusted
+        Whether the keeper has the copy opened by nobody, as `distrust` asked for.
     """
 
     def __init__(
@@ -87,6 +89,7 @@ class SecondCopy:
         self._refused_s = AGAIN_S  # how long to wait after the next refusal
         self._until = float("inf")
         self.sent_bytes, self._trouble = 0, ""
+        self._distrust = self.distrusted = False
 
     @property
     def away(self) -> bool:
@@ -110,6 +113,10 @@ class SecondCopy:
         """Wait for the keeper no longer than for the last time."""
         self._until = min(self._until, self._clock.now() + LAST_S)
 
+    def distrust(self) -> None:
+        """Have the copy opened by nobody until another run has compared it: something is about to be forgotten."""
+        self._distrust = True
+
     async def hold(self, upto: int) -> bool:
         """Return once the keeper has the journal up to an offset, which is on the disk here; False where it is the end.
 
@@ -121,11 +128,12 @@ class SecondCopy:
             This directory lacks what the keeper has, or is not the one that the copy is of any more.
         """
         async with self._turn:
-            while self._upto < upto:
+            while self._upto < upto or self._distrust != self.distrusted:
                 now = self._clock.now()
                 self._waits_since = now if self._waits_since is None else self._waits_since
                 wait_s = await self._forward(upto)
-                if self._upto < upto and not await self._waited(wait_s):
+                left = self._upto < upto or self._distrust != self.distrusted
+                if left and not await self._waited(wait_s):
                     return False
             self._waits_since, self._trouble = None, ""
             return True
@@ -145,9 +153,8 @@ class SecondCopy:
                 await self._offload(self._compare, answer)
                 return 0.0
             return self._failed(answer)
-        if self._pending is None:
-            self._pending = (*await self._offload(self._step, upto), upto)
-        step, held, reached = self._pending
+        pending: tuple[KeeperStep, dict[str, int], int] = self._pending or await self._offload(self._step, upto)
+        step, held, reached = self._pending = pending
         answer = await self._line.ask(step)
         if not isinstance(answer, KeeperDone):
             return self._failed(answer)
@@ -162,7 +169,7 @@ class SecondCopy:
             self._small.pop(name, None)
             self._held.pop(name, None)
         self.sent_bytes += sum(len(each.data) for each in step.writes)
-        self._upto = reached if step.whole else self._upto
+        self._upto, self.distrusted = reached, self.distrusted or step.distrusted
         self._moved_at, self._refused_s = self._clock.now(), AGAIN_S
         return 0.0
 
@@ -232,8 +239,8 @@ class SecondCopy:
         size = self._disk.size(name)
         return xxhash.xxh3_64_intdigest(self._disk.read(name, 0, size)) if size else None
 
-    def _step(self, upto: int) -> tuple[KeeperStep, dict[str, int]]:
-        """Return the next step to an offset, and what is held of the journal after it."""
+    def _step(self, upto: int) -> tuple[KeeperStep, dict[str, int], int]:
+        """Return the next step to an offset, what is held of the journal after it, and up to where all is."""
         writes, held, room = self._changed(), dict[str, int](), PIECE_BYTES
         whole = True
         files = {segment.name: segment for segment in segments(self._disk) if segment.start < upto}
@@ -247,7 +254,9 @@ class SecondCopy:
             whole = whole and at + len(data) >= wanted
         gone = [name for name in self._held if name not in files]
         gone += [name for name in self._small if not self._disk.size(name)]
-        return KeeperStep(self._owner, self._session, self._number + 1, writes, gone, whole), held
+        trusted, distrusted = whole and not self._distrust, self._distrust
+        step = KeeperStep(self._owner, self._session, self._number + 1, writes, gone, trusted, distrusted)
+        return step, held, upto if whole else self._upto
 
     def _changed(self) -> list[FileWrite]:
         """Return the small files that the keeper has otherwise."""

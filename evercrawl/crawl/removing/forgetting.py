@@ -457,8 +457,15 @@ class _Part:
 
 def _second_copy(disk: Disk) -> Iterator[str]:
     """Have a second copy that holds it opened by nobody until it has caught up; yield a sentence about it."""
-    place = noted_place(disk)
-    if place is None:
+    noted = noted_place(disk)
+    place = Path(noted)
+    if not noted:
+        return
+    if not place.is_absolute():  # on another machine
+        yield (
+            f"the second copy at {noted} holds it until the crawl has run again; until then it is not opened, if this "
+            "was asked of the whole crawl, with --dir of all partitions"
+        )
         return
     try:
         distrust(place)

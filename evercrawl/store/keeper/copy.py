@@ -142,7 +142,7 @@ class KeeperCopy:
 
     def _take(self, state: CopyState, step: KeeperStep) -> None:
         cuts = any(0 <= write.at < self._disk.size(write.name) for write in step.writes)
-        if state.whole and cuts:  # what was held is written anew
+        if state.whole and (cuts or step.distrusted):  # what was held is written anew, or is about to be
             state = msgspec.structs.replace(state, whole=False)
             self._note(state)
         for write in step.writes:

@@ -26,18 +26,18 @@ NOTE: Final = "second-copy.json"
 
 
 def note_place(disk: Disk, place: str) -> None:
-    """Write down in a partition's directory where its second copy is."""
+    """Write down in a partition's directory where its second copy is: the path of a folder, or other words."""
     data = msgspec.json.encode(place)
     if disk.read(NOTE, 0, disk.size(NOTE)) != data:
         disk.replace(NOTE, [data])
 
 
-def noted_place(disk: Disk) -> Path | None:
-    """Return the folder of a partition's second copy; None where it never had one."""
+def noted_place(disk: Disk) -> str:
+    """Return where a partition's second copy is, as it was noted; "" where it never had one."""
     try:
-        return Path(json_of(disk.read(NOTE, 0, disk.size(NOTE)), str))
+        return json_of(disk.read(NOTE, 0, disk.size(NOTE)), str)
     except (msgspec.MsgspecError, UnicodeDecodeError):
-        return None
+        return ""
 
 
 def made(directory: Path) -> None:

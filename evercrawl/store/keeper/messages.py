@@ -86,6 +86,8 @@ class KeeperStep(msgspec.Struct, array_like=True, frozen=True, tag="step"):
         Bytes to be written; files to be removed.
     whole
         Whether, with this, everything is held that counts.
+    distrusted
+        Whether what is held is to be opened by nobody from now on, until a step says again that it is whole.
     """
 
     owner: CopyOwner
@@ -94,6 +96,7 @@ class KeeperStep(msgspec.Struct, array_like=True, frozen=True, tag="step"):
     writes: list[FileWrite]
     gone: list[str] = []
     whole: bool = False
+    distrusted: bool = False
 
 
 class KeeperDone(msgspec.Struct, array_like=True, frozen=True, tag="done"):
