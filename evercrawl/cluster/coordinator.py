@@ -367,6 +367,7 @@ class Coordinator:
 
     def _hear(self, part: _Part, frame: Frame) -> None:
         if isinstance(frame, Mailed):
+            self._copies.begun(part.number)
             if frame.to < len(self._parts):
                 self._say(self._parts[frame.to], frame)
         elif isinstance(frame, LeaveAsked):
@@ -379,8 +380,8 @@ class Coordinator:
                 part.visited_at = time.monotonic() if frame.visits != part.report.visits else part.visited_at
                 part.report, part.reported_at = frame, time.monotonic()
                 part.reported.set()
-                self._give_leave(part)
                 self._copies.begun(part.number)
+                self._give_leave(part)
                 if frame.kept:
                     self._copies.caught_up(part.number)
                 self._ceiling.heard(part.number, frame.ceiling)

@@ -72,6 +72,7 @@ class NodeCopies:
         self._whole, self._begun = dict(birth.copies), set(birth.begun)
         self._keepers, self._lines = dict(birth.keepers), dict(birth.lines)
         self._writes = dict[int, WholeCopy]()  # what processes write now
+        self._unkept = set[int]()  # partitions that go on without a copy, and have not said anything yet
         self._away = dict[str, float]()  # disks that are wanted and not there, since when
         self._lost = set[int]()  # partitions that are on their disks no more
         self._lines_to = dict[str, _KeeperLine]()
@@ -85,10 +86,10 @@ class NodeCopies:
         self._writes.pop(number, None)
         if whole is not None and whole.place == place:
             plan = replace(plan, kept=disk.copy(number), since=whole.life)
+        self._unkept.discard(number)
         if settings.durable != "keeper":
-            if whole is not None:  # it will lack what counts
-                del self._whole[number]
-                note_copy(self._directory, number, None)
+            if whole is not None:  # it lacks what counts once this process has said something; until then it is needed
+                self._unkept.add(number)
             return plan
         keeper = self._keepers[number]
         self._lines_to.setdefault(keeper, _KeeperLine(self._directory, keeper, self._launcher, self._hear))
@@ -163,20 +164,26 @@ class NodeCopies:
         return number in self._whole
 
     def begun(self, number: int) -> None:
-        """Take note that a partition has been crawled."""
+        """Take note that a partition is crawled: a copy that it does not write is not opened any more."""
+        if number in self._unkept:
+            note_copy(self._directory, number, None)
+            self._whole.pop(number, None)
+            self._unkept.remove(number)
         if number not in self._begun:
             self._begun.add(number)
             note_begun(self._directory, number)
 
     def caught_up(self, number: int) -> None:
         """Take note that a second copy has all that counts."""
-        whole = self._writes[number]
-        if self._whole.get(number) != whole:
+        whole = self._writes.get(number)
+        if whole is not None and self._whole.get(number) != whole:
             self._whole[number] = whole
             note_copy(self._directory, number, whole)
 
     def turn(self, settings: Config) -> list[int]:
         """Begin what keepers need; return the partitions whose keepers are lost: each is to be begun anew."""
+        for disk in self._away.keys() & self._launcher.disks().keys():
+            del self._away[disk]
         if settings.durable != "keeper":
             return []
         for line in self._lines_to.values():

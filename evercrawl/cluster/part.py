@@ -148,7 +148,7 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
     keeper: FolderKeeper | NodeKeeper | None = None
     if plan.keeper:
         keeper = NodeKeeper(plan.share.number, plan.keeper, write)
-    elif plan.kept is not None:
+    elif plan.kept is not None and plan.config.durable == "keeper":
         keeper = FolderKeeper(plan.kept)
 
     async def listen() -> None:

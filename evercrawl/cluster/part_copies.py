@@ -41,7 +41,7 @@ class PartCopies(Protocol):
         ...
 
     def begun(self, number: int) -> None:
-        """Take note that a partition has been crawled."""
+        """Take note that a partition is crawled; called before anything that its process says has an effect."""
         ...
 
     def caught_up(self, number: int) -> None:

@@ -8,7 +8,16 @@ from pathlib import Path
 
 from evercrawl.cluster.birth import part_directories
 from evercrawl.cluster.plan import PartPlan
-from evercrawl.cluster.wire import CeilingShared, Frame, LeaveAsked, PagesAllowed, PartReport, packed, read_frame
+from evercrawl.cluster.wire import (
+    CeilingShared,
+    Frame,
+    LeaveAsked,
+    Mailed,
+    PagesAllowed,
+    PartReport,
+    packed,
+    read_frame,
+)
 
 
 class Played:
@@ -21,6 +30,7 @@ class Played:
         self.heard, self.killed = list[Frame](), asyncio.Event()
         self.hangs, self.used, self.reports, self.kept = False, 1.0, True, False
         self.joins_after_s, self.wants = 0.0, 5  # pages
+        self.mails: int | None = None  # another partition
         self._talking = asyncio.ensure_future(self._talk())
 
     async def connected(self):
@@ -41,6 +51,8 @@ class Played:
         try:
             while True:
                 if self.heard and not self.hangs:
+                    if self.mails is not None:
+                        writer.write(packed(Mailed(self.mails, b"a letter")))
                     shares = [frame.part for frame in self.heard if isinstance(frame, CeilingShared)]
                     ceiling = shares[-1] if shares else ceiling
                     pages = [frame.visits for frame in self.heard if isinstance(frame, PagesAllowed)] or [0]

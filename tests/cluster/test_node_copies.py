@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from evercrawl.cluster import coordinator, node_copies
+from evercrawl.cluster import coordinator, node_copies, part, wire
 from evercrawl.cluster.birth import ClusterBirth, WholeCopy, read_birth, write_birth
 from evercrawl.cluster.coordinator import Coordinator
 from evercrawl.cluster.disks import PartDisk, disk_here
@@ -20,12 +20,13 @@ from evercrawl.cluster.node_keeper import NodeKeeper, keep_copies
 from evercrawl.cluster.plan import PartPlan
 from evercrawl.cluster.wire import CopyAnswered, CopyAsked
 from evercrawl.config import Config
+from evercrawl.crawl.posting.membership import Membership
 from evercrawl.progress import Limits, Progress
 from evercrawl.store.keeper.messages import CopyOwner, FileWrite, KeeperAsk, KeeperDone, KeeperHolds, KeeperStep
 from evercrawl.store.keeper.restoring import LINE_FILE
-from tests.cluster.played import PlayedLauncher, seen
+from tests.cluster.played import Played, PlayedLauncher, seen
 
-KEPT = Config(durable="keeper", lost_after_s=10.0)
+KEPT, DISK = Config(durable="keeper", lost_after_s=10.0), Config(lost_after_s=10.0)
 
 
 class KeepingProcess:
@@ -173,8 +174,96 @@ def test_a_partition_whose_disk_is_lost_goes_on_where_its_copy_is_and_gets_anoth
     assert copies.missing(0, "", KEPT) == ""
     assert read_birth(directory).keepers[0] == mine
     assert read_birth(directory).copies == {0: WholeCopy(third, 9)}  # nothing counts before another is whole
-    copies.planned(a_plan(launcher, 0, 11), Config())
-    assert read_birth(directory).copies == {}  # it will lack what counts
+
+
+def test_without_second_copies_one_counts_until_the_process_of_the_partition_says_something(machines):
+    """So that a partition that is being opened from it can be opened again."""
+    directory, launcher = machines
+    mine, other = launcher.birth.places
+    write_birth(
+        directory, msgspec.structs.replace(read_birth(directory), lives=8, begun=[0], copies={0: WholeCopy(other, 3)})
+    )
+    launcher.birth, now = read_birth(directory), 0.0
+    copies = NodeCopies(directory, launcher.birth, launcher, print, lambda: now)
+    del launcher.there[mine]
+    assert copies.missing(0, "it waits", DISK) == "it waits"
+    now += 10.0
+    assert copies.missing(0, "it waits", DISK) == ""
+    for life in (9, 10):  # the first one was killed
+        plan = copies.planned(a_plan(launcher, 0, life), DISK)
+        assert (plan.kept, plan.since, plan.keeper) == (launcher.there[other].copy(0), 3, "")
+        assert read_birth(directory).copies == {0: WholeCopy(other, 3)}
+    copies.caught_up(0)  # it has none
+    copies.begun(0)
+    assert read_birth(directory).copies == {}  # it lacks what counts from now on
+    assert copies.planned(a_plan(launcher, 0, 11), DISK).kept is None
+
+
+def test_a_process_without_second_copies_writes_none(tmp_path, monkeypatch):
+    keepers = list[object]()
+
+    async def no_crawl(*_: object, member: Membership) -> None:
+        keepers.append(member.keeper)
+
+    async def run(settings: Config) -> None:
+        ours, theirs = socket.socketpair()
+        with ours:
+            share = ClusterBirth(1, "c", 2, "00" * 16, 0).share(0)
+            await part.attend(PartPlan(tmp_path, share, b"", 3, settings, (), kept=tmp_path / "copy"), theirs)
+
+    monkeypatch.setattr(part, "crawl", no_crawl)
+    asyncio.run(run(DISK))
+    asyncio.run(run(KEPT))
+    assert [keeper is None for keeper in keepers] == [True, False]
+
+
+def test_a_disk_that_was_away_twice_for_a_moment_is_not_lost(machines):
+    directory, launcher = machines
+    now, mine = 0.0, launcher.birth.places[0]
+    launcher.birth.copies[0] = WholeCopy(launcher.birth.places[1], 3)
+    copies = NodeCopies(directory, launcher.birth, launcher, print, lambda: now)
+    for _ in range(3):
+        disk = launcher.there.pop(mine)
+        assert copies.missing(0, "it waits", DISK) == "it waits"
+        now += 6.0
+        launcher.there[mine] = disk
+        copies.turn(DISK)
+
+
+@pytest.mark.parametrize("first", ["mail", "report"])
+def test_what_a_process_says_has_no_effect_before_it_is_noted_that_it_said_something(machines, monkeypatch, first):
+    directory, launcher = machines
+    order = list[str]()
+
+    class Noting(NodeCopies):
+        def begun(self, number: int) -> None:
+            order.append(f"noted {number}")
+
+    def packed(frame: wire.Frame) -> bytes:
+        order.append(f"{type(frame).__name__}")
+        return wire.packed(frame)
+
+    def prepare(process: Played) -> None:
+        process.mails = 1 if process.number == 0 and first == "mail" else None
+        process.reports = process.mails is None
+
+    async def run() -> None:
+        stop = asyncio.Event()
+        copies = Noting(directory, launcher.birth, launcher, print)
+        one = Coordinator(directory, launcher.birth, Config(), (), Limits(), lambda _: None, launcher, copies)
+        running = asyncio.ensure_future(one.run(stop))
+        what = "Mailed" if first == "mail" else "LeaveGiven"
+        await seen(lambda: what in order)
+        assert "noted 0" in order[: order.index(what)] or "noted 1" in order[: order.index(what)]
+        stop.set()
+        for process in launcher.processes:
+            process.kill()
+        await running
+
+    monkeypatch.setattr(coordinator, "packed", packed)
+    monkeypatch.setattr(coordinator, "TURN_S", 0.02)
+    launcher.prepare = prepare
+    asyncio.run(run())
 
 
 def test_what_is_on_its_disk_no_more_is_not_begun_anew_and_an_old_directory_is_set_aside(machines):
