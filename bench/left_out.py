@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _CLOCKS: Final = "evercrawl.schedule.clocks.clocks"
 _PRICE: Final = "evercrawl.schedule.shared.by_price"
+_PLACES: Final = "evercrawl.schedule.clocks.places"
 _DRAWS: Final = 10_000
 ENDS: Final = ("uniform", "notices")
 
@@ -58,6 +59,7 @@ CONSTANTS: Final = (
     Constant("forgotten in a cycle", _CLOCKS, "_FORGET", (0.0, 3.0)),
     Constant("bins in a cycle", _CLOCKS, "_TICKS", (0.5, 2.0)),
     Constant("batches stand out by", _CLOCKS, "_BATCH", (0.5, 2.0)),
+    Constant("kin at most", _PLACES, "KIN_PAGES", (0.0, 0.5, 2.0)),
     Constant("age alone", _PRICE, "_LONGING", (0.0, 0.3, 3.0)),
     Constant("harmonic part of new pages", _PRICE, "_NEW_HARMONIC", (0.2, 4.0)),
     Constant("patience in cycles", _PRICE, "_PATIENCE_CYCLES", (0.5, 2.0)),

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from evercrawl.types import Flags, Floats, Ints, Keys, Slots
 
+KIN_LEVELS: Final = 16
+"""Beginnings of its path by which a page may belong to others, at most."""
 ON_DEMAND: Final = {"on_demand": True}
 """Marks a column that costs memory and time for each page that is known: it is kept for policies that need it."""
 USE_HALF_LIFE_S: Final = 30 * 86_400.0
@@ -198,6 +200,9 @@ class Visits:
         `scale_s`); nan where nobody tells. None where nobody ever does.
     digest
         32 bits of the digest of what the page is; 0 where the visit does not tell. None where nobody ever does.
+    kin
+        Keys of what the paths of pages that are alike may begin with, from short to long, shape (n, KIN_LEVELS); 0 for
+        no more, and as of `name`. None where nobody is going to ask.
     """
 
     slot: Slots
@@ -220,6 +225,7 @@ class Visits:
     row: Slots | None = None
     fresh_by_time: Floats | None = None
     digest: Slots | None = None
+    kin: Keys | None = None
 
     @property
     def rows(self) -> Slots:

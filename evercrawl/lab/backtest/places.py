@@ -3,7 +3,9 @@
 import numpy as np
 import xxhash
 
+from evercrawl.model.policy.places import stems
 from evercrawl.parse.dynamic import dynamic
+from evercrawl.schedule.pages import KIN_LEVELS
 from evercrawl.types import Floats, Ints, Keys, Slots
 
 
@@ -28,6 +30,20 @@ def names(site: Ints, paths: list[str]) -> Keys:
     parts = zip(site.tolist(), (path.rpartition("/")[2] for path in paths), strict=True)
     keys = (max(xxhash.xxh3_64_intdigest(part.encode(), seed=number), 1) for number, part in parts)
     return np.fromiter(keys, np.uint64, len(paths))
+
+
+def kin(site: Ints, paths: list[str]) -> Keys:
+    """Return keys of each page's site and of what the paths of its kin may begin with, shape (n, KIN_LEVELS), or 0.
+
+    >>> keys = kin(np.array([0, 0, 1]), ["a/window", "a/widow", "a/window"])
+    >>> (keys[0] == keys[1])[:5].tolist(), bool(keys[0, 0] == keys[2, 0])
+    ([True, True, True, False, False], False)
+    """
+    keys = np.zeros((len(paths), KIN_LEVELS), np.uint64)
+    for row, number, path in zip(keys, site.tolist(), paths, strict=True):
+        found = [max(xxhash.xxh3_64_intdigest(stem.encode(), seed=number), 1) for stem in stems(path)]
+        row[: len(found)] = found
+    return keys
 
 
 def looks_of(paths: list[str]) -> tuple[Floats, Floats, Floats]:

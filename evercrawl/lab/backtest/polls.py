@@ -103,5 +103,5 @@ class Polls:
             rows.astype(np.uint32), site, np.full(len(rows), now), interval_s, ~seen.gone, seen.gone,
             seen.changed, age_s, received, shown.size, shown.links, shown.relinked, found,
             self._folder[rows], self._pages.name[rows], said, site, fresh_by_time=by_time,
-            digest=(self._world.held["state"][rows] + 2).astype(np.uint32),
+            kin=self._pages.kin[rows], digest=(self._world.held["state"][rows] + 2).astype(np.uint32),
         )  # fmt: skip

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.errors import ConfigError
-from evercrawl.lab.backtest.places import folders, names
+from evercrawl.lab.backtest.places import folders, kin, names
 from evercrawl.lab.backtest.setting import DAY_S, ReplaySetting
 from evercrawl.lab.histories import REMOVED, TECHNICAL, History
 from evercrawl.types import Floats, Ints, Keys, Slots
@@ -46,6 +46,8 @@ class Truth:
     site, folder, name
         Number of each page's site; of its folder, which is one of its site; key of its site and the last part of its
         path.
+    kin
+        Keys of its site and of what the paths of its kin may begin with, shape (pages, KIN_LEVELS), 0 for none.
     """
 
     start: float
@@ -62,6 +64,7 @@ class Truth:
     site: Slots
     folder: Slots
     name: Keys
+    kin: Keys
 
     def __len__(self) -> int:
         """Return how many pages there are."""
@@ -110,6 +113,7 @@ def truth(history: History, setting: ReplaySetting) -> Truth:
         np.maximum(at[kept], start), state[kept], history.simhash[order][kept], history.size_bytes[order][kept],
         history.words[order][kept], _modified_at(page, at, state)[kept],
         chosen, site.astype(np.uint32), folders(site, paths), names(site, paths),
+        kin(site, paths),
     )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from evercrawl.model.policy.places import places
 from evercrawl.model.stored.reader import events
 from evercrawl.model.stored.remembered import Remembered
 from evercrawl.schedule.abilities import Learns, SavesRows
-from evercrawl.schedule.pages import Visits
+from evercrawl.schedule.pages import KIN_LEVELS, Visits
 from evercrawl.store.journal.events import DATE_FALSE, DATE_TRUE, HAS_LINKS, LISTED_TRUE, UNCHANGED, Event, Lost, Visit
 from evercrawl.store.partition import Partition
 from evercrawl.store.records.evidence import PredictedFresh, unpack_survival
@@ -35,12 +35,13 @@ _HELD_CELLS: Final = Struct("=dII")  # the same for one row: ten times as fast a
 _LINKED: Final = np.dtype([("size", "u4"), ("links", "u4"), ("targets", "u4")])
 _LINKED_CELLS: Final = Struct("=III")
 _WORD: Final = 0xFFFFFFFF
+_NO_KIN: Final = (0,) * KIN_LEVELS
 _DATED: Final = np.dtype([("true", "u4"), ("false", "u4")])
 _VISIT: Final = np.dtype(
     [("slot", "u4"), ("site", "u4"), ("at", "f8"), ("interval_s", "f8"), ("read", "?"), ("gone", "?"), ("changed", "?"),
      ("age_s", "f8"), ("received", "f8"), ("size", "f8"), ("links", "i8"), ("relinked", "?"), ("found", "i8"),
      ("folder", "u8"), ("name", "u8"), ("predicted_fresh", "f8"), ("host", "u4"), ("row", "u4"),
-     ("fresh_by_time", "f8"), ("digest", "u4")]
+     ("fresh_by_time", "f8"), ("digest", "u4"), ("kin", "u8", KIN_LEVELS)]
 )  # fmt: skip
 
 
@@ -234,7 +235,7 @@ class Lessons:
             len(event.found.urls) if event.found is not None else 0, 0, int(read and not seen),
             _predicted(event), event.host, number,
             unpack_survival(event.fresh_by_time) if event.fresh_by_time else math.nan,
-            digest if read else 0,
+            digest if read else 0, _NO_KIN,
         )  # fmt: skip
 
     def _number(self, slot: int) -> int:
@@ -272,8 +273,8 @@ class Lessons:
             state, slots = self._state, rows["slot"][first]
             numbers: list[int] = rows["site"][first].tolist()
             sites = [state.sites[number] for number in numbers]
-            folders, names = places(state.urls.get_many(slots.tolist()), sites, state.hasher)
-            rows["folder"][first], rows["name"][first] = folders, names
+            folders, names, kin = places(state.urls.get_many(slots.tolist()), sites, state.hasher)
+            rows["folder"][first], rows["name"][first], rows["kin"][first] = folders, names, kin
 
     def _forget(self, slot: int) -> None:
         """Treat a page whose content was lost as unread."""

@@ -15,6 +15,7 @@ from evercrawl.schedule.clocks._layout import (
     AT_EXPECTED,
     AT_FOLDERS,
     AT_HEADS,
+    AT_KIN,
     AT_PAGES,
     AT_SETTINGS,
     AT_SIBLINGS,
@@ -35,6 +36,7 @@ from evercrawl.schedule.clocks._layout import (
     FOLDER_VARIES,
     GROUP,
     JOINED,
+    KIN,
     KNOWN,
     LEVEL,
     MEMORY,
@@ -78,6 +80,7 @@ class Exposed(NamedTuple):
     burst: float
     together: float
     alike: float
+    akin: float
 
 
 @compiled
@@ -88,7 +91,7 @@ def usual_rate(folder: Any, site: Any) -> float:
 
 @compiled
 def usual_joining(site: Any, kind: int) -> float:
-    """Return how often pages of a site do what their like did: cohorts are kind 0, siblings 1."""
+    """Return how often pages of a site do what their like did: cohorts are kind 0, siblings 1, kin 2."""
     return float((site[JOINED + kind] + 0.5) / (site[JOINED + kind] + site[STAYED + kind] + 5.0))
 
 
@@ -109,26 +112,6 @@ def _burst(page: Any, since: float, now: float, s: Any) -> float:
     return float(s[BURST] * lasts * max(math.exp(-before / lasts) - math.exp(-after / lasts), 0.0))
 
 
-@compiled
-def exposed(
-    page: Any, folder: Any, site: Any, cohorts: Any, siblings: Any, since: float, now: float, s: Any, r: Rings
-) -> Exposed:
-    """Return how exposed a page was since a visit, its site and its folder's clock being renewed."""
-    rate = usual_rate(folder, site)
-    shape, scale = site[SHAPE] + page.changes, site[SHAPE] / rate + page.waited_s
-    together, alike = 0.0, 0.0
-    if page.cohort != NONE:
-        together = doubt(cohorts[page.cohort], since, usual_joining(site, 0)) * scale / shape
-    if page.sibling != NONE:
-        alike = doubt(siblings[page.sibling], since, usual_joining(site, 1)) * scale / shape
-    waited, on_clock, burst = now - since, passed(folder, site, since, now, s, r), _burst(page, since, now, s)
-    exposure = (
-        site[FACTOR + TIME] * waited + site[FACTOR + CLOCK] * on_clock + site[FACTOR + BURSTS] * burst
-        + site[FACTOR + COHORT] * together + site[FACTOR + SIBLING] * alike
-    )  # fmt: skip
-    return Exposed(shape, scale, exposure, waited, on_clock, burst, together, alike)
-
-
 class Tables(NamedTuple):
     """All that clocks have learned, as arrays."""
 
@@ -138,7 +121,29 @@ class Tables(NamedTuple):
     sites: Any
     cohorts: Any
     siblings: Any
+    kin: Any
     rings: Rings
+
+
+@compiled
+def exposed(page: Any, folder: Any, site: Any, t: Tables, since: float, now: float) -> Exposed:
+    """Return how exposed a page was since a visit, its site and its folder's clock being renewed."""
+    s, r = t.settings, t.rings
+    rate = usual_rate(folder, site)
+    shape, scale = site[SHAPE] + page.changes, site[SHAPE] / rate + page.waited_s
+    together, alike, akin = 0.0, 0.0, 0.0
+    if page.cohort != NONE:
+        together = doubt(t.cohorts[page.cohort], since, usual_joining(site, 0)) * scale / shape
+    if page.sibling != NONE:
+        alike = doubt(t.siblings[page.sibling], since, usual_joining(site, 1)) * scale / shape
+    if page.kin != NONE:
+        akin = doubt(t.kin[page.kin], since, usual_joining(site, 2)) * scale / shape
+    waited, on_clock, burst = now - since, passed(folder, site, since, now, s, r), _burst(page, since, now, s)
+    exposure = (
+        site[FACTOR + TIME] * waited + site[FACTOR + CLOCK] * on_clock + site[FACTOR + BURSTS] * burst
+        + site[FACTOR + COHORT] * together + site[FACTOR + SIBLING] * alike + site[FACTOR + KIN] * akin
+    )  # fmt: skip
+    return Exposed(shape, scale, exposure, waited, on_clock, burst, together, alike, akin)
 
 
 class CopyBelief(NamedTuple):
@@ -167,6 +172,7 @@ def tables(words: Any) -> Tables:
         view(_folders_at(at[AT_FOLDERS]), at[AT_FOLDERS + 1]),
         view(floats_at(at[AT_SITES]), (at[AT_SITES + 1], SITE_COLUMNS)),
         view(_groups_at(at[AT_COHORTS]), at[AT_COHORTS + 1]), view(_names_at(at[AT_SIBLINGS]), at[AT_SIBLINGS + 1]),
+        view(_names_at(at[AT_KIN]), at[AT_KIN + 1]),
         Rings(
             view(ints_at(at[AT_HEADS]), at[AT_HEADS + 1]), view(_words_at(at[AT_VERSIONS]), at[AT_VERSIONS + 1]),
             view(_shorts_at(at[AT_UNITS]), (at[AT_UNITS + 1], 3)),
@@ -218,7 +224,7 @@ def mixture(row: Any, visited_at: float, shape: float, scale: float, now: float,
     if trust == 0.0:
         return Mixture(plain, plain, 0.0)
     renew(folder, site, now, s, t.rings)
-    found = exposed(page, folder, site, t.cohorts, t.siblings, visited_at, now, s, t.rings)
+    found = exposed(page, folder, site, t, visited_at, now)
     speed = 1.0
     if page.changed_at > 0.0:
         since_s = max(now - page.changed_at, 0.0)

@@ -7,7 +7,7 @@ import numpy as np
 
 from evercrawl.kernels.build import compiled, entry, i64, pointer, view
 from evercrawl.schedule.clocks._chances import at_least_one, expm1, likelihood, log1p, moments
-from evercrawl.schedule.clocks._exposure_kernel import WORDS, Exposed, exposed, tables, usual_rate
+from evercrawl.schedule.clocks._exposure_kernel import WORDS, Exposed, Tables, exposed, tables, usual_rate
 from evercrawl.schedule.clocks._layout import (
     ALL_VISITS,
     BURSTS,
@@ -19,6 +19,7 @@ from evercrawl.schedule.clocks._layout import (
     FORGET,
     FULL,
     JOINED,
+    KIN,
     KNOWN,
     NONE,
     PAGES,
@@ -67,13 +68,15 @@ _DAY_TOGETHER: Final = 24.0  # cohorts share an hour, siblings a day
 
 
 @compiled
-def _first(page: Any, folder: Any, site: Any, siblings: Any, now: float, age: float) -> None:
+def _first(page: Any, folder: Any, site: Any, t: Tables, now: float, age: float) -> None:
     """Take in a page that was never known, or not of late; its date tells of its last change, or of its birth."""
     if page.known == UNKNOWN:
         folder.pages += 1.0
         site[PAGES] += 1.0
         if page.sibling != NONE:
-            _crowd(siblings[page.sibling])
+            _crowd(t.siblings[page.sibling])
+        if page.kin != NONE:
+            _crowd(t.kin[page.kin])
     page.known = KNOWN
     if age == age:
         page.changed_at = now - age
@@ -81,7 +84,7 @@ def _first(page: Any, folder: Any, site: Any, siblings: Any, now: float, age: fl
 
 @compiled
 def _crowd(group: Any) -> None:
-    """Count one more page of a name, as long as it matters how many there are."""
+    """Count one more page of a name, or of a kin, as long as it matters how many there are."""
     if group.pages <= SIBLINGS:
         group.pages += 1
     if group.pages > SIBLINGS:
@@ -130,17 +133,20 @@ def _note_parts(was: Exposed, exposure: float, changed: bool, site: Any, s: Any)
         site[FULL + BURSTS] * was.burst,
     )
     together, alike = site[FULL + COHORT] * was.together, site[FULL + SIBLING] * was.alike
-    each = made / (time + clock + burst + together + alike + 1e-9)
+    akin = site[FULL + KIN] * was.akin
+    each = made / (time + clock + burst + together + alike + akin + 1e-9)
     s[ALL_VISITS] += 1.0
     note_gain(CLOCK, was.passed - was.waited, was.shape, was.scale, exposure, changed, site, s)
     note_gain(BURSTS, was.burst, was.shape, was.scale, exposure, changed, site, s)
     note_gain(COHORT, was.together, was.shape, was.scale, exposure, changed, site, s)
     note_gain(SIBLING, was.alike, was.shape, was.scale, exposure, changed, site, s)
+    note_gain(KIN, was.akin, was.shape, was.scale, exposure, changed, site, s)
     note_part(TIME, was.waited, rate, each * time, site, s)
     note_part(CLOCK, was.passed, rate, each * clock, site, s)
     note_part(BURSTS, was.burst, rate, each * burst, site, s)
     note_part(COHORT, was.together, rate, each * together, site, s)
     note_part(SIBLING, was.alike, rate, each * alike, site, s)
+    note_part(KIN, was.akin, rate, each * akin, site, s)
 
 
 @compiled
@@ -175,15 +181,15 @@ def _note_page(page: Any, site: Any, usual: float, on_clock: Any, plainly: Any, 
 
 
 @compiled
-def _note_groups(
-    page: Any, site: Any, cohorts: Any, siblings: Any, since: float, changed: bool, when: float, dated: bool, s: Any
-) -> None:
-    """Tell a page's cohort and siblings what it did."""
+def _note_groups(page: Any, site: Any, t: Tables, since: float, changed: bool, when: float, dated: bool) -> None:
+    """Tell a page's cohort, siblings and kin what it did."""
+    s, seen_at = t.settings, when if dated else since
     if page.cohort != NONE:
-        _meet(cohorts[page.cohort], site, 0, since, changed, when, dated, s[TOGETHER])
+        _meet(t.cohorts[page.cohort], site, 0, since, changed, when, dated, s[TOGETHER])
     if page.sibling != NONE:
-        seen_at = when if dated else since
-        _meet(siblings[page.sibling], site, 1, since, changed, seen_at, dated, _DAY_TOGETHER * s[TOGETHER])
+        _meet(t.siblings[page.sibling], site, 1, since, changed, seen_at, dated, _DAY_TOGETHER * s[TOGETHER])
+    if page.kin != NONE:
+        _meet(t.kin[page.kin], site, 2, since, changed, seen_at, dated, _DAY_TOGETHER * s[TOGETHER])
 
 
 @compiled
@@ -195,26 +201,27 @@ def _note_spread(page: Any, site: Any, usual: float, exposure: float, changed: b
 
 @compiled
 def _revisit(
-    page: Any, folder: Any, site: Any, cohorts: Any, siblings: Any, now: float, gap: float, changed: bool, age: float,
-    claim: float, aged: float, s: Any, r: Rings,
+    page: Any, folder: Any, site: Any, t: Tables, now: float, gap: float, changed: bool, age: float, claim: float,
+    aged: float,
 ) -> None:  # fmt: skip
     """Take in what a visit after the first found; `claim` is how likely the copy was said to be fresh, or nan.
 
     `aged` is the same by the belief in which no clock has a say, nan where nobody tells.
     """
-    since, dated = now - gap, age == age
+    since, dated, s, r = now - gap, age == age, t.settings, t.rings
     site[RENEWED] = -1.0  # whoever asked for values meanwhile makes no difference
     renew_site(site, now, s)
     reach(folder, site, now, s, r)
     renew(folder, site, now, s, r)
-    was: Exposed = exposed(page, folder, site, cohorts, siblings, since, now, s, r)
+    was: Exposed = exposed(page, folder, site, t, since, now)
     shape, scale, exposure = was.shape, was.scale, max(was.exposure, 1e-9)
     usual = usual_rate(folder, site)
     _note_spread(page, site, usual, exposure, changed)
     _note_parts(was, exposure, changed, site, s)
     when = min(max(now - age, since), now) if dated else 0.5 * (since + now)
     on_clock = site[FACTOR + TIME] * (now - when) + site[FACTOR + CLOCK] * passed(folder, site, when, now, s, r)
-    own = max(exposure - site[FACTOR + COHORT] * was.together - site[FACTOR + SIBLING] * was.alike, 1e-9)
+    others = site[FACTOR + COHORT] * was.together + site[FACTOR + SIBLING] * was.alike + site[FACTOR + KIN] * was.akin
+    own = max(exposure - others, 1e-9)
     learned = _evidence(changed, dated, shape, scale, exposure, own, on_clock)
     first, scaled = plain(page, site, s)
     _note_rings(folder, site, since, now, changed, dated, when, first / scaled, s, r)
@@ -236,7 +243,7 @@ def _revisit(
     plainly = _evidence(changed, dated, first, scaled, gap, gap, now - when)
     _note_page(page, site, usual, learned, plainly, scaled, math.exp(-s[FORGET] * gap / s[CYCLE]))
     note_lengths(changed, learned[2], plainly[2], folder, site, s)
-    _note_groups(page, site, cohorts, siblings, since, changed, when, dated, s)
+    _note_groups(page, site, t, since, changed, when, dated)
     if changed:
         page.changed_at = when
 
@@ -256,20 +263,16 @@ def learn(
     """Take in what visits found, in order; of a page that is not known, only that it is there."""
     which, when_at, gap, news = view(rows, n), view(visited_at, n), view(interval_s, n), view(changed, n)
     dates, claims, aged, t = view(age_s, n), view(claimed, n), view(unclocked, n), tables(words)
-    s, cohorts, siblings = t.settings, t.cohorts, t.siblings
     for i in range(n):
         page: Any = t.pages[which[i]]
         folder: Any = t.folders[page.folder]
         site: Any = t.sites[folder.site]
         if page.known != KNOWN:
-            _first(page, folder, site, siblings, when_at[i], dates[i])
+            _first(page, folder, site, t, when_at[i], dates[i])
             folder.scout = which[i]
         elif gap[i] == gap[i]:
             length = max(gap[i], 0.0)
-            _revisit(
-                page, folder, site, cohorts, siblings, when_at[i], length, news[i], dates[i], claims[i], aged[i], s,
-                t.rings,
-            )  # fmt: skip
+            _revisit(page, folder, site, t, when_at[i], length, news[i], dates[i], claims[i], aged[i])
             if _tells(page, folder, site) or folder.scout == which[i]:
                 folder.scout = which[i]
     return 0

@@ -50,7 +50,7 @@ from evercrawl.schedule.clocks._rings import bin_of
 
 GAPS: Final = 3.0  # changes that the rate of what is above is worth below
 PLAIN_SHAPE: Final = 0.4
-_FIRST_PARTS: Final = (0.2, 0.8, 1.0, 1.0, 1.0)
+_FIRST_PARTS: Final = (0.2, 0.8, 1.0, 1.0, 1.0, 1.0)
 _PRIOR: Final = 20.0  # changes that a factor is worth before any was seen
 _MOST_ODDS: Final = 700.0
 _SURE: Final = 30.0  # of a logarithm: exp of more makes no difference

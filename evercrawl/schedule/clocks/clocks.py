@@ -2,13 +2,15 @@
 
 Change comes in batches, by site and folder, and in bursts of a page. So the age of a copy is not told in seconds, but
 as its *exposure*: with it in place of the age, a page's changes are a Poisson process as good as can be, whose rate is
-Gamma distributed. The exposure since a visit is the sum of five parts, each times a factor that its site has learned:
+Gamma distributed. The exposure since a visit is the sum of six parts, each times a factor that its site has learned:
 
 * the time that passed, and the time that passed on the folder's clock: together these are one on the mean,
 * the page's own burst: after a change more follow, the less likely the longer ago it was,
 * its cohort, the pages that changed with it the last time: if one of them changed since, it may have as well; a page
   that was read but once has the date that it said then,
-* its siblings, the pages of the same name in other folders (other languages, other versions): likewise.
+* its siblings, the pages of the same name in other folders (other languages, other versions): likewise,
+* its kin, the pages whose paths begin alike: likewise. They are 16 at most, so that where a folder has few pages all of
+  it are kin, and where it has many those are whose names begin alike.
 
 **Clock.** How far a folder's clock went in each of 80 cells, which reach back about four cycles, is Gamma distributed
 before anything is seen: a site's by its variance per second, and so a folder's in each cell around its site's. The
@@ -86,9 +88,9 @@ from evercrawl.schedule.clocks.trust import ClockTrust, trust
 from evercrawl.schedule.pages import Pages, Visits
 from evercrawl.types import Ints, Slots
 
-PARTS: Final = ("exposure", "clock", "burst", "cohorts", "siblings", "mates")
+PARTS: Final = ("exposure", "clock", "burst", "cohorts", "siblings", "kin", "mates")
 """What can be left out: all that is told but by time; the clocks of sites and folders; the page's own burst; those that
-changed with it; those of its name; and that one page stands for its folder."""
+changed with it; those of its name; its kin; and that one page stands for its folder."""
 _ASK: Final = Library("evercrawl.schedule.clocks._exposure_kernel")
 _LEARN: Final = Library("evercrawl.schedule.clocks._learn_kernel")
 _DAY_S: Final = 86_400.0
@@ -105,14 +107,14 @@ _FORGET: Final = 0.03
 _STEADY: Final = 1e-3  # of a clock that goes as time does
 _BATCH: Final = 3.0  # standard deviations
 _LOOKS: Final = 8.0  # a cycle, at most, for batches
-_NEW_PAGE: Final = (0.0, 0.0, 0.0, 0, NONE, NONE, 0, 0.0, 0.0)
+_NEW_PAGE: Final = (0.0, 0.0, 0.0, 0, NONE, NONE, 0, 0.0, 0.0, NONE)
 
 
 class Clocks:
     """Learns from visits how pages change together, and tells how exposed copies are.
 
-    It takes 40 bytes a page, 32 a folder and 400 a site, and 344 more for each of these as soon as one of its pages is
-    read a second time, if four were read; and some 40 a name and a cohort.
+    It takes 44 bytes a page, 32 a folder and 400 a site, and 344 more for each of these as soon as one of its pages is
+    read a second time, if four were read; and some 40 a name, a kin and a cohort.
 
     Parameters
     ----------
@@ -144,6 +146,7 @@ class Clocks:
         self._settings = settings.all()
         self._addresses = Addresses(
             settings, self._pages, self._places.folders, self._places.sites, self._cohorts.groups, self._places.names,
+            self._places.kin,
             *self._rings.in_order(),
         )  # fmt: skip
         self._settings[BURST], self._settings[FORGET] = 0.0 if "burst" in without else _BURST, _FORGET
@@ -177,6 +180,8 @@ class Clocks:
             return
         if "siblings" in self._without:
             visits = replace(visits, name=None)
+        if "kin" in self._without:
+            visits = replace(visits, kin=None)
         first = 0
         while first < len(visits):
             last = min(first + self._stretches.left(), len(visits))
@@ -327,7 +332,11 @@ class Clocks:
         self._places.folders.note(pages["folder"])
         self._places.sites.note(sites)
         self._rings.note(self._rings_of(pages["folder"]))
-        for table, numbers in ((self._cohorts.groups, pages["cohort"]), (self._places.names, pages["sibling"])):
+        groups = (
+            (self._cohorts.groups, "cohort"), (self._places.names, "sibling"), (self._places.kin, "kin"),
+        )  # fmt: skip
+        for table, column in groups:
+            numbers = pages[column]
             table.note(numbers[numbers != NONE])
 
     def _rings_of(self, folders: Slots) -> Ints:

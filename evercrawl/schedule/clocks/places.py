@@ -1,4 +1,4 @@
-"""Where pages are: folders, sites and names, in the order in which they were met."""
+"""Where pages are: folders, sites, names and kin, in the order in which they were met."""
 
 from typing import Any, Final
 
@@ -9,8 +9,10 @@ from evercrawl.arrays.numbering import Numbering
 from evercrawl.arrays.saved import SavedRows
 from evercrawl.schedule.clocks._layout import (
     FOLDER,
+    KIN_PAGES,
     KNOWN,
     NAME,
+    NONE,
     OWN_RING,
     PAGES,
     RENEWED,
@@ -26,7 +28,7 @@ _ODD: Final = np.uint64(0x9E3779B97F4A7C15)  # sites as keys, far from each othe
 
 
 class FolderTables:
-    """Tables of folders, sites and names; folder 0 is that of pages which have none yet.
+    """Tables of folders, sites, names and kin; folder 0 is that of pages which have none yet.
 
     Parameters
     ----------
@@ -36,13 +38,13 @@ class FolderTables:
 
     def __init__(self, rings: ClockRings) -> None:
         self._rings = rings
-        self.folders, self.sites, self.names = (
-            SavedRows(FOLDER), SavedRows((np.float64, SITE_COLUMNS)), SavedRows(NAME),
+        self.folders, self.sites, self.names, self.kin = (
+            SavedRows(FOLDER), SavedRows((np.float64, SITE_COLUMNS)), SavedRows(NAME), SavedRows(NAME),
         )  # fmt: skip
-        self._by_folder, self._by_site, self._by_name = Numbering(), Numbering(), Numbering()
+        self._by_folder, self._by_site, self._by_name, self._by_kin = (Numbering() for _ in range(4))
 
     def place(self, visits: Visits, rows: NDArray[Any]) -> None:
-        """Give pages their folders and names, unless they have them; rows are those of `PAGE`.
+        """Give pages their folders, names and kin, unless they have them; rows are those of `PAGE`.
 
         Where nobody says in which folder a page is, its site is one folder.
         """
@@ -56,7 +58,10 @@ class FolderTables:
         self.folders.upto(len(self._by_folder) + 1)["site"][folders] = sites
         if visits.name is not None:
             named = visits.take(visits.name != 0)
-            rows["sibling"][named.rows] = self._names(named)
+            rows["sibling"][named.rows] = _numbers(named.name, self._by_name, self.names)
+        if visits.kin is not None:
+            related = visits.take(visits.kin[:, 0] != 0)
+            rows["kin"][related.rows] = self._kin(related.kin)
 
     def give_rings(self, visits: Visits, rows: NDArray[Any]) -> None:
         """Give a clock of its own to each folder, and site, of which a page is read again, unless it has few pages."""
@@ -70,17 +75,20 @@ class FolderTables:
         self._give(table["site"][visited], table["site"][new], sites[:, PAGES], sites[:, RING])
 
     def nbytes(self) -> dict[str, int]:
-        """Return bytes of memory in use: of `folders` and their sites, and of `names`."""
+        """Return bytes of memory in use: of `folders` and their sites, and of `names` and kin."""
         folders = self.folders.nbytes + self.sites.nbytes + self._by_folder.nbytes + self._by_site.nbytes
-        return {"folders": folders, "names": self.names.nbytes + self._by_name.nbytes}
+        names = self.names.nbytes + self._by_name.nbytes + self.kin.nbytes + self._by_kin.nbytes
+        return {"folders": folders, "names": names}
 
     def tables(self) -> dict[str, SavedRows]:
         """Return all there is to them but keys, by name."""
-        return {"folders": self.folders, "sites": self.sites, "names": self.names}
+        return {"folders": self.folders, "sites": self.sites, "names": self.names, "kin": self.kin}
 
     def numberings(self) -> dict[str, Numbering]:
         """Return the keys' numbers, by name."""
-        return {"by_folder": self._by_folder, "by_site": self._by_site, "by_name": self._by_name}
+        return {
+            "by_folder": self._by_folder, "by_site": self._by_site, "by_name": self._by_name, "by_kin": self._by_kin,
+        }  # fmt: skip
 
     def _sites(self, sites: Slots) -> Slots:
         """Return the rows of sites; only those that were met have one, for their numbers may be far apart."""
@@ -98,9 +106,33 @@ class FolderTables:
         if len(grown):
             rings[grown] = self._rings.more(len(grown))
 
-    def _names(self, visits: Visits) -> Slots:
-        assert visits.name is not None
-        keys: Keys = visits.name
-        numbers = self._by_name.of(keys)
-        self.names.upto(len(self._by_name))
+    def _kin(self, stems: Keys | None) -> Slots:
+        """Return the groups of pages by their stems: the first that has room, from short to long.
+
+        So where there are few pages they are kin by their folders, and where there are many by their names; those that
+        came first stay together.
+        """
+        assert stems is not None, "there are stems"
+        known = self._by_kin.find(stems.ravel()).reshape(stems.shape)
+        counts = self.kin.take(known.ravel())["pages"].reshape(stems.shape)
+        more, chosen = dict[int, int](), list[int]()
+        for keys, before in zip(stems.tolist(), counts.tolist(), strict=True):
+            for key, count in zip(keys, before, strict=True):
+                if key and count + more.get(key, 0) < KIN_PAGES:
+                    more[key] = more.get(key, 0) + 1
+                    chosen.append(key)
+                    break
+            else:
+                chosen.append(0)
+        wanted = np.array(chosen, np.uint64)
+        numbers = np.full(len(wanted), NONE, np.uint32)
+        numbers[wanted != 0] = _numbers(wanted[wanted != 0], self._by_kin, self.kin)
         return numbers
+
+
+def _numbers(keys: Keys | None, by_key: Numbering, groups: SavedRows) -> Slots:
+    """Return the numbers of groups by their keys, those that are new too."""
+    assert keys is not None, "there are keys"
+    numbers = by_key.of(keys)
+    groups.upto(len(by_key))
+    return numbers

@@ -12,10 +12,10 @@ import pytest
 from believed import sure
 
 from evercrawl.schedule import Pages
-from evercrawl.schedule.clocks._layout import COUNTED, ODDS, OWN_RING, PARTS, SIBLINGS
+from evercrawl.schedule.clocks._layout import COUNTED, KIN_PAGES, ODDS, OWN_RING, PARTS, SIBLINGS
 from evercrawl.schedule.clocks.clocks import Clocks
 from evercrawl.schedule.clocks.stretches import Stretches
-from evercrawl.schedule.pages import Visits
+from evercrawl.schedule.pages import KIN_LEVELS, Visits
 
 DAY = 86_400.0
 BEGAN = 1.8e9
@@ -24,7 +24,7 @@ WIDTH = CYCLE / 60
 BINS = 256
 FIRST = math.floor(BEGAN / WIDTH) - 2 * BINS
 SITE_VARIES, FOLDER_VARIES, LASTS, NEAR, FIRST_GAP = 3 * DAY, 800 * DAY, 10 * DAY, 3600.0, 60 * DAY
-CLOSE = 3e-3  # what is kept in rings is rounded to 65,536 units
+CLOSE = 5e-3  # what is kept in rings is rounded to 65,536 units
 
 
 @dataclass
@@ -58,8 +58,8 @@ class Place:
     odds: float = 0.0
     counted: float = 0.0
     sites: int = 0
-    joined: list = field(default_factory=lambda: [0.0, 0.0])
-    stayed: list = field(default_factory=lambda: [0.0, 0.0])
+    joined: list = field(default_factory=lambda: [0.0] * 3)
+    stayed: list = field(default_factory=lambda: [0.0] * 3)
     found: list = field(default_factory=lambda: [0.0] * PARTS)
     expected: list = field(default_factory=lambda: [0.0] * PARTS)
     gain: list = field(default_factory=lambda: [0.0] * PARTS)
@@ -75,6 +75,7 @@ class Page:
     folder: Place
     site: Place
     siblings: Group
+    kin: Group
     cohort: Group | None = None
     changed_at: float = 0.0
     changes: float = 0.0
@@ -126,8 +127,8 @@ class Readable:
 
     def __init__(self) -> None:
         self.pages, self.crawl, self.stretches, self.cycle = {}, Place(), Stretches(), CYCLE
-        self.folders, self.sites, self.names, self.cohorts = (
-            defaultdict(kind) for kind in (Place, Place, Group, Group)
+        self.folders, self.sites, self.names, self.cohorts, self.kin = (
+            defaultdict(kind) for kind in (Place, Place, Group, Group, Group)
         )
 
     # -- clocks
@@ -170,7 +171,7 @@ class Readable:
 
     def factors(self, site):
         """What each part would count for if it were surely of use, and what it counts for."""
-        first, full = (0.2, 0.8, 1, 1, 1), []
+        first, full = (0.2, 0.8, 1, 1, 1, 1), []
         for part in range(PARTS):
             usual = (self.crawl.found[part] + 20) / (self.crawl.expected[part] + 20 / first[part])
             full.append((site.found[part] + 20) / (site.expected[part] + 20 / usual))
@@ -188,11 +189,11 @@ class Readable:
 
     def parts(self, page, since, now):
         shape, scale = self.believed(page)
-        burst, joins = 0.0, [0.0, 0.0]
+        burst, joins = 0.0, [0.0, 0.0, 0.0]
         if page.changed_at > 0:
             old, new = (math.exp(-max(at - page.changed_at, 0) / LASTS) for at in (since, now))
             burst = 2 * LASTS * max(old - new, 0)
-        for kind, group in enumerate((page.cohort, page.siblings)):
+        for kind, group in enumerate((page.cohort, page.siblings, page.kin)):
             if group is not None and since < group.newest_at and group.pages <= SIBLINGS:
                 usual = (page.site.joined[kind] + 0.5) / (page.site.joined[kind] + page.site.stayed[kind] + 5)
                 share = min((group.joined + usual) / (group.joined + group.stayed + 1), 0.95)
@@ -213,8 +214,9 @@ class Readable:
         elif page is None or page.gone:
             self.stretches.known += 1
             if page is None:
-                page = self.pages[slot] = Page(self.folders[folder], self.sites[site], self.names[name])
-                for each in (page.folder, page.site, page.siblings):
+                kin = next(self.kin[stem] for stem in stems(site, folder) if self.kin[stem].pages < KIN_PAGES)
+                page = self.pages[slot] = Page(self.folders[folder], self.sites[site], self.names[name], kin)
+                for each in (page.folder, page.site, page.siblings, page.kin):
                     each.pages += 1
             page.gone = False
             self.join(page, site, at, age)
@@ -270,7 +272,8 @@ class Readable:
             each.plain_changes += changed
             each.plain_waited += plain[2]
         self.meet(page.cohort, site, 0, since, changed, when, dated, NEAR)
-        self.meet(page.siblings, site, 1, since, changed, when if dated else since, dated, 24 * NEAR)
+        for kind, group in ((1, page.siblings), (2, page.kin)):
+            self.meet(group, site, kind, since, changed, when if dated else since, dated, 24 * NEAR)
         if changed:
             page.changed_at = when
 
@@ -337,16 +340,23 @@ class Readable:
             group.newest_at, group.joined, group.stayed = when, 0.0, 0.0
 
 
+def stems(site, folder):
+    """What paths of kin begin with, as keys: the site where there is room, then one of two parts of it."""
+    return site, 2_000_000 + folder // 2
+
+
 def visits(*rows: tuple):
     """Visits of (slot, site, folder, name, at, interval, gone, changed, age)."""
     slot, site, folder, name, at, interval, gone, changed, age = (
         np.array(column) for column in zip(*rows, strict=True)
     )
     none, gone = np.zeros(len(rows)), gone.astype(bool)
+    kin = np.zeros((len(rows), KIN_LEVELS), np.uint64)
+    kin[:, :2] = np.transpose(stems(site, folder))
     return Visits(
         slot.astype(np.uint32), site.astype(np.uint32), at, interval, ~gone, gone, changed.astype(bool), age,
         none, none, none.astype(int), none.astype(bool), none.astype(int),
-        folder.astype(np.uint64), name.astype(np.uint64),
+        folder.astype(np.uint64), name.astype(np.uint64), kin=kin,
     )  # fmt: skip
 
 

@@ -8,9 +8,9 @@ from evercrawl.lab.polling.polling import Conditions, poll
 from evercrawl.lab.polling.population import population
 from evercrawl.schedule import Pages
 from evercrawl.schedule.base import Context
-from evercrawl.schedule.clocks._layout import BURST, COHORT, FULL, NONE, ODDS, SETTINGS, SIBLING
+from evercrawl.schedule.clocks._layout import BURST, COHORT, FULL, KIN, NONE, ODDS, SETTINGS, SIBLING
 from evercrawl.schedule.clocks.clocks import PARTS
-from evercrawl.schedule.pages import Visits
+from evercrawl.schedule.pages import KIN_LEVELS, Visits
 from evercrawl.schedule.policies.price.price import Price
 
 DAY = 86_400.0
@@ -22,6 +22,8 @@ def learned(without: str = "") -> Price:
     """A policy that saw pages change by folders, half of the time with a date, and now and then by names."""
     draw, policy, slots, none = np.random.default_rng(5), Price(without=without), np.arange(N), np.zeros(N)
     folder, name = slots % FOLDERS, slots // FOLDERS
+    kin = np.zeros((N, KIN_LEVELS), np.uint64)
+    kin[:, 0] = slots // 6 + 1
     for k in range(ROUNDS):
         at = BEGAN + k * DAY + slots * DAY / N
         together = (draw.random(FOLDERS) < 0.3)[folder] | (draw.random(N // FOLDERS) < 0.2)[name]
@@ -29,7 +31,7 @@ def learned(without: str = "") -> Price:
         policy.learn(Visits(
             slots.astype(np.uint32), slots * 0, at, np.full(N, DAY if k else np.nan), slots >= 0, slots < 0,
             together & (k > 0), dated, none, none, none.astype(int), slots < 0, none.astype(int),
-            folder + np.uint64(1), name + np.uint64(1),
+            folder + np.uint64(1), name + np.uint64(1), kin=kin,
         ))  # fmt: skip
     memory = {key: rows.copy() for key, rows in policy.state().items()}
     memory["sites"][:, ODDS] = 1e6
@@ -56,10 +58,11 @@ def test_what_is_left_out_is_not_learned():
     assert len(learned("exposure").state()["pages"]) == 0
     assert (learned("cohorts").state()["pages"]["cohort"] == NONE).all()
     assert (learned("siblings").state()["pages"]["sibling"] == NONE).all()
+    assert (learned("kin").state()["pages"]["kin"] == NONE).all()
     whole = learned().state()
     assert (whole["pages"]["cohort"] != NONE).any()
     assert (whole["pages"]["sibling"][:N] != NONE).all()
-    for part, index in (("cohorts", COHORT), ("siblings", SIBLING)):
+    for part, index in (("cohorts", COHORT), ("siblings", SIBLING), ("kin", KIN)):
         assert whole["sites"][0, FULL + index] != learned(part).state()["sites"][0, FULL + index]
     assert learned("burst").state()["told"][BURST - SETTINGS] == 0.0
 

@@ -48,8 +48,8 @@ class Price(SavesRows, Sizes, ByPrice):
     without
         Parts to leave out, to measure their effect, such as `burst,cohorts`: `exposure`, all evidence other than time;
         `clock`, the clocks of sites and folders; `burst`, the page's own recent change; `cohorts`, pages that changed
-        together with it; `siblings`, pages with the same name; `mates`, one page that represents its folder; and `age`,
-        the worth of age alone.
+        together with it; `siblings`, pages with the same name; `kin`, pages whose paths begin alike; `mates`, one page
+        that represents its folder; and `age`, the worth of age alone.
     flicker
         1: a return to one of the last four versions of a page is not a change, so only lasting changes count; for pages
         that alternate between versions. Takes 12 bytes per page.
