@@ -19,7 +19,8 @@ def visits(paths, at, interval=np.nan, changed=False):
     folder, name, kin = places(urls, ["a.example"] * n, Hasher(bytes(16)))
     none, no, slots = np.zeros(n), np.zeros(n, bool), np.array([PATHS.index(path) for path in paths], np.uint32)
     return Visits(
-        slots, slots * np.uint32(0), np.full(n, at), np.full(n, interval), ~no, no, no | changed, np.where(no | changed, 3600.0, np.nan),
+        slots, slots * np.uint32(0), np.full(n, at), np.full(n, interval), ~no, no, no | changed,
+        np.where(no | changed, 3600.0, np.nan),
         none, none, none.astype(int), no, none.astype(int), folder, name, kin=kin,
     )  # fmt: skip
 
