@@ -61,7 +61,7 @@ async def held(directory: Path, number: int, since: float, pid: object = None) -
 async def kept(directory: Path) -> None:
     """Return once all second copies have all that counts."""
     for _ in range(600):
-        if len(read_birth(directory).kept) == PARTS:
+        if len(read_birth(directory).copies) == PARTS:
             return
         await asyncio.sleep(0.05)
     raise TimeoutError("a second copy does not catch up")

@@ -50,14 +50,25 @@ class Machines:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.token = folder, secrets.token_hex(16)
+        self.hosts = ["127.0.0.1"]  # of each machine; the last one is also that of those behind it
+        self.within = list[list[str]]()  # what precedes a command that is to run on a machine
         self.temporary = Path(tempfile.mkdtemp(prefix="ec-"))  # Ray's sockets need a short path
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
-            self.address = f"127.0.0.1:{free.getsockname()[1]}"
+            self.port = free.getsockname()[1]
         self.env = {
             **os.environ, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": self.token, "RAY_USAGE_STATS_ENABLED": "0",
             "RAY_worker_niceness": "0",
         }  # fmt: skip
+
+    @property
+    def address(self) -> str:
+        """Where Ray's head is."""
+        return f"{self.hosts[0]}:{self.port}"
+
+    def on(self, number: int) -> list[str]:
+        """Return what precedes a command that is to run on a machine."""
+        return self.within[min(number, len(self.within) - 1)] if self.within else []
 
     def start(self, number: int) -> None:
         """Start a machine; number 0 is Ray's head."""
@@ -68,7 +79,8 @@ class Machines:
         )
         if number == 0:
             more += ["--temp-dir", str(self.temporary)]
-        command = [str(Path(sys.executable).with_name("ray")), "start", "--node-ip-address", "127.0.0.1",
+        host = self.hosts[min(number, len(self.hosts) - 1)]
+        command = [*self.on(number), str(Path(sys.executable).with_name("ray")), "start", "--node-ip-address", host,
                    "--num-cpus", "1", "--object-store-memory", str(80 << 20), *more]  # fmt: skip
         said = ""
         for _ in range(3):
@@ -116,8 +128,9 @@ class Machines:
 class Served:
     """The made-up web, served by a thread."""
 
-    def __init__(self, folder: Path, sites: int, pages: int) -> None:
-        self.server, self._ready = NamedLoopback(sites=sites, pages=pages, addresses=8), threading.Event()
+    def __init__(self, folder: Path, sites: int, pages: int, prefix: str = "127.0.9.") -> None:
+        self.server = NamedLoopback(sites=sites, pages=pages, addresses=8, prefix=prefix)
+        self.network, self._ready = f"{prefix}0/24" if prefix != "127.0.9." else NETWORK, threading.Event()
         threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True).start()
         self._ready.wait(20)
         self.names = folder / "names.txt"
@@ -132,20 +145,23 @@ class Served:
 class Drill:
     """One crawl, on which rounds are made."""
 
-    def __init__(self, folder: Path, sites: int, pages: int, *, kept: bool = False) -> None:
+    def __init__(self, folder: Path, sites: int, pages: int, *, kept: bool = False, prefix: str = "127.0.9.") -> None:
         self.folder, self.directory, self.last = folder, folder / "crawl", 1
         self.keeping = ("--durable", "keeper", "--lost-after", f"{LOST_AFTER_S}s") if kept else ()
-        self.web, self.machines = Served(folder, sites, pages), Machines(folder)
+        self.web, self.machines = Served(folder, sites, pages, prefix), Machines(folder)
         self.crawl: subprocess.Popen[str] | None = None
 
     def begin(self, *more: str, delay: str) -> None:
         """Start or resume the crawl."""
+        command = [
+            sys.executable, "-m", "evercrawl", "crawl", self.web.server.seed, "--dir", str(self.directory),
+            "--partitions", str(PARTS), "--cluster", self.machines.address, "--scope", "any", "--delay", delay,
+            "--allow-net", self.web.network, "--resolve", str(self.web.names), "--no-index", "--workers", "0",
+            "--quiet", "--contact", "me@example.org", *self.keeping, *more,
+        ]  # fmt: skip
         self.crawl = subprocess.Popen(
-            [sys.executable, "-m", "evercrawl", "crawl", self.web.server.seed, "--dir", str(self.directory),
-             "--partitions", str(PARTS), "--cluster", self.machines.address, "--scope", "any", "--allow-net", NETWORK,
-             "--delay", delay, "--resolve", str(self.web.names), "--no-index", "--workers", "0", "--quiet",
-             "--contact", "me@example.org", *self.keeping, *more],
-            env=self.machines.env, stdout=subprocess.DEVNULL, stderr=(self.folder / "crawl.log").open("a"), text=True,
+            [*self.machines.on(0), *command], env=self.machines.env, stdout=subprocess.DEVNULL,
+            stderr=(self.folder / "crawl.log").open("a"), text=True,
         )  # fmt: skip
 
     def made(self, since: int) -> float:

@@ -5,12 +5,15 @@ which --kills are killed meanwhile. Then both directories are read; and once mor
 in which importance comes to rest.
 
 python bench/partitions.py --parts 4 --kills 4
+python bench/partitions.py --sites 60 --pages 50 --kills 0 --rate 130 --own-addresses
+python bench/partitions.py --sites 60 --pages 50 --rate 40 --hang 32
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import ctypes
 import json
 import os
 import random
@@ -29,59 +32,142 @@ import numpy as np
 from evercrawl.arrays.hasher import Hasher
 from evercrawl.ask.verify.cash import members
 from evercrawl.ask.verify.together import together
-from evercrawl.cluster.birth import part_directories
+from evercrawl.cluster.birth import is_cluster, part_directories, read_birth
 from evercrawl.cluster.wire import Mailed, packed, read_frame
 from evercrawl.model.stored.reader import opened
 from evercrawl.parse.sites import found_site
 from evercrawl.parse.urls import hostname
 from evercrawl.simulate.parted.counts import elsewhere
 from evercrawl.simulate.surroundings.named_loopback import NETWORK, NamedLoopback
+from evercrawl.store.disk.lock import holder
 from evercrawl.store.journal.codec import decode_slots, encode_slots
 from evercrawl.store.journal.events import HAS_LINKS, LetterReceived, LetterSent, Visit
 from evercrawl.store.partition import Partition
 from evercrawl.store.post.ownership import Ownership, Share
 
+_PR_SET_CHILD_SUBREAPER = 36
+
 
 async def crawled(
-    server: NamedLoopback, folder: Path, directory: Path, parts: int, kills: int, *until: str
+    server: NamedLoopback, folder: Path, directory: Path, parts: int, kills: int, *until: str, rate: float = 0.0
 ) -> dict[str, float]:
     """Crawl until idle, or as `until` says, killing processes of partitions meanwhile; return what it took."""
     server.write_names(folder / "names.txt")
     more = ["--partitions", str(parts)] if parts > 1 else []
     more += until or ("--until-idle",)
     used, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    crawl = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "evercrawl", "crawl", server.seed, "--dir", str(directory), "--scope", "any",
-        "--allow-net", NETWORK, "--delay", "0", "--connections-per-ip", "8", "--resolve", str(folder / "names.txt"),
-        "--no-index", "--workers", "0", "--probe-share", "0", "--quiet", "--contact", "me@example.org",
-        *more,
-    )  # fmt: skip
+    more += ["--rate", str(rate)] if rate else []
+    first = len(server.began)
+    crawl = await asyncio.create_subprocess_exec(*command(server, folder, directory), *more)
     ending = asyncio.ensure_future(crawl.wait())
     draw, killed = random.Random(1), 0
     while not ending.done():
         await asyncio.wait([ending], timeout=2.0)
-        there = [] if ending.done() or killed >= kills else parts_of(crawl.pid)
+        there = [] if ending.done() or killed >= kills else parts_of(directory)
         if there:
             os.kill(draw.choice(there), signal.SIGKILL)
             killed += 1
     assert crawl.returncode == 0, f"the crawl ended with {crawl.returncode}"
+    await reaped()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu_s = after.ru_utime + after.ru_stime - used.ru_utime - used.ru_stime
-    return {"wall_s": round(time.monotonic() - began, 1), "cpu_s": round(cpu_s, 2), "killed": killed}
+    took = {"wall_s": round(time.monotonic() - began, 1), "cpu_s": round(cpu_s, 2), "killed": killed}
+    return took | (paced(pages(server, first)) if rate else {})
 
 
-def parts_of(pid: int) -> list[int]:
-    """Return the processes of partitions of a crawl."""
-    found = list[int]()
-    for stat in Path("/proc").glob("[0-9]*/stat"):
+def command(server: NamedLoopback, folder: Path, directory: Path) -> list[str]:
+    """Return the words that crawl the web."""
+    return [
+        sys.executable, "-m", "evercrawl", "crawl", server.seed, "--dir", str(directory), "--scope", "any",
+        "--allow-net", NETWORK, "--delay", "0", "--connections-per-ip", "8", "--resolve", str(folder / "names.txt"),
+        "--no-index", "--workers", "0", "--probe-share", "0", "--quiet", "--contact", "me@example.org",
+    ]  # fmt: skip
+
+
+def pages(server: NamedLoopback, first: int = 0) -> list[tuple[float, str]]:
+    """Return when pages were asked for, and which, in order of time, after the first requests."""
+    return sorted((at, url) for at, url in server.began[first:] if not url.endswith("/robots.txt"))
+
+
+def paced(asked: list[tuple[float, str]]) -> dict[str, float]:
+    """Return how evenly pages were asked for: the median and the most in a second, and how long the last tenth took."""
+    times = np.array([at for at, _ in asked])
+    a_second = np.bincount((times - times[0]).astype(int))[:-1]
+    tenth = times[-1] - times[-len(times) // 10]
+    return {
+        "asked": len(times), "median_in_a_second": float(np.median(a_second)), "most_in_a_second": int(a_second.max()),
+        "last_tenth_s": round(float(tenth), 1),
+    }  # fmt: skip
+
+
+async def hung(args: argparse.Namespace, folder: Path) -> None:
+    """Stop one partition for a while, and print how many visits it and the others made meanwhile."""
+    async with NamedLoopback(sites=args.sites, pages=args.pages, addresses=args.sites) as server:
+        server.write_names(folder / "names.txt")
+        more = ["--partitions", str(args.parts), "--rate", str(args.rate)]
+        crawl = await asyncio.create_subprocess_exec(*command(server, folder, folder / "many"), *more)
         try:
-            name, _, rest = stat.read_text().rpartition(")")
-            line = (stat.parent / "cmdline").read_bytes()
-        except OSError:
-            continue
-        if int(rest.split()[1]) == pid and b"spawn_main" in line:
-            found.append(int(name.split()[0]))
-    return sorted(found)
+            while len(pages(server)) < 10 * args.rate:  # noqa: ASYNC110 - it is the process beside that asks
+                await asyncio.sleep(0.1)
+            birth, chosen = read_birth(folder / "many"), 0
+            own = Ownership(birth.share(0), Hasher(bytes.fromhex(birth.secret)), found_site)
+            there = holder(part_directories(folder / "many")[chosen])
+            assert there is not None, "it crawls"
+            os.kill(there["pid"], signal.SIGSTOP)
+            stopped_at = time.time()
+            await asyncio.sleep(args.hang)
+            os.kill(there["pid"], signal.SIGCONT)
+            went_on_at = time.time()
+            await asyncio.sleep(15.0)
+        finally:
+            crawl.terminate()
+            await crawl.wait()
+
+        def rates(since: float, until: float) -> dict[str, float]:
+            found = [own.of(hostname(url)) == chosen for at, url in pages(server) if since <= at < until]
+            lasts_s = until - since
+            return {
+                "all_per_s": round(len(found) / lasts_s, 1),
+                "stopped_per_s": round(sum(found) / lasts_s, 1),
+            }
+
+        print(
+            json.dumps(
+                {
+                    "rate": args.rate, "stopped_s": args.hang,
+                    "8 s before": rates(stopped_at - 8, stopped_at),
+                    "first 8 s": rates(stopped_at, stopped_at + 8),
+                    "from 12 s on": rates(stopped_at + 12, went_on_at),
+                    "2 s after it continued": rates(went_on_at, went_on_at + 2),
+                    "the 12 s after": rates(went_on_at + 2, went_on_at + 14),
+                    "most_in_a_second": paced(pages(server))["most_in_a_second"],
+                }
+            ),
+            flush=True,
+        )  # fmt: skip
+
+
+def parts_of(directory: Path) -> list[int]:
+    """Return the processes of partitions of a crawl, as their locks name them."""
+    parts = [part for part in part_directories(directory) if part.is_dir()] if is_cluster(directory) else []
+    return [there["pid"] for part in parts if (there := holder(part)) is not None]
+
+
+def adopt() -> None:
+    """Have what descends from this process and loses its parent become its child, so that its CPU time is counted."""
+    if ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1):
+        raise OSError("no subreaper")
+
+
+async def reaped() -> None:
+    """Wait for what was adopted."""
+    while True:
+        try:
+            pid, _ = os.waitpid(-1, os.WNOHANG)  # noqa: ASYNC222 - it does not wait
+        except ChildProcessError:
+            return
+        if not pid:
+            await asyncio.sleep(0.05)
 
 
 def alone(directory: Path) -> tuple[dict[str, float], dict[str, float], list[tuple[str, str]]]:
@@ -244,13 +330,17 @@ def several(directory: Path, one: dict[str, float], importance: dict[str, float]
 
 async def measured(args: argparse.Namespace, folder: Path) -> None:
     """Crawl by one, and by several, and print what each came to."""
-    async with NamedLoopback(sites=args.sites, pages=args.pages, addresses=8) as server:
-        took = await crawled(server, folder, folder / "one", 1, 0)
+    addresses = args.sites if args.own_addresses else 8
+    async with NamedLoopback(sites=args.sites, pages=args.pages, addresses=addresses) as server:
+        took = await crawled(server, folder, folder / "one", 1, 0, rate=args.rate)
         one, _, links = alone(folder / "one")
         one_row = {**took, **one, "pages_per_cpu_s": round(one["visits"] / took["cpu_s"], 1)}
         print(json.dumps({"one": one_row}), flush=True)
         print(json.dumps({"split": split(links, args.parts)}), flush=True)
-        many = await crawled(server, folder, folder / "many", args.parts, args.kills)
+        many = await crawled(server, folder, folder / "many", args.parts, args.kills, rate=args.rate)
+        if args.rate:
+            print(json.dumps({f"{args.parts} partitions": many}), flush=True)
+            return
         row = several(folder / "many", one, {})
         rest = "--seconds", str(args.rest)
         await crawled(server, folder, folder / "one", 1, 0, *rest)
@@ -275,7 +365,20 @@ def main() -> int:
     parser.add_argument("--pages", type=int, default=40)
     parser.add_argument("--no-crawl", action="store_true", help="only what needs no crawl")
     parser.add_argument("--rest", type=int, default=30, help="seconds in which importance comes to rest afterwards")
+    parser.add_argument("--rate", type=float, default=0.0, help="visits a second of each crawl; only the pace is told")
+    parser.add_argument("--own-addresses", action="store_true", help="an address for each site")
+    parser.add_argument("--hang", type=float, default=0.0, help="stop a partition for so many seconds; with --rate")
     args = parser.parse_args()
+    adopt()
+    if args.hang and not args.rate:
+        parser.error("--hang needs --rate")
+    if args.rate:
+        folder = Path(tempfile.mkdtemp(prefix="evercrawl-partitions-"))
+        try:
+            asyncio.run((hung if args.hang else measured)(args, folder))
+        finally:
+            shutil.rmtree(folder)
+        return 0
     print(json.dumps({"transfers": transfers()}), flush=True)
     print(json.dumps({"frame": frame()}), flush=True)
     print(json.dumps({"carried": asyncio.run(carried())}), flush=True)

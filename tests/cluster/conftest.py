@@ -1,7 +1,6 @@
 """A crawl in several partitions on this machine: real processes, a server of many names on loopback."""
 
 import asyncio
-import contextlib
 import os
 import subprocess
 import sys
@@ -12,9 +11,10 @@ from typing import Any
 import pytest
 
 from evercrawl.ask.verify.together import Together, together
-from evercrawl.cluster.birth import part_directories
+from evercrawl.cluster.birth import is_cluster, part_directories
 from evercrawl.model.stored.reader import opened
 from evercrawl.simulate.surroundings.named_loopback import NETWORK, NamedLoopback
+from evercrawl.store.disk.lock import holder
 
 
 class ServedNames:
@@ -67,15 +67,12 @@ class ServedNames:
             for partition in partitions:
                 partition.close()
 
-    @staticmethod
-    def processes(crawl: subprocess.Popen[str]) -> list[int]:
-        """Return the processes of the partitions of a crawl that runs."""
-        found = list[int]()
-        for task in Path(f"/proc/{crawl.pid}/task").iterdir():
-            for child in (task / "children").read_text().split():
-                with contextlib.suppress(OSError):  # it has ended
-                    found += [int(child)] if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes() else []
-        return sorted(found)
+    def processes(self) -> list[int]:
+        """Return the processes of the partitions, as their locks name them."""
+        if not is_cluster(self.directory):
+            return []
+        parts = [part for part in part_directories(self.directory) if part.is_dir()]
+        return [there["pid"] for part in parts if (there := holder(part)) is not None]
 
     def run(self, *args: str, code: int = 0) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(self.command(*args), capture_output=True, text=True, check=False, timeout=120)

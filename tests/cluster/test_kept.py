@@ -33,7 +33,7 @@ def test_a_partition_and_then_all_of_them_are_lost_and_nothing_that_counted_is(s
         assert crawl.poll() is None, crawl.communicate()
         time.sleep(0.05)
     assert sorted(read_birth(served.directory).copies) == sorted(read_birth(served.directory).begun) == [0, 1]
-    for child in served.processes(crawl):
+    for child in served.processes():
         os.kill(child, signal.SIGKILL)
     shutil.rmtree(served.directory / "part-1")
     out, err = crawl.communicate(timeout=120)

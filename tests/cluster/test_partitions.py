@@ -27,7 +27,7 @@ def test_a_crawl_is_divided_and_nothing_is_lost_when_processes_are_killed(served
     draw, killed = random.Random(1), 0
     for _ in range(3):
         time.sleep(1.5)
-        if crawl.poll() is None and (there := served.processes(crawl)):
+        if crawl.poll() is None and (there := served.processes()):
             os.kill(draw.choice(there), signal.SIGKILL)
             killed += 1
     out, err = crawl.communicate(timeout=120)
@@ -58,7 +58,7 @@ def test_a_crawl_is_divided_and_nothing_is_lost_when_processes_are_killed(served
 
 def test_a_killed_coordinator_leaves_nothing_behind_and_the_crawl_resumes(served):
     crawl = served.start("--partitions", "2", "--quiet")
-    while not (there := served.processes(crawl)) or len(served.server.asked) < 30:
+    while not (there := served.processes()) or len(served.server.asked) < 30:
         assert crawl.poll() is None, crawl.communicate()
         time.sleep(0.05)
     crawl.kill()

@@ -25,6 +25,8 @@ class NamedLoopback:
         Number of sites, each with a registrable domain of its own; pages of each; and the random seed.
     addresses
         Number of loopback addresses that the names share.
+    prefix
+        Prefix of these addresses; others than loopback ones must exist.
 
     Attributes
     ----------
@@ -34,6 +36,8 @@ class NamedLoopback:
         Number of requests for each URL.
     began
         Time and URL of each request; seconds since the epoch.
+    peers
+        Address that each request came from.
 
     Examples
     --------
@@ -43,18 +47,20 @@ class NamedLoopback:
             server.write_names(Path("names.txt"))  # for --resolve
     """
 
-    def __init__(self, sites: int = 8, pages: int = 20, *, seed: int = 1, addresses: int = 4) -> None:
+    def __init__(
+        self, sites: int = 8, pages: int = 20, *, seed: int = 1, addresses: int = 4, prefix: str = "127.0.9."
+    ) -> None:
         self.web = MadeWeb(seed, (), pages, changing=0)
         self._sites, self._addresses = sites, addresses
         self.asked = Counter[str]()
-        self.began = list[tuple[float, str]]()
+        self.began, self.peers, self._prefix = list[tuple[float, str]](), list[str](), prefix
         self._servers, self._open = list[asyncio.Server](), set[asyncio.StreamWriter]()
 
     async def __aenter__(self) -> Self:
         """Listen on a free port of each address."""
         port = 0
         for number in range(self._addresses):
-            server = await asyncio.start_server(self._answer, f"127.0.9.{number + 1}", port)
+            server = await asyncio.start_server(self._answer, f"{self._prefix}{number + 1}", port)
             port = server.sockets[0].getsockname()[1]
             self._servers.append(server)
         origins = tuple(f"http://www.site{number}.org:{port}" for number in range(self._sites))
@@ -78,7 +84,7 @@ class NamedLoopback:
 
     def write_names(self, path: Path) -> None:
         """Write the file for `--resolve`."""
-        lines = [f"www.site{n}.org 127.0.9.{n % self._addresses + 1}\n" for n in range(self._sites)]
+        lines = [f"www.site{n}.org {self._prefix}{n % self._addresses + 1}\n" for n in range(self._sites)]
         path.write_text("".join(lines))
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -91,6 +97,7 @@ class NamedLoopback:
                 origin = f"http://{headers['host']}"
                 self.asked[origin + path] += 1
                 self.began.append((time.time(), origin + path))
+                self.peers.append(str(writer.get_extra_info("peername")[0]))
                 answer = self.web.answer(origin, path, headers, time.time())
                 said = {"Content-Length": str(len(answer.body)), **answer.headers}
                 lines = "".join(f"{name}: {value}\r\n" for name, value in said.items())
