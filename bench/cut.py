@@ -34,7 +34,9 @@ from evercrawl.store.post.ownership import Ownership
 INSIDE: Final = "BENCH_CUT_INSIDE"
 WEB: Final = "10.78.0."
 ADDRESSES: Final = 8
-ALIVE_S: Final = 180.0
+ALIVE_S: Final = 240.0
+STAYS_S: Final = 30.0
+"""For so long all partitions have to have processes until they count as back."""
 
 
 def ip(words: str, within: list[str] | None = None) -> None:
@@ -113,15 +115,17 @@ def cut_once(drill: Drill, spaces: Namespaces, cut_s: float, *, kept: bool) -> d
 
 
 def back(drill: Drill, healed: float) -> float:
-    """Start the machine that was cut off until it has a raylet that lives, and return when all have a process again."""
-    machines, until = drill.machines, time.monotonic() + ALIVE_S
+    """Start the machine that was cut off when its raylet ends; return after how long all partitions run, and stay."""
+    machines, until, since = drill.machines, time.monotonic() + ALIVE_S, time.time()
     while time.monotonic() < until:
-        if not machines.processes("raylet/raylet", number=1):
+        if not machines.processes("raylet/raylet", number=1):  # Ray gives up a machine that it does not hear
             machines.kill(number=1)
             machines.start(1)
         there = states(drill)
-        if there and all(state.up for state in there):
-            return round(time.time() - healed, 1)
+        if not there or not all(state.up for state in there):
+            since = time.time()
+        elif time.time() > since + STAYS_S:
+            return round(since - healed, 1)
         time.sleep(1.0)
     raise RuntimeError("a partition does not come back: " + (drill.folder / "crawl.log").read_text()[-2000:])
 
