@@ -147,6 +147,7 @@ class Coordinator:
         await self._line.open()
         try:
             while not self._over(stop):
+                self._launcher.look()
                 self._mind()
                 self._keep()
                 self._revive()

@@ -46,6 +46,10 @@ class PartProcess(Protocol):
 class Launcher(Protocol):
     """Begins processes of partitions."""
 
+    def look(self) -> None:
+        """See what is there; until the next look nothing else is believed, so that what is asked fits together."""
+        ...
+
     def missing(self, number: int) -> str:
         """Return why a partition cannot be begun now, in a sentence; "" where it can."""
         ...
@@ -74,6 +78,9 @@ class LocalLauncher:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
+
+    def look(self) -> None:
+        """See that this machine is there."""
 
     def missing(self, number: int) -> str:
         """Return that nothing is in the way."""

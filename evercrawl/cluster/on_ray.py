@@ -122,10 +122,10 @@ class RayLauncher:
         if self._birth.places:
             return self._birth
         until = time.monotonic() + FOUND_S
-        self._look()
+        self.look()
         while self._asked and time.monotonic() < until:
             time.sleep(0.1)
-            self._look(now=True)
+            self._see()
         if not self._disks:
             why = "; ".join(self.troubles.values()) or "none answered"
             raise ConfigError(f"no machine of the cluster can have partitions: {why}")
@@ -139,7 +139,6 @@ class RayLauncher:
 
     def missing(self, number: int) -> str:
         """Return why a partition cannot be begun now: its machine is not there."""
-        self._look()
         if self._node_of(number) is not None:
             return ""
         return (
@@ -161,7 +160,6 @@ class RayLauncher:
 
     def disks(self) -> dict[str, PartDisk]:
         """Return the disks that are there, by their ids."""
-        self._look()
         return {self._disks[node].id: self._disks[node] for node in sorted(self._alive) if node in self._disks}
 
     def keep(self, disk: str, life: int) -> PartProcess:
@@ -180,10 +178,13 @@ class RayLauncher:
             (node for node in sorted(self._alive) if node in self._disks and self._disks[node].id == place), None
         )
 
-    def _look(self, *, now: bool = False) -> None:
+    def look(self) -> None:
+        """See which machines are there, now and then: a machine that vanishes meanwhile is missed at the next look."""
+        if time.monotonic() >= self._looked_at + LOOK_S or self._asked:
+            self._see()
+
+    def _see(self) -> None:
         """See which machines are there, and ask new ones for their disks."""
-        if not now and time.monotonic() < self._looked_at + LOOK_S and not self._asked:
-            return
         self._looked_at = time.monotonic()
         ray = self._ray
         nodes = {each["NodeID"]: each for each in ray.nodes() if each["Alive"]}

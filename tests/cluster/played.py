@@ -80,7 +80,10 @@ class PlayedLauncher:
 
     def __init__(self, directory: Path, prepare: Callable[[Played], None] = lambda _: None) -> None:
         self.directory_of_all, self.processes, self.prepare = directory, list[Played](), prepare
-        self.lives = list[int]()
+        self.lives, self.looks = list[int](), 0
+
+    def look(self) -> None:
+        self.looks += 1
 
     def missing(self, number: int) -> str:
         return ""

@@ -254,6 +254,7 @@ def test_what_a_process_says_has_no_effect_before_it_is_noted_that_it_said_somet
         running = asyncio.ensure_future(one.run(stop))
         what = "Mailed" if first == "mail" else "LeaveGiven"
         await seen(lambda: what in order)
+        assert launcher.looks
         assert "noted 0" in order[: order.index(what)] or "noted 1" in order[: order.index(what)]
         stop.set()
         for process in launcher.processes:

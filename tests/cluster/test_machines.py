@@ -1,0 +1,81 @@
+"""Machines of a Ray that come and go while something is begun on them; a played Ray has them, and begins nothing."""
+
+import asyncio
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from evercrawl.cluster import on_ray
+from evercrawl.cluster.birth import ClusterBirth
+from evercrawl.cluster.disks import PartDisk
+from evercrawl.cluster.node_copies import NodeCopies
+from evercrawl.cluster.on_ray import RayLauncher
+from evercrawl.cluster.plan import PartPlan
+from evercrawl.config import Config
+
+
+class PlayedRay:
+    """What a launcher asks of Ray."""
+
+    exceptions = SimpleNamespace(RayError=RuntimeError)
+    util = SimpleNamespace(get_node_ip_address=lambda: "127.0.0.1")
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.there = folder, set[str]()
+
+    def nodes(self) -> list[dict[str, Any]]:
+        return [{"NodeID": n, "Alive": True, "NodeManagerAddress": n, "Resources": {}} for n in sorted(self.there)]
+
+    def remote(self, **_: object) -> Any:
+        return lambda _: _Asked()
+
+    def wait(self, answers: list[str], timeout: float) -> tuple[list[str], list[str]]:
+        return answers, []
+
+    def get(self, node: str) -> PartDisk:
+        return PartDisk(f"disk of {node}", self.folder / node)
+
+
+@pytest.fixture
+def ray(tmp_path, monkeypatch):
+    monkeypatch.setattr(on_ray, "_on", lambda node: node)
+    monkeypatch.setattr(on_ray, "LOOK_S", 0.0)
+    return PlayedRay(tmp_path)
+
+
+class _Asked:
+    """A function that runs on a machine, and answers with that."""
+
+    def options(self, scheduling_strategy: str) -> "_Asked":
+        self.node = scheduling_strategy
+        return self
+
+    def remote(self, *_: object) -> str:
+        return self.node
+
+
+def test_a_machine_that_vanishes_while_something_is_begun_there_is_missed_at_the_next_look(ray, tmp_path):
+    """What was seen at one look fits together, and what is begun where nobody is ends."""
+    ray.there = {"a", "b"}
+    birth = ClusterBirth(1, "c", 2, "00" * 16, 0, places=["disk of a", "disk of b"], keepers={0: "disk of b"})
+
+    async def run() -> None:
+        launcher = RayLauncher(ray, tmp_path, birth)
+        assert launcher.missing(0)
+        launcher.look()
+        copies, kept = NodeCopies(tmp_path, birth, launcher, print), Config(durable="keeper")
+        assert copies.missing(0, launcher.missing(0), kept) == ""
+        ray.there = set()
+        plan = PartPlan(launcher.directory(0), birth.share(0), b"", 3, kept, ())
+        assert "disk of b" in copies.planned(plan, kept).keeper
+        assert sorted(launcher.disks()) == ["disk of a", "disk of b"]
+        launcher.look()
+        assert launcher.disks() == {}
+        assert "waits for the machine" in copies.missing(0, launcher.missing(0), kept)
+        ray.there = {"a", "b"}
+        launcher.look()
+        assert launcher.missing(1) == ""
+
+    asyncio.run(run())
