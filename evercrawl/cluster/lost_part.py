@@ -6,7 +6,7 @@ import contextlib
 import time
 from typing import TYPE_CHECKING, Final
 
-from evercrawl.errors import ConfigError, NoRoomError, StoreError
+from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.keeper.copy import STATE_FILE
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class PartGoneError(ConfigError):
-    """A partition that was crawled is not where it is to be, nor is a copy of it."""
+    """A partition that was crawled is not where it is to be, and no copy of it can be opened there."""
 
 
 def settle_lost(plan: PartPlan, tell: Callable[[str], None]) -> None:
@@ -96,15 +96,12 @@ def restore_lost(place: Path, directory: Path, life: int, since: int | None, tel
 
 @contextlib.contextmanager
 def _said(place: Path, directory: Path) -> Generator[None]:
-    """Say what is to be mended; no process can do it by trying again."""
+    """Say what is to be mended; no process can do it by trying again there."""
     try:
         yield
-    except NoRoomError:
-        raise
     except (OSError, StoreError) as error:
-        raise ConfigError(
-            f"{directory} cannot be restored from its second copy in {place}: {error}; mend that, and start the crawl "
-            "again"
+        raise PartGoneError(
+            f"{directory} cannot be restored from its second copy in {place}: {error}; that has to be mended first"
         ) from error
 
 

@@ -7,14 +7,15 @@ import contextlib
 import hashlib
 import time
 from collections import Counter
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Protocol
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 import msgspec
 
 from evercrawl.cluster.birth import WholeCopy, next_life, note_begun, note_copy, read_birth, write_birth
 from evercrawl.cluster.launching import Launcher
-from evercrawl.cluster.wire import CopyAnswered, CopyAsked, StopAsked, packed, read_frame
+from evercrawl.cluster.wire import CopyAnswered, CopyAsked, CopyFound, CopyLooked, StopAsked, packed, read_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from evercrawl.config import Config
 
 AGAIN_S: Final = 1.0
+ASK_AGAIN_S: Final = 10.0
+"""After which it is asked again whether a second copy can be opened, while nobody has said that."""
+LOOK_AGAIN_S: Final = 60.0
+"""After which one that cannot be opened is looked at again."""
 _END_S: Final = 5.0
 
 
@@ -75,6 +80,8 @@ class NodeCopies:
         self._unkept = set[int]()  # partitions that go on without a copy, and have not said anything yet
         self._away = dict[str, float]()  # disks that are wanted and not there, since when
         self._lost = set[int]()  # partitions that are on their disks no more
+        self._before = dict[int, _Before]()  # of partitions that go on elsewhere, and were not heard there yet
+        self._looks, self._ids = dict[int, _Look](), count(1)
         self._lines_to = dict[str, _KeeperLine]()
         self.say: Callable[[int, CopyAnswered], object] = lambda number, frame: None
 
@@ -87,12 +94,13 @@ class NodeCopies:
         if whole is not None and whole.place == place:
             plan = replace(plan, kept=disk.copy(number), since=whole.life)
         self._unkept.discard(number)
+        self._looks.pop(number, None)  # another process of it looks at the copy as it is then
         if settings.durable != "keeper":
             if whole is not None:  # it lacks what counts once this process has said something; until then it is needed
                 self._unkept.add(number)
             return plan
         keeper = self._keepers[number]
-        self._lines_to.setdefault(keeper, _KeeperLine(self._directory, keeper, self._launcher, self._hear))
+        self._line_to(keeper)
         self._writes[number] = WholeCopy(keeper, plan.incarnation)
         return replace(plan, keeper=f"the disk {keeper} ({self._launcher.disks()[keeper].copy(number)})")
 
@@ -106,18 +114,51 @@ class NodeCopies:
         said
             What is said of its machine: "" where that is there.
         """
-        disks = self._launcher.disks()
-        gone = self._is_gone(self._birth.places[number], settings) if said else number in self._lost
-        if gone:
-            whole = self._whole.get(number)
-            if whole is not None and whole.place in disks:
-                self._go_on(number, whole.place)
-                said = ""
-            elif not said:
-                said = f"partition {number} is on its disk no more, and the disk of its second copy is not there"
+        said = self._lost_or_why(number, said, settings)
         if said or settings.durable != "keeper":
             return said
         return self._keeper_missing(number, settings)
+
+    def _lost_or_why(self, number: int, said: str, settings: Config) -> str:
+        """Return why a partition cannot be begun where it is, or where its second copy is if it is lost."""
+        disks, whole = self._launcher.disks(), self._whole.get(number)
+        if number in self._before:  # its second copy was to be opened, and nothing was heard from there yet
+            if self._before[number].place in disks and number not in self._lost:
+                self._go_back(number)
+                return ""
+        elif not (self._is_gone(self._birth.places[number], settings) if said else number in self._lost):
+            return said
+        if whole is None or whole.place not in disks:
+            return said or f"partition {number} is on its disk no more, and the disk of its second copy is not there"
+        if (why := self._hindrance(number, whole)) is None:
+            return f"partition {number} is lost: whether it can go on from its second copy on {whole.place} is seen"
+        if why:
+            return f"partition {number} is lost, and cannot go on from its second copy on {whole.place}: {why}"
+        if number not in self._before:
+            self._go_on(number, whole.place)
+        return ""
+
+    def _hindrance(self, number: int, whole: WholeCopy) -> str | None:
+        """Return why a second copy cannot be opened, as the keeper there says; None where it has not said that yet."""
+        look, now = self._looks.get(number), self._clock()
+        if look is None or look.whole != whole or (look.why and now >= look.at + LOOK_AGAIN_S):
+            look = self._looks[number] = _Look(next(self._ids), whole)
+        asks = look.why is None and now >= look.at + ASK_AGAIN_S
+        if asks and self._line_to(whole.place).write(CopyLooked(number, look.id, whole.life)):
+            look.at = now
+        return look.why
+
+    def _found(self, frame: CopyFound) -> None:
+        look = self._looks.get(frame.number)
+        if look is not None and look.id == frame.id:
+            look.why = frame.why
+
+    def _line_to(self, disk: str) -> _KeeperLine:
+        line = self._lines_to.get(disk)
+        if line is None:
+            line = _KeeperLine(self._directory, disk, self._launcher, self._hear, self._found)
+            self._lines_to[disk] = line
+        return line
 
     def _is_gone(self, disk: str, settings: Config) -> bool:
         """Whether a disk has been missing for so long that it is lost."""
@@ -128,15 +169,29 @@ class NodeCopies:
         return now >= self._away.setdefault(disk, now) + settings.lost_after_s
 
     def _go_on(self, number: int, place: str) -> None:
-        """Let a partition go on where its second copy is."""
-        birth, before = read_birth(self._directory), self._birth.places[number]
+        """Let a partition go on where its second copy is; `cluster.json` says so once it has been heard there."""
+        before = self._before[number] = _Before(self._birth.places[number], self._lines.get(number, 0))
         self._birth.places[number] = place
-        self._lines[number] = birth.lives + 1  # an older directory there is not the partition any more
-        self._lost.discard(number)
-        write_birth(
-            self._directory, msgspec.structs.replace(birth, places=list(self._birth.places), lines=dict(self._lines))
+        self._lines[number] = read_birth(self._directory).lives + 1  # an older directory there is not the partition
+        self._tell(
+            f"partition {number} is lost with the disk {before.place}; it goes on from its second copy on {place}"
         )
-        self._tell(f"partition {number} is lost with the disk {before}; it goes on from its second copy on {place}")
+
+    def _go_back(self, number: int) -> None:
+        """Let a partition go on where it was, for its disk is there again, and nothing has counted elsewhere."""
+        before, place = self._before.pop(number), self._birth.places[number]
+        self._birth.places[number], self._lines[number] = before
+        self._tell(f"partition {number} goes on on the disk {before.place}, which is there again, and not on {place}")
+
+    def _settle(self, number: int) -> None:
+        """Write down that a partition goes on where its second copy was."""
+        birth, places = read_birth(self._directory), list[str]()
+        for each, place in enumerate(birth.places):
+            places.append(self._birth.places[number] if each == number else place)
+        lines = {**birth.lines, number: self._lines[number]}
+        write_birth(self._directory, msgspec.structs.replace(birth, places=places, lines=lines))
+        del self._before[number]
+        self._lost.discard(number)
 
     def _keeper_missing(self, number: int, settings: Config) -> str:
         """Return why a partition has nobody who holds its second copy; find another where one is lost."""
@@ -146,10 +201,10 @@ class NodeCopies:
                 return ""
             if not self._is_gone(keeper, settings):
                 return f"partition {number} waits for the machine with its second copy ({keeper})"
-        count = Counter(self._keepers.values())
+        copies = Counter(self._keepers.values())
         others = sorted(
             (disk for disk in disks if disk != place),
-            key=lambda disk: (count[disk], hashlib.sha256(f"{disk} {number}".encode()).digest()),
+            key=lambda disk: (copies[disk], hashlib.sha256(f"{disk} {number}".encode()).digest()),
         )
         if not others:
             return f"partition {number} waits for another machine, which is to hold its second copy"
@@ -160,11 +215,14 @@ class NodeCopies:
 
     def lost(self, number: int) -> bool:
         """Take note that a partition is on its disk no more; return whether it can go on elsewhere."""
-        self._lost.add(number)
+        if number not in self._before:
+            self._lost.add(number)
         return number in self._whole
 
     def begun(self, number: int) -> None:
-        """Take note that a partition is crawled: a copy that it does not write is not opened any more."""
+        """Take note that a partition is crawled where it is: a copy that it does not write is not opened any more."""
+        if number in self._before:
+            self._settle(number)
         if number in self._unkept:
             note_copy(self._directory, number, None)
             self._whole.pop(number, None)
@@ -175,6 +233,7 @@ class NodeCopies:
 
     def caught_up(self, number: int) -> None:
         """Take note that a second copy has all that counts."""
+        self.begun(number)
         whole = self._writes.get(number)
         if whole is not None and self._whole.get(number) != whole:
             self._whole[number] = whole
@@ -184,10 +243,10 @@ class NodeCopies:
         """Begin what keepers need; return the partitions whose keepers are lost: each is to be begun anew."""
         for disk in self._away.keys() & self._launcher.disks().keys():
             del self._away[disk]
-        if settings.durable != "keeper":
-            return []
         for line in self._lines_to.values():
             line.turn()
+        if settings.durable != "keeper":
+            return []
         return [number for number, keeper in self._keepers.items() if self._is_gone(keeper, settings)]
 
     def ask(self, number: int, frame: CopyAsked) -> None:
@@ -204,13 +263,36 @@ class NodeCopies:
         await asyncio.gather(*(line.close() for line in self._lines_to.values()))
 
 
+class _Before(NamedTuple):
+    """Where a partition was before it goes on from its second copy, and from which life on."""
+
+    place: str
+    line: int
+
+
+@dataclass
+class _Look:
+    """A look at a second copy: which, when it was asked for, and why it cannot be opened, once that is said."""
+
+    id: int
+    whole: WholeCopy
+    at: float = float("-inf")
+    why: str | None = None
+
+
 class _KeeperLine:
     """The process that holds copies on one disk, as long as that is there; another one is begun after it."""
 
     def __init__(
-        self, directory: Path, disk: str, launcher: DiskLauncher, hear: Callable[[CopyAnswered], None]
+        self,
+        directory: Path,
+        disk: str,
+        launcher: DiskLauncher,
+        hear: Callable[[CopyAnswered], None],
+        found: Callable[[CopyFound], None],
     ) -> None:
-        self._directory, self._disk, self._launcher, self._hear = directory, disk, launcher, hear
+        self._directory, self._disk, self._launcher = directory, disk, launcher
+        self._hear, self._found = hear, found
         self._writer: asyncio.StreamWriter | None = None
         self._process: PartProcess | None = None
         self._task: asyncio.Task[None] | None = None
@@ -230,6 +312,8 @@ class _KeeperLine:
                 while (frame := await read_frame(reader)) is not None:
                     if isinstance(frame, CopyAnswered):
                         self._hear(frame)
+                    elif isinstance(frame, CopyFound):
+                        self._found(frame)
         finally:
             if self._writer is not None:
                 self._writer.close()
@@ -237,10 +321,12 @@ class _KeeperLine:
             self._writer = self._task = self._process = None
             self._begin_at = time.monotonic() + AGAIN_S
 
-    def write(self, frame: CopyAsked) -> None:
-        """Pass a question on."""
-        if self._writer is not None and not self._writer.is_closing():
-            self._writer.write(packed(frame))
+    def write(self, frame: CopyAsked | CopyLooked) -> bool:
+        """Pass a question on; return whether there is somebody to ask."""
+        if self._writer is None or self._writer.is_closing():
+            return False
+        self._writer.write(packed(frame))
+        return True
 
     async def close(self) -> None:
         """End it."""

@@ -15,8 +15,9 @@ import msgspec
 
 from evercrawl.cluster.birth import part_directory
 from evercrawl.cluster.folder_keeper import FolderKeeper
-from evercrawl.cluster.wire import CopyAnswered, CopyAsked, Frame, StopAsked, packed, read_frame
+from evercrawl.cluster.wire import CopyAnswered, CopyAsked, CopyFound, CopyLooked, Frame, StopAsked, packed, read_frame
 from evercrawl.store.keeper.messages import KeeperAnswer, KeeperDone, KeeperQuestion, KeeperStep
+from evercrawl.store.keeper.restoring import hindrance
 
 if TYPE_CHECKING:
     import socket
@@ -83,13 +84,25 @@ async def keep_copies(copies: Path, line: socket.socket) -> None:
         if not writer.is_closing():
             writer.write(packed(CopyAnswered(frame.number, frame.id, msgspec.msgpack.encode(answered))))
 
+    looked = dict[tuple[int, int], asyncio.Task[None]]()  # by number and id: the same is not looked through twice
+
+    async def look(frame: CopyLooked) -> None:
+        place, directory = part_directory(copies, frame.number), part_directory(copies.parent, frame.number)
+        why = await asyncio.get_running_loop().run_in_executor(None, hindrance, place, directory, frame.life)
+        if not writer.is_closing():
+            writer.write(packed(CopyFound(frame.number, frame.id, why)))
+
     try:
         while (frame := await read_frame(reader)) is not None and not isinstance(frame, StopAsked):
             if isinstance(frame, CopyAsked):
                 task = asyncio.ensure_future(answer(frame))
                 tasks.add(task)
                 task.add_done_callback(tasks.discard)
+            elif isinstance(frame, CopyLooked) and (frame.number, frame.id) not in looked:
+                looked[frame.number, frame.id] = asyncio.ensure_future(look(frame))
     finally:
+        for looking in looked.values():
+            looking.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)  # what is being written is written to its end
         for keeper in keepers.values():
             keeper.close()

@@ -134,6 +134,22 @@ class CopyAnswered(msgspec.Struct, array_like=True, frozen=True, tag="copy"):
     data: bytes
 
 
+class CopyLooked(msgspec.Struct, array_like=True, frozen=True, tag="look?"):
+    """Whether a partition can be opened from its second copy, which a life saw whole, is to be said."""
+
+    number: int
+    id: int
+    life: int
+
+
+class CopyFound(msgspec.Struct, array_like=True, frozen=True, tag="look"):
+    """Why it cannot, as the keeper says that has the copy; "" where it can."""
+
+    number: int
+    id: int
+    why: str
+
+
 class Joined(msgspec.Struct, array_like=True, frozen=True, tag="joined"):
     """The first thing that a process says which was begun on another machine.
 
@@ -181,6 +197,8 @@ Frame: TypeAlias = (
     | PartAnswered
     | CopyAsked
     | CopyAnswered
+    | CopyLooked
+    | CopyFound
     | Joined
     | PartEnded
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from evercrawl.cluster import coordinator, node_copies, part, wire
+from evercrawl.cluster import coordinator, lost_part, node_copies, node_keeper, part, wire
 from evercrawl.cluster.birth import ClusterBirth, WholeCopy, read_birth, write_birth
 from evercrawl.cluster.coordinator import Coordinator
 from evercrawl.cluster.disks import PartDisk, disk_here
@@ -21,7 +21,11 @@ from evercrawl.cluster.plan import PartPlan
 from evercrawl.cluster.wire import CopyAnswered, CopyAsked
 from evercrawl.config import Config
 from evercrawl.crawl.posting.membership import Membership
+from evercrawl.errors import NoRoomError
 from evercrawl.progress import Limits, Progress
+from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.keeper import restoring
+from evercrawl.store.keeper.copy import KeeperCopy
 from evercrawl.store.keeper.messages import CopyOwner, FileWrite, KeeperAsk, KeeperDone, KeeperHolds, KeeperStep
 from evercrawl.store.keeper.restoring import LINE_FILE
 from tests.cluster.played import Played, PlayedLauncher, seen
@@ -140,63 +144,187 @@ def test_a_keeper_that_does_not_answer_is_asked_again(monkeypatch):
     assert asyncio.run(keeper.ask(KeeperAsk(CopyOwner("c", 0, 0, 3)))) is None
 
 
-def test_a_partition_whose_disk_is_lost_goes_on_where_its_copy_is_and_gets_another_keeper(machines, tmp_path):
+def a_copy(place: Path, number: int, life: int) -> None:
+    """Let a life write a whole copy."""
+    place.mkdir(parents=True, exist_ok=True)
+    keeper, owner = KeeperCopy(RealDisk(place)), CopyOwner("c", number, 0, life)
+    assert isinstance(keeper.answer(KeeperAsk(owner)), KeeperHolds)
+    keeper.answer(KeeperStep(owner, 1, 1, [FileWrite("crawl.json", -1, b"x")], whole=True))
+
+
+@pytest.fixture
+def kept(machines):
+    """Return a crawl whose partition 0 has a whole copy on the other disk, of life 3."""
     directory, launcher = machines
-    now, told, (mine, other) = 0.0, list[str](), launcher.birth.places
-    write_birth(
-        directory,
-        msgspec.structs.replace(
-            read_birth(directory), lives=8, begun=[0, 1], keepers={0: other}, copies={0: WholeCopy(other, 3)}
-        ),
+    other = launcher.birth.places[1]
+    a_copy(launcher.there[other].copy(0), 0, 3)
+    now = msgspec.structs.replace(
+        read_birth(directory), lives=8, begun=[0, 1], keepers={0: other}, copies={0: WholeCopy(other, 3)}
     )
-    launcher.birth = birth = read_birth(directory)
-    copies = NodeCopies(directory, birth, launcher, told.append, lambda: now)
-    gone = launcher.there.pop(mine)
-    assert copies.missing(0, "it waits", KEPT) == "it waits"  # it may come back
-    now += 10.0
-    assert "waits for another machine, which is to hold its second copy" in copies.missing(0, "it waits", KEPT)
-    assert read_birth(directory).places == [other, other]
-    assert "is lost with the disk" in told[0]
-    third = launcher.add(tmp_path / "third")
-    assert copies.missing(0, "", KEPT) == ""
-    plan = copies.planned(a_plan(launcher, 0, 9), KEPT)
-    assert (plan.kept, plan.since, plan.line, plan.begun) == (launcher.there[other].copy(0), 3, 9, True)
-    assert third in plan.keeper
-    assert copies.planned(a_plan(launcher, 1, 9), Config()).keeper == ""
-    launcher.there[mine] = gone  # too late
-    assert copies.missing(0, "", KEPT) == ""
-    copies.caught_up(0)
-    assert copies.planned(a_plan(launcher, 0, 10), KEPT).kept is None
-    del launcher.there[third]
-    assert copies.turn(KEPT) == []
-    now += 10.0
-    assert copies.turn(KEPT) == [0]
-    assert copies.missing(0, "", KEPT) == ""
-    assert read_birth(directory).keepers[0] == mine
-    assert read_birth(directory).copies == {0: WholeCopy(third, 9)}  # nothing counts before another is whole
+    write_birth(directory, now)
+    launcher.birth = read_birth(directory)
+    return directory, launcher
 
 
-def test_without_second_copies_one_counts_until_the_process_of_the_partition_says_something(machines):
+async def looked(copies: NodeCopies, settings: Config, said: str = "it waits") -> str:
+    """Return why partition 0 cannot be begun, once its second copy was looked at."""
+    async with asyncio.timeout(5):
+        while (why := copies.missing(0, said, settings)).endswith("is seen"):
+            copies.turn(settings)
+            await asyncio.sleep(0.01)
+    return why
+
+
+def test_a_partition_whose_disk_is_lost_goes_on_where_its_copy_is_and_gets_another_keeper(kept, tmp_path):
+    directory, launcher = kept
+    birth, told, (mine, other) = launcher.birth, list[str](), list(launcher.birth.places)
+    now = 0.0
+
+    async def run() -> None:
+        nonlocal now
+        copies = NodeCopies(directory, birth, launcher, told.append, lambda: now)
+        gone = launcher.there.pop(mine)
+        assert copies.missing(0, "it waits", KEPT) == "it waits"  # it may come back
+        now += 10.0
+        assert "waits for another machine, which is to hold its second copy" in await looked(copies, KEPT)
+        assert "is lost with the disk" in told[0]
+        assert (birth.places, read_birth(directory).places) == ([other, other], [mine, other])
+        third = launcher.add(tmp_path / "third")
+        assert copies.missing(0, "", KEPT) == ""
+        plan = copies.planned(a_plan(launcher, 0, 10), KEPT)  # life 9 is a keeper's
+        assert (plan.kept, plan.since, plan.line, plan.begun) == (launcher.there[other].copy(0), 3, 10, True)
+        assert third in plan.keeper
+        assert copies.planned(a_plan(launcher, 1, 9), Config()).keeper == ""
+        copies.caught_up(0)
+        assert (read_birth(directory).places, read_birth(directory).lines) == ([other, other], {0: 10})
+        launcher.there[mine] = gone  # too late
+        assert copies.missing(0, "", KEPT) == ""
+        assert copies.planned(a_plan(launcher, 0, 11), KEPT).kept is None
+        del launcher.there[third]
+        assert copies.turn(KEPT) == []
+        now += 10.0
+        assert copies.turn(KEPT) == [0]
+        assert copies.missing(0, "", KEPT) == ""
+        assert read_birth(directory).keepers[0] == mine
+        assert read_birth(directory).copies == {0: WholeCopy(third, 10)}  # nothing counts before another is whole
+        await copies.close()
+
+    asyncio.run(run())
+
+
+def test_a_partition_stays_where_it_was_until_it_is_heard_from_its_copy(kept, tmp_path):
+    """The disk comes back: before anything was begun elsewhere, and after the process there has failed."""
+    directory, launcher = kept
+    birth, told, (mine, other) = launcher.birth, list[str](), list(launcher.birth.places)
+    now = 0.0
+
+    async def run() -> None:
+        nonlocal now
+        copies = NodeCopies(directory, birth, launcher, told.append, lambda: now)
+        copies.caught_up(1)  # of another partition, which has no keeper
+        for planned in (False, True):
+            gone = launcher.there.pop(mine)
+            copies.missing(0, "it waits", DISK)
+            now += 10.0
+            assert await looked(copies, DISK) == ""
+            assert birth.places == [other, other]
+            assert read_birth(directory).places == [mine, other]
+            if planned:
+                assert copies.planned(a_plan(launcher, 0, 10), DISK).line == 10
+                assert copies.lost(0)  # it could not be opened there: the copy is looked at anew
+                assert copies.missing(0, "", DISK).endswith("is seen")
+                assert await looked(copies, DISK, "") == ""
+            launcher.there[mine] = gone
+            copies.turn(DISK)
+            assert copies.missing(0, "", DISK) == ""
+            assert "which is there again" in told[-1]
+            assert birth.places == [mine, other]
+            assert copies.planned(a_plan(launcher, 0, 10), DISK).line == 0
+        assert read_birth(directory).lines == {}
+        assert copies.lost(0)  # its directory is gone, and the disk is there
+        assert await looked(copies, DISK, "") == ""
+        assert copies.missing(0, "", DISK) == ""
+        assert birth.places == [other, other]
+        copies.planned(a_plan(launcher, 0, 11), DISK)
+        copies.begun(0)
+        assert read_birth(directory).places == [other, other]
+        assert copies.missing(0, "", DISK) == ""
+        await copies.close()
+
+    asyncio.run(run())
+
+
+def test_a_partition_whose_copy_cannot_be_opened_is_where_it_was_and_that_is_said(kept, monkeypatch):
+    directory, launcher = kept
+    now, (mine, other) = 0.0, list(launcher.birth.places)
+    place = launcher.there[other].copy(0)
+    place.rename(place.with_name("away"))
+    reads = list[Path]()
+
+    def hindrance(place: Path, directory: Path, life: int) -> str:
+        reads.append(place)
+        time.sleep(0.05)
+        return restoring.hindrance(place, directory, life)
+
+    monkeypatch.setattr(node_keeper, "hindrance", hindrance)
+
+    async def run() -> None:
+        nonlocal now
+        copies = NodeCopies(directory, launcher.birth, launcher, print, lambda: now)
+        del launcher.there[mine]
+        copies.missing(0, "it waits", DISK)
+        now += 10.0
+        copies.missing(0, "it waits", DISK)
+        copies.turn(DISK)
+        await seen(lambda: copies.missing(0, "it waits", DISK) == "" or bool(reads))
+        now += node_copies.ASK_AGAIN_S  # it is asked again, and looks once
+        assert "cannot go on from its second copy" in (why := await looked(copies, DISK))
+        assert why.endswith("it is not there")
+        assert (launcher.birth.places, read_birth(directory).places) == ([mine, other], [mine, other])
+        place.with_name("away").rename(place)
+        now += node_copies.LOOK_AGAIN_S
+        assert await looked(copies, DISK) == ""
+        assert reads == [place, place]
+        await copies.close()
+
+    asyncio.run(run())
+
+
+def test_what_fails_while_a_copy_is_opened_is_tried_elsewhere_or_again(kept, monkeypatch):
+    _, launcher = kept
+    place = launcher.there[launcher.birth.places[1]].copy(0)
+
+    def full(*_: object) -> int:
+        raise NoRoomError("the disk is full")
+
+    monkeypatch.setattr(lost_part, "restore_copy", full)
+    with pytest.raises(PartGoneError, match=r"cannot be restored from its second copy .* the disk is full"):
+        settle_lost(replace(a_plan(launcher, 0, 9), kept=place, since=3), print)
+
+
+def test_without_second_copies_one_counts_until_the_process_of_the_partition_says_something(kept):
     """So that a partition that is being opened from it can be opened again."""
-    directory, launcher = machines
-    mine, other = launcher.birth.places
-    write_birth(
-        directory, msgspec.structs.replace(read_birth(directory), lives=8, begun=[0], copies={0: WholeCopy(other, 3)})
-    )
-    launcher.birth, now = read_birth(directory), 0.0
-    copies = NodeCopies(directory, launcher.birth, launcher, print, lambda: now)
-    del launcher.there[mine]
-    assert copies.missing(0, "it waits", DISK) == "it waits"
-    now += 10.0
-    assert copies.missing(0, "it waits", DISK) == ""
-    for life in (9, 10):  # the first one was killed
-        plan = copies.planned(a_plan(launcher, 0, life), DISK)
-        assert (plan.kept, plan.since, plan.keeper) == (launcher.there[other].copy(0), 3, "")
-        assert read_birth(directory).copies == {0: WholeCopy(other, 3)}
-    copies.caught_up(0)  # it has none
-    copies.begun(0)
-    assert read_birth(directory).copies == {}  # it lacks what counts from now on
-    assert copies.planned(a_plan(launcher, 0, 11), DISK).kept is None
+    directory, launcher = kept
+    now, (mine, other) = 0.0, list(launcher.birth.places)
+
+    async def run() -> None:
+        nonlocal now
+        copies = NodeCopies(directory, launcher.birth, launcher, print, lambda: now)
+        del launcher.there[mine]
+        assert copies.missing(0, "it waits", DISK) == "it waits"
+        now += 10.0
+        assert await looked(copies, DISK) == ""
+        for life in (9, 10):  # the first one was killed
+            plan = copies.planned(a_plan(launcher, 0, life), DISK)
+            assert (plan.kept, plan.since, plan.keeper) == (launcher.there[other].copy(0), 3, "")
+            assert read_birth(directory).copies == {0: WholeCopy(other, 3)}
+        copies.caught_up(1)  # it has none
+        copies.begun(0)
+        assert read_birth(directory).copies == {}  # it lacks what counts from now on
+        assert copies.planned(a_plan(launcher, 0, 11), DISK).kept is None
+        await copies.close()
+
+    asyncio.run(run())
 
 
 def test_a_process_without_second_copies_writes_none(tmp_path, monkeypatch):
@@ -299,6 +427,7 @@ def test_a_coordinator_begins_a_lost_partition_elsewhere(machines, monkeypatch):
         for process in launcher.processes:
             process.kept = True
         await seen(lambda: len(read_birth(directory).copies) == 2)
+        a_copy(launcher.there[launcher.birth.places[1]].copy(0), 0, 99)
         mine = launcher.birth.places[0]
         root = launcher.there.pop(mine).root
         launcher.processes[0].kill()

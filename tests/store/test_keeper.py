@@ -2,6 +2,8 @@
 
 import os
 import random
+import shutil
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,6 +11,7 @@ from evercrawl.errors import ConfigError, StoreError
 from evercrawl.simulate.surroundings.disk import VirtualDisk
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.journal.journal import Journal
+from evercrawl.store.keeper import restoring
 from evercrawl.store.keeper.copy import KeeperCopy, state_of
 from evercrawl.store.keeper.messages import (
     CopyOwner,
@@ -19,7 +22,7 @@ from evercrawl.store.keeper.messages import (
     KeeperRefusal,
     KeeperStep,
 )
-from evercrawl.store.keeper.restoring import lacks_all, line_of, restore_copy
+from evercrawl.store.keeper.restoring import LINE_FILE, hindrance, lacks_all, line_of, restore_copy
 from evercrawl.store.partition import FILE, Partition
 from evercrawl.store.post.ownership import Share
 
@@ -140,6 +143,51 @@ def test_an_opening_that_was_broken_off_is_done_again(tmp_path):
     restore_copy(kept, target, 10)
     assert not lacks_all(target)
     Partition(goal, os.urandom, now=2.0).close()
+
+
+def test_until_a_copy_is_opened_whoever_goes_on_with_the_directory_of_before_may_write_it(tmp_path):
+    """An opening that failed has not changed which of the two is the partition."""
+    _, kept = kept_partition(tmp_path)
+    goal = tmp_path / "new"
+    goal.mkdir()
+
+    def before(operation: str, name: str) -> None:
+        if name.startswith(LINE_FILE):
+            raise OSError(28, "no room")
+
+    with pytest.raises(StoreError):
+        restore_copy(kept, RealDisk(goal, before=before), 9)
+    assert isinstance(KeeperCopy(kept).answer(KeeperAsk(life(8))), KeeperRefusal)  # it may still run
+    assert begun(KeeperCopy(kept), life(10)).whole
+    assert restore_copy(kept, RealDisk(goal), 11) > 0
+    assert isinstance(KeeperCopy(kept).answer(KeeperAsk(life(12))), KeeperRefusal)
+
+
+def test_why_a_copy_cannot_be_opened(tmp_path, monkeypatch):
+    _, kept = kept_partition(tmp_path)
+    place, goal = tmp_path / "kept", tmp_path / "new"
+    assert hindrance(place, goal, 3) == ""
+    assert hindrance(tmp_path / "none", goal, 3) == "it is not there"
+    assert hindrance(place, goal, 4) == "it is an older one"
+    size, room = sum(kept.size(name) for name in kept.names()), restoring.SPARE_BYTES
+    usage = SimpleNamespace(free=size + room - 5)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    assert "no room" in hindrance(place, goal, 3)
+    goal.mkdir()
+    (goal / "journal-0000000000000000.log").write_bytes(b"12345")
+    assert "no room" in hindrance(place, goal, 3)
+    (goal / "restoring").write_bytes(b"x")  # a copying that was broken off left this
+    assert hindrance(place, goal, 3) == ""
+    usage.free += 1 << 20
+    name = kept.names("journal-")[0]
+    data = kept.read(name, 0, kept.size(name))
+    kept.replace("journal-0000000000000999.log", [data])
+    assert hindrance(place, goal, 3)  # a part of it is missing
+    kept.remove("journal-0000000000000999.log")
+    begun(KeeperCopy(kept), life(5, line=5))
+    assert "had reached it" in hindrance(place, goal, 3)
+    kept.replace("keeper.json", [b"{"])
+    assert "damaged" in hindrance(place, goal, 3)
 
 
 def test_a_torn_end_is_cut_off_before_it_is_said_what_is_held(tmp_path):

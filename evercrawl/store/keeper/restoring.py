@@ -7,6 +7,7 @@ fetched again.
 from __future__ import annotations
 
 import contextlib
+import shutil
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -14,6 +15,7 @@ import msgspec
 from evercrawl.decoding import json_of
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.journal.tail import find_end
 from evercrawl.store.keeper.copy import JOURNAL, PIECE_BYTES, STATE_FILE, CopyState, state_of
 from evercrawl.store.partition import COPY, FILE
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from evercrawl.store.disk.disk import Disk
 
 LINE_FILE: Final = "line.json"
+SPARE_BYTES: Final = 64 << 20
+"""So much is to stay free where a partition is opened: it goes on there."""
 BEGUN: Final = "restoring"
 """A file that is there while a copy is being opened."""
 
@@ -59,7 +63,9 @@ def line_of(disk: Disk) -> int:
 def restore_copy(copy: Disk, target: Disk, line: int) -> int:
     """Make a partition of its second copy in an empty place; return how many bytes were copied.
 
-    Whoever wrote the copy before is refused from now on. A copying that was broken off is begun again by another call.
+    Earlier lives are refused from the beginning; once all is copied, so are later ones in a directory of before. A
+    copying that was broken off is begun again by another call, and until it has ended the directory of before may go
+    on, in a later life.
 
     Parameters
     ----------
@@ -80,8 +86,8 @@ def restore_copy(copy: Disk, target: Disk, line: int) -> int:
         what = "the second copy was written by a later process than this crawl knows of"
         raise ConfigError(f"{what}; put the cluster.json that is beside the copies into the crawl's directory")
     target.replace(BEGUN, [b"\n"])
-    owner = msgspec.structs.replace(state.owner, line=line, incarnation=line)
-    copy.replace(STATE_FILE, [msgspec.json.encode(CopyState(owner, state.session + 1, state.whole))], private=True)
+    owner = msgspec.structs.replace(state.owner, incarnation=line)
+    _note(copy, CopyState(owner, state.session + 1, state.whole))
     copied = 0
     for name in copy.names(JOURNAL):
         size = copy.size(name)
@@ -96,5 +102,38 @@ def restore_copy(copy: Disk, target: Disk, line: int) -> int:
     target.replace(LINE_FILE, [msgspec.json.encode(line)])
     for name in (FILE, COPY):  # last: with them there is a partition
         target.replace(name, [copy.read(name, 0, copy.size(name))], private=True)
+    _note(copy, CopyState(msgspec.structs.replace(owner, line=line), state.session + 1, state.whole))
     target.remove(BEGUN)
     return copied
+
+
+def _note(copy: Disk, state: CopyState) -> None:
+    copy.replace(STATE_FILE, [msgspec.json.encode(state)], private=True)
+
+
+def hindrance(place: Path, directory: Path, life: int) -> str:
+    """Return why no partition can be opened from the copy in a folder; "" where one can. The journal is read through.
+
+    Parameters
+    ----------
+    place, directory
+        Where the copy is; where the partition is to be, on the same disk.
+    life
+        The one that saw the copy whole last.
+    """
+    try:
+        if not place.is_dir():
+            return "it is not there"
+        with contextlib.closing(RealDisk(place, read_only=True)) as copy:
+            state = state_of(copy)
+            if state is None or not state.whole:
+                return "not everything that counted had reached it"
+            if state.owner.incarnation < life:
+                return "it is an older one"
+            find_end(copy)
+            free, size = shutil.disk_usage(place).free, sum(copy.size(name) for name in copy.names())
+        if (directory / BEGUN).is_file():  # what was copied of it makes room
+            free += sum(file.stat().st_size for file in directory.glob(f"{JOURNAL}*"))
+    except (OSError, StoreError) as error:
+        return str(error)
+    return "" if free >= size + SPARE_BYTES else f"its disk has no room: {free} bytes are free, and {size} are needed"
