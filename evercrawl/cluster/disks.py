@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from evercrawl.cluster.birth import ROOT, part_directory
+from evercrawl.cluster.birth import ROOT, part_directories, part_directory, read_birth
 from evercrawl.errors import StoreError
 
 _FILE: Final = "disk-id"
@@ -82,6 +82,21 @@ def disk_or_why(directory: Path, crawl: str, cpus: float) -> PartDisk | str:
         return disk_here(directory, crawl, cpus)
     except StoreError as error:
         return str(error)
+
+
+def is_here(directory: Path, number: int) -> bool:
+    """Whether a partition is on this machine; a directory that it had here before it went on elsewhere is not it."""
+    birth, part = read_birth(directory), part_directories(directory)[number]
+    if not birth.places:
+        return True
+    if not part.is_dir():
+        return False
+    if number in birth.homes:
+        return True
+    try:
+        return (part.parent / _FILE).read_text(encoding="ascii") == birth.places[number]
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 def shared_out(parts: int, disks: Mapping[str, float]) -> list[str]:

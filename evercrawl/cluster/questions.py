@@ -22,6 +22,7 @@ from evercrawl.ask.verify.findings import Findings
 from evercrawl.ask.verify.together import together
 from evercrawl.ask.verify.verify import Watch, verify
 from evercrawl.cluster.birth import part_directories, read_birth
+from evercrawl.cluster.disks import is_here
 from evercrawl.errors import EvercrawlError, StoreError
 from evercrawl.model.stored.reader import opened
 from evercrawl.model.view import View, settings
@@ -105,7 +106,7 @@ def each(
 
 def is_afar(directory: Path, number: int) -> bool:
     """Whether a partition is on another machine than this."""
-    return bool(read_birth(directory).places) and not part_directories(directory)[number].is_dir()
+    return not is_here(directory, number)
 
 
 def verb_afar(directory: Path, number: int, words: list[str], given: bytes = b"") -> VerbAnswer:

@@ -32,6 +32,7 @@ from evercrawl.cluster import answering, asking, questions
 from evercrawl.cluster.answering import PartAnswering
 from evercrawl.cluster.asking import AskedParts, PartsLine
 from evercrawl.cluster.birth import ClusterBirth, part_directories, write_birth
+from evercrawl.cluster.disks import disk_here
 from evercrawl.cluster.wire import PartAnswered, PartQuestion, PartQuestionDropped
 from evercrawl.config import load
 from evercrawl.errors import StoreError
@@ -339,10 +340,15 @@ def test_partitions_elsewhere_are_asked_where_they_are(served, capsys, monkeypat
     assert "the crawl does not run" in verb("status", code=3)
 
 
-def test_a_partition_on_another_machine_is_known_by_its_folder(tmp_path):
-    write_birth(tmp_path, ClusterBirth(1, "c", 2, "00" * 16, 0, 0, ["a", "b"]))
-    (tmp_path / "part-1").mkdir()
-    assert [questions.is_afar(tmp_path, number) for number in range(2)] == [True, False]
+def test_a_partition_is_on_another_machine_unless_this_disk_has_it(tmp_path):
+    """One that went on elsewhere is not what is left of it here."""
+    here = disk_here(tmp_path, "c").id
+    write_birth(tmp_path, ClusterBirth(1, "c", 4, "00" * 16, 0, 0, [here, here, "b", "b"], {3: str(tmp_path / "m")}))
+    for name in ("part-1", "part-2", "m"):
+        (tmp_path / name).mkdir()
+    assert [questions.is_afar(tmp_path, number) for number in range(4)] == [True, False, True, False]
+    (tmp_path / "disk-id").unlink()
+    assert questions.is_afar(tmp_path, 1)
     write_birth(tmp_path, ClusterBirth(1, "c", 2, "00" * 16, 0))
     assert not questions.is_afar(tmp_path, 0)
 

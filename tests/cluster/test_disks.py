@@ -24,12 +24,15 @@ def test_a_machine_says_where_partitions_are(tmp_path, monkeypatch):
 
 
 def test_questions_go_to_the_partitions_of_this_machine_and_say_that_others_are_elsewhere(tmp_path, monkeypatch):
-    write_birth(tmp_path, ClusterBirth(1, "c", 2, "00" * 16, 0, places=["here", "there"]))
+    monkeypatch.setenv(ROOT, str(tmp_path / "fast"))
+    places = [disk_here(tmp_path, "c").id, "there"]
+    write_birth(tmp_path, ClusterBirth(1, "c", 2, "00" * 16, 0, places=places))
+    monkeypatch.delenv(ROOT)
     assert part_directories(tmp_path)[0] == tmp_path / "part-0"
     monkeypatch.setenv(ROOT, str(tmp_path / "fast"))
     (here, _) = part_directories(tmp_path)
     assert here == tmp_path / "fast" / "c" / "part-0"
-    here.mkdir(parents=True)
+    here.mkdir()
     monkeypatch.setitem(QUESTIONS, "name", lambda part: part.name)
     found = each(tmp_path, str, "name")
     assert found.answers == {0: "part-0"}
