@@ -13,9 +13,21 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 import msgspec
 
-from evercrawl.cluster.birth import WholeCopy, next_life, note_begun, note_copy, read_birth, write_birth
+from evercrawl.cluster.birth import FILE, WholeCopy, next_life, note_begun, note_copy, read_birth, write_birth
 from evercrawl.cluster.launching import Launcher
-from evercrawl.cluster.wire import CopyAnswered, CopyAsked, CopyFound, CopyLooked, StopAsked, packed, read_frame
+from evercrawl.cluster.wire import (
+    BirthKept,
+    BirthOlder,
+    CopyAnswered,
+    CopyAsked,
+    CopyFound,
+    CopyLooked,
+    StopAsked,
+    packed,
+    read_frame,
+)
+from evercrawl.config import FILE_NAME
+from evercrawl.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -225,7 +237,8 @@ class NodeCopies:
             self._settle(number)
         if number in self._unkept:
             note_copy(self._directory, number, None)
-            self._whole.pop(number, None)
+            if (whole := self._whole.pop(number, None)) is not None:
+                self._line_to(whole.place)  # what is beside the copy is to say so too
             self._unkept.remove(number)
         if number not in self._begun:
             self._begun.add(number)
@@ -238,13 +251,19 @@ class NodeCopies:
         if whole is not None and self._whole.get(number) != whole:
             self._whole[number] = whole
             note_copy(self._directory, number, whole)
+            self._line_to(whole.place).tell_birth()  # a crawl may have to go on from what is beside this copy
 
     def turn(self, settings: Config) -> list[int]:
         """Begin what keepers need; return the partitions whose keepers are lost: each is to be begun anew."""
         for disk in self._away.keys() & self._launcher.disks().keys():
             del self._away[disk]
-        for line in self._lines_to.values():
+        for disk, line in self._lines_to.items():
             line.turn()
+            if line.older:
+                raise StoreError(
+                    f"{self._directory / FILE} is older than the one beside the second copies on the disk {disk}: copy "
+                    f"that here, with {FILE_NAME}, and start the crawl again"
+                )
         if settings.durable != "keeper":
             return []
         return [number for number, keeper in self._keepers.items() if self._is_gone(keeper, settings)]
@@ -297,9 +316,12 @@ class _KeeperLine:
         self._process: PartProcess | None = None
         self._task: asyncio.Task[None] | None = None
         self._begin_at = 0.0
+        self._marks: list[tuple[int, int, int]] | None = None  # of the files that the keeper was told last
+        self.older = 0  # processes that had been begun by what it holds, where that is newer
 
     def turn(self) -> None:
-        """Begin a process where there is none."""
+        """Begin a process where there is none; tell the one that is there what has changed."""
+        self.tell_birth()
         if self._task is None and time.monotonic() >= self._begin_at and self._disk in self._launcher.disks():
             self._process = self._launcher.keep(self._disk, next_life(self._directory))
             self._task = asyncio.ensure_future(self._attend(self._process))
@@ -309,11 +331,15 @@ class _KeeperLine:
             line = await process.connected()
             if line is not None:
                 reader, self._writer = line
+                self._marks = None
+                self.tell_birth()
                 while (frame := await read_frame(reader)) is not None:
                     if isinstance(frame, CopyAnswered):
                         self._hear(frame)
                     elif isinstance(frame, CopyFound):
                         self._found(frame)
+                    elif isinstance(frame, BirthOlder):
+                        self.older = frame.lives
         finally:
             if self._writer is not None:
                 self._writer.close()
@@ -323,10 +349,19 @@ class _KeeperLine:
 
     def write(self, frame: CopyAsked | CopyLooked) -> bool:
         """Pass a question on; return whether there is somebody to ask."""
+        self.tell_birth()
         if self._writer is None or self._writer.is_closing():
             return False
         self._writer.write(packed(frame))
         return True
+
+    def tell_birth(self) -> None:
+        """Have the keeper hold what the directory of all partitions says of itself, if that has changed."""
+        files = [file for name in (FILE, FILE_NAME) if (file := self._directory / name).is_file()]
+        marks = [(found.st_ino, found.st_mtime_ns, found.st_size) for found in (file.stat() for file in files)]
+        if self._writer is not None and not self._writer.is_closing() and marks != self._marks:
+            self._writer.write(packed(BirthKept({file.name: file.read_bytes() for file in files})))
+            self._marks = marks
 
     async def close(self) -> None:
         """End it."""

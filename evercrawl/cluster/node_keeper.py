@@ -13,15 +13,31 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from evercrawl.cluster.birth import part_directory
+from evercrawl.cluster.birth import FILE, ClusterBirth, part_directory, read_birth
 from evercrawl.cluster.folder_keeper import FolderKeeper
-from evercrawl.cluster.wire import CopyAnswered, CopyAsked, CopyFound, CopyLooked, Frame, StopAsked, packed, read_frame
+from evercrawl.cluster.wire import (
+    BirthKept,
+    BirthOlder,
+    CopyAnswered,
+    CopyAsked,
+    CopyFound,
+    CopyLooked,
+    Frame,
+    StopAsked,
+    packed,
+    read_frame,
+)
+from evercrawl.config import FILE_NAME
+from evercrawl.decoding import json_of
+from evercrawl.errors import StoreError
+from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.keeper.folder import made
 from evercrawl.store.keeper.messages import KeeperAnswer, KeeperDone, KeeperQuestion, KeeperStep
 from evercrawl.store.keeper.restoring import hindrance
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 ANSWERED_S: Final = 10.0
@@ -71,6 +87,31 @@ class NodeKeeper:
             self._awaited[1].set_result(frame.data)
 
 
+def hold_birth(copies: Path, files: Mapping[str, bytes]) -> int:
+    """Write beside the copies what the directory of all partitions says of itself, so that a crawl can go on from it.
+
+    Returns
+    -------
+    int
+        0; where what is held is newer, how many processes had been begun then: nothing is written.
+
+    Raises
+    ------
+    OSError, StoreError
+        It cannot be written.
+    """
+    made(copies)
+    with contextlib.suppress(StoreError):  # there is none yet, or it is damaged
+        held, sent = read_birth(copies), json_of(files[FILE], ClusterBirth)
+        if held.id == sent.id and held.lives > sent.lives:
+            return held.lives
+    with contextlib.closing(RealDisk(copies)) as disk:
+        for name in (FILE, FILE_NAME):
+            if name in files:
+                disk.replace(name, [files[name]], private=True)
+    return 0
+
+
 async def keep_copies(copies: Path, line: socket.socket) -> None:
     """Hold the second copies of partitions in a folder for whoever asks over `line`, until that says stop, or ends."""
     reader, writer = await asyncio.open_connection(sock=line)
@@ -92,8 +133,17 @@ async def keep_copies(copies: Path, line: socket.socket) -> None:
         if not writer.is_closing():
             writer.write(packed(CopyFound(frame.number, frame.id, why)))
 
+    owed: BirthKept | None = None  # while it cannot be written, copies cannot either, and say so
+
     try:
         while (frame := await read_frame(reader)) is not None and not isinstance(frame, StopAsked):
+            owed = frame if isinstance(frame, BirthKept) else owed
+            if owed is not None:  # before anything is written that is newer
+                with contextlib.suppress(OSError, StoreError):
+                    older = await asyncio.get_running_loop().run_in_executor(None, hold_birth, copies, owed.files)
+                    owed = None
+                    if older:
+                        writer.write(packed(BirthOlder(older)))
             if isinstance(frame, CopyAsked):
                 task = asyncio.ensure_future(answer(frame))
                 tasks.add(task)

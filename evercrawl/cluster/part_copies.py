@@ -37,7 +37,13 @@ class PartCopies(Protocol):
         ...
 
     def turn(self, settings: Config) -> list[int]:
-        """Do what is to be done now and then; return the partitions whose processes are to be begun anew for that."""
+        """Do what is to be done now and then; return the partitions whose processes are to be begun anew for that.
+
+        Raises
+        ------
+        StoreError
+            The crawl's directory is older than what keepers hold.
+        """
         ...
 
     def begun(self, number: int) -> None:

@@ -150,6 +150,18 @@ class CopyFound(msgspec.Struct, array_like=True, frozen=True, tag="look"):
     why: str
 
 
+class BirthKept(msgspec.Struct, array_like=True, frozen=True, tag="birth"):
+    """What the directory of all partitions says of itself, and its settings: to be held beside the copies, by name."""
+
+    files: dict[str, bytes]
+
+
+class BirthOlder(msgspec.Struct, array_like=True, frozen=True, tag="older"):
+    """That is older than what is held, which says that so many processes were begun."""
+
+    lives: int
+
+
 class Joined(msgspec.Struct, array_like=True, frozen=True, tag="joined"):
     """The first thing that a process says which was begun on another machine.
 
@@ -199,6 +211,8 @@ Frame: TypeAlias = (
     | CopyAnswered
     | CopyLooked
     | CopyFound
+    | BirthKept
+    | BirthOlder
     | Joined
     | PartEnded
 )

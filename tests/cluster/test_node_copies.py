@@ -21,7 +21,7 @@ from evercrawl.cluster.plan import PartPlan
 from evercrawl.cluster.wire import CopyAnswered, CopyAsked
 from evercrawl.config import Config
 from evercrawl.crawl.posting.membership import Membership
-from evercrawl.errors import NoRoomError
+from evercrawl.errors import NoRoomError, StoreError
 from evercrawl.progress import Limits, Progress
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.keeper import restoring
@@ -302,6 +302,90 @@ def test_what_fails_while_a_copy_is_opened_is_tried_elsewhere_or_again(kept, mon
         settle_lost(replace(a_plan(launcher, 0, 9), kept=place, since=3), print)
 
 
+def beside(launcher: FolderMachines, disk: str) -> ClusterBirth | None:
+    """Return what is beside the copies on a disk."""
+    copies = launcher.there[disk].root / "copies"
+    return read_birth(copies) if (copies / "cluster.json").is_file() else None
+
+
+def test_keepers_hold_what_a_crawl_needs_to_go_on_without_the_disk_of_its_directory(kept):
+    directory, launcher = kept
+    other = launcher.birth.places[1]
+    (directory / "crawl.toml").write_text("delay_s = 2.0\n")
+
+    async def run() -> None:
+        copies = NodeCopies(directory, launcher.birth, launcher, print)
+        assert copies.missing(0, "", KEPT) == ""
+        copies.planned(a_plan(launcher, 0, 9), KEPT)
+        copies.turn(KEPT)
+        await seen(lambda: beside(launcher, other) == read_birth(directory))
+        held = launcher.there[other].root / "copies"
+        assert [(held / name).stat().st_mode & 0o77 for name in ("cluster.json", "crawl.toml")] == [0, 0]
+        assert (held / "crawl.toml").read_text() == "delay_s = 2.0\n"
+        copies.caught_up(0)  # at once: letters leave now
+        await seen(lambda: beside(launcher, other).copies == {0: WholeCopy(other, 9)})
+        write_birth(directory, msgspec.structs.replace(read_birth(directory), lives=40))
+        copies.ask(0, CopyAsked(0, 1, msgspec.msgpack.encode(KeeperAsk(CopyOwner("c", 0, 0, 40)))))
+        await seen(lambda: b"0,40]" in (held / "part-0" / "keeper.json").read_bytes())
+        assert beside(launcher, other).lives == 40  # before: no life has written that is not known there
+        (directory / "crawl.toml").unlink()
+        (directory / "crawl.toml").write_text("delay_s = 3.0\n")
+        copies.turn(KEPT)
+        await seen(lambda: (held / "crawl.toml").read_text() == "delay_s = 3.0\n")
+        await copies.close()
+        again = NodeCopies(held, read_birth(held), launcher, print)
+        assert again.planned(a_plan(launcher, 0, 41), DISK).since is None  # the copy is elsewhere
+        assert beside(launcher, other).copies == {0: WholeCopy(other, 9)}
+
+    asyncio.run(run())
+
+
+def test_a_crawl_does_not_go_on_from_less_than_keepers_hold(kept):
+    directory, launcher = kept
+    other = launcher.birth.places[1]
+    held = launcher.there[other].root / "copies"
+    write_birth(held, msgspec.structs.replace(read_birth(directory), lives=90))
+
+    async def run() -> None:
+        copies = NodeCopies(directory, launcher.birth, launcher, print)
+        copies.planned(a_plan(launcher, 0, 9), KEPT)
+
+        def refused() -> bool:
+            try:
+                copies.turn(KEPT)
+            except StoreError as error:
+                return "is older than the one beside the second copies" in str(error)
+            return False
+
+        await seen(refused)
+        assert read_birth(held).lives == 90
+        await copies.close()
+
+    asyncio.run(run())
+
+
+def test_what_a_keeper_cannot_write_beside_its_copies_is_written_later(kept):
+    directory, launcher = kept
+    other = launcher.birth.places[1]
+    held = launcher.there[other].root / "copies"
+    (held / "cluster.json").mkdir()
+
+    async def run() -> None:
+        copies = NodeCopies(directory, launcher.birth, launcher, print)
+        copies.planned(a_plan(launcher, 0, 9), KEPT)
+        ask = CopyAsked(0, 1, msgspec.msgpack.encode(KeeperAsk(CopyOwner("c", 0, 0, 9))))
+        answers = list[CopyAnswered]()
+        copies.say = lambda number, frame: answers.append(frame)
+        copies.turn(KEPT)
+        await seen(lambda: copies.ask(0, ask) or bool(answers))
+        (held / "cluster.json").rmdir()
+        copies.ask(0, ask)
+        await seen(lambda: beside(launcher, other) == read_birth(directory))
+        await copies.close()
+
+    asyncio.run(run())
+
+
 def test_without_second_copies_one_counts_until_the_process_of_the_partition_says_something(kept):
     """So that a partition that is being opened from it can be opened again."""
     directory, launcher = kept
@@ -321,6 +405,8 @@ def test_without_second_copies_one_counts_until_the_process_of_the_partition_say
         copies.caught_up(1)  # it has none
         copies.begun(0)
         assert read_birth(directory).copies == {}  # it lacks what counts from now on
+        copies.turn(DISK)
+        await seen(lambda: beside(launcher, other) == read_birth(directory))
         assert copies.planned(a_plan(launcher, 0, 11), DISK).kept is None
         await copies.close()
 
