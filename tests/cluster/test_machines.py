@@ -40,7 +40,8 @@ class PlayedRay:
 
 @pytest.fixture
 def ray(tmp_path, monkeypatch):
-    monkeypatch.setattr(on_ray, "_on", lambda node: node)
+    there = SimpleNamespace(NodeAffinitySchedulingStrategy=lambda node_id, soft: node_id)
+    monkeypatch.setattr(on_ray, "import_module", lambda name: there)
     monkeypatch.setattr(on_ray, "LOOK_S", 0.0)
     return PlayedRay(tmp_path)
 
