@@ -65,7 +65,7 @@ def test_evolution_tells_what_stays_and_what_flickers(crawl, capsys):
     assert {name: whole[name] for name in ("pages", "changes", "new")} == {
         name: plain[name] for name in ("pages", "changes", "new")
     }
-    assert "what stays of the words, and what flickers" in told(capsys, crawl, "--texts")
+    assert "which text stays and which flickers" in told(capsys, crawl, "--texts")
     assert "what stays" not in told(capsys, crawl)
     assert main(["evolution", "peps", "--texts"]) == 2
     assert "--dir" in capsys.readouterr().err
@@ -104,5 +104,8 @@ def test_evolution_tells_that_folders_change_together_and_that_copies_age(months
     assert found["folder_lift"] > 7.4
     assert 0 < found["other_after_day"] < 0.3 * found["other_after_week"] < 0.3
     out = told(capsys, months, "--texts")
-    assert "together? 0 as strangers, 1 if all or none change within 1 day; and pairs that do, over chance" in out
+    assert (
+        "together: correlation of changes within 1 day (0: independent), and pairs that change, relative to chance"
+        in out
+    )
     assert out.rstrip().splitlines()[-1].split() == ["example.org", "0.0667", "x", "1.48", "1", "x", "8.16"]

@@ -21,10 +21,10 @@ def of_one(name: str, rows: Sequence[ReplayRow]) -> list[str]:
     """Return the lines about one history."""
     one = rows[0]
     of = "" if one.drawn == one.pages else f", in {one.drawn:,} folders"
-    head = f"{name}: {many(one.pages, 'pages')}; intervals (95 %) as if other pages of the kind had been drawn{of}"
+    head = f"{name}: {many(one.pages, 'pages')}; 95 % intervals for a new sample of such pages{of}"
     names = (
-        "policy", "budget", "fresh %", "95 %", f"points over {one.policy}", "words fresh %", "age", "wasted %",
-        "first sight", "unseen", "off by %", "gap closed",
+        "policy", "budget", "fresh %", "95 % interval", f"points over {one.policy}", "words fresh %", "mean age",
+        "wasted polls %", "first sight", "never seen", "calibration error %", "gap closed",
     )  # fmt: skip
     return ["", head, *_shown(names, [_cells(row) for row in rows]), *_idle(rows)]
 
@@ -35,7 +35,7 @@ def _idle(rows: Sequence[ReplayRow]) -> list[str]:
     idle = [each for each in budgets if not any(row.polls for row in rows if f"{row.budget:g}" == each)]
     if not idle:
         return []
-    return [f"at {', '.join(idle)} a page and day there is no poll to make in so short a time; give more with --budget"]
+    return [f"at {', '.join(idle)} polls per page and day, so short a time has no poll; give more with --budget"]
 
 
 def of_parts(sites: Sequence[Sequence[ReplayRow]], there: int) -> list[str]:
@@ -43,10 +43,10 @@ def of_parts(sites: Sequence[Sequence[ReplayRow]], there: int) -> list[str]:
     if not sites:
         return []
     more = there - SITES
-    head = f"of its sites, which share the budget, {f'the largest {SITES}' if more > 0 else 'each'}"
+    head = f"{f'its {SITES} largest sites' if more > 0 else 'its sites'}, which share the budget"
     names = (
-        "site", "pages", "policy", "budget", "fresh %", "95 %", f"points over {sites[0][0].policy}", "polls",
-        "wasted %", "off by %", "gap closed",
+        "site", "pages", "policy", "budget", "fresh %", "95 % interval", f"points over {sites[0][0].policy}", "polls",
+        "wasted polls %", "calibration error %", "gap closed",
     )  # fmt: skip
     cells: list[tuple[str, ...]] = [
         (
@@ -62,10 +62,10 @@ def of_parts(sites: Sequence[Sequence[ReplayRow]], there: int) -> list[str]:
 def of_all(rows: Sequence[Mean]) -> list[str]:
     """Return the lines about the mean over the sites."""
     one = rows[0]
-    head = f"mean over {one.sites} histories; intervals (95 %) as if other sites of the kind had been drawn"
+    head = f"mean over {one.sites} histories; 95 % intervals for a new sample of such sites"
     names = (
-        "policy", "budget", "fresh %", "95 %", f"points over {one.policy}", "words fresh %", "age", "better on",
-        "gap closed", "of gap, 95 %",
+        "policy", "budget", "fresh %", "95 % interval", f"points over {one.policy}", "words fresh %", "mean age",
+        "better on", "gap closed", "gap, 95 % interval",
     )  # fmt: skip
     return ["", head, *_shown(names, [_mean_cells(row) for row in rows])]
 

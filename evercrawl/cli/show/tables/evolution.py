@@ -16,22 +16,26 @@ MOST: Final = 20
 """Groups that tables show."""
 _DAY_S: Final = 86_400.0
 _OFTEN: Final = (
-    "pages", "now", "changes", "over", "a page and day", "daily", "weekly", "monthly", "4 months", "slower", "never",
+    "pages", "alive", "changes", "period", "per page and day", "daily", "weekly", "monthly", "4 months", "slower",
+    "never",
 )  # fmt: skip
-_MUCH: Final = ("bits", "new", "words kept", "3 bits or less", "gone back")
-_LONG: Final = ("come a year", "go a year", "there after a year", "half gone after")
-_LINKS: Final = ("links", "new a page and week", "new of all a week", "gone of all a week", "half gone after")
+_MUCH: Final = ("bits changed", "new words", "words kept", "up to 3 bits", "reverted")
+_LONG: Final = ("born per year", "gone per year", "alive after a year", "half-life")
+_LINKS: Final = ("links", "new per page and week", "new per week", "gone per week", "half-life")
 _STAYING: Final = (
-    "pages", "changes", "new", "there next time", "comes back", "flip-flops", "after a day", "a week", "half gone",
-    "copy a day old", "a week",
+    "pages", "changes", "new text", "there next time", "comes back", "flip-flops", "left after a day", "a week",
+    "half-life", "copy a day old", "a week",
 )  # fmt: skip
 _ASPECTS: Final = (
-    "pages", "changes", "content", "structure", "presentation", "that alone", "topic at first", "at last", "drifted",
+    "pages", "changes", "content", "structure", "presentation", "presentation only", "topic at first", "at last",
+    "drifted",
 )  # fmt: skip
-_AS_BY_CHANCE: Final = "as by chance? then gaps vary by 1, 5 % are not exponential, and a week after a change is as any"
+_AS_BY_CHANCE: Final = (
+    "regularity: changes at random moments have gaps that vary by 1, 5 % not exponential, and x 1 in the next week"
+)
 _CHANCE: Final = ("tested", "gaps vary", "not exponential", "next week", "in batches", "busiest tenth", "halves alike")
 _ERRORS: Final = 2.0  # standard errors up to which pairs are as by chance
-_NEAR: Final = ("a site's alike", "pairs", "a folder's alike", "pairs")
+_NEAR: Final = ("correlation in a site", "pairs", "in a folder", "pairs")
 
 
 def tables(found: Sequence[Evolution], by: str) -> list[str]:
@@ -43,11 +47,11 @@ def tables(found: Sequence[Evolution], by: str) -> list[str]:
     near = [each for each in shown if not math.isnan(each.near.near_days)]
     fewer: dict[tuple[str, ...], list[Evolution]] = {_LINKS: linked, _STAYING: texts, _ASPECTS: apart, _NEAR: near}
     parts: list[tuple[str, tuple[str, ...], Callable[[Evolution], tuple[str, ...]]]] = [
-        (f"how often: pages change ({_estimators(found)}), and how many at most daily, weekly ...", _OFTEN, _often),
-        ("how much: of 64 bits, and of the words", _MUCH, _much),
-        ("how long: pages come and go", _LONG, _long),
-        ("what stays of the words, and what flickers; and how much is other than in a copy", _STAYING, _staying),
-        ("which aspect changes, and how alike pages are to their folder's first versions", _ASPECTS, _aspects),
+        (f"how often pages change ({_estimators(found)}), and shares of pages by mean interval", _OFTEN, _often),
+        ("how much a change replaces: bits of the 64-bit simhash, and words", _MUCH, _much),
+        ("how long pages live", _LONG, _long),
+        ("which text stays and which flickers, and how much of a page differs from an old copy", _STAYING, _staying),
+        ("which aspect changes, and how similar pages are to the first versions of their folder", _ASPECTS, _aspects),
         ("links", _LINKS, _links),
         (_AS_BY_CHANCE, _CHANCE, _chance),
         (_together(found), _NEAR, _near),
@@ -57,7 +61,7 @@ def tables(found: Sequence[Evolution], by: str) -> list[str]:
         rows = fewer.get(head, shown)
         lines += ["", title, *_table(by, head, rows, cells)] if rows else []
     left_out = len(found) - len(shown)
-    more = [f"and {many(left_out, 'smaller groups')}, which --json tells too"] if left_out else []
+    more = [f"and {many(left_out, 'smaller groups')}, which --json lists"] if left_out else []
     return [*lines[1:], *more]
 
 
@@ -127,7 +131,9 @@ def _chance(of: Evolution) -> tuple[str, ...]:
 
 def _together(found: Sequence[Evolution]) -> str:
     within = _days(found[-1].near.near_days)
-    return f"together? 0 as strangers, 1 if all or none change within {within}; and pairs that do, over chance"
+    return (
+        f"together: correlation of changes within {within} (0: independent), and pairs that change, relative to chance"
+    )
 
 
 def _near(of: Evolution) -> tuple[str, ...]:
