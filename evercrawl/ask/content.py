@@ -172,7 +172,7 @@ def _row(partition: Partition, slot: int) -> Any:
         url = state.urls.get(slot)
         closed = unreachable(partition.directory / ROBOTS_FILE).get(origin(url))
         why = f": the robots.txt of its site could not be fetched ({closed})" if closed else ""
-        raise NotHeldError(f"{url} is known since {instant(found_at)} but was not fetched yet{why}.", url)
+        raise NotHeldError(f"{url} has been known since {instant(found_at)} but was not fetched yet{why}.", url)
     return state.records.rows[index]
 
 
@@ -183,8 +183,8 @@ def _empty(partition: Partition, slot: int, row: Any) -> str:
     if outcome == Outcome.GONE:
         return f"{url} was gone ({row['status']}) when it was visited at {at}; no content of it was ever stored."
     event = next(visits(partition, slot), None)
-    why = event.error if event is not None else "nobody knows why"
-    verb = "was not asked for" if outcome == Outcome.REFUSED else "gave no content"
+    why = event.error if event is not None else "the reason is not known"
+    verb = "was not requested" if outcome == Outcome.REFUSED else "returned no content"
     return f"{url} {verb} at {at}: {why or 'status ' + str(row['status'])}."
 
 
@@ -215,12 +215,12 @@ def _since(partition: Partition, slot: int, row: Any, event: Visit) -> list[str]
     url, at = partition.state.urls.get(slot), instant(partition.state.instant(int(row["visited"])))
     stored = f"what follows was stored at {instant(event.at)}."
     if row["outcome"] == Outcome.GONE:
-        return [f"{url} is gone since: {row['status']} when last visited at {at}; {stored}"]
+        return [f"{url} is gone: status {row['status']} when last visited at {at}; {stored}"]
     if row["outcome"] in (Outcome.ERROR, Outcome.REFUSED):
         last = next(visits(partition, slot), None)
         return [f"{url} could not be read when last visited at {at} ({last.error if last else 'error'}); {stored}"]
     if row["outcome"] == Outcome.TRUNCATED:
-        return [f"{url} was read in part only ({event.size_bytes} bytes): {event.error or 'it was cut short'}."]
+        return [f"{url} was read only in part ({event.size_bytes} bytes): {event.error or 'it was cut short'}."]
     return []
 
 

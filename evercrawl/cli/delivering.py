@@ -52,7 +52,7 @@ def told_of(error: str) -> str:
     return (
         f"the webhook did not accept a delivery ({error}); it is sent again"
         if error
-        else "the webhook takes deliveries"
+        else "the webhook accepts deliveries again"
     )
 
 
@@ -247,7 +247,7 @@ def main() -> int:
         except StoreError as error:  # as while something is being forgotten, or where another process delivers
             if str(error) != said:
                 said = str(error)
-                tell(f"changes are not delivered for now: {said}")
+                tell(f"deliveries of changes are suspended: {said}")
             if ended(_WAIT_S):
                 return 1
         except EvercrawlError as error:

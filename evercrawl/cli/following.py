@@ -64,7 +64,7 @@ def _of_known_site(following: FollowedCrawl, question: ChangeQuestion, args: arg
     except ConfigError as error:
         if not args.follow:
             raise
-        print(fit(f"evercrawl: {error}; its changes are told once it does", sys.stderr), file=sys.stderr, flush=True)
+        print(fit(f"evercrawl: {error}; its changes are printed once it does", sys.stderr), file=sys.stderr, flush=True)
         return question
 
 

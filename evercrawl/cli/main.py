@@ -153,7 +153,7 @@ def _in_words(message: str) -> str:
     if found is None:
         return message
     near = difflib.get_close_matches(found[1], re.findall(r"[a-z-]+", found[2]), 1)
-    return f"{found[1]!r} is no verb; " + (f"did you mean {near[0]}?" if near else "`evercrawl --help` lists all")
+    return f"{found[1]!r} is not a verb; " + (f"did you mean {near[0]}?" if near else "`evercrawl --help` lists all")
 
 
 def parser(*, as_json: bool = False, verb: str = "") -> argparse.ArgumentParser:

@@ -16,7 +16,7 @@ from typing import Final, cast
 from evercrawl.cli import arguments, parted_files, where
 from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.lines import size
-from evercrawl.cli.show.plain import fit, many
+from evercrawl.cli.show.plain import fit
 from evercrawl.config import values
 from evercrawl.errors import ConfigError, EvercrawlError
 
@@ -253,17 +253,17 @@ def _status(args: argparse.Namespace, directory: Path) -> int:
     lines = [
         ("directory", str(directory)),
         ("crawl", f"{'running' if running else 'not running'}, in {len(parts) + len(found.troubles)} partitions"),
-        ("known URLs", f"{sums['known']:,}, of them {sums['never_fetched']:,} never fetched"),
-        ("fetched pages", f"{sums['fetched']:,} whose content is held"),
-        ("visits", f"{sums['visits']:,}, of them {sums['changes']:,} that found a change"),
+        ("known URLs", f"{sums['known']:,} ({sums['never_fetched']:,} never fetched)"),
+        ("fetched pages", f"{sums['fetched']:,} with stored content"),
+        ("visits", f"{sums['visits']:,} ({sums['changes']:,} found a change)"),
         ("received", size(sums["received_bytes"])),
         ("archive", size(sums["archive_bytes"])),
         ("journal", size(sums["journal_bytes"])),
         *([("requisites", requisite_words(requisites))] if requisites is not None else []),
-        ("letters", f"{many(sums['letters'], 'letters')}, of them {sums['letters_under_way']:,} not acknowledged"),
+        ("messages", f"{sums['letters']:,} between partitions ({sums['letters_under_way']:,} not acknowledged)"),
     ]
     print("\n".join(f"{name:<16}{text}" for name, text in lines))
-    head = ("partition", "known", "never fetched", "held", "visits", "sent", "applied", "under way")
+    head = ("partition", "known", "never fetched", "held", "visits", "sent", "applied", "in flight")
     cells: list[tuple[str, ...]] = [
         (
             str(part.number), f"{part.known:,}", f"{part.never_fetched:,}", f"{part.state.fetched:,}",

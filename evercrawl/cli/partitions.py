@@ -33,7 +33,7 @@ def asked(args: argparse.Namespace, directory: Path, config: Config, seeded: boo
     """
     if args.partitions is None and not (directory / where.PARTED).is_file():
         if args.cluster is not None:
-            raise ConfigError("--cluster divides a crawl over machines; give --partitions P too, a power of two")
+            raise ConfigError("--cluster divides a crawl among machines; also give --partitions P, a power of two")
         from evercrawl.crawl.posting.membership import see_undivided
 
         see_undivided(config)

@@ -12,7 +12,7 @@ from evercrawl.errors import ConfigError
 
 _SHOWN: Final = 3
 _BOM: Final = "\ufeff"
-_NOT_ONE: Final = "{!r} is no file and not an http or https URL; write a URL such as https://example.org/"
+_NOT_ONE: Final = "{!r} is neither a file nor an http or https URL; write a URL such as https://example.org/"
 _HELP: Final = "name a text file with one URL per line"
 
 
@@ -47,14 +47,16 @@ class Seeds:
         """
         lines = [f"the seeds are the lines of the file {name}" for name in self.files]
         if len(self.completed) <= _SHOWN:
-            lines += [f"{text} is taken for {url}" for text, url in self.completed.items()]
+            lines += [f"{text} is read as {url}" for text, url in self.completed.items()]
         else:
             text, url = next(iter(self.completed.items()))
             lines.append(f"{len(self.completed):,} seeds without a scheme were completed, such as {text} to {url}")
         if self.bad:
             more = len(self.bad) - _SHOWN
             said = "; ".join(self.bad[:_SHOWN]) + (f"; and {more:,} more" if more > 0 else "")
-            count = f"{len(self.bad):,} lines are no URL and were" if more > 1 - _SHOWN else "1 line is no URL and was"
+            count = (
+                f"{len(self.bad):,} lines are not URLs and were" if more > 1 - _SHOWN else "1 line is not a URL and was"
+            )
             lines.append(f"{count} left out (--strict refuses them): {said}")
         return lines
 

@@ -75,7 +75,7 @@ def test_a_page_gone_since_shows_what_it_was(made):
     made.stop()
     found = get(made, "/a")
     assert b"one two" in found.body
-    assert "gone since: 410" in found.notes[0]
+    assert "is gone: status 410 when" in found.notes[0]
 
 
 def test_a_page_in_trouble_shows_what_it_was(made):
@@ -88,7 +88,7 @@ def test_a_page_in_trouble_shows_what_it_was(made):
 def test_a_page_read_in_part_says_so(filled):
     found = get(filled, "/cut")
     assert found.body == filled.page("Cut")
-    assert "read in part only" in found.notes[0]
+    assert "read only in part" in found.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -97,8 +97,8 @@ def test_a_page_read_in_part_says_so(filled):
         ("/later", "not fetched yet"),
         ("/never", "never seen"),
         ("/gone", "was gone \\(404\\)"),
-        ("/broken", "gave no content at .*: timeout"),
-        ("/private", "was not asked for at .*: robots"),
+        ("/broken", "returned no content at .*: timeout"),
+        ("/private", "was not requested at .*: robots"),
         ("/away", "redirects \\(302\\) to http://elsewhere.example/, which is out of the crawl's scope"),
     ],
 )

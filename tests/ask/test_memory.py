@@ -27,7 +27,7 @@ def test_what_was_opened_is_told_item_by_item(filled):
     assert [(unit.of, unit.count) for unit in found.units] == [(URL, 11), (PAGE, 10), (HOST, 1)]
     assert found.crawl is None
     assert found.running_bytes is None
-    assert lines(found)[0] == "no crawl has written what it had in memory yet"
+    assert lines(found)[0] == "no crawl has recorded its memory use yet"
 
 
 def test_a_crawl_leaves_what_it_had_by_item_and_by_the_system(tmp_path, capsys):
@@ -43,8 +43,8 @@ def test_a_crawl_leaves_what_it_had_by_item_and_by_the_system(tmp_path, capsys):
     assert found.running_bytes is None, "nobody crawls there any more"
     assert main(["status", "--memory", "--dir", str(tmp_path)]) == 0
     told = capsys.readouterr().out
-    assert f"crawl of process {os.getpid()}, " in told
-    assert "all else: program, libraries, buffers" in told
+    assert f"crawl process {os.getpid()} at " in told
+    assert "other: program, libraries, buffers" in told
     assert main(["status", "--memory", "--json", "--dir", str(tmp_path)]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["crawl"]["named_bytes"] == sum(item["bytes"] for item in said["crawl"]["items"])
@@ -79,4 +79,4 @@ def test_a_damaged_file_is_as_none(filled):
 
 def test_one_answer_at_a_time(tmp_path, capsys):
     assert main(["status", "--memory", "--calibration", "--dir", str(tmp_path)]) == 2
-    assert "ask for one of them" in capsys.readouterr().err
+    assert "give one of them" in capsys.readouterr().err

@@ -47,7 +47,7 @@ def test_links_that_were_cut_are_counted_once_for_each_content(made):
     made.save()  # the journal tells, without any snapshot
     found = status(made.directory)
     assert (found.snapshot_at, found.cut_links) == (None, 14)
-    assert dict(rows(found))["cut"] == "14 links of pages with too many"
+    assert dict(rows(found))["cut"] == "14 links ignored, of pages with too many"
 
 
 def test_bytes_are_those_of_the_files(filled):

@@ -227,7 +227,9 @@ def test_a_page_that_its_policy_has_given_up_is_said_to_be_so(made, ask):
         made.visit(f"{SITE}/gone", b"", 404)
     found, _ = ask("/gone", policy="rpuc")
     assert found.state == "gone"
-    assert found.reasons[0] == "it was found gone 3 times in a row, and rpuc has given it up, as things are"
+    assert (
+        found.reasons[0] == "it was found gone 3 times in a row, and rpuc does not visit it again in its present state"
+    )
     assert (found.worth.due_at, found.worth.given_up) == (None, True)
     assert dict(rows(found))["due"].startswith("never: rpuc has given it up")
     for policy in ("price", "cycle"):
@@ -305,7 +307,7 @@ def test_failures_and_refusals_are_told_in_their_words(made, ask):
     made.fill()
     assert ask("/broken")[0].reasons[0] == "timeout: it was made so"
     assert ask("/private")[0].reasons == ("robots: robots.txt disallows it",)
-    assert "was not read yet" in ask("/later")[0].reasons[0]
+    assert "has not been fetched yet" in ask("/later")[0].reasons[0]
 
 
 def test_a_page_that_is_gone_is_tried_again_later_each_time_until_it_is_retired(made, ask):
@@ -324,8 +326,8 @@ def test_a_page_gone_for_good_is_retired(made, ask):
     found = ask("/gone")[0]
     assert (found.state, found.worth) == ("retired", None)
     assert found.reasons == (
-        f"it was found gone {RETIRED} times in a row and is retired: it is asked for again if it is named, newly "
-        "linked to, or dated anew",
+        f"it was found gone {RETIRED} times in a row and is retired: it is requested again if it is named, linked "
+        "to anew, or listed with a new date",
     )
 
 
@@ -353,7 +355,7 @@ def test_a_host_left_alone_keeps_its_pages_waiting(made, ask):
     made.seed(f"{SITE}/")
     made.frontier.hosts[0].stay_away(made.now + 2 * DAY_S, "back-off")
     made.visit(f"{SITE}/", b"", 503)
-    assert any("example.org is left alone until 2023-11-16" in reason for reason in ask("/")[0].reasons)
+    assert any("example.org is not requested until 2023-11-16" in reason for reason in ask("/")[0].reasons)
 
 
 @pytest.mark.parametrize(
@@ -386,7 +388,7 @@ def test_a_host_that_is_full_is_told(made, ask):
     made.seed(f"{SITE}/a", f"{SITE}/b")
     found = ask("/never-seen", max_backlog_per_host=2)[0]
     assert found.state == "out of scope"
-    assert "max_backlog_per_host = 2: so many URLs of example.org wait" in found.reasons[0]
+    assert "max_backlog_per_host = 2: that many URLs of example.org are already waiting" in found.reasons[0]
 
 
 def test_a_page_that_is_gone_counts_as_policies_see_it(made, ask):
@@ -425,10 +427,14 @@ def test_a_parameter_that_changes_nothing_is_told(made, ask, monkeypatch):
     [
         ("importance", {}, None),
         ("access", {"opened": 12.0}, "opened 12 times"),
-        ("embarrassment", {"shown": 20.0, "expected": 20 * (12 + 4) / (20 + 10)}, "shown 20 times, where 11 openings"),
-        ("query_match", {"similar": 1.0, "usual": 0.5}, "2 times as like what is asked as a page with a word of it"),
-        ("learned", {"opened": 12.0}, "opened 12 times, where "),
-        ("quality", {"now": None, "before": None}, "it is not known how its importance grows"),
+        (
+            "embarrassment",
+            {"shown": 20.0, "expected": 20 * (12 + 4) / (20 + 10)},
+            "shown 20 times, expected to be opened 11 times",
+        ),
+        ("query_match", {"similar": 1.0, "usual": 0.5}, "2 times as similar to recorded queries as "),
+        ("learned", {"opened": 12.0}, "opened 12 times, expected "),
+        ("quality", {"now": None, "before": None}, "the growth of its importance is not known"),
         ("site", {"now": 1.0}, "its site has 1 times the mean site's importance"),
     ],
 )
@@ -440,7 +446,7 @@ def test_what_the_weight_saw_is_told_and_by_what_it_multiplies(ten, ask, weight,
     assert weighed.weight == weight
     assert weighed.times == pytest.approx(view.candidates.weight_ratio(np.array([slot_of(view, "/3")]))[0])
     assert {name: getattr(weighed, name) for name in seen} == pytest.approx(seen)
-    told = dict(rows(found)).get("by")
+    told = dict(rows(found)).get("weight")
     if line is None:
         assert told is None
         assert weighed.times == 1.0
@@ -449,8 +455,8 @@ def test_what_the_weight_saw_is_told_and_by_what_it_multiplies(ten, ask, weight,
         assert told.endswith(f"; counts {weighed.times:.3g} times its importance")
     if weight not in ("importance", "quality", "site"):
         assert weighed.times > 1.0
-        other = dict(rows(ask("/7", 0.0, weight=weight)[0]))["by"]
-        nothing = {"query_match": "0 times as like"}.get(weight, "never ")
+        other = dict(rows(ask("/7", 0.0, weight=weight)[0]))["weight"]
+        nothing = {"query_match": "0 times as similar"}.get(weight, "never ")
         assert other.startswith(f"{weight}: {nothing}")
 
 
@@ -462,7 +468,7 @@ def test_how_importance_grew_is_told_once_it_was_looked_at(ten, ask):
     found, _ = ask("/3", 0.0, weight="quality")
     assert found.weighed.now > 0.0
     assert found.weighed.before > 0.0
-    assert dict(rows(found))["by"].startswith(f"quality: {found.weighed.now:.3g} times the mean page's importance")
+    assert dict(rows(found))["weight"].startswith(f"quality: {found.weighed.now:.3g} times the mean importance")
 
 
 def test_what_lasts_of_changes_is_no_part_of_what_the_weight_makes_of_a_page(ten, ask):
@@ -485,7 +491,7 @@ def test_links_that_were_cut_are_told_as_long_as_the_content_is_held(made, ask):
     made.visit(f"{SITE}/0", made.page("few", "/1"))
     found = ask("/")[0]
     assert found.cut_links == 7
-    assert ("links", "7 further URLs left out, because the page links to too many") in rows(found)
+    assert ("links", "7 further URLs ignored, because the page links to too many") in rows(found)
     assert ask("/0")[0].cut_links == ask("/1")[0].cut_links == 0
     assert "links" not in dict(rows(ask("/0")[0]))
 
@@ -495,7 +501,7 @@ def test_a_known_page_that_a_rule_keeps_out_is_told_with_the_rule(made, ask):
     found, _ = ask("/a", exclude=("/a$",))
     assert (found.state, found.worth) == ("excluded", None)
     assert found.reasons == (
-        "exclude = '/a$' in crawl.toml keeps it out; what is known of it stays, and it comes back when the rule goes",
+        "exclude = '/a$' in crawl.toml excludes it; its copy and history stay, and return when the rule is lifted",
     )
     assert ask("/")[0].state == "held"
     assert "by exclude = '/no'" in ask("/nobody-knows-it", exclude=("/no",))[0].reasons[0]
@@ -505,7 +511,7 @@ def test_it_is_told_since_when_a_rule_keeps_pages_out(made, ask):
     made.fill()
     made.partition.remember(Bounded(made.now, {"exclude = '/a$'": 1_700_000_000.0}))
     found, _ = ask("/a", exclude=("/a$",))
-    assert "keeps it out since 2023-11-14 22:13:20 UTC" in found.reasons[0]
+    assert "excludes it since 2023-11-14 22:13:20 UTC" in found.reasons[0]
 
 
 def test_how_many_changes_were_noise_is_told_with_an_example(begun, ask):
@@ -517,7 +523,7 @@ def test_how_many_changes_were_noise_is_told_with_an_example(begun, ask):
     assert found.noise.examples == (("it is", "12:05", "12:06"),)
     said = dict(rows(found))["noise"]
     assert said.startswith(
-        "6 of its last 6 changes were times, counters or the like alone, such as: it is [-12:05-] {+12"
+        "6 of its last 6 changes concerned only times, counters or the like, such as: it is [-12:05-] {+12"
     )
 
 

@@ -49,7 +49,7 @@ def test_without_a_place_for_compiled_code_that_is_said(monkeypatch):
     ("seed", "sentence"),
     [
         ("http://127.0.0.1/", "--allow-net 127.0.0.0/8"),
-        ("http://nowhere.invalid/", "whether this machine is on the network"),
+        ("http://nowhere.invalid/", "check that this machine is online"),
     ],
 )
 def test_a_run_that_gets_nowhere_says_what_to_do_once(tmp_path, capsys, seed, sentence):

@@ -32,11 +32,10 @@ def probed(tmp_path_factory):
 def test_status_has_a_line_of_what_was_measured(probed, capsys):
     assert main(["status", "--dir", probed]) == 0
     out = capsys.readouterr().out
-    line = (
-        r"[\d.]+ % of [\d,]+ copies were fresh \(95 % between .+ and .+; .+ expected\), mean age .+ \(.+ to .+; .+\)$"
-    )
+    what = r"[\d.]+ % of [\d,]+ copies sampled at random were fresh \(95 % interval .+ to .+; expected .+\)"
+    line = rf"{what}, mean age .+ \(95 % interval .+ to .+; expected .+\)$"
     assert re.search(rf"^measured +{line}", out, re.MULTILINE)
-    assert re.search(r"^ +.+ copies drawn by importance were fresh", out, re.MULTILINE)
+    assert re.search(r"^ +.+ copies sampled by importance were fresh", out, re.MULTILINE)
 
 
 def test_json_of_the_status_has_every_number_of_a_measure(probed, capsys):
@@ -55,8 +54,10 @@ def test_calibration_is_a_table_and_a_figure(probed, capsys, tmp_path):
     file = tmp_path / "calibration.png"
     assert main(["status", "--calibration", "--dir", probed, "--plot", str(file)]) == 0
     out = capsys.readouterr().out
-    assert re.search(r"^ *said to be fresh +visits +mean +were +95 % between +probes", out, re.MULTILINE)
-    assert re.search(r"^[\d,]+ visits: .+ fresh .+ expected; expected error [\d.]+ points, Brier", out, re.MULTILINE)
+    assert re.search(r"^ *predicted fresh +visits +mean +observed +95 % interval +probes", out, re.MULTILINE)
+    assert re.search(
+        r"^[\d,]+ visits: .+ fresh .+ predicted; expected calibration error [\d.]+ points, Brier", out, re.MULTILINE
+    )
     assert re.search(r"^[\d,]+ random probes: ", out, re.MULTILINE)
     assert file.read_bytes().startswith(b"\x89PNG")
 
@@ -80,7 +81,7 @@ def test_before_anything_was_seen_twice_it_says_so(crawled, capsys):
     said = capsys.readouterr().out
     assert "measured" not in said
     assert re.search(
-        r"^fresh +too early: (10|\d) visits more to pages read before, until it is known", said, re.MULTILINE
+        r"^fresh +too early: needs (10|\d) more visits? to pages read before, to estimate", said, re.MULTILINE
     )
 
 

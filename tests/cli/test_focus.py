@@ -37,7 +37,7 @@ def test_a_focus_goes_from_a_file_into_the_crawl_and_is_told(site: Loopback, tmp
     assert wanted("/copy") == (4.0, "focus, entry 2 (words /copy)")  # the words of the link that led there
     assert wanted("/p/3") == (1.0, "")
     assert main(["why", f"{site.web.origins[0]}/p/2", "--dir", str(directory)]) == 0
-    assert "8 times as much as it matters: focus, entry 1" in capsys.readouterr().out
+    assert "8 times its importance: focus, entry 1" in capsys.readouterr().out
 
 
 def test_a_wrong_focus_is_told_by_its_entry(tmp_path: Path, capsys):

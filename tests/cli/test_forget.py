@@ -19,7 +19,7 @@ from evercrawl.store.partition import Partition
 def test_a_page_is_forgotten_and_every_question_says_so(crawled, site, capsys):
     url = f"{site.seeds[0]}p/2"
     assert main(["forget", url, "--dir", crawled, "--json"]) == 2
-    assert "give --yes" in capsys.readouterr().err
+    assert "Give --yes" in capsys.readouterr().err
     assert main(["forget", "--dir", crawled]) == 2
     capsys.readouterr()
     assert main(["forget", url, "--dir", crawled, "--yes", "--json"]) == 0
@@ -44,7 +44,7 @@ def test_a_page_is_forgotten_and_every_question_says_so(crawled, site, capsys):
 
 def test_finishing_where_nothing_was_begun_says_so(crawled, capsys):
     assert main(["forget", "--finish", "--dir", crawled]) == 0
-    assert "nothing was begun" in capsys.readouterr().out
+    assert "no interrupted removal" in capsys.readouterr().out
 
 
 def test_the_next_backup_into_the_same_directory_forgets_too(crawled, site, tmp_path, capsys):

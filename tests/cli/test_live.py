@@ -32,11 +32,11 @@ def test_lines_come_every_ten_seconds_and_at_the_end():
         watch.finish(SUMMARY)
     lines = out.getvalue().splitlines()
     assert [line.split()[0] for line in lines] == ["0:00:00", "0:00:10", "0:00:20", "0:00:24", "ended"]
-    assert lines[-1] == "ended (idle) after 0:00:12: 5 visits; 4 pages held of 9 URLs known"
+    assert lines[-1] == "ended (idle) after 0:00:12: 5 visits; 4 pages stored, 9 URLs known"
 
 
 def test_the_last_words_agree_with_their_counts():
-    assert closing(Summary(1, 1, 1, 2.0, "idle")).endswith("0:00:02: 1 visit; 1 page held of 1 URL known")
+    assert closing(Summary(1, 1, 1, 2.0, "idle")).endswith("0:00:02: 1 visit; 1 page stored, 1 URL known")
 
 
 def test_what_is_shown_cannot_make_a_terminal_do_things():

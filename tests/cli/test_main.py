@@ -38,7 +38,7 @@ def test_version(capsys):
 @pytest.mark.parametrize(
     ("argv", "words"),
     [
-        (["crawl", "seeds.txt"], "'seeds.txt' is no file and not an http or https URL"),
+        (["crawl", "seeds.txt"], "'seeds.txt' is neither a file nor an http or https URL"),
         (["crawl", "http://a.b/", "--delay", "soon"], "--delay must be a duration such as"),
         (["crawl", "http://a.b/", "--policy", "dearest"], "no policy is called 'dearest'; choose one of: "),
         (["crawl", "http://a.b/", "--importance", "mine"], "no importance is called 'mine'; choose one of: "),
@@ -115,7 +115,7 @@ def test_the_laboratorys_verbs_work_after_lab_and_alone(capsys):
 
 
 def test_a_verb_that_is_none_gets_the_nearest_and_none_at_all_gets_an_example(capsys):
-    for words, said in ((["statsu"], "'statsu' is no verb; did you mean status?"), ([], "name a verb, such as")):
+    for words, said in ((["statsu"], "'statsu' is not a verb; did you mean status?"), ([], "name a verb, such as")):
         with pytest.raises(SystemExit) as ended:
             cli.main(words)
         assert ended.value.code == 2

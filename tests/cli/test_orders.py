@@ -50,7 +50,7 @@ def test_an_order_is_on_the_disk_and_the_next_start_obeys_it(crawl, capsys, word
     assert [getattr(found, name) for name in about] == [getattr(order, name) for name in about]
     said = json.loads(capsys.readouterr().out)
     assert (said["event"], said["id"], said["state"]) == ("order", found.id, "waits")
-    assert said["result"] == "the next start obeys it"
+    assert said["result"] == "the next start carries it out"
     assert found.by
     assert (crawl / FILE).stat().st_mode & 0o777 == 0o600
 

@@ -30,8 +30,8 @@ def test_a_table_a_curve_and_where_the_crawl_is(often, capsys, tmp_path):
     file = tmp_path / "plan.png"
     assert main(["plan", "--dir", often, "--plot", str(file)]) == 0
     out = capsys.readouterr().out
-    assert re.search(r"^\d+ copies are held, and .+ fresh now$", out, re.MULTILINE)
-    assert re.search(r"^within the last .+ of the crawl it made .+ visits .+ to pages it knew", out, re.MULTILINE)
+    assert re.search(r"^copies stored: \d+; fresh now, .+ %$", out, re.MULTILINE)
+    assert re.search(r"^pace within the last .+ of the crawl: .+ visits .+ to known pages", out, re.MULTILINE)
     rows = re.findall(r"^ *(x [\d.]+|now) .+ points ", out, re.MULTILINE)
     assert rows[:5] == ["x 0.125", "x 0.25", "x 0.5", "now", "x 2"]
     assert out.count("O") >= 1 <= out.count("100 %|")
@@ -54,24 +54,24 @@ def test_json_has_every_number(often, capsys):
 def test_of_a_policy_that_plans_it_tells_what_its_own_rates_keep_and_of_others_whose_numbers_those_are(often, capsys):
     assert main(["plan", "--dir", often]) == 0
     usual = capsys.readouterr().out
-    assert re.search(r"^at that pace [\d.]+ % will be in the long run$", usual, re.MULTILINE)
-    assert "that some change together is left out" in usual
-    assert re.search(r"^(no page is|\d+ of \d+ pages are) left alone for longer than a year$", usual, re.MULTILINE)
+    assert re.search(r"^at that pace [\d.]+ % will be fresh in the long run$", usual, re.MULTILINE)
+    assert "pages change independently of each other" in usual
+    assert re.search(r"^(no page waits|\d+ of \d+ pages wait) longer than a year for a visit$", usual, re.MULTILINE)
     assert "best order" not in usual
     told = {}
     for policy in ("uniform", "cycle"):
         save(replace(load(Path(often) / FILE_NAME), policy=policy), Path(often))
         assert main(["plan", "--dir", often]) == 0
         told[policy] = capsys.readouterr().out
-        assert f"what follows is the best order there is, by rates of pages, not {policy}" in told[policy]
+        assert f"the table is for the best order, given the pages' rates of change, not for {policy}" in told[policy]
         assert main(["plan", "--dir", often, "--json"]) == 0
         found = json.loads(capsys.readouterr().out)
         assert (found["policy"], found["curve"], found["planned"] is None) == (policy, "best", policy == "cycle")
         if policy == "uniform":
             assert found["planned"]["freshness"] <= found["now"]["freshness"]
             assert set(found["planned"]) == {"budget", "visits_per_s", "freshness", "seldom", "left_alone"}
-    assert re.search(r"will be in the long run, as uniform spreads it; the best order would keep", told["uniform"])
-    assert "what cycle will keep is not foretold" in told["cycle"]
+    assert re.search(r"will be fresh in the long run, ordered by uniform; the best order would keep", told["uniform"])
+    assert "the freshness under cycle is not predicted" in told["cycle"]
 
 
 def test_it_says_so_where_the_settings_let_pages_be_visited_again_less_often_than_they_were(often, capsys):
@@ -81,7 +81,7 @@ def test_it_says_so_where_the_settings_let_pages_be_visited_again_less_often_tha
     assert main(["plan", "--dir", often]) == 0
     out = capsys.readouterr().out
     assert re.search(
-        r"^at the [\d.]+ visits an? \w+ that may be made [\d.]+ % will be in the long run$", out, re.MULTILINE
+        r"^at the [\d.]+ visits an? \w+ that limits allow [\d.]+ % will be fresh in the long run$", out, re.MULTILINE
     )
     assert re.search(
         r"^no page is visited again within 1 h.* \(refresh_after_s in crawl.toml\), .* room for", out, re.MULTILINE
@@ -157,16 +157,16 @@ def marks(made):
 
 def test_the_figure_shows_what_the_policy_itself_keeps_beside_the_best_order(drawn):
     out, made = drawn("uniform")
-    kept, best = re.search(r"pace ([\d.]+ %) will .* as uniform .* would keep ([\d.]+ %)", out).groups()
+    kept, best = re.search(r"pace ([\d.]+ %) will .* ordered by uniform.* would keep ([\d.]+ %)", out).groups()
     found = marks(made)
     assert set(found) == {
-        f"at the present pace, as uniform spreads it: {kept}", f"best order at the present pace: {best}"
+        f"at the present pace, ordered by uniform: {kept}", f"best order at the present pace: {best}"
     }  # fmt: skip
     assert all(abs(height - float(label.split()[-2])) <= 0.5 for label, height in found.items())
     labels = [text.get_text() for text in made.legends[0].get_texts()]
     assert "fresh in the best order" in labels
-    assert "what 10 % more bring in the best order (right)" in labels
-    assert "*: fresh in the best order; O: at the present pace, as uniform spreads it" in out
+    assert "gain from 10 % more in the best order (right)" in labels
+    assert "*: fresh in the best order; O: at the present pace, ordered by uniform" in out
     (cycle,) = marks(drawn("cycle")[1])
     assert cycle.startswith("in the best order at the present pace: ")
     (price,) = marks(drawn("price")[1])

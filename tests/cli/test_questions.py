@@ -37,7 +37,7 @@ def test_all_of_a_crawled_site_can_be_asked_about(crawled, site, tmp_path, capsy
     assert size(status["archive_bytes"]) in lines["archive"]
 
     assert main(["verify", "--dir", crawled]) == 0
-    assert capsys.readouterr().out.endswith("everything is as it should be\n")
+    assert capsys.readouterr().out.endswith("the crawl directory is consistent\n")
 
     file = tmp_path / "pages.parquet"
     assert main(["export", "pages", "-o", str(file), "--dir", crawled, "--json"]) == 0
@@ -252,9 +252,9 @@ def test_what_was_checked_agrees_with_its_count():
     found.count("events", 1200)
     assert verify.lines(found)[:2] == ["checked 1 archive segment", "checked 1,200 events"]
     found.blame("known.bin is short")
-    assert verify.lines(found)[-1] == "1 thing is wrong"
+    assert verify.lines(found)[-1] == "1 problem found"
     found.blame("urls.log is long")
-    assert verify.lines(found)[-1] == "2 things are wrong"
+    assert verify.lines(found)[-1] == "2 problems found"
 
 
 def test_a_reader_that_leaves_early_is_no_trouble(crawled):

@@ -55,7 +55,7 @@ def test_what_is_no_web_url_is_named(text):
 def test_a_host_without_a_scheme_is_completed_and_that_is_said(text, url):
     found = given([text])
     assert found.urls == [url]
-    assert found.notes() == [f"{text} is taken for {url}"]
+    assert found.notes() == [f"{text} is read as {url}"]
     assert read_url(text) == url
 
 
@@ -65,7 +65,7 @@ def test_bad_lines_are_left_out_counted_and_shown_and_strict_refuses_them(tmp_pa
     found = given([f"@{file}"])
     assert found.urls == ["http://a.example/", "https://example.org/x"]
     (_, said) = found.notes()
-    assert said.startswith("4 lines are no URL and were left out (--strict refuses them): ")
+    assert said.startswith("4 lines are not URLs and were left out (--strict refuses them): ")
     assert (
         f"{file} line 3: 'mailto:me@example.org'; {file} line 5: 'not a url'; {file} line 7: '::'; and 1 more" in said
     )

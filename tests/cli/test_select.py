@@ -14,7 +14,7 @@ def test_sites_are_chosen_and_compared_with_raters(crawled, tmp_path, capsys):
     assert head.split() == ["importance", "x", "mean", "linking", "pages", "size", "site"]
     assert line.split()[0] == "1"
     assert last.startswith("1 of 2 sites, ")
-    assert last.endswith(" of the importance, for 1 site of 1 site")
+    assert last.endswith(" of the importance; 1 site used of 1 site")
 
     assert main(["select", "--budget", "1MB", "--unit", "bytes", "--dir", crawled, "--json"]) == 0
     *sites, selection = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
@@ -36,7 +36,7 @@ def test_sites_are_chosen_and_compared_with_raters(crawled, tmp_path, capsys):
     asked = ["select", "--budget", "1", "--dir", crawled, "--ratings", str(ratings)]
     assert main(asked) == 0
     said = capsys.readouterr().out
-    assert "raters agree with each other about 50 % of the sites\n" in said
+    assert "pairs of raters agree about 50 % of the sites\n" in said
     assert "the crawl does not know 1 rated site: none.example\n" in said
     assert main([*asked, "--best", "1", "--json"]) == 0
     agreed = json.loads(capsys.readouterr().out.splitlines()[-1])

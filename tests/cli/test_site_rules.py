@@ -25,7 +25,7 @@ def test_a_section_goes_from_a_file_into_the_crawl_holds_there_and_is_told(site:
     settings = directory / "crawl.toml"
     settings.write_text(f'{settings.read_text()}\nhours = "{later}"\n')
     assert main(["why", seed, "--dir", str(directory)]) == 0
-    assert f'{host} asked from {later} UTC only ([site."{host}"]): again at ' in capsys.readouterr().out
+    assert f'{host} only {later} UTC ([site."{host}"]); the next are at ' in capsys.readouterr().out
 
 
 def test_a_wrong_section_is_told_by_its_line(tmp_path: Path, capsys):

@@ -58,10 +58,12 @@ def test_why_tells_of_a_page_that_is_held(crawled, site, capsys):
     assert main(["why", url, "--dir", crawled]) == 0
     said = capsys.readouterr().out
     for expected in (
-        rf"page +{url}\n", r"is +held\n", r"found +on http\S+, \d links? from a seed, 20", r"visited +1 time, last 20",
+        rf"page +{url}\n", r"state +held\n", r"found +on http\S+, \d links? from a seed, 20",
+        r"visited +1 time, last 20",
         r"importance +\d", rf"redirect from {site.web.origins[0]}/moved\n", r"cash +-?\d", r"changes +every \d+ days",
-        r"ages +by its folder's clock with a probability of 10 %, else by time alone\n",
-        r"fresh +with a probability of \d+", r"worth +\S+", r"due +.*20\d\d-", r"turn +worth more now: \d+",
+        r"model +changes together with its folder with a probability of 10 %, else independently\n",
+        r"fresh +the copy is fresh with a probability of \d+", r"worth +\S+", r"due +.*20\d\d-",
+        r"turn +\d+ pages? with a higher worth now",
     ):  # fmt: skip
         assert re.search(expected, said), expected
 
@@ -75,12 +77,12 @@ def test_why_tells_which_rule_of_robots_txt_keeps_a_page_out(crawled, site, caps
 
     unknown = f"{site.web.origins[0]}/private/never-met"
     assert main(["why", unknown, "--dir", crawled]) == 0
-    assert re.search(r"is +refused\nbecause +robots\.txt .*\(Disallow: /private/\)", capsys.readouterr().out)
+    assert re.search(r"state +refused\nbecause +robots\.txt .*\(Disallow: /private/\)", capsys.readouterr().out)
 
 
 def test_why_tells_of_what_is_no_page_of_the_crawl(crawled, capsys):
     assert main(["why", "http://example.org/", "--dir", crawled]) == 0
-    assert re.search(r"is +out of scope\nbecause +crawl\.toml excludes it by scope", capsys.readouterr().out)
+    assert re.search(r"state +out of scope\nbecause +crawl\.toml excludes it by scope", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize(
@@ -121,5 +123,5 @@ def test_pages_are_listed_by_other_measures(crawled, capsys):
 
 def test_an_excluded_copy_is_not_called_excluded_of_its_original():
     copy = Why("http://a.example/b", 0.0, "excluded", (), alias="http://a.example/")
-    assert dict(rows(copy))["is"] == "excluded; its content is that of http://a.example/"
-    assert dict(rows(replace(copy, state="alias")))["is"] == "alias of http://a.example/"
+    assert dict(rows(copy))["state"] == "excluded; its content is that of http://a.example/"
+    assert dict(rows(replace(copy, state="alias")))["state"] == "alias of http://a.example/"

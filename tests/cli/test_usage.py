@@ -23,8 +23,8 @@ def test_a_file_is_taken_in_once_and_reported(crawled, site, tmp_path, capsys):
     file.write_text("\n".join([lines[0], "bad", lines[1]]), encoding="utf-8")
     assert main(["usage", str(file), "--dir", crawled]) == 1
     out = capsys.readouterr()
-    assert out.out == "took in 2 questions; 1 line left out\n"
-    assert out.err.startswith("evercrawl: line 2 was left out: ")
+    assert out.out == "recorded 2 queries; 1 line invalid\n"
+    assert out.err.startswith("evercrawl: line 2 is invalid: ")
     assert main(["usage", str(file), "--dir", crawled, "--json"]) == 1
     assert json.loads(capsys.readouterr().out) == {"event": "end", "added": 0, "again": 2, "bad": 1}
     assert main(["usage", "--dir", crawled, "--json"]) == 0
@@ -32,7 +32,7 @@ def test_a_file_is_taken_in_once_and_reported(crawled, site, tmp_path, capsys):
     assert (found["questions"], found["known"], found["words"]) == (2, 1, {"tea": 1.0})
     assert found["most_used"] == [{"url": page, "shown": 2, "clicked": 0}]
     assert main(["usage", "--dir", crawled]) == 0
-    assert "2, of them 2 with words" in capsys.readouterr().out
+    assert "2 (2 with words)" in capsys.readouterr().out
     assert main(["verify", "--dir", crawled]) == 0
 
 
@@ -41,8 +41,8 @@ def test_standard_input_is_read(crawled, capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
     assert main(["usage", "-", "--dir", crawled]) == 1
     out = capsys.readouterr()
-    assert out.out == f"took in 1 question; {MOST_BAD + 3} lines left out\n"
-    assert out.err.splitlines()[-1] == "evercrawl: and 3 more lines were left out"
+    assert out.out == f"recorded 1 query; {MOST_BAD + 3} lines invalid\n"
+    assert out.err.splitlines()[-1] == "evercrawl: 3 more lines are invalid"
     assert len(out.err.splitlines()) == MOST_BAD + 1
 
 

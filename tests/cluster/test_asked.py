@@ -331,7 +331,7 @@ def test_partitions_elsewhere_are_asked_where_they_are(served, capsys, monkeypat
     clicks.write_text(
         json.dumps({"at": 1714564800, "query": "tea", "shown": [served.server.seed], "clicked": []}) + "\n"
     )
-    assert verb("usage", str(clicks)).count("took in 1 question") == 2
+    assert verb("usage", str(clicks)).count("recorded 1 query") == 2
     verb("set", "rate_per_s", "30", "--wait")
     assert [load(part / "crawl.toml").rate_per_s for part in parts] == [15.0, 15.0]
     crawl.send_signal(signal.SIGTERM)

@@ -44,8 +44,8 @@ def test_every_older_version_has_a_kept_directory_and_a_way():
 def test_an_older_directory_is_converted_and_then_current(older, capsys):
     assert main(["upgrade", str(older), "--dry-run"]) == 0
     said = capsys.readouterr().out
-    assert "snapshot: format 8, and 9 is the newest; it would be converted" in said
-    assert "directory: format 1, and 2 is the newest; it would be converted" in said
+    assert "snapshot: format 8, the newest is 9; it would be converted" in said
+    assert "directory: format 1, the newest is 2; it would be converted" in said
     before = {path.name: path.read_bytes() for path in older.iterdir()}
     assert before == {path.name: path.read_bytes() for path in (KEPT / "version8").iterdir()}
     assert main(["upgrade", str(older)]) == 0

@@ -108,7 +108,7 @@ def test_a_silent_host_loses_no_page_and_it_is_told_why_it_waits(run):
     told = {host: hindrances(view, int(view.state.find([f"http://{view.state.hosts[host]}/"])[0]))
             for host in left_alone}  # fmt: skip
     partition.close()
-    assert all("said nothing while too many others were waited for" in " ".join(said) for said in told.values())
+    assert all("did not answer while too many requests waited" in " ".join(said) for said in told.values())
     speaks.append(True)
     ran = run(world, [], Limits(seconds=400), names=names, latency_s=patience_s, connections=40, **SETTINGS)
     assert {visit.outcome for visit in ran.visits} == {Outcome.OK}

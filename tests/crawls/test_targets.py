@@ -99,8 +99,8 @@ def test_a_tolerance_counts_and_what_nothing_matches_or_has_room_is_told(run):
     assert web.fresh(ran, "wanted", 500.0, 1200.0, within_s=300.0) > 0.9
     lines = [text for _, text in target_rows((one, two, three))]
     assert lines[0].endswith(": met")
-    assert lines[1].endswith("no copy is held that matches")
-    assert "NOT MET, no room" in lines[2]
+    assert lines[1].endswith("no stored copy matches")
+    assert "NOT MET; the budget does not allow it" in lines[2]
     text = "\n".join(target_lines(asked.rate(view(run, config))))
     assert "which is enough" in text or "which is not enough" in text
-    assert "no rate meets /plain/1$: pages may not be visited more often" in text
+    assert "no rate meets /plain/1$: delay_s and refresh_after_s limit" in text

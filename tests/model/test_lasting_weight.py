@@ -102,7 +102,7 @@ def test_why_says_it_and_that_it_has_a_say(four):
             assert found[FLICKERS].change.lasting == pytest.approx(parts(view.state, slots(view.state, FLICKERS))[0])
             assert found[STILL].change.lasting is None
             assert found[UNREAD].change.lasting is None
-            assert dict(told(found[FLICKERS]))["lasts"].endswith("of the page lasts, by its last 14 changes")
+            assert dict(told(found[FLICKERS]))["lasts"].endswith("of the page, on average over its last 14 changes")
             assert "lasts" not in dict(told(found[STILL]))
             wanted = found[FLICKERS].worth
             assert wanted.because == ("what lasts of its changes" if lasting else "")

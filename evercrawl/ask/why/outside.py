@@ -12,12 +12,12 @@ _BOUNDS = {
     "scope": 'scope = "{scope}": no seed is on {host}{wider}',
     "include": "include: it matches none of the patterns",
     "max_depth": "max_depth",
-    "max_pages_per_host": "max_pages_per_host = {max_pages_per_host}: so many pages of {host} are known already",
+    "max_pages_per_host": "max_pages_per_host = {max_pages_per_host}: {host} already has that many known pages",
 }
 
 _FULL = {
-    "max_backlog_per_host": "{setting} = {most}: so many URLs of {host} wait to be read already",
-    "max_pages_per_link": "{setting} = {most}: no seed is on {host}, and it has as many pages as sites speak for it",
+    "max_backlog_per_host": "{setting} = {most}: that many URLs of {host} are already waiting",
+    "max_pages_per_link": "{setting} = {most}: no seed is on {host}, and links of other sites allow no more pages",
 }
 
 
@@ -29,7 +29,7 @@ def kept_out(view: View, slot: int) -> str:
         return ""
     since = state.steered.bounds.get(rule)
     when = f" since {instant(since)}" if since is not None else ""
-    return f"{rule} in crawl.toml keeps it out{when}; what is known of it stays, and it comes back when the rule goes"
+    return f"{rule} in crawl.toml excludes it{when}; its copy and history stay, and return when the rule is lifted"
 
 
 def outside(view: View, url: str) -> tuple[str, tuple[str, ...]]:
@@ -37,7 +37,7 @@ def outside(view: View, url: str) -> tuple[str, tuple[str, ...]]:
     config, host = view.config, hostname(url)
     why_not = Guard(config.allow_net, config.refuse_net).judge_url(url)
     if why_not:
-        return "refused", (f"{why_not}, so it is never asked for",)
+        return "refused", (f"{why_not}, so it is never requested",)
     if view.state.forgotten.has_url(view.state.hasher, url, host):
         return "forgotten", ("it was forgotten by `evercrawl forget`, so it is never requested again",)
     setting = view.scope.excluded_by(url, 0)
@@ -52,15 +52,15 @@ def outside(view: View, url: str) -> tuple[str, tuple[str, ...]]:
     full = Budgets(view.state, config).over(host)
     if full:
         return "out of scope", (
-            f"{_FULL[full].format(host=host, setting=full, most=getattr(config, full))}; it comes in when a page that "
-            "links to it is read again and there is room",
+            f"{_FULL[full].format(host=host, setting=full, most=getattr(config, full))}; it is added when a page that "
+            "links to it is read again and the limit allows it",
         )
     rule = robots_rule(view, url)
     if rule:
-        return "refused", (f"robots.txt does not let it be fetched ({rule}), whoever links to it",)
-    deep = f", {config.max_depth} links from a seed at most" if config.max_depth else ""
+        return "refused", (f"robots.txt disallows it ({rule}), wherever it is linked",)
+    deep = f" at most {config.max_depth} links from a seed" if config.max_depth else ""
     again = f"evercrawl crawl {url} --dir {view.partition.directory}"
     return "unknown", (
         "no page that was read so far links to it, and no sitemap or feed lists it",
-        f"a link to it on a page that is read{deep}, or a sitemap, would bring it in; or name it as a seed: {again}",
+        f"a link to it on a page that is read{deep}, or in a sitemap, would add it; or name it as a seed: {again}",
     )

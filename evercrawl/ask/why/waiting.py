@@ -34,25 +34,26 @@ def hindrances(view: View, slot: int) -> list[str]:
     if closed:
         found.append(f"the robots.txt of {origin(url)} could not be fetched ({closed}); until it can, its pages wait")
     elif stored(view.partition.directory / ROBOTS_FILE, origin(url)) is None:
-        found.append(f"the robots.txt of {origin(url)} was not read yet; it comes before any page")
+        found.append(f"the robots.txt of {origin(url)} has not been fetched yet; it is fetched before any page")
     elif rule:
-        found.append(f"robots.txt does not let it be fetched ({rule})")
+        found.append(f"robots.txt disallows it ({rule})")
     unread = state.record_of(slot) is None
     original = view.mirrors.original(slot, view.now) if view.mirrors is not None and unread else ""
     if original:
-        found.append(f"{host} is a mirror: {original} is known, and of such pages one in {SAMPLED} is read")
+        found.append(f"{host} is a mirror: {original} is known, and one in {SAMPLED} of such pages is read")
     sites = Sites(view.config.sites)
     if (opens_at := sites.opens_at(host, view.now)) > view.now and (own := sites.of(host)) is not None:
         found.append(
-            f'crawl.toml has {host} asked from {own.hours} UTC only ([site."{own.name}"]): again at {instant(opens_at)}'
+            f'crawl.toml allows requests to {host} only {own.hours} UTC ([site."{own.name}"]); '
+            f"the next are at {instant(opens_at)}"
         )
     if until > view.now:
-        found.append(f"{host} is left alone until {instant(until)}, after trouble or by its own wish")
+        found.append(f"{host} is not requested until {instant(until)}, after errors or because it asked for a pause")
     elif silent_until(state).get(number, 0.0) > view.now:
         again = instant(silent_until(state)[number])
-        found.append(f"{host} said nothing while too many others were waited for; it is asked again from {again} on")
+        found.append(f"{host} did not answer while too many requests waited; it is tried again from {again} on")
     elif number in unanswered(state, [number]):
-        found.append(f"{host} gave no answer when it was last asked; its name, or its machine, may be gone")
+        found.append(f"{host} did not answer the last request; its name or its server may be gone")
     return found
 
 
@@ -70,10 +71,12 @@ def retry(view: View, slot: int) -> str:
     slots = np.array([slot], np.uint32)
     at = float(view.earliest_at(slots)[0])
     if not np.isfinite(at):
-        return f"{times} and is retired: it is asked for again if it is named, newly linked to, or dated anew"
+        return (
+            f"{times} and is retired: it is requested again if it is named, linked to anew, or listed with a new date"
+        )
     due_at = float(view.due_at(view.candidates(slots))[0])
     if np.isinf(due_at):
-        return f"{times}, and {view.config.policy} has given it up, as things are"
+        return f"{times}, and {view.config.policy} does not visit it again in its present state"
     return f"{times}; it is tried again from {instant(at if np.isnan(due_at) else due_at)} on"
 
 

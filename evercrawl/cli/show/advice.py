@@ -19,20 +19,20 @@ def advice(progress: Progress) -> str:
     --------
     >>> from evercrawl.progress import Progress
     >>> advice(Progress(at=0, outcomes={"error": 3}, errors={"dns": 3}))[:57]
-    'nothing could be reached: see whether this machine is on '
+    'nothing could be reached: check that this machine is onli'
     >>> advice(Progress(at=0, outcomes={"ok": 1, "error": 3}, errors={"dns": 3}))
     ''
     >>> advice(Progress(at=0, outcomes={"refused": 1}, errors={"refused_port": 1}))[:46]
-    'every URL was refused: its port is one of anot'
+    'every URL was refused: its port belongs to ano'
     """
     if progress.rendering:
         return ""
     kinds = set(progress.errors)
     if _ROBOTS in kinds and _all_wait_for_robots(progress):
         return (
-            f"{progress.robots_trouble}, and without it no page of the site may be asked for; it is tried again after "
-            "a while, and at every start: see whether the site answers, whether --proxy is right where there is one; "
-            "for a certificate that nobody vouches for there is --no-verify-tls"
+            f"{progress.robots_trouble}; without it, no page of the site is requested. It is tried again later "
+            "and at every start; check that the site answers and that --proxy, if set, is right; for an untrusted "
+            "certificate, use --no-verify-tls"
         )
     failed = sum(progress.errors.values())
     early = failed < min(progress.queue, _MANY)  # there are pages of which nothing is known yet
@@ -40,20 +40,20 @@ def advice(progress: Progress) -> str:
         return ""
     if kinds == {"refused_port"}:
         return (
-            "every URL was refused: its port is one of another service, such as mail, which browsers do not ask "
-            "either; name a URL with the port of the web server"
+            "every URL was refused: its port belongs to another service, such as mail, and browsers refuse it "
+            "too; give a URL with the port of the web server"
         )
     if kinds <= {"refused_address", "refused_port"}:
         return (
-            "every address was refused, since it is of a private or special network; to crawl your own network name it "
+            "every address was refused, because it belongs to a private or special network; to crawl your own, name it "
             "in allow_net of crawl.toml or with --allow-net, such as --allow-net 127.0.0.0/8"
         )
     if kinds == {"robots"}:
-        return "robots.txt keeps us from every page; ask the owner of the site, or name other seeds"
+        return "robots.txt disallows every page; ask the owner of the site, or name other seeds"
     if kinds <= _UNREACHED:
         return (
-            "nothing could be reached: see whether this machine is on the network and the seeds are spelt right; where "
-            "a proxy or a name server of your own is needed, name it with --proxy or --dns"
+            "nothing could be reached: check that this machine is online and that the seeds are spelt correctly; if "
+            "you need a proxy or a particular name server, name it with --proxy or --dns"
         )
     return ""
 

@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from evercrawl.change.calibration import Bins, Calibration
     from evercrawl.lab.backtest.rows import Mean, ReplayRow
 
-_HEAD: Final = ("said to be fresh", "visits", "mean", "were", "95 % between", "probes", "mean", "were", "95 % between")
+_HEAD: Final = (
+    "predicted fresh", "visits", "mean", "observed", "95 % interval", "probes", "mean", "observed", "95 % interval",
+)  # fmt: skip
 _BELIEVED: Final = (_HEAD[0], "polls", *_HEAD[2:5])
-_NONE: Final = "nothing is known yet: no page of which a copy was held has been visited again"
+_NONE: Final = "nothing is known yet: no page with a stored copy has been visited again"
 
 
 def groups(found: MeasuredCopies) -> dict[str, Calibration]:
@@ -69,7 +71,7 @@ def believed(rows: Sequence[ReplayRow] | Sequence[Mean]) -> list[str]:
             cases = [(bounds(bins, i), *cells(bins, i)) for i in range(len(bins.count)) if bins.count[i]]
             head = summary(f"{row.policy} at {row.budget:g}, {many(of.count, 'polls')}", of)
             told += ["", head, *table(_BELIEVED, cases)]
-    return [*told, *(["", f"nothing is said of how fresh copies are by {', '.join(silent)}"] if silent else [])]
+    return [*told, *(["", f"no predictions of freshness by {', '.join(silent)}"] if silent else [])]
 
 
 def bounds(bins: Bins, i: int) -> str:
@@ -78,11 +80,11 @@ def bounds(bins: Bins, i: int) -> str:
 
 
 def cells(bins: Bins, i: int) -> tuple[str, ...]:
-    """Return what stands of a bin below "visits", "mean", "were" and "95 % between"."""
+    """Return what stands of a bin below "visits", "mean", "observed" and "95 % interval"."""
     if not bins.count[i]:
         return "", "", "", ""
-    between = f"{100 * bins.at_least[i]:.1f} and {100 * bins.at_most[i]:.1f}"
-    return f"{bins.count[i]:,}", f"{100 * bins.predicted[i]:.1f}", f"{100 * bins.observed[i]:.1f}", between
+    interval = f"{100 * bins.at_least[i]:.1f} to {100 * bins.at_most[i]:.1f} %"
+    return f"{bins.count[i]:,}", f"{100 * bins.predicted[i]:.1f} %", f"{100 * bins.observed[i]:.1f} %", interval
 
 
 def _sum(name: str, of: Calibration) -> str:
@@ -96,14 +98,14 @@ def summary(what: str, of: Calibration) -> str:
     """Return a line: how many of something were fresh, how many were expected to be, and how far that is off."""
     low, high = of.interval()
     return (
-        f"{what}: {percent(of.observed)} fresh (95 % between {percent(low)} and {percent(high)}), "
-        f"{percent(of.predicted)} expected; "
-        f"expected error {100 * of.expected_error:.1f} points, Brier's score {of.brier:.3f}"
+        f"{what}: {percent(of.observed)} fresh (95 % interval {percent(low)} to {percent(high)}), "
+        f"{percent(of.predicted)} predicted; "
+        f"expected calibration error {100 * of.expected_error:.1f} points, Brier score {of.brier:.3f}"
     )
 
 
 def _left(found: MeasuredCopies) -> list[str]:
     """Return what of the probes did not tell."""
     waiting, silent = found.waiting, found.unanswered.total()
-    lines = [f"{many(waiting, 'probes')} wait for their hosts, or until their pages may be visited again"]
-    return lines * (waiting > 0) + [f"{many(silent, 'probes')} brought no answer that tells"] * (silent > 0)
+    lines = [f"{many(waiting, 'probes')} are waiting for their hosts, or until their pages may be visited again"]
+    return lines * (waiting > 0) + [f"{many(silent, 'probes')} got no usable answer"] * (silent > 0)

@@ -44,11 +44,15 @@ def summary(found: ChangeList) -> str:
     if not found.total:
         return "nothing changed"
     counts = ", ".join(f"{count:,} {kind}" for kind, count in found.pages.items())
-    left_out = f"; {found.noise:,} left out, as only times, counters or the like changed (--all)" if found.noise else ""
+    left_out = (
+        f"; {found.noise:,} left out, because only times, counters or the like changed (show them with --all)"
+        if found.noise
+        else ""
+    )
     more = found.total - len(found.changes) - found.noise
     further = f"; {more:,} less important ones are not shown (--limit)" if more > 0 else ""
     unsure = (
-        f"; {found.unjudged:,} may be times or counters alone, as there was no time to compare them: ask again"
+        f"; {found.unjudged:,} may be times or counters only, as the comparison ran out of time; run the command again"
         if found.unjudged
         else ""
     )
@@ -77,7 +81,7 @@ def version_lines(found: PageHistory) -> list[str]:
     rows = [_version(number, version) for number, version in _numbered(found.versions)]
     lines = table(_HEAD, rows, _LEFT)
     if found.away_at is not None:
-        lines.append(f"not there since {instant(found.away_at)} (status {found.away_status})")
+        lines.append(f"gone since {instant(found.away_at)} (status {found.away_status})")
     return lines
 
 

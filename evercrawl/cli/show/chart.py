@@ -57,7 +57,7 @@ def curve_words(found: Outlook) -> str:
 def here_words(found: Outlook) -> str:
     """Return what the present pace brings, as it is drawn: what the policy keeps, where that can be foretold."""
     if found.planned is not None:
-        return f"at the present pace, as {found.policy} spreads it"
+        return f"at the present pace, ordered by {found.policy}"
     return "at the present pace" if found.curve == "price" else "in the best order at the present pace"
 
 

@@ -18,15 +18,19 @@ def told(found: Learned, comparisons: Sequence[PolicyComparison], real: int) -> 
 
 
 def _importance(found: Learned) -> list[str]:
-    lines = ["Which pages matter, in parts of 1,000 of all importance:", "", f"  {'learned':>8} {'true':>8}   page"]
+    lines = [
+        "Most important pages (importance in thousandths of the total):",
+        "",
+        f"  {'learned':>8} {'true':>8}   page",
+    ]
     lines += [f"  {1000 * guess:8.2f} {1000 * true:8.2f}   {url}" for url, guess, true in found.top]
-    return [*lines, "", f"  Over all pages that were read the mean error is {found.error:.1%}."]
+    return [*lines, "", f"  Mean error over all fetched pages: {found.error:.1%}."]
 
 
 def _rates(found: Learned) -> list[str]:
     if not found.rates:
-        return ["How often pages change: too few were visited three times."]
-    lines = ["How often pages change, pages in six classes from fast to slow (medians):", ""]
+        return ["How often pages change: not known, because too few pages were visited three times."]
+    lines = ["How often pages change (medians of six classes of pages, fastest first):", ""]
     lines += [f"  {'pages':>8}   {'learned':<22} true"]
     lines += [f"  {count:8}   {_every(guess):<22} {_every(true)}" for count, guess, true in found.rates]
     return [*lines, "", f"  Rank correlation of learned and true rates, page by page: {found.correlation:.2f}."]
@@ -47,10 +51,12 @@ def _every(seconds: float) -> str:
 
 def _freshness(comparisons: Sequence[PolicyComparison], real: int) -> list[str]:
     lines = [
-        "How fresh the copies were: the part of the pages, by importance, that is as on the web (last third):",
+        "Freshness of the copies: share that is current, weighted by importance, in the last third of the time:",
         "",
     ]
-    lines += [f"  {'world':>8} {'fetches/s':>10} {'evercrawl':>10} {'round-robin':>12} {'possible':>9}   against it"]
+    lines += [
+        f"  {'world':>8} {'fetches/s':>10} {'evercrawl':>10} {'round-robin':>12} {'optimum':>9}   against round-robin"
+    ]
     lines += [_world(one, " (in real time)" if one.seed == real else "") for one in comparisons]
     gains, parts = [one.gain for one in comparisons], [one.of_optimum for one in comparisons]
     won = sum(gain > 1 for gain in gains)
@@ -58,11 +64,11 @@ def _freshness(comparisons: Sequence[PolicyComparison], real: int) -> list[str]:
     return [
         *lines,
         "",
-        f"  evercrawl was fresher in {won} of {many(len(gains), 'worlds')}: {mean:.2f} times as fresh as a round-robin "
+        f"  evercrawl was fresher in {won} of {many(len(gains), 'worlds')}: {mean:.2f} times as fresh as round-robin "
         f"with the same",
-        f"  number of fetches ({worst:.2f} times at worst), and {part:.0%} of what is possible for those who know all",
-        "  rates and all importance. The round-robin was spared the endless calendars; evercrawl was not, and spent",
-        f"  {max(one.calendar for one in comparisons):.2%} of its fetches on them at most.",
+        f"  number of fetches ({worst:.2f} times at worst), and {part:.0%} of the optimum, which knows all rates",
+        "  and all importance. Round-robin crawled a web without the endless calendars; evercrawl spent at most",
+        f"  {max(one.calendar for one in comparisons):.2%} of its fetches on the calendars.",
     ]
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from evercrawl.cli.show.plain import many
-
 ENOUGH: Final = 10
 """Visits that a share has to rest on: with fewer, the 95 % interval of one half is wider than 0.6."""
 
@@ -16,6 +14,8 @@ def too_early(count: int, what: str = "visits", which: str = "") -> str:
     Examples
     --------
     >>> too_early(3, "visits", "to old pages"), too_early(9, "probes"), too_early(10)
-    ('too early: 7 visits more to old pages', 'too early: 1 probe more', '')
+    ('too early: needs 7 more visits to old pages', 'too early: needs 1 more probe', '')
     """
-    return f"too early: {many(ENOUGH - count, what)} more {which}".rstrip() if count < ENOUGH else ""
+    missing = ENOUGH - count
+    noun = what.removesuffix("s") if missing == 1 else what
+    return f"too early: needs {missing} more {noun} {which}".rstrip() if count < ENOUGH else ""

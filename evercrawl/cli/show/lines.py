@@ -166,10 +166,10 @@ def upcoming(progress: Progress) -> str:
 def closing(summary: Summary | None) -> str:
     """Return the last words of a run."""
     if summary is None:
-        return "cut short; nothing acknowledged is lost, and the next start tidies up"
+        return "interrupted; nothing acknowledged is lost, and the next start recovers"
     return (
         f"ended ({summary.reason}) after {clock(summary.elapsed_s)}: {many(summary.visits, 'visits')}; "
-        f"{many(summary.fetched, 'pages')} held of {many(summary.known, 'URLs')} known"
+        f"{many(summary.fetched, 'pages')} stored, {many(summary.known, 'URLs')} known"
     )
 
 

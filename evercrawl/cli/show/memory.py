@@ -12,12 +12,12 @@ from evercrawl.model.footprint import CRAWL, MemoryItem
 
 def lines(found: MemoryReport) -> list[str]:
     """Return the report as lines: items of the crawl, of one URL, page, host and folder, and of the opened state."""
-    told = _of_crawl(found) if found.crawl is not None else ["no crawl has written what it had in memory yet"]
-    each = [f"a {unit.of:<8}{unit.each_bytes:10,.1f} B  of {unit.count:,}" for unit in found.units]
+    told = _of_crawl(found) if found.crawl is not None else ["no crawl has recorded its memory use yet"]
+    each = [f"per {unit.of:<8}{unit.each_bytes:10,.1f} B  ({unit.count:,} in all)" for unit in found.units]
     opened = sum(item.bytes for item in found.opened)
     return [
         *told, "", *each, "",
-        f"opened by this process: {size(opened)} by item, {size(found.opened_bytes)} by the system",
+        f"this command, which opened the crawl: {size(opened)} in the items below, {size(found.opened_bytes)} in all",
         *map(_line, found.opened),
     ]  # fmt: skip
 
@@ -41,18 +41,18 @@ def _of_crawl(found: MemoryReport) -> list[str]:
     assert crawl is not None, "it is only then that this is told"
     at = f"{datetime.fromtimestamp(int(crawl.at), UTC):%Y-%m-%d %H:%M:%S} UTC"
     now = f"; {size(found.running_bytes)} now" if found.running_bytes is not None else ""
-    other = MemoryItem("all else: program, libraries, buffers", CRAWL, 0, crawl.resident_bytes - crawl.named_bytes)
+    other = MemoryItem("other: program, libraries, buffers", CRAWL, 0, crawl.resident_bytes - crawl.named_bytes)
     return [
-        f"crawl of process {crawl.pid}, {at}: {size(crawl.named_bytes)} by item, "
-        f"{size(crawl.resident_bytes)} by the system{now}",
+        f"crawl process {crawl.pid} at {at}: {size(crawl.named_bytes)} in the items below, "
+        f"{size(crawl.resident_bytes)} resident in all{now}",
         *map(_line, crawl.items),
         _line(other),
-        f"  beside it, in files without names: {size(crawl.shelved_bytes)} of rows",
+        f"  not in memory, in unnamed temporary files: {size(crawl.shelved_bytes)} of rows",
     ]
 
 
 def _line(item: MemoryItem) -> str:
-    each = f"{item.bytes / item.count:10,.1f} B a {item.of}, of {item.count:,}" if item.count else ""
+    each = f"{item.bytes / item.count:10,.1f} B per {item.of} ({item.count:,})" if item.count else ""
     return f"  {item.name:<38}{size(item.bytes):>10}{each}"
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MOST_ROUNDS: Final = 5
 """The journal has to be mended before anything else can be seen, and that before the index of the archive."""
 _SHOWN: Final = 200
-_DRY: Final = "nothing was changed; give --yes to do it"
+_DRY: Final = "nothing was changed; give --yes to carry out the repair"
 
 
 class Repairing:
@@ -59,7 +59,7 @@ class Repairing:
         self._say([f"LOST: {what}" for what in self._lost[:_SHOWN]])
         if len(self._lost) > _SHOWN:
             self._say([f"LOST: {len(self._lost) - _SHOWN:,} more"])
-        self._say([f"cannot be mended: {what}" for what in self._unmendable])
+        self._say([f"cannot be repaired: {what}" for what in self._unmendable])
         return self._found
 
     def told(self) -> dict[str, object]:
@@ -78,7 +78,7 @@ class Repairing:
         if self._args.yes:
             return True
         if not self._args.json and sys.stdin.isatty():
-            print("Do this? Type yes: ", end="", flush=True)
+            print("Carry out these steps? Type yes: ", end="", flush=True)
             return sys.stdin.readline().strip().lower() == "yes"
         self._say([_DRY])
         return False

@@ -24,7 +24,7 @@ def target_rows(targets: Sequence[TargetFreshness]) -> list[tuple[str, str]]:
 
 def target_lines(found: TargetRate) -> list[str]:
     """Return what each target takes, and the rate that meets all."""
-    head = ("target", "wanted", "fresh now", "copies", "in the long run", "visits a day")
+    head = ("target", "wanted", "fresh now", "copies", "fresh in the long run", "visits per day")
     rows: list[tuple[str, ...]] = [
         (
             target.pattern, _wish(target), "" if target.fresh is None else percent(target.fresh),
@@ -35,7 +35,7 @@ def target_lines(found: TargetRate) -> list[str]:
     ]  # fmt: skip
     lines = [*table(head, rows), "", _rate(found)]
     lines += [
-        f"no rate meets {target.pattern}: pages may not be visited more often by delay_s and refresh_after_s, which "
+        f"no rate meets {target.pattern}: delay_s and refresh_after_s limit the visits of a page, and "
         f"allow {percent(target.fresh_then)}"
         for target in found.targets
         if target.feasible is False and target.fresh_then is not None
@@ -47,10 +47,10 @@ def _rate(found: TargetRate) -> str:
     a_day = f"{found.visits_per_s * _DAY_S:,.0f} visits a day"
     if found.unit == "bytes":
         a_day += f" ({size(found.budget_per_s * _DAY_S)})"
-    far = " as far as any rate does" if any(target.feasible is False for target in found.targets) else ""
+    far = " as far as any rate can" if any(target.feasible is False for target in found.targets) else ""
     text = f"{a_day} meet the targets{far} and keep other pages as fresh as the crawl does now"
     if found.limit_per_s is None:
-        return f"{text}; crawl.toml sets no ceiling"
+        return f"{text}; crawl.toml sets no limit"
     limit, name = found.limit_per_s * _DAY_S, "rate_bytes_per_s" if found.unit == "bytes" else "rate_per_s"
     allowed = size(limit) if found.unit == "bytes" else f"{limit:,.0f}"
     enough = "which is enough" if found.limit_per_s >= found.budget_per_s else "which is not enough"
@@ -64,14 +64,14 @@ def _wish(target: TargetFreshness) -> str:
 def _line(target: TargetFreshness) -> str:
     name = f"{target.pattern}: {_wish(target)} wanted"
     if target.fresh is None:
-        return f"{name}; no copy is held that matches"
+        return f"{name}; no stored copy matches"
     text = f"{name}, {percent(target.fresh)} of {many(target.copies, 'copies')} fresh now"
     if target.met:
         return f"{text}: met"
     if target.feasible is None:
-        return f"{text}: NOT MET, and the policy does not aim at targets, or does not know yet what a visit is worth"
+        return f"{text}: NOT MET; the policy ignores targets, or has not yet learned the worth of visits"
     if target.feasible:
-        return f"{text}: not met yet; there is room for it"
+        return f"{text}: not met yet; the budget allows it"
     some = target.fresh_then is not None and target.fresh_then >= _LEAST
     then = f" for more than {percent(target.fresh_then)}" if some else ""
-    return f"{text}: NOT MET, no room{then}; see: evercrawl plan --target"
+    return f"{text}: NOT MET; the budget does not allow it{then}; see: evercrawl plan --target"

@@ -21,7 +21,7 @@ def told(weighed: Weighed) -> str:
     >>> told(Weighed("embarrassment", 0.1, shown=0.0, expected=0.0))
     'embarrassment: never shown; counts 0.1 times its importance'
     >>> told(Weighed("learned", 0.52, opened=1.0, expected=2.5))
-    'learned: opened 1 time, where 2.5 were to be expected; counts 0.52 times its importance'
+    'learned: opened 1 time, expected 2.5 times; counts 0.52 times its importance'
     """
     return f"{weighed.weight}: {_saw(weighed)}; counts {weighed.times:.3g} times its importance"
 
@@ -30,26 +30,26 @@ def _saw(weighed: Weighed) -> str:
     match weighed.weight:
         case "access" | "learned":
             openings = "opened" if weighed.opened is not None else "shown"
-            expected = "" if weighed.expected is None else f", where {weighed.expected:.2g} were to be expected"
+            expected = "" if weighed.expected is None else f", expected {weighed.expected:.2g} times"
             return _times(openings, weighed.opened if weighed.opened is not None else weighed.shown) + expected
         case "embarrassment":
-            expected = f", where {weighed.expected:.2g} openings are to be expected" if weighed.shown else ""
+            expected = f", expected to be opened {weighed.expected:.2g} times" if weighed.shown else ""
             return _times("shown", weighed.shown) + expected
         case "query_match":
             if not weighed.usual:
-                return "nobody has asked anything"
+                return "no queries are recorded"
             like = (weighed.similar or 0.0) / weighed.usual
-            return f"{like:.2g} times as like what is asked as a page with a word of it"
+            return f"{like:.2g} times as similar to recorded queries as the mean page that shares a word with one"
         case "quality":
             if weighed.now is None or weighed.before is None:
-                return "it is not known how its importance grows"
-            return f"{weighed.now:.3g} times the mean page's importance, {weighed.before:.3g} times it before"
+                return "the growth of its importance is not known"
+            return f"{weighed.now:.3g} times the mean importance, before that {weighed.before:.3g} times"
         case "site":
             if weighed.now is None:
-                return "nothing is known of its site"
+                return "the importance of its site is not known"
             return f"its site has {weighed.now:.3g} times the mean site's importance"
         case _:
-            return "what links say"
+            return "importance from links only"
 
 
 def _times(happened: str, count: float | None) -> str:

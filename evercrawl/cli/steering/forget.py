@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         return _ordered(args, directory)
     ended = finish(directory)
     if args.finish:
-        what = "what was begun is forgotten" if ended else "nothing was begun, so nothing is to be ended"
+        what = "the interrupted removal is complete" if ended else "there is no interrupted removal to complete"
         print(json_line("forgotten", {"finished": ended}) if args.json else what)
         return 0
     if not _agreed(args, directory):
@@ -105,10 +105,9 @@ def _agreed(args: argparse.Namespace, directory: Path) -> bool:
     meant = looked_up(directory, args.what)
     if args.yes:
         return True
-    asked = (
-        f"{many(len(meant.slots), 'pages')} and {many(len(meant.hosts), 'hosts')} in {directory} are forgotten for good"
-    )
+    what = f"{many(len(meant.slots), 'pages')} and {many(len(meant.hosts), 'hosts')}"
+    asked = f"{what} in {directory} will be removed permanently"
     if args.json or not sys.stdin.isatty():
-        raise ConfigError(f"{asked}; nothing was changed: give --yes to do it")
+        raise ConfigError(f"{asked}; nothing was changed. Give --yes to confirm")
     print(fit(f"{asked}. This cannot be undone. Type yes to continue: ", sys.stdout), end="", flush=True)
     return sys.stdin.readline().strip().lower() == "yes"

@@ -49,11 +49,13 @@ def give(args: argparse.Namespace, order: CrawlOrder) -> int:
     given = give_it(directory, order)
     if wait_s is None or given.pid is None:
         who = f"process {given.pid}" if given.pid else "the running crawl"
-        when = f"{who} obeys it within about a second" if given.pid is not None else "the next start obeys it"
+        when = (
+            f"{who} carries it out within about a second" if given.pid is not None else "the next start carries it out"
+        )
         _tell(args, {"id": given.id, "do": order.do, "state": "waits", "result": when}, f"order {given.id}: {when}")
         return 0
     answer = awaited(directory, given, wait_s, lambda said: None if args.json else _note(said))
-    waits = "no result yet; `evercrawl orders` tells it later"
+    waits = "no result yet; `evercrawl orders` will show it"
     _tell(args, {**asdict(answer), "do": order.do}, f"{answer.state}: {answer.result or waits}")
     return 0 if answer.state == "done" else 1
 

@@ -69,10 +69,10 @@ def lines(found: OrdersListed, now: float) -> list[str]:
     for boost in found.boosts:
         if not 0.0 < boost.until <= now:
             end = f", for another {span(boost.until - now)}" if boost.until else ""
-            about.append(f"boost: {boost.pattern} counts {boost.factor:g} times as much{end}")
+            about.append(f"boost: {boost.pattern} multiplies the worth of visits by {boost.factor:g}{end}")
     about += [f"rule: {rule}, {ago(now - since)}" for rule, since in found.rules.items()]
     orders = [
-        f"{order.id}  {ago(now - order.at)}, {order.by or 'somebody'}: {f'{order.do} {order.what}'.strip()}; "
+        f"{order.id}  {ago(now - order.at)}, {order.by or 'unknown'}: {f'{order.do} {order.what}'.strip()}; "
         f"{order.state}{f': {order.result}' if order.result else ''}"
         for order in found.orders
     ]

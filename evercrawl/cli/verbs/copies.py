@@ -93,7 +93,7 @@ def _text(source: str) -> str:
             return source
         else:
             raise ConfigError(
-                f"{source!r} is no file, no URL, and has fewer than {_LEAST_WORDS} words; name a file or a page, or "
+                f"{source!r} is not a file or URL, and has fewer than {_LEAST_WORDS} words; name a file or a page, or "
                 "quote a longer text"
             )
     except OSError as error:
@@ -118,7 +118,7 @@ def _page(view: View, url: str) -> tuple[int, str]:
 
     found = page_text(view, url)
     if found is None:
-        raise ConfigError(f"the crawl has no content of {url}; evercrawl why says why, or name a file")
+        raise ConfigError(f"the crawl has no content of {url}; for the reason, run `evercrawl why`, or name a file")
     return found
 
 

@@ -167,4 +167,4 @@ def _tell(directory: Path, found: Learned, comparisons: list[PolicyComparison], 
         print(json_line("demo", crawl | as_object(found, comparisons)))
         return
     print("", *told(found, comparisons, real), "", sep="\n")
-    print(f"Ask the crawl more: evercrawl status --dir {directory}")
+    print(f"To explore the crawl: evercrawl status --dir {directory}")

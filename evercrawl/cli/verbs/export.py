@@ -236,7 +236,7 @@ def _chunk_chars(text: str | None) -> int:
 def _table(name: str) -> str:
     plain = (*_TABLES, _CONTENT, _USAGE, _WACZ, _ARCHIVE)
     if name not in plain and not name.startswith(_POLICY):
-        raise argparse.ArgumentTypeError(f"{name!r} is none; choose {', '.join(plain)} or {_POLICY}NAME")
+        raise argparse.ArgumentTypeError(f"{name!r} is not a table; choose {', '.join(plain)} or {_POLICY}NAME")
     return name
 
 

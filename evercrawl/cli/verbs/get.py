@@ -139,7 +139,7 @@ def _list_versions(args: argparse.Namespace, directory: Path, url: str) -> int:
             print(json_line("version", row))
         return 0
     if not found.versions:
-        raise EvercrawlError(f"no content of {url} was ever read; `evercrawl why {url}` says why")
+        raise EvercrawlError(f"no content of {url} was ever read; for the reason, run `evercrawl why {url}`")
     for line in version_lines(found):
         print(fit(line, sys.stdout))
     return 0

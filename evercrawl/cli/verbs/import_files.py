@@ -107,23 +107,23 @@ def _said(made: Imported, directory: Path, *, dry: bool) -> list[str]:
     lines = [f"not read: {trouble}" for trouble in made.troubles]
     if made.bad > len(made.troubles):
         lines.append(f"not read: {made.bad - len(made.troubles):,} more")
-    lines += [f"of no use: {count:,} x {why}" for why, count in sorted(made.left_out.items())]
+    lines += [f"ignored: {count:,} x {why}" for why, count in sorted(made.left_out.items())]
     span = f" from {iso(made.first_at)} to {iso(made.last_at)}" if made.captures else ""
     if dry:
         return [*lines, f"{many(made.captures, 'captures')}{span}, {many(made.urls, 'URLs')} without a date"]
-    lines += [f"outside the crawl by {_setting(why)}: {count:,}" for why, count in sorted(made.outside.items())]
+    lines += [f"excluded by {_setting(why)}: {count:,}" for why, count in sorted(made.outside.items())]
     lines += [f"known before: {made.known:,}"] if made.known else []
     lines.append(
         f"{many(made.pages, 'contents')}, {many(made.histories, 'visits')} without content and "
-        f"{many(made.made_known, 'URLs')} without a date were taken in, in {made.elapsed_s:.1f} s"
+        f"{many(made.made_known, 'URLs')} without a date were imported in {made.elapsed_s:.1f} s"
     )
     where_to = f"--dir {directory}"
     if not made.whole:
-        lines.append("it was stopped before the end; the same command continues from there")
+        lines.append("the import was stopped before its end; repeat the command to continue")
     else:
         lines.append(f"check it with: evercrawl verify {where_to}; continue with: evercrawl crawl {where_to}")
     return lines
 
 
 def _setting(why: str) -> str:
-    return "the bounds on unread pages" if why == "budget" else why
+    return "the limits on unread pages" if why == "budget" else why

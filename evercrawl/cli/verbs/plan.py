@@ -31,7 +31,9 @@ _MORE = (
     "plan --target`."
 )
 _BUDGET: Final = "fetches per day, or bytes (5GB) if the crawl's budget is in bytes; may be repeated"
-_HEAD: Final = ("", "budget", "fresh", "10 % more brings", "price", "hardly ever", "pages", "visits")
+_HEAD: Final = (
+    "", "budget", "fresh", "gain from 10 % more", "price", "worth < 1 visit a year", "pages < 1 visit a year", "visits",
+)  # fmt: skip
 
 
 def add(verbs: arguments.Verbs) -> None:
@@ -106,7 +108,7 @@ def _lines(found: Outlook, said: str) -> list[str]:
     of = f" of {found.site}" if found.site else ""
     lines = [said] if said else []
     lines += [
-        f"{found.copies:,} copies{of} are held, and {percent(found.fresh)} of their worth is likely to be fresh now",
+        f"copies stored{of}: {found.copies:,}; fresh now, expected and weighted by importance: {percent(found.fresh)}",
         *_pace(found),
         *_limits(found),
         "",
@@ -134,49 +136,47 @@ def _pace(found: Outlook) -> list[str]:
     """Return where the crawl is."""
     spent, lately = found.spent, span(found.spent.within_s)
     if found.now is None:
-        return [
-            f"no page was visited twice within the last {lately} of the crawl, so it is not known what it can spend"
-        ]
+        return [f"the pace of the crawl is not known: no page was visited twice within its last {lately}"]
     early = too_early(round(spent.refreshes_per_s * spent.within_s), "visits", "to pages read before")
     if early:
-        return [f"{early}, until it is known what the crawl can spend and how often pages change here"]
-    new = f", besides {rate(spent.new_per_s)} to new ones" if spent.new_per_s > 0 else ""
+        return [f"{early}, to estimate the pace of the crawl and how often pages change here"]
+    new = f", and {rate(spent.new_per_s)} to new pages" if spent.new_per_s > 0 else ""
     return [
-        f"within the last {lately} of the crawl it made {rate(spent.refreshes_per_s)} to pages it knew{new}; "
-        f"then {percent(spent.freshness)} was fresh",
+        f"pace within the last {lately} of the crawl: {rate(spent.refreshes_per_s)} to known pages{new}; "
+        f"{percent(spent.freshness)} fresh then",
         *_expected(found, found.now),
     ]
 
 
 def _expected(found: Outlook, now: Point) -> list[str]:
     """Return what will be in the long run, and by whom: the policy that is followed, or the best there is."""
-    best = f"the best order would keep {percent(now.freshness)}"
-    pace = "at that pace" if not _held_back(found) else f"at the {rate(now.visits_per_s)} that may be made"
+    best = f"the best order would keep {percent(now.freshness)} fresh"
+    pace = "at that pace" if not _held_back(found) else f"at the {rate(now.visits_per_s)} that limits allow"
     if found.planned is not None:
-        kept = f"{pace} {percent(found.planned.freshness)} will be in the long run, as {found.policy} spreads it"
+        kept = f"{pace} {percent(found.planned.freshness)} will be fresh in the long run, ordered by {found.policy}"
         return [f"{kept}; {best}", _alone(found, found.planned.left_alone)]
     if found.curve == "price":
-        kept = f"{pace} {percent(now.freshness)} will be in the long run"
+        kept = f"{pace} {percent(now.freshness)} will be fresh in the long run"
         return [kept, _alone(found, now.left_alone)]
-    return [f"{pace} {best} in the long run; what {found.policy} will keep is not foretold"]
+    return [f"{pace} {best} in the long run; the freshness under {found.policy} is not predicted"]
 
 
 def _alone(found: Outlook, left_alone: float) -> str:
     if left_alone < 0.5:
-        return "no page is left alone for longer than a year"
-    return f"{left_alone:,.0f} of {many(found.pages, 'pages')} are left alone for longer than a year"
+        return "no page waits longer than a year for a visit"
+    return f"{left_alone:,.0f} of {many(found.pages, 'pages')} wait longer than a year for a visit"
 
 
 def _limits(found: Outlook) -> list[str]:
     """Return what is left out of account, and whose numbers follow."""
     lines = (
-        ["pages are reckoned with one by one, by their rates: that some change together is left out"]
+        ["assumption: pages change independently of each other, each at its own rate"]
         if found.curve == "price"
-        else [f"what follows is the best order there is, by rates of pages, not {found.policy}"]
+        else [f"the table is for the best order, given the pages' rates of change, not for {found.policy}"]
     )
     if found.unread:
         are = "was never read, and is" if found.unread == 1 else "were never read, and are"
-        lines.append(f"{many(found.unread, 'known pages')} {are} not reckoned with")
+        lines.append(f"{many(found.unread, 'known pages')} {are} not included")
     if _held_back(found):
         lines.append(
             f"no page is visited again within {span(found.refresh_after_s)} (refresh_after_s in crawl.toml), which "

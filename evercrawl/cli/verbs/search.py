@@ -114,7 +114,7 @@ def answer_lines(answer: SearchAnswer, words: str) -> list[str]:
 
 
 def _rest(answer: SearchAnswer) -> str:
-    more = "and there are more: see --limit" if answer.more else "that is all"
+    more = "more with --limit" if answer.more else "no more"
     return f"{len(answer.hits)} in {1_000 * answer.took_s:.0f} ms, {more}"
 
 

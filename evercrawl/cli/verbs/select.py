@@ -110,7 +110,7 @@ def _told(found: Selection) -> list[str]:
     spent, budget = (_amount(count, found.unit) for count in (found.spent, found.budget))
     return [
         *(table(_HEAD, rows, _LEFT) if rows else []),
-        f"{len(rows):,} of {many(found.of, 'sites')}, {percent(found.importance)} of the importance, for {spent} of "
+        f"{len(rows):,} of {many(found.of, 'sites')}, {percent(found.importance)} of the importance; {spent} used of "
         f"{budget}",
     ]
 
@@ -131,9 +131,9 @@ def _compared(agreed: Agreement) -> list[str]:
     unknown = agreed.unknown
     return [
         "",
-        "sites that are given the same rank from 1 to 4, as many being given each as by the rater:",
+        "share of rated sites to which both give the same rank, 1 to 4 (each rank as often as the rater uses it):",
         *table(head, rows, _LEFT),
-        *([f"raters agree with each other about {_range(agreed.pairs)}"] if agreed.pairs else []),
+        *([f"pairs of raters agree about {_range(agreed.pairs)}"] if agreed.pairs else []),
         *([f"the crawl does not know {many(len(unknown), 'rated sites')}: {_some(unknown)}"] if unknown else []),
     ]
 

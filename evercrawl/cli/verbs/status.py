@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
     if args.plot and not args.calibration:
         raise ConfigError("--plot draws the calibration; add --calibration")
     if args.memory and args.calibration:
-        raise ConfigError("--memory and --calibration are two answers; ask for one of them")
+        raise ConfigError("--memory and --calibration cannot be combined; give one of them")
     directory = where.directory(args)
     if args.plot:
         from evercrawl.lab.figures.plotting import require
@@ -122,21 +122,21 @@ def rows(found: Status) -> list[tuple[str, str]]:
         ("crawl", _running(found)),
         ("policy", found.follows),
         ("started", _ago(found.made_at, found.at)),
-        ("known URLs", f"{found.known:,}, of them {found.never_fetched:,} never fetched"),
-        ("fetched pages", f"{found.fetched:,} whose content is held"),
+        ("known URLs", f"{found.known:,} ({found.never_fetched:,} never fetched)"),
+        ("fetched pages", f"{found.fetched:,} with stored content"),
         ("fresh", _fresh(found)),
         *_importance(found),
         *target_rows(found.targets),
         *_measured(found),
         ("classes", classes or "none yet"),
         *_copies(found),
-        *((name, f"{count:,} links were not let in") for name, count in found.refused_links.items()),
+        *((name, f"{count:,} links rejected because of this limit") for name, count in found.refused_links.items()),
         *([("opt-outs", _optouts(found))] if found.optouts else []),
-        *([("cut", f"{many(found.cut_links, 'links')} of pages with too many")] if found.cut_links else []),
-        ("visits", f"{found.visits:,}, of them {found.changes:,} that found a change"),
+        *([("cut", f"{many(found.cut_links, 'links')} ignored, of pages with too many")] if found.cut_links else []),
+        ("visits", f"{found.visits:,} ({found.changes:,} found a change)"),
         ("received", size(found.received_bytes)),
         *([("requisites", requisite_words(found.requisites))] if found.requisites else []),
-        ("hosts", f"{found.hosts:,}, of them {len(found.away):,} left alone for now"),
+        ("hosts", f"{found.hosts:,} ({len(found.away):,} not requested for now)"),
         *_away(found.away, found.at),
         *_silent(found),
         *_robots(found),
@@ -146,7 +146,7 @@ def rows(found: Status) -> list[tuple[str, str]]:
         ("journal", size(found.journal_bytes)),
         ("snapshot", "none yet" if found.snapshot_at is None else _ago(found.snapshot_at, found.at)),
         ("versions", ", ".join(f"{name} {version}" for name, version in found.versions.items())),
-        *(("to be mended", sentence) for sentence in found.repairs),
+        *(("to be repaired", sentence) for sentence in found.repairs),
     ]
 
 
@@ -160,7 +160,7 @@ def _show(found: Status) -> None:
     table.add_column(style="dim", justify="right")
     table.add_column(overflow="fold")
     for name, text in rows(found):
-        table.add_row(name, Text(plain(text), "yellow" if name == "to be mended" else ""))
+        table.add_row(name, Text(plain(text), "yellow" if name == "to be repaired" else ""))
     Console().print(table)
 
 
@@ -182,40 +182,40 @@ def _fresh(found: Status) -> str:
     if found.fresh is None:
         return "no copy is held yet"
     if early := too_early(again(found), "visits", "to pages read before"):
-        return f"{early}, until it is known how often pages change here"
+        return f"{early}, to estimate how often pages change here"
     weighted = f", {percent(found.fresh_by_importance)} weighted by importance" if found.fresh_by_importance else ""
-    aged = f"; mean age expected {span(found.age_s)}" if found.age_s else ""
-    return f"{percent(found.fresh)} of the copies are likely to be{weighted}{aged}"
+    aged = f"; expected mean age {span(found.age_s)}" if found.age_s else ""
+    return f"{percent(found.fresh)} of the copies expected{weighted}{aged}"
 
 
 def _importance(found: Status) -> list[tuple[str, str]]:
     """Return how far off the importance of pages is at most."""
     said = [f"1/G = {found.importance_factor:.2g}"] if found.importance_factor is not None else []
     if found.importance_error is not None:
-        said += [f"shares are off by {percent(found.importance_error)} in sum at most, on the links last read"]
+        said += [f"the errors of all shares sum to {percent(found.importance_error)} or less, on the links last read"]
     return [("importance", "; ".join(said))] if said else []
 
 
 def _measured(found: Status) -> list[tuple[str, str]]:
     """Return what random probes say, beside what was said of the same copies."""
-    lines = [("measured", _measure(found.measured, "copies"))] if found.measured else []
+    lines = [("measured", _measure(found.measured, "copies sampled at random"))] if found.measured else []
     weighted = found.measured_by_importance
-    return lines + ([("", _measure(weighted, "copies drawn by importance"))] if weighted else [])
+    return lines + ([("", _measure(weighted, "copies sampled by importance"))] if weighted else [])
 
 
 def _measure(of: ProbedMeasure, what: str) -> str:
     if early := too_early(of.probes, "probes", f"of {what}"):
         return early
     return (
-        f"{percent(of.fresh)} of {of.probes:,} {what} were fresh (95 % between {percent(of.fresh_low)} and "
-        f"{percent(of.fresh_high)}; {percent(of.fresh_expected)} expected), mean age {span(of.age_s)} "
-        f"({span(of.age_low_s)} to {span(of.age_high_s)}; {span(of.age_expected_s)} expected)"
+        f"{percent(of.fresh)} of {of.probes:,} {what} were fresh (95 % interval {percent(of.fresh_low)} to "
+        f"{percent(of.fresh_high)}; expected {percent(of.fresh_expected)}), mean age {span(of.age_s)} "
+        f"(95 % interval {span(of.age_low_s)} to {span(of.age_high_s)}; expected {span(of.age_expected_s)})"
     )
 
 
 def _copies(found: Status) -> list[tuple[str, str]]:
-    near = [("near-duplicates", f"{found.near_duplicates:,} pages say nearly what another said before them")]
-    soft = [("soft 404s", f"{found.soft_404:,} of the pages gone, whose hosts say that all is well")]
+    near = [("near-duplicates", f"{found.near_duplicates:,} pages with nearly the same text as an earlier page")]
+    soft = [("soft 404s", f"{found.soft_404:,} of the gone pages were answered with a success status")]
     return near * (found.near_duplicates > 0) + soft * (found.soft_404 > 0)
 
 
@@ -228,13 +228,17 @@ def _away(away: dict[str, float], now: float) -> list[tuple[str, str]]:
 def _silent(found: Status) -> list[tuple[str, str]]:
     if not found.silent:
         return []
-    said = f"{many(len(found.silent), 'hosts')} said nothing while too many were waited for; they are asked again later"
+    said = (
+        f"{many(len(found.silent), 'hosts')} did not answer while too many requests waited; they are tried again later"
+    )
     return [("silent", said), *_away(found.silent, found.at)]
 
 
 def _robots(found: Status) -> list[tuple[str, str]]:
     listed = list(found.robots_unreachable.items())[:_AWAY]
-    lines = [("robots.txt", f"of {origin} could not be fetched ({why}), so its pages wait") for origin, why in listed]
+    lines = [
+        ("robots.txt", f"of {origin} could not be fetched ({why}); its pages wait for it") for origin, why in listed
+    ]
     more = len(found.robots_unreachable) - _AWAY
     return lines if more <= 0 else [*lines, ("", f"and of {more:,} more")]
 
@@ -242,19 +246,19 @@ def _robots(found: Status) -> list[tuple[str, str]]:
 def requisite_words(found: RequisiteCounts) -> str:
     """Return in words how many requisites there are, and what came of them."""
     return (
-        f"{found.known:,} of pages, of them {found.archived:,} archived, {found.owed:,} owed and {found.failed:,} not "
-        f"to be had; {size(found.received_bytes)} received"
+        f"{found.known:,} known: {found.archived:,} archived, {found.owed:,} to be fetched, {found.failed:,} failed; "
+        f"{size(found.received_bytes)} received"
     )
 
 
 def _optouts(found: Status) -> str:
     said = ", ".join(f"{name} {count:,}" for name, count in found.optouts.items())
-    return f"of models, in contents read: {said}"
+    return f"of use by models, in the contents read: {said}"
 
 
 def _proxies(found: Status) -> list[tuple[str, str]]:
     return [
-        ("proxy", f"{one.proxy} is left alone for {clock(one.away_until - found.at)} more: {one.why}")
+        ("proxy", f"{one.proxy} is not used for another {clock(one.away_until - found.at)}: {one.why}")
         for one in found.proxies
         if one.away_until > found.at
     ]
@@ -262,7 +266,7 @@ def _proxies(found: Status) -> list[tuple[str, str]]:
 
 def _set_aside(found: Status) -> list[tuple[str, str]]:
     listed = list(found.set_aside.items())[:_AWAY]
-    lines = [("set aside", f"{url}, on which evercrawl failed ({why}); see errors.log") for url, why in listed]
+    lines = [("set aside", f"{url}, because evercrawl failed on it ({why}); see errors.log") for url, why in listed]
     events = list(found.skipped_events.items())[:_AWAY]
     lines += [
         ("set aside", f"event {number} of the journal, as evercrawl failed on it ({why})") for number, why in events

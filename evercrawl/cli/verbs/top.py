@@ -156,7 +156,7 @@ def _objects(rows: Sequence[TopPage | TopSite | RisingPage]) -> list[str]:
 
 def _risen(rows: list[RisingPage], now: float) -> list[str]:
     if not rows:
-        return ["no page is rising: that takes new links from pages that were read before"]
+        return ["no page is rising: a rise needs new links from pages that were read before"]
     return table(_RISING_HEAD, [_rising(row, now) for row in rows], _LEFT)
 
 

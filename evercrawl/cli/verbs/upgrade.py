@@ -58,10 +58,10 @@ def run(args: argparse.Namespace) -> int:
 
 def _line(state: FormatState, *, dry: bool) -> str:
     if state.found is None:
-        return f"{state.part}: none there"
+        return f"{state.part}: none"
     if state.then == "current":
         return f"{state.part}: format {state.found}, the newest"
-    what = f"{state.part}: format {state.found}, and {state.newest} is the newest; "
+    what = f"{state.part}: format {state.found}, the newest is {state.newest}; "
     if state.then == "kept":
         return f"{what}it is kept and read: {state.why}"
     return what + ("it would be converted" if dry else "it is being converted")

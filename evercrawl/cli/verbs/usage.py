@@ -79,7 +79,8 @@ def _take_in(directory: Path, source: BinaryIO, *, as_json: bool) -> int:
     if as_json:
         print(json_line("end", {"added": writer.added, "again": writer.again, "bad": bad}))
     else:
-        print(f"took in {many(writer.added, 'questions')}{_beside(writer.again, bad)}")
+        queries = "query" if writer.added == 1 else "queries"
+        print(f"recorded {writer.added:,} {queries}{_beside(writer.again, bad)}")
     return 1 if bad else 0
 
 
@@ -101,15 +102,15 @@ def _told(lines: Iterable[BadLine]) -> int:
     for line in lines:
         count += 1
         if count <= MOST_BAD:
-            print(fit(f"evercrawl: line {line.number} was left out: {line.why}", sys.stderr), file=sys.stderr)
+            print(fit(f"evercrawl: line {line.number} is invalid: {line.why}", sys.stderr), file=sys.stderr)
     if count > MOST_BAD:
-        print(f"evercrawl: and {count - MOST_BAD:,} more lines were left out", file=sys.stderr)
+        print(f"evercrawl: {count - MOST_BAD:,} more lines are invalid", file=sys.stderr)
     return count
 
 
 def _beside(again: int, bad: int) -> str:
-    parts = [f"{again:,} were there already"] if again else []
-    parts += [f"{many(bad, 'lines')} left out"] if bad else []
+    parts = [f"{again:,} recorded before"] if again else []
+    parts += [f"{many(bad, 'lines')} invalid"] if bad else []
     return f"; {', '.join(parts)}" if parts else ""
 
 
@@ -118,10 +119,10 @@ def _lines(found: UsageReport, now: float) -> list[str]:
         return ["no usage is recorded; record some with: evercrawl usage FILE, or evercrawl search --record"]
     words = ", ".join(f"{word} {percent(share)}" for word, share in found.words.items())
     rows = [
-        ("questions", f"{found.questions:,}, of them {found.with_words:,} with words"),
+        ("queries", f"{found.questions:,} ({found.with_words:,} with words)"),
         ("asked", f"from {ago(now - found.first_at)} to {ago(now - found.last_at)}"),
-        ("shown", f"{many(found.shown, 'pages')} in all, and {found.clicked:,} opened"),
-        ("pages", f"{found.pages:,}, of them {found.known:,} known to the crawl"),
+        ("shown", f"{many(found.shown, 'results')}, {found.clicked:,} of them opened"),
+        ("pages", f"{found.pages:,} ({found.known:,} known to the crawl)"),
         ("about", words or "no words recorded"),
     ]
     rows += [("damaged", f"{many(found.damaged, 'lines')} of the file")] if found.damaged else []

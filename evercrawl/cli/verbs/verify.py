@@ -78,14 +78,12 @@ def as_object(found: Findings) -> dict[str, object]:
 def lines(found: Findings) -> list[str]:
     """Return what was checked, and what is wrong, as it is shown."""
     said = [f"checked {many(count, what)}" for what, count in found.checked.items()]
-    said += [f"{what}: off by {off:.1e} at worst" for what, off in found.measured.items()]
-    said += [f"to be mended: {sentence}" for sentence in found.mends]
+    said += [f"largest error of {what}: {off:.1e}" for what, off in found.measured.items()]
+    said += [f"to be repaired at the next start: {sentence}" for sentence in found.mends]
     said += [f"WRONG: {sentence}" for sentence in found.wrong]
     said += [f"WRONG: {count:,} more of this kind: {kind}" for kind, count in found.unsaid.items()]
     count = len(found.wrong) + found.unsaid.total()
     return [
         *said,
-        "everything is as it should be"
-        if found.fine
-        else f"{many(count, 'things')} {'is' if count == 1 else 'are'} wrong",
+        "the crawl directory is consistent" if found.fine else f"{many(count, 'problems')} found",
     ]

@@ -87,16 +87,16 @@ def rows(found: Why) -> list[tuple[str, str]]:
     at = found.at
     return [
         ("page", found.url),
-        ("is", f"{found.state}{_of(found)}"),
+        ("state", f"{found.state}{_of(found)}"),
         *(("because", reason) for reason in found.reasons),
         *([("found", _found(found.found, at))] if found.found else []),
         *([("visited", _visited(found.history, at))] if found.history else []),
         *([("links", _cut(found.cut_links))] if found.cut_links else []),
-        *([("opts out", f"of use by models: {', '.join(found.optouts)}")] if found.optouts else []),
+        *([("opts out", f"of use by models ({', '.join(found.optouts)})")] if found.optouts else []),
         *([("shown", _shown(found.requisites))] if found.requisites and found.requisites.known else []),
         *(_weight(found.weight) if found.weight else []),
         *([("expected", _expected(found.expected))] if found.expected else []),
-        *([("by", told(found.weighed))] if found.weighed and found.weighed.weight != "importance" else []),
+        *([("weight", told(found.weighed))] if found.weighed and found.weighed.weight != "importance" else []),
         *(_change(found.change) if found.change else []),
         *([("noise", _noise(found.noise))] if found.noise else []),
         *(_worth(found.worth, at, leads_on=found.state in {"alias", "redirect"}) if found.worth else []),
@@ -111,7 +111,7 @@ def _of(found: Why) -> str:
 
 
 def _found(found: Origin, at: float) -> str:
-    unlinked = "in a sitemap, a feed or an import, or by a program" if found.depth else "as a seed"
+    unlinked = "in a sitemap, a feed or an import, or added by a program" if found.depth else "as a seed"
     where = f"on {found.source}" if found.source else unlinked
     hops = f" and {many(found.hops, 'redirects')}" if found.hops else ""
     far = f", {many(found.depth, 'links')}{hops} from a seed" if found.depth or found.hops else ""
@@ -127,45 +127,45 @@ def _visited(history: VisitSummary, at: float) -> str:
 
 
 def _shown(needed: PageRequisites) -> str:
-    said = f"by {many(needed.known, 'requisites')}: {needed.archived:,} archived, {needed.owed:,} owed"
+    said = f"with {many(needed.known, 'requisites')}: {needed.archived:,} archived, {needed.owed:,} to be fetched"
     return said + "".join(f"; {url}: {why}" for url, why in list(needed.missing.items())[:3])
 
 
 def _cut(links: int) -> str:
-    return f"{many(links, 'further URLs')} left out, because the page links to too many"
+    return f"{many(links, 'further URLs')} ignored, because the page links to too many"
 
 
 def _weight(weight: PageWeight) -> list[tuple[str, str]]:
     more = weight.feeding - len(weight.feeders)
-    place = f"rank {weight.rank:,} of {weight.of:,}" if weight.rank else "its importance goes on to its target"
+    place = f"rank {weight.rank:,} of {weight.of:,}" if weight.rank else "its importance passes to its target"
     return [
-        ("importance", f"{percent(weight.share)} of all, {weight.times_mean:.2f} times the mean page's; {place}"),
+        ("importance", f"{percent(weight.share)} of all, {weight.times_mean:.2f} times the mean; {place}"),
         *(
             [("  error", f"at most {percent(weight.error)}, on the links last read")]
             if weight.error is not None
             else []
         ),
-        ("  from", f"{percent(weight.site_share)} as a page of its site"),
+        ("  from", f"{percent(weight.site_share)} because it is a page of its site"),
         *(
-            ("", f"{percent(f.gives)} {f.how} from {f.url}{f' (one of {f.out})' if f.how == 'link' else ''}")
+            ("", f"{percent(f.gives)} {f.how} from {f.url}{f' (one of its {f.out} links)' if f.how == 'link' else ''}")
             for f in weight.feeders
         ),
-        *([("", f"and from {many(more, 'pages')} more")] if more > 0 else []),
-        ("cash", f"{percent(weight.cash)} of all importance would move at a visit"),
+        *([("", f"and from {more:,} more {'page' if more == 1 else 'pages'}")] if more > 0 else []),
+        ("cash", f"{percent(weight.cash)} of all importance, which its next visit would distribute"),
     ]
 
 
 def _expected(found: UnreadExpectation) -> str:
     place = (
-        "it comes before all others of its host" if found.owed
+        "it is the next of its host" if found.owed
         else "its kind of URL is believed to be finite" if found.ends
         else "it is read to see whether its kind of URL is finite" if found.tried
         else "held back: its kind of URL seems endless, or is mostly copies"
     )  # fmt: skip
     return (
-        f"{percent(found.own)} likely to have content of its own, +- {percent(found.doubt)}, by "
-        f"{many(found.read, 'pages')} of its kind read at its depth and others of its site; expected to weigh "
-        f"{found.times:.3g} times what its place in the tree of links says; {place}"
+        f"to have unique content with a probability of {percent(found.own)} +- {percent(found.doubt)}, from "
+        f"{many(found.read, 'pages')} of its kind read at its depth, and from others of its site; expected importance "
+        f"{found.times:.3g} times that of its place in the tree of links; {place}"
     )
 
 
@@ -176,13 +176,18 @@ def _change(change: Belief) -> list[tuple[str, str]]:
     return [
         (
             "changes",
-            f"{every(change.rate_per_s)}; 90 % between {every(change.high_per_s)} and {every(change.low_per_s)}",
+            f"{every(change.rate_per_s)} (90 % interval: {every(change.high_per_s)} to {every(change.low_per_s)})",
         ),
-        ("", f"its site's pages: {every(change.prior_rate_per_s)}; {' and '.join(trusted) or 'no'} dates are trusted"),
+        ("", f"mean of its site: {every(change.prior_rate_per_s)}; trusted dates: {' and '.join(trusted) or 'none'}"),
         *([("lasts", _lasting(change.lasting, change.judged))] if change.lasting is not None else []),
         *([("announces", _announcing(change.announcing))] if change.announcing else []),
-        *([("ages", _model(change))] if change.by_clock is not None else []),
-        ("fresh", "no copy is held" if change.fresh is None else f"with a probability of {percent(change.fresh)}"),
+        *([("model", _model(change))] if change.by_clock is not None else []),
+        (
+            "fresh",
+            "no copy is stored"
+            if change.fresh is None
+            else f"the copy is fresh with a probability of {percent(change.fresh)}",
+        ),
     ]
 
 
@@ -190,56 +195,60 @@ def _noise(habit: NoiseHabit) -> str:
     """Say how many changes were noise, with the last of them."""
     shown = "; ".join(f"{before} [-{went}-] {{+{came}+}}".strip() for before, went, came in habit.examples)
     example = f", such as: {shown[:_NOISE_CHARS]}" if shown else ""
-    return f"{habit.noise} of its last {habit.changes} changes were times, counters or the like alone{example}"
+    return f"{habit.noise} of its last {habit.changes} changes concerned only times, counters or the like{example}"
 
 
 def _lasting(part: float, judged: int) -> str:
     last = "its last change" if judged == 1 else f"its last {judged} changes"
-    return f"of a change, {percent(part)} of the page lasts, by {last}"
+    return f"a change permanently replaces {percent(part)} of the page, on average over {last}"
 
 
 def _announcing(found: Announcing) -> str:
     told = found.true + found.false
     right = f"{found.true:,} of {many(told, 'announcements')} {'was' if told == 1 else 'were'} true"
     if not found.heard:
-        return f"its site has announced no change that a visit found; {right}"
+        return f"no change that a visit found had been announced by its site; {right}"
     counted = f"{found.heard:,} that were found had been announced, {found.missed:,} had not"
     return f"about {percent(found.announced)} of its site's changes ({counted}); {right}"
 
 
 def _model(change: Belief) -> str:
     clock = 1.0 / (1.0 + math.exp(-min(max(change.ahead_nats or 0.0, -_MOST_NATS), _MOST_NATS)))
-    return f"by its folder's clock with a probability of {percent(clock)}, else by time alone"
+    return f"changes together with its folder with a probability of {percent(clock)}, else independently"
 
 
 def _worth(worth: Worth, at: float, *, leads_on: bool) -> list[tuple[str, str]]:
     return [
-        ("worth", f"{value_in_words(worth)}; it costs {many(round(worth.cost), f'{worth.unit}s')}"),
-        *([("wanted", f"{worth.wanted:.3g} times as much as it matters: {worth.because}")] if worth.because else []),
+        ("worth", f"{value_in_words(worth)}; a visit costs {many(round(worth.cost), f'{worth.unit}s')}"),
+        *([("wanted", f"{worth.wanted:.3g} times its importance: {worth.because}")] if worth.because else []),
         *([("no effect", worth.unheeded)] if worth.unheeded else []),
         ("due", _due(worth, at, leads_on=leads_on)),
-        ("turn", f"worth more now: {many(worth.ahead, 'pages')}, {worth.ahead_on_host:,} on its host"),
+        (
+            "turn",
+            f"{many(worth.ahead, 'pages')} with a higher worth now, {worth.ahead_on_host:,} on its host",
+        ),
     ]
 
 
 def value_in_words(worth: Worth) -> str:
     """Return what a visit is worth: times the price, or the place in an order."""
     if worth.value is None:
-        return f"nothing that {worth.policy} could tell"
+        return f"not known to {worth.policy}"
     if worth.place:
         waited = "" if worth.waited_s is None else f"; waited {span(worth.waited_s)}"
         return f"{worth.place}{waited}, by {worth.policy}"
     if worth.price is None:
-        return f"{worth.value:.3g} by {worth.policy}; no price is known"
-    return f"{worth.value / worth.price:.2g} times the price, {worth.value:.3g} for {worth.price:.3g} a {worth.unit}"
+        return f"{worth.value:.3g} under {worth.policy}; the price is not known"
+    times = f"{worth.value / worth.price:.2g} times the price"
+    return f"{times} ({worth.value:.3g} against {worth.price:.3g} per {worth.unit})"
 
 
 def _due(worth: Worth, at: float, *, leads_on: bool) -> str:
     if worth.earliest_at is None:
         return "as soon as its turn comes"
     if worth.given_up:
-        when = "never, as things are" if worth.price is not None else f"never: {worth.policy} has given it up"
-        when += "; it only leads to another page, and counts when links bring it importance" if leads_on else ""
+        when = "never, in the present state" if worth.price is not None else f"never: {worth.policy} has given it up"
+        when += "; it only leads to another page, and is visited when links give it importance" if leads_on else ""
     elif worth.due_at is None:
         when = "not known"
     else:

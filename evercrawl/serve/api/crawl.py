@@ -184,7 +184,7 @@ def _state(parts: ServerParts, view: View) -> dict[str, Any]:
 def _waits(view: View) -> list[dict[str, Any]]:
     state = view.state
     away = {number: (until, "errors in a row, or its own wish") for number, until in state.away.items()}
-    silent = {number: (until, "it said nothing while too many were waited for")
+    silent = {number: (until, "it did not answer while too many requests waited")
               for number, until in silent_until(state).items()}  # fmt: skip
     sites = Sites(view.config.sites)
     shut = {

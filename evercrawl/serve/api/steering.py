@@ -168,6 +168,6 @@ def _checked_setting(name: str, values: list[str], file: Path, *, unset: bool) -
 def _given(parts: ServerParts, order: CrawlOrder, wait_s: float) -> OrderAnswer:
     given = give(parts.replica.directory, order, by="web")
     if given.pid is None:
-        return OrderAnswer(given.id, "waits", "no crawl runs; the next start obeys it")
+        return OrderAnswer(given.id, "waits", "no crawl runs; the next start carries it out")
     found = awaited(parts.replica.directory, given, wait_s)
     return found if found.result else OrderAnswer(found.id, found.state, "no result yet; it is listed here later")

@@ -135,7 +135,7 @@ def test_a_history_teaches_how_often_a_page_changes_and_the_page_is_still_to_be_
     assert main(["why", "http://example.com/often", "--dir", str(tmp_path / "crawl")]) == 0
     shown = capsys.readouterr().out
     assert "imported: another program saw it" in shown
-    assert "no copy is held" in shown
+    assert "no copy is stored" in shown
 
 
 def test_an_index_beside_its_archive_brings_contents(tmp_path):

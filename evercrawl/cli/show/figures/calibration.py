@@ -30,20 +30,20 @@ def draw(found: Mapping[str, Calibration], path: Path) -> None:
     for (name, of), (marker, colour) in zip(found.items(), _STYLES, strict=False):
         if of.count:
             _draw(axes, below, name.replace("_", " "), of, marker, colour)
-    axes.set_ylabel("part that was fresh")
+    axes.set_ylabel("share observed fresh")
     axes.set_ylim(-0.02, 1.02)
     axes.grid(alpha=0.3)
     axes.legend(fontsize=8, loc="upper left")
-    axes.set_title("Are copies as often fresh as is said?", fontsize=11)
-    below.set_xlabel("said to be fresh")
-    below.set_ylabel("how often, %")
+    axes.set_title("Predicted and observed freshness", fontsize=11)
+    below.set_xlabel("predicted P(fresh)")
+    below.set_ylabel("visits, %")
     below.set_xlim(-0.02, 1.02)
     figure.savefig(path, format="png")
 
 
 def _draw(axes: Any, below: Any, name: str, of: Calibration, marker: str, colour: str) -> None:
     bins = of.table()
-    label = f"{name}: {of.count:,}, expected error {100 * of.expected_error:.1f} points"
+    label = f"{name}: {of.count:,}, expected calibration error {100 * of.expected_error:.1f} points"
     reliability(axes, of, fmt=f"-{marker}", color=colour, linewidth=0.8, label=label)
     edges = [*bins.low.tolist(), 1.0]
     below.stairs(100 * bins.count / max(of.count, 1), edges, color=colour)

@@ -31,14 +31,14 @@ def figure(found: Outlook) -> Any:
     _scaled(axes, found)
     axes.set_ylim(0.0, 100.0)
     axes.set_xlabel(f"{found.unit} {name}")
-    axes.set_ylabel("% of the copies, by what they are worth")
+    axes.set_ylabel("% of the copies, weighted by importance")
     beside = axes.twinx()
     gains = [10.0 * point.marginal * point.budget for point in found.line]
-    label = "what 10 % more bring" + ("" if found.curve == "price" else " in the best order") + " (right)"
+    label = "gain from 10 % more" + ("" if found.curve == "price" else " in the best order") + " (right)"
     beside.plot([point.budget * length_s for point in found.line], gains, "b--", linewidth=1.0, label=label)
     beside.set_ylim(bottom=0.0)
     beside.set_ylabel("points")
-    titled(axes, f"What a budget brings{f' {found.site}' if found.site else ''}", fontsize=11)
+    titled(axes, f"Freshness by budget{f' {found.site}' if found.site else ''}", fontsize=11)
     axes.grid(alpha=0.3)
     legend_below(made, fontsize=8)
     return made
