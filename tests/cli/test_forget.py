@@ -88,7 +88,7 @@ def test_copies_on_other_machines_do_not_count_once_something_is_forgotten(tmp_p
             partition.journal.write(partition.journal.seal())
     words = ["forget", "https://private.example/", "--dir", str(tmp_path)]
     assert main(words) == 2
-    assert "give --yes" in capsys.readouterr().err
+    assert "Give --yes" in capsys.readouterr().err
     with Lock.take(tmp_path, "evercrawl crawl", 1.0):  # a run that could write down otherwise
         assert main([*words, "--yes"]) == 3
     assert "is in use by" in capsys.readouterr().err
