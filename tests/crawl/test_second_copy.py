@@ -246,6 +246,27 @@ def test_a_keeper_without_room_is_asked_ever_less_often_until_the_end(partition,
     assert clock.at <= 204.0
 
 
+def test_at_the_end_a_keeper_that_does_not_answer_is_not_waited_for(partition, kept, monkeypatch):
+    """Else the process would be killed before it has stored what it has."""
+    write(partition)
+    monkeypatch.setattr("evercrawl.crawl.posting.second_copy.LAST_S", 0.01)
+
+    class Mute(Line):
+        async def ask(self, question) -> object:
+            return await asyncio.get_running_loop().create_future()
+
+    async def run() -> None:
+        second = SecondCopy(partition.disk, SHARE, 3, Mute(kept), SystemClock(), offload)
+        holding = asyncio.ensure_future(second.hold(partition.journal.durable))
+        await asyncio.sleep(0.01)
+        second.end()
+        async with asyncio.timeout(5):
+            assert not await holding
+            assert not await second.hold(partition.journal.durable)
+
+    asyncio.run(run())
+
+
 def test_a_copy_that_is_brought_up_to_date_is_not_said_to_fail(partition, kept, monkeypatch):
     write(partition, 300)
     monkeypatch.setattr("evercrawl.crawl.posting.second_copy.PIECE_BYTES", 500)

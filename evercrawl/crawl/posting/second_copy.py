@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from evercrawl.crawl.ports import Offload
     from evercrawl.crawl.posting.carrier import KeeperLine
     from evercrawl.store.disk.disk import Disk
-    from evercrawl.store.keeper.messages import KeeperAnswer
+    from evercrawl.store.keeper.messages import KeeperAnswer, KeeperQuestion
     from evercrawl.store.post.ownership import Share
 
 AGAIN_S: Final = 1.0
@@ -87,7 +87,7 @@ class SecondCopy:
         self._waits_since: float | None = None
         self._moved_at = float("-inf")  # when the keeper last took something
         self._refused_s = AGAIN_S  # how long to wait after the next refusal
-        self._until = float("inf")
+        self._until, self._ending = float("inf"), asyncio.Event()
         self.sent_bytes, self._trouble = 0, ""
         self._distrust = self.distrusted = False
 
@@ -112,6 +112,24 @@ class SecondCopy:
     def end(self) -> None:
         """Wait for the keeper no longer than for the last time."""
         self._until = min(self._until, self._clock.now() + LAST_S)
+        self._ending.set()
+
+    async def _asked(self, question: KeeperQuestion) -> KeeperAnswer | None:
+        """Return the answer; None where none comes, or where there is no time to wait for it."""
+        if self._clock.now() >= self._until:
+            return None
+        asking, late = asyncio.ensure_future(self._line.ask(question)), asyncio.ensure_future(self._over())
+        try:
+            await asyncio.wait([asking, late], return_when=asyncio.FIRST_COMPLETED)
+            return asking.result() if asking.done() else None
+        finally:
+            asking.cancel()
+            late.cancel()
+
+    async def _over(self) -> None:
+        """Return once there is no time left."""
+        await self._ending.wait()
+        await self._clock.sleep(max(self._until - self._clock.now(), 0.0))
 
     def distrust(self) -> None:
         """Have the copy opened by nobody until another run has compared it: something is about to be forgotten."""
@@ -148,14 +166,14 @@ class SecondCopy:
     async def _forward(self, upto: int) -> float:
         """Go one step on; return how long to wait before the next."""
         if not self._session:
-            answer = await self._line.ask(KeeperAsk(self._owner))
+            answer = await self._asked(KeeperAsk(self._owner))
             if isinstance(answer, KeeperHolds):
                 await self._offload(self._compare, answer)
                 return 0.0
             return self._failed(answer)
         pending: tuple[KeeperStep, dict[str, int], int] = self._pending or await self._offload(self._step, upto)
         step, held, reached = self._pending = pending
-        answer = await self._line.ask(step)
+        answer = await self._asked(step)
         if not isinstance(answer, KeeperDone):
             return self._failed(answer)
         self._pending = None
