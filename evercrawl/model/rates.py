@@ -20,7 +20,7 @@ AT_A_VISIT: Final = 1 << 11
 """The same where there are more: with each visit, until all were gone through, as often as it takes."""
 
 ELSEWHERE: Final = "elsewhere_"
-"""How the notes begin of sums that other partitions have."""
+"""How the notes begin of sums that other partitions have; the number of the partition follows, and the sum's name."""
 
 Evidence = tuple[float, float] | None
 """What `SitePriors.learn` takes."""
@@ -109,9 +109,19 @@ def comebacks_of(state: State) -> Comebacks:
     return comebacks
 
 
+def elsewhere_of(state: State) -> dict[int, dict[str, float]]:
+    """Return the sums of each other partition, as an earlier run noted them."""
+    found = dict[int, dict[str, float]]()
+    for note, value in state.notes.items():
+        sender, _, name = note.removeprefix(ELSEWHERE).partition("_")
+        if note.startswith(ELSEWHERE) and sender.isdecimal():
+            found.setdefault(int(sender), {})[name] = value
+    return found
+
+
 def _elsewhere(state: State, name: str) -> float:
-    """Return a sum of the other partitions, as it was noted."""
-    return state.notes.get(f"{ELSEWHERE}{name}", 0.0)
+    """Return a sum over the other partitions, as it was noted."""
+    return sum(sums.get(name, 0.0) for sums in elsewhere_of(state).values())
 
 
 def fit(priors: SitePriors, state: State) -> None:

@@ -1,13 +1,20 @@
 """What partitions of a crawl learn in common: sums that are sent whole, and beliefs that come together."""
 
 import math
+import random
 
 import numpy as np
 
+from evercrawl.arrays.hasher import Hasher
 from evercrawl.change.prior import SitePriors
+from evercrawl.crawl.learn.changes import Changes
 from evercrawl.crawl.posting.commons import AGAIN_S, EVERY_S, Commons
+from evercrawl.model.notices import AnnouncedDates
+from evercrawl.model.rates import deaths_of
+from evercrawl.simulate.surroundings.disk import VirtualDisk
 from evercrawl.store.post.messages import CommonSums
 from evercrawl.store.post.ownership import Share
+from evercrawl.store.state import State
 
 
 class Post:
@@ -22,9 +29,13 @@ class Post:
         self.sent.append(message)
 
 
-def common(number: int = 0) -> tuple[Commons, Post, dict[str, float], list[dict[str, float]]]:
-    post, mine, taken = Post(), {"gone": 1.0}, list[dict[str, float]]()
-    return Commons(Share(number, 4, "c", 1), post, lambda: dict(mine), taken.append), post, mine, taken  # type: ignore[arg-type]
+def common(number: int = 0) -> tuple[Commons, Post, dict[str, float], list[tuple[int, float]]]:
+    post, mine, taken = Post(), {"gone": 1.0}, list[tuple[int, float]]()
+
+    def take(sender: int, sums: dict[str, float]) -> None:
+        taken.append((sender, sums["gone"]))
+
+    return Commons(Share(number, 4, "c", 1), post, lambda: dict(mine), take), post, mine, taken  # type: ignore[arg-type]
 
 
 def test_sums_are_sent_when_they_have_moved_and_now_and_then_all_the_same():
@@ -59,7 +70,23 @@ def test_of_each_partition_what_it_said_last_counts_once():
     hear(1, 1, 9, 7.0)
     hear(0, 1, 1, 1.0)  # itself
     hear(9, 1, 1, 1.0)
-    assert taken == [{"gone": 5.0}, {"gone": 8.0}, {"gone": 9.0}]
+    assert taken == [(1, 5.0), (2, 3.0), (1, 6.0)]
+
+
+def test_after_a_restart_what_one_says_anew_does_not_replace_what_the_others_said():
+    """They may be away, and count by what they said last."""
+    state = State(VirtualDisk(random.Random(1)), 0.0, Hasher(b""))
+    changes = Changes(state, AnnouncedDates(state.accounts))
+    sums = dict.fromkeys(changes.sums(), 1.0)
+    for sender in (1, 2, 13):
+        changes.take(sender, sums | {"gone_pages": float(sender)})
+    state.notes.update(changes.notes())
+    again = Changes(state, AnnouncedDates(state.accounts))
+    assert again.deaths.elsewhere == deaths_of(state).elsewhere == (16.0, 3.0)
+    assert (again.priors.elsewhere, again.comebacks.elsewhere) == ((3.0, 3.0), (3.0, 3.0))
+    again.take(2, sums | {"gone_pages": 4.0})
+    assert again.deaths.elsewhere == (18.0, 3.0)
+    assert again.notes()["elsewhere_13_gone_pages"] == 13.0
 
 
 def test_two_halves_that_tell_each_other_believe_of_a_new_site_what_the_whole_does():

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from evercrawl.change import dates, evidence, extent
 from evercrawl.change.evidence import Interval, Refits
 from evercrawl.model.notices import AnnouncedDates
-from evercrawl.model.rates import ELSEWHERE, NO_COPY, Refitting, comebacks_of, deaths_of, priors_of
+from evercrawl.model.rates import ELSEWHERE, NO_COPY, Refitting, comebacks_of, deaths_of, elsewhere_of, priors_of
 from evercrawl.model.stored.reading import Before, Reading
 from evercrawl.store.journal.events import (
     CHANGED,
@@ -84,7 +84,7 @@ class Changes:
         self._refitting = Refitting(self.priors, state)
         self._refits = Refits(_RESUMED_INTERVALS if "cycle_s" in state.notes else 0)
         self.deaths, self.comebacks = deaths_of(state), comebacks_of(state)
-        self._elsewhere = dict[str, float]()  # as it was heard in this run
+        self._elsewhere = elsewhere_of(state)  # of each other partition, what was last heard of it
 
     def notes(self) -> dict[str, float]:
         """Return numbers for whoever looks at the crawl from outside, and for its next run."""
@@ -93,7 +93,11 @@ class Changes:
             found |= {"gone_pages": self.deaths.gone, "watched_s": self.deaths.watched_s}
         if self.comebacks.watched_s:
             found |= {"back_pages": self.comebacks.back, "gone_watched_s": self.comebacks.watched_s}
-        return found | {f"{ELSEWHERE}{name}": value for name, value in self._elsewhere.items()}
+        return found | {
+            f"{ELSEWHERE}{sender}_{name}": value
+            for sender, sums in self._elsewhere.items()
+            for name, value in sums.items()
+        }
 
     def sums(self) -> dict[str, float]:
         """Return what was learned here of which all partitions of a crawl believe the same; see `take`."""
@@ -103,10 +107,13 @@ class Changes:
             "back_pages": self.comebacks.back, "gone_watched_s": self.comebacks.watched_s,
         }  # fmt: skip
 
-    def take(self, elsewhere: dict[str, float]) -> None:
-        """Have the `sums` of other partitions count as those here do."""
-        self._elsewhere = elsewhere
-        told = defaultdict(float, elsewhere)
+    def take(self, sender: int, sums: dict[str, float]) -> None:
+        """Have the `sums` of another partition count as those here do, in place of what it said before."""
+        self._elsewhere[sender] = sums
+        told = defaultdict[str, float](float)
+        for each in self._elsewhere.values():
+            for name, value in each.items():
+                told[name] += value
         self.priors.elsewhere = told["heard"], told["told"]
         self.deaths.elsewhere = told["gone_pages"], told["watched_s"]
         self.comebacks.elsewhere = told["back_pages"], told["gone_watched_s"]

@@ -38,10 +38,12 @@ class Commons:
     mine
         Returns the sums of this partition.
     take
-        Told the sums of all others, added up, when they change.
+        Told which other partition has which sums, when they change.
     """
 
-    def __init__(self, share: Share, post: Carrier, mine: Callable[[], Sums], take: Callable[[Sums], None]) -> None:
+    def __init__(
+        self, share: Share, post: Carrier, mine: Callable[[], Sums], take: Callable[[int, Sums], None]
+    ) -> None:
         self._cluster, self._number, self._post = share.cluster, share.number, post
         self._others = [number for number in range(share.parts) if number != share.number]
         self._every_s, self._mine, self._take = max(EVERY_S, float(share.parts)), mine, take
@@ -56,11 +58,7 @@ class Commons:
         if message.sender not in self._others:
             return
         self._heard[message.sender] = message
-        whole = Sums()
-        for each in self._heard.values():
-            for name, value in each.sums.items():
-                whole[name] = whole.get(name, 0.0) + value
-        self._take(whole)
+        self._take(message.sender, message.sums)
 
     def turn(self, now: float) -> None:
         """Send the sums of this partition if it is time to."""
