@@ -83,8 +83,52 @@ def test_a_copy_has_the_same_bytes_and_later_only_what_is_new(partition, kept):
     partition.disk.append(ORDERS, b"{}\n")
     (step,) = held(partition, kept, 4).steps
     assert same(partition, kept)
-    assert [each.name for each in step.writes if each.at < 0][-1] == ORDERS
+    assert (ORDERS, 0) in [(each.name, each.at) for each in step.writes]
     assert sum(len(each.data) for each in step.writes if each.at >= 0) < 200
+
+
+def test_files_that_grow_are_sent_in_pieces_and_then_only_what_is_new(partition, kept, monkeypatch):
+    """However large they are; else a frame would be too large for the line at last, and the process end for ever."""
+    monkeypatch.setattr("evercrawl.store.keeper.copy.PIECE_BYTES", 100)
+    monkeypatch.setattr("evercrawl.crawl.posting.second_copy.PIECE_BYTES", 100)
+    write(partition)
+    lines = b"".join(b'{"id":"%05d"}\n' % number for number in range(30))
+
+    def sent(line: Line) -> list[tuple[int, int]]:
+        return [(each.at, len(each.data)) for step in line.steps for each in step.writes if each.name == ORDERS]
+
+    partition.disk.append(ORDERS, lines)
+    line = held(partition, kept)
+    assert sent(line) == [(at, min(100, 450 - at)) for at in range(0, 450, 100)]
+    assert [step.whole for step in line.steps].count(True) == 1
+    partition.disk.append(ORDERS, lines[:15])
+    second = SecondCopy(partition.disk, SHARE, 4, line, SystemClock(), offload)
+
+    def hold() -> list[tuple[int, int]]:
+        line.steps.clear()
+        write(partition)
+        assert asyncio.run(second.hold(partition.journal.durable))
+        assert same(partition, kept)
+        assert state_of(kept).whole
+        return sent(line)
+
+    assert hold() == [(450, 15)]
+    assert hold() == []
+    partition.disk.append(ORDERS, lines[:30])
+    assert hold() == [(465, 30)]
+    partition.disk.replace(ORDERS, [lines[15:] + lines])  # another file
+    assert hold()[0] == (0, 100)
+    partition.disk.replace(ORDERS, [lines[:150]])  # a shorter one
+    assert hold() == [(0, 100), (100, 50)]
+    partition.disk.replace(ORDERS, [lines[:115] + b"~~~" + lines[118:150]])  # as something is forgotten
+    assert sent(held(partition, kept, 5)) == [(100, 50)]
+    partition.disk.replace(ORDERS, [lines[:100]])
+    assert sent(held(partition, kept, 6)) == [(100, 0)]
+    assert kept.size(ORDERS) == 100
+    partition.disk.remove(ORDERS)
+    held(partition, kept, 7)
+    assert same(partition, kept)
+    assert not kept.size(ORDERS)
 
 
 def test_what_was_forgotten_is_written_anew_and_what_is_gone_here_goes_there(partition, kept):

@@ -7,16 +7,15 @@ partition does. A keeper that was away, or is new, is brought up to date by the 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import xxhash
 
 from evercrawl.errors import ConfigError, StoreError
-from evercrawl.store import orders, signals
 from evercrawl.store.forgotten import FILES as FORGOTTEN
 from evercrawl.store.journal.segment import segments
 from evercrawl.store.journal.tail import find_end
-from evercrawl.store.keeper.copy import PIECE_BYTES, sums
+from evercrawl.store.keeper.copy import GROWING, PIECE_BYTES, sums
 from evercrawl.store.keeper.folder import note_place
 from evercrawl.store.keeper.messages import (
     CopyOwner,
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from evercrawl.crawl.ports import Offload
     from evercrawl.crawl.posting.carrier import KeeperLine
     from evercrawl.store.disk.disk import Disk
-    from evercrawl.store.keeper.messages import KeeperAnswer, KeeperQuestion
+    from evercrawl.store.keeper.messages import HeldFile, KeeperAnswer, KeeperQuestion
     from evercrawl.store.post.ownership import Share
 
 AGAIN_S: Final = 1.0
@@ -46,10 +45,19 @@ AWAY_S: Final = 2.0
 """A keeper that is waited for so long is away: nothing is requested meanwhile."""
 LAST_S: Final = 3.0
 """At the end of a run a keeper is waited for so long; what it lacks then does not count yet."""
-SMALL: Final = (FILE, COPY, KEY, *FORGOTTEN, SKIPPED_FILE, orders.FILE, signals.FILE)
-"""Files beside the journal that cannot be made again from it."""
-GROWING: Final = (orders.FILE, signals.FILE)
-"""Those of them that may be large, and only grow while the crawl runs."""
+SMALL: Final = (FILE, COPY, KEY, *FORGOTTEN, SKIPPED_FILE)
+"""Files beside the journal that cannot be made again from it, but for those of `GROWING`."""
+TAIL_BYTES: Final = 64
+"""By its last bytes at the keeper a file that grows is known to be the same: its lines have instants and ids."""
+
+
+class _PendingStep(NamedTuple):
+    """A step, what is held of the journal and of the files that grow after it, and the offset up to which all is."""
+
+    step: KeeperStep
+    held: dict[str, int]
+    grown: dict[str, tuple[int, bytes]]
+    reached: int
 
 
 class SecondCopy:
@@ -81,8 +89,8 @@ class SecondCopy:
         self._session = self._number = 0
         self._held = dict[str, int]()  # bytes of each file of the journal at the keeper
         self._small = dict[str, int]()  # checksums of the other files there
-        self._sizes = dict[str, int]()  # of files that only grow, when they were read
-        self._pending: tuple[KeeperStep, dict[str, int], int] | None = None  # it may have been done, or not
+        self._grown = dict[str, tuple[int, bytes]]()  # of files that grow: bytes there, as of the journal; the last
+        self._pending: _PendingStep | None = None  # it may have been done, or not
         self._upto = -1
         self._waits_since: float | None = None
         self._moved_at = float("-inf")  # when the keeper last took something
@@ -171,8 +179,8 @@ class SecondCopy:
                 await self._offload(self._compare, answer)
                 return 0.0
             return self._failed(answer)
-        pending: tuple[KeeperStep, dict[str, int], int] = self._pending or await self._offload(self._step, upto)
-        step, held, reached = self._pending = pending
+        pending: _PendingStep = self._pending or await self._offload(self._step, upto)
+        self._pending, step = pending, pending.step
         answer = await self._asked(step)
         if not isinstance(answer, KeeperDone):
             return self._failed(answer)
@@ -181,13 +189,15 @@ class SecondCopy:
             self._session = 0
             return AGAIN_S
         self._number = step.number
-        self._held.update(held)
+        self._held.update(pending.held)
+        self._grown.update(pending.grown)
         self._small.update({each.name: xxhash.xxh3_64_intdigest(each.data) for each in step.writes if each.at < 0})
         for name in step.gone:
             self._small.pop(name, None)
             self._held.pop(name, None)
+            self._grown.pop(name, None)
         self.sent_bytes += sum(len(each.data) for each in step.writes)
-        self._upto, self.distrusted = reached, self.distrusted or step.distrusted
+        self._upto, self.distrusted = pending.reached, self.distrusted or step.distrusted
         self._moved_at, self._refused_s = self._clock.now(), AGAIN_S
         return 0.0
 
@@ -214,7 +224,7 @@ class SecondCopy:
                 "move the copy away, and it is made anew"
             )
         self._held, self._number = dict[str, int](), 0
-        self._small, self._sizes = dict(there.others), dict[str, int]()
+        self._small, self._grown = dict(there.others), dict[str, tuple[int, bytes]]()
         lacks = {segment.name: segment.end - segment.start for segment in segments(self._disk)}
         for name, held in there.files.items():
             here = lacks.get(name, 0)
@@ -223,12 +233,24 @@ class SecondCopy:
                     f"{name} has {here} bytes, and its second copy at {self._line.place} has {held.size}: what counted "
                     "is missing here; move the partition's directory away, and the copy is opened"
                 )
-            same = _same(held.sums, sums(self._disk, name, held.size), held.size)
-            self._held[name] = same if same == held.size else -1 - same  # the rest is to be cut first: it was forgotten
+            self._held[name] = self._same(name, held)
         if any(same < 0 for same in self._held.values()):
             self._see_forgotten(there)
+        for name, held in there.growing.items():
+            same = self._same(name, held)
+            self._grown[name] = same, self._tail(name, same if same >= 0 else -1 - same)
         note_place(self._disk, self._line.place)
         self._session = there.session
+
+    def _same(self, name: str, held: HeldFile) -> int:
+        """Return how many bytes of a file are the same there; -1 less that where the rest there is to be cut first."""
+        size = min(self._disk.size(name), held.size)
+        same = _same(held.sums, sums(self._disk, name, size), size)
+        return same if same == held.size else -1 - same
+
+    def _tail(self, name: str, size: int) -> bytes:
+        """Return the last of the first `size` bytes of a file."""
+        return self._disk.read(name, max(size - TAIL_BYTES, 0), min(size, TAIL_BYTES))
 
     def _see_forgotten(self, there: KeeperHolds) -> None:
         """See that the journal here may take the place of what the copy has otherwise."""
@@ -257,10 +279,16 @@ class SecondCopy:
         size = self._disk.size(name)
         return xxhash.xxh3_64_intdigest(self._disk.read(name, 0, size)) if size else None
 
-    def _step(self, upto: int) -> tuple[KeeperStep, dict[str, int], int]:
-        """Return the next step to an offset, what is held of the journal after it, and up to where all is."""
+    def _step(self, upto: int) -> _PendingStep:
+        """Return the next step to an offset."""
         writes, held, room = self._changed(), dict[str, int](), PIECE_BYTES
-        whole = True
+        grown, whole = dict[str, tuple[int, bytes]](), True
+        for name in GROWING:
+            if (write := self._growth(name)) is not None:
+                writes.append(write)
+                upto_there = write.at + len(write.data)
+                grown[name] = upto_there, self._tail(name, upto_there)
+                whole = whole and upto_there == self._disk.size(name)
         files = {segment.name: segment for segment in segments(self._disk) if segment.start < upto}
         for name, segment in files.items():
             at, wanted = self._held.get(name, 0), min(segment.end, upto) - segment.start
@@ -271,20 +299,28 @@ class SecondCopy:
                 held[name], room = at + len(data), room - len(data)
             whole = whole and at + len(data) >= wanted
         gone = [name for name in self._held if name not in files]
-        gone += [name for name in self._small if not self._disk.size(name)]
+        gone += [name for name in (*self._small, *self._grown) if not self._disk.size(name)]
         trusted, distrusted = whole and not self._distrust, self._distrust
         step = KeeperStep(self._owner, self._session, self._number + 1, writes, gone, trusted, distrusted)
-        return step, held, upto if whole else self._upto
+        return _PendingStep(step, held, grown, upto if whole else self._upto)
+
+    def _growth(self, name: str) -> FileWrite | None:
+        """Return the next piece of a file that grows; None where the keeper has all of it."""
+        size, (at, tail) = self._disk.size(name), self._grown.get(name, (0, b""))
+        if size == at:
+            return None
+        if at < 0:
+            at = -1 - at
+        elif size < at or self._tail(name, at) != tail:  # another file took its place
+            at = 0
+        return FileWrite(name, at, self._disk.read(name, at, min(size - at, PIECE_BYTES))) if size else None
 
     def _changed(self) -> list[FileWrite]:
         """Return the small files that the keeper has otherwise."""
         found = list[FileWrite]()
         for name in SMALL:
             size = self._disk.size(name)
-            if name in GROWING and self._sizes.get(name) == size and self._small.get(name) is not None:
-                continue
             data = self._disk.read(name, 0, size) if size else b""
-            self._sizes[name] = size
             if data and self._small.get(name) != xxhash.xxh3_64_intdigest(data):
                 found.append(FileWrite(name, -1, data))
         return found

@@ -14,6 +14,7 @@ import xxhash
 
 from evercrawl.decoding import json_of
 from evercrawl.errors import StoreError
+from evercrawl.store import orders, signals
 from evercrawl.store.journal.segment import segment_name
 from evercrawl.store.journal.tail import find_end
 from evercrawl.store.keeper.messages import (
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 STATE_FILE: Final = "keeper.json"
 JOURNAL: Final = "journal-"
 PIECE_BYTES: Final = 4 << 20
+GROWING: Final = (orders.FILE, signals.FILE)
+"""Files beside the journal to whose ends is written, and that may be large."""
 _NOBODY: Final = CopyOwner("", -1, 0, 0)
 _NOT_OPEN: Final = KeeperRefusal("ask what is held first")
 
@@ -121,10 +124,16 @@ class KeeperCopy:
             self._disk.remove(name)  # another history
         if self._sound is None:
             self._sound = self._drop_torn_end()
-        files = {name: HeldFile(size, sums(self._disk, name, size)) for name, size in self._journal()}
-        names = [name for name in self._disk.names() if not name.startswith(JOURNAL) and name != STATE_FILE]
+        files = {name: self._file(name) for name, _ in self._journal()}
+        growing = {name: self._file(name) for name in GROWING if self._disk.size(name)}
+        apart = (*GROWING, STATE_FILE)
+        names = [name for name in self._disk.names() if not name.startswith(JOURNAL) and name not in apart]
         others = {name: xxhash.xxh3_64_intdigest(self._disk.read(name, 0, self._disk.size(name))) for name in names}
-        return KeeperHolds(self._session, files, others, birth_id(self._disk), self._sound, whole)
+        return KeeperHolds(self._session, files, others, birth_id(self._disk), self._sound, whole, growing)
+
+    def _file(self, name: str) -> HeldFile:
+        size = self._disk.size(name)
+        return HeldFile(size, sums(self._disk, name, size))
 
     def _journal(self) -> list[tuple[str, int]]:
         return [(name, self._disk.size(name)) for name in self._disk.names(JOURNAL)]

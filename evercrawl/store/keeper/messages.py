@@ -34,7 +34,7 @@ class KeeperAsk(msgspec.Struct, array_like=True, frozen=True, tag="ask"):
 
 
 class HeldFile(msgspec.Struct, array_like=True, frozen=True):
-    """A file of the journal as it is held: its size, and checksums of its pieces of `PIECE_BYTES`, u64 each."""
+    """A file that grows as it is held: its size, and checksums of its pieces of `PIECE_BYTES`, u64 each."""
 
     size: int
     sums: bytes
@@ -57,6 +57,8 @@ class KeeperHolds(msgspec.Struct, array_like=True, frozen=True, tag="holds"):
         Whether its journal has no damage that an interrupted write does not explain.
     whole
         Whether it has everything that counts, so that a partition may be opened from it.
+    growing
+        The files beside the journal that grow, by name; they are not among the others.
     """
 
     session: int
@@ -65,6 +67,7 @@ class KeeperHolds(msgspec.Struct, array_like=True, frozen=True, tag="holds"):
     birth: str
     sound: bool
     whole: bool
+    growing: dict[str, HeldFile] = {}
 
 
 class FileWrite(msgspec.Struct, array_like=True, frozen=True):
