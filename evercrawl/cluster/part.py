@@ -45,6 +45,8 @@ from evercrawl.store.post.messages import Message
 LEAVE_S: Final = 10.0
 """For so long after it asked a process may request pages."""
 RENEWED_S: Final = 2.0
+BOX_BYTES: Final = 1 << 26
+"""While messages of so many bytes wait to be taken in, others are dropped."""
 
 
 class HubCarrier:
@@ -61,7 +63,7 @@ class HubCarrier:
     def __init__(self, incarnation: int, write: Callable[[Frame], None]) -> None:
         self.incarnation = incarnation
         self._write = write
-        self._box: list[bytes] = []
+        self._box, self._box_bytes = list[bytes](), 0
         self._wake: Callable[[], None] = lambda: None
         self._leave_until = float("-inf")
         self._pages: int | None = 0
@@ -74,7 +76,7 @@ class HubCarrier:
 
     def take(self) -> list[Message]:
         """Return what has come."""
-        box, self._box = self._box, []
+        box, self._box, self._box_bytes = self._box, [], 0
         return [msgspec.msgpack.decode(data, type=Message) for data in box]
 
     def listen(self, wake: Callable[[], None]) -> None:
@@ -100,7 +102,9 @@ class HubCarrier:
     def hear(self, frame: Frame) -> None:
         """Take a frame in."""
         if isinstance(frame, Mailed):
-            self._box.append(frame.data)
+            if self._box_bytes < BOX_BYTES:  # else it is lost, as any message may be
+                self._box.append(frame.data)
+                self._box_bytes += len(frame.data)
         elif isinstance(frame, LeaveGiven):
             self._leave_until = max(self._leave_until, frame.at + LEAVE_S)
         elif isinstance(frame, PagesAllowed):

@@ -327,7 +327,7 @@ class Crawl:
         self._read_sitemaps(now)
         if not self._storing.full:
             self._steer(now)
-        if self._posting is not None and not self._storing.full and self._posting.turn(now):
+        if self._posting is not None and self._posting.turn(now, full=self._storing.full):
             self._storing.changed()
         if idle and self._settling is not None and not self._storing.full and self._settling.turn(now):
             self._storing.changed()

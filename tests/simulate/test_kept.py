@@ -1,5 +1,9 @@
 """Worlds in which partitions have keepers: disks are lost, and nothing that counted is."""
 
+from dataclasses import replace
+
+from evercrawl.crawl.posting.leases import IpLeases
+from evercrawl.crawl.posting.room import PostRoom
 from evercrawl.crawl.posting.second_copy import SecondCopy
 from evercrawl.simulate.parted.mail import Roads
 from evercrawl.simulate.parted.parted import simulate_parted
@@ -20,6 +24,30 @@ def test_disks_are_lost_and_processes_go_on_without_theirs():
     assert result.opened >= 3
     assert result.letters > 10
     assert result.blows["away"] == 1
+
+
+def test_addresses_are_let_while_a_keeper_is_away_and_letters_wait(monkeypatch):
+    """Else all partitions would wait for one."""
+    turn, sent, let = PostRoom.turn, IpLeases.turn, list[str]()
+
+    def turned(room, now, *, full=False) -> bool:
+        before = room.posting.passed
+        let.append("turn")
+        news = turn(room, now, full=full)
+        assert not full or (not news and room.posting.passed == before)
+        let.append("full" if full else "")
+        return news
+
+    def leased(leases, now) -> None:
+        let.append("leases")
+        sent(leases, now)
+
+    monkeypatch.setattr(PostRoom, "turn", turned)
+    monkeypatch.setattr(IpLeases, "turn", leased)
+    blows = (Blow(8.0, "away", 0, 10.0),)
+    result = simulate_parted(replace(WORLD, roads=Roads(), lasts_s=25.0, blows=blows))
+    assert result.wrong == []
+    assert [let[at : at + 3] for at in range(len(let))].count(["turn", "leases", "full"]) > 10
 
 
 def test_the_promises_hold_in_a_world_drawn_from_a_seed():
@@ -47,4 +75,4 @@ def test_what_counts_before_its_keeper_has_it_is_missed(monkeypatch):
 
 def test_a_process_that_writes_on_after_its_copy_was_opened_is_missed(monkeypatch):
     monkeypatch.setattr(copy, "refused", lambda state, owner: None)
-    assert simulate_parted(WORLD).wrong
+    assert simulate_parted(replace(WORLD, seed=10)).wrong

@@ -67,8 +67,12 @@ class PostRoom:
 
         self._commons = None if changes is None else Commons(share, post, changes.sums, changes.take)
 
-    def turn(self, now: float) -> bool:
-        """Answer what has come, and send what is due; return whether there are new events."""
+    def turn(self, now: float, *, full: bool = False) -> bool:
+        """Answer what has come, and send what is due; return whether there are new events.
+
+        Where the storage is `full`, letters are left alone: those that come will come again. Addresses are let all the
+        same, for others would wait for them.
+        """
         letters = list[Letter | LetterApplied]()
         for message in self._post.take():
             if isinstance(message, (Letter, LetterApplied)):
@@ -81,7 +85,7 @@ class PostRoom:
         self.leases.turn(now)
         if self._commons is not None:
             self._commons.turn(now)
-        return self.posting.turn(now, letters)
+        return not full and self.posting.turn(now, letters)
 
     def next_at(self) -> float:
         """Return when there is next something to do, beside what comes."""
