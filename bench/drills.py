@@ -38,8 +38,9 @@ from evercrawl.simulate.parted.reached import reached
 from evercrawl.simulate.surroundings.named_loopback import NETWORK, NamedLoopback
 
 KINDS = "actor", "raylet", "coordinator", "head"
-KEPT_KINDS = ("disk",)
-"""With --kept besides: a machine is killed and its folder removed, and another machine comes instead of it."""
+KEPT_KINDS = "disk", "directory"
+"""With --kept besides: a machine is killed and its folder removed, and another machine comes instead of it; the crawl
+is killed and its directory removed, and it goes on from what is beside the second copies."""
 LOST_AFTER_S = 10
 PARTS = 4
 MADE_S = 180.0
@@ -193,6 +194,17 @@ class Drill:
             shutil.rmtree(self.folder / f"disk-{self.last}")
             self.last += 1
             machines.start(self.last)
+        elif kind == "directory":
+            self.caught_up()
+            crawl.kill()
+            crawl.wait()
+            killed = 1
+            shutil.rmtree(self.directory)
+            self.directory.mkdir()
+            held = max(self.folder.glob("disk-*/*/copies/cluster.json"), key=lambda file: read_birth(file.parent).lives)
+            for name in ("cluster.json", "crawl.toml"):
+                shutil.copy(held.with_name(name), self.directory)
+            self.begin(delay="0.3")
         elif kind == "coordinator":
             crawl.kill()
             crawl.wait()
@@ -260,7 +272,7 @@ def main() -> int:
     """Make rounds, and print a JSON object for each."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=8)
-    parser.add_argument("--kinds", default="", help=f"of {', '.join(KINDS)}, with --kept also disk")
+    parser.add_argument("--kinds", default="", help=f"of {', '.join(KINDS)}, with --kept also {', '.join(KEPT_KINDS)}")
     parser.add_argument("--kept", action="store_true", help="have second copies on the other machine, and lose disks")
     parser.add_argument("--sites", type=int, default=24)
     parser.add_argument("--pages", type=int, default=40)
