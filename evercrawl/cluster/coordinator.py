@@ -27,6 +27,7 @@ from evercrawl.cluster.shares import part_config, with_changes, written
 from evercrawl.cluster.wire import (
     CeilingShared,
     CopyAsked,
+    CopyWhole,
     Frame,
     LeaveAsked,
     LeaveGiven,
@@ -387,6 +388,9 @@ class Coordinator:
                     self._copies.caught_up(part.number)
                 self._ceiling.heard(part.number, frame.ceiling)
                 self._take_back(part)
+        elif isinstance(frame, CopyWhole):
+            self._copies.begun(part.number)
+            self._copies.caught_up(part.number)
         elif isinstance(frame, CopyAsked):
             self._copies.ask(part.number, frame)
         elif isinstance(frame, PartAnswered):

@@ -12,9 +12,17 @@ from evercrawl.store.keeper.folder import alone, made
 from evercrawl.store.keeper.messages import KeeperAsk, KeeperDone, KeeperRefusal, KeeperStep
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from evercrawl.store.keeper.messages import KeeperAnswer, KeeperQuestion
+
+
+def makes_whole(question: KeeperQuestion, answer: KeeperAnswer) -> bool:
+    """Whether an answer says that a copy has all that counts, as the question was to make it."""
+    if not isinstance(question, KeeperStep) or not question.whole:
+        return False
+    return answer == KeeperDone(question.session, question.number)
 
 
 class FolderKeeper:
@@ -24,6 +32,8 @@ class FolderKeeper:
     ----------
     directory
         Of the copy: a folder of the crawl's, in a folder that is there.
+    tell_whole
+        Called when it has all that counts for the first time, before anything can leave because of that.
 
     Attributes
     ----------
@@ -33,7 +43,8 @@ class FolderKeeper:
         Whether it has had all that counts since this process began.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, tell_whole: Callable[[], None] = lambda: None) -> None:
+        self._tell_whole = tell_whole
         self._directory, self.place, self.whole = directory, str(directory), False
         self._copy: KeeperCopy | None = None
         self._disk: RealDisk | None = None
@@ -41,8 +52,9 @@ class FolderKeeper:
     async def ask(self, question: KeeperQuestion) -> KeeperAnswer | None:
         """Return the answer."""
         answer = await asyncio.get_running_loop().run_in_executor(None, self._answer, question)
-        if isinstance(question, KeeperStep) and isinstance(answer, KeeperDone) and answer.upto == question.number:
-            self.whole = self.whole or question.whole
+        if not self.whole and makes_whole(question, answer):
+            self.whole = True
+            self._tell_whole()
         return answer
 
     def _answer(self, question: KeeperQuestion) -> KeeperAnswer:

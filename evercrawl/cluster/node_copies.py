@@ -3,60 +3,36 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import hashlib
 import time
 from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
-from evercrawl.cluster.birth import FILE, WholeCopy, next_life, note_begun, note_copy, read_birth, write_birth
-from evercrawl.cluster.launching import Launcher
-from evercrawl.cluster.wire import (
-    BirthKept,
-    BirthOlder,
-    CopyAnswered,
-    CopyAsked,
-    CopyFound,
-    CopyLooked,
-    StopAsked,
-    packed,
-    read_frame,
-)
+from evercrawl.cluster.birth import FILE, WholeCopy, note_begun, note_copy, read_birth, write_birth
+from evercrawl.cluster.keeper_process import KeeperProcess
+from evercrawl.cluster.patience import Listening
+from evercrawl.cluster.wire import CopyLooked
 from evercrawl.config import FILE_NAME
 from evercrawl.errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from pathlib import Path
 
     from evercrawl.cluster.birth import ClusterBirth
-    from evercrawl.cluster.disks import PartDisk
-    from evercrawl.cluster.launching import PartProcess
+    from evercrawl.cluster.keeper_process import DiskLauncher
     from evercrawl.cluster.plan import PartPlan
+    from evercrawl.cluster.wire import CopyAnswered, CopyAsked, CopyFound
     from evercrawl.config import Config
 
-AGAIN_S: Final = 1.0
 ASK_AGAIN_S: Final = 10.0
 """After which it is asked again whether a second copy can be opened, while nobody has said that."""
 LOOK_AGAIN_S: Final = 60.0
 """After which one that cannot be opened is looked at again."""
-_END_S: Final = 5.0
-
-
-class DiskLauncher(Launcher, Protocol):
-    """Begins processes on machines, each of which has a disk."""
-
-    def disks(self) -> Mapping[str, PartDisk]:
-        """Return the disks that are there, by their ids."""
-        ...
-
-    def keep(self, disk: str, life: int) -> PartProcess:
-        """Begin a process that holds second copies on a disk that is there."""
-        ...
 
 
 class NodeCopies:
@@ -94,7 +70,8 @@ class NodeCopies:
         self._lost = set[int]()  # partitions that are on their disks no more
         self._before = dict[int, _Before]()  # of partitions that go on elsewhere, and were not heard there yet
         self._looks, self._ids = dict[int, _Look](), count(1)
-        self._lines_to = dict[str, _KeeperLine]()
+        self._lines_to = dict[str, KeeperProcess]()
+        self._listening = Listening()
         self.say: Callable[[int, CopyAnswered], object] = lambda number, frame: None
 
     def planned(self, plan: PartPlan, settings: Config) -> PartPlan:
@@ -165,10 +142,12 @@ class NodeCopies:
         if look is not None and look.id == frame.id:
             look.why = frame.why
 
-    def _line_to(self, disk: str) -> _KeeperLine:
+    def _line_to(self, disk: str) -> KeeperProcess:
         line = self._lines_to.get(disk)
         if line is None:
-            line = _KeeperLine(self._directory, disk, self._launcher, self._hear, self._found)
+            line = KeeperProcess(
+                self._directory, disk, self._launcher, self._hear, self._found, self._tell, self._clock
+            )
             self._lines_to[disk] = line
         return line
 
@@ -208,22 +187,37 @@ class NodeCopies:
     def _keeper_missing(self, number: int, settings: Config) -> str:
         """Return why a partition has nobody who holds its second copy; find another where one is lost."""
         disks, place, keeper = self._launcher.disks(), self._birth.places[number], self._keepers.get(number)
+        others = self._others(number)
         if keeper is not None and keeper != place:
-            if keeper in disks:
+            failing = keeper in disks and self._fails(number, settings)
+            if keeper in disks and not (failing and others):
                 return ""
-            if not self._is_gone(keeper, settings):
+            if not failing and not self._is_gone(keeper, settings):
                 return f"partition {number} waits for the machine with its second copy ({keeper})"
-        copies = Counter(self._keepers.values())
-        others = sorted(
-            (disk for disk in disks if disk != place),
-            key=lambda disk: (copies[disk], hashlib.sha256(f"{disk} {number}".encode()).digest()),
-        )
+            if failing:
+                self._lines_to[keeper].forgive(number)
+                self._tell(
+                    f"the disk {keeper} does not take the second copy of partition {number}: {others[0]} gets it"
+                )
         if not others:
             return f"partition {number} waits for another machine, which is to hold its second copy"
         self._keepers[number] = others[0]
         birth = read_birth(self._directory)
         write_birth(self._directory, msgspec.structs.replace(birth, keepers=dict(self._keepers)))
         return ""
+
+    def _others(self, number: int) -> list[str]:
+        """Return the other disks that may get a partition's second copy, the best first."""
+        copies, has = Counter(self._keepers.values()), (self._birth.places[number], self._keepers.get(number))
+        return sorted(
+            (disk for disk in self._launcher.disks() if disk not in has),
+            key=lambda disk: (copies[disk], hashlib.sha256(f"{disk} {number}".encode()).digest()),
+        )
+
+    def _fails(self, number: int, settings: Config) -> bool:
+        """Whether a partition's keeper has taken nothing for so long that another one is to have the copy."""
+        process = self._lines_to.get(self._keepers.get(number, ""))
+        return process is not None and process.failing_s(number) >= settings.lost_after_s
 
     def lost(self, number: int) -> bool:
         """Take note that a partition is on its disk no more; return whether it can go on elsewhere."""
@@ -257,8 +251,9 @@ class NodeCopies:
         """Begin what keepers need; return the partitions whose keepers are lost: each is to be begun anew."""
         for disk in self._away.keys() & self._launcher.disks().keys():
             del self._away[disk]
+        paused_s = self._listening.paused_s(time.monotonic())
         for disk, line in self._lines_to.items():
-            line.turn()
+            line.turn(paused_s)
             if line.older:
                 raise StoreError(
                     f"{self._directory / FILE} is older than the one beside the second copies on the disk {disk}: copy "
@@ -266,7 +261,11 @@ class NodeCopies:
                 )
         if settings.durable != "keeper":
             return []
-        return [number for number, keeper in self._keepers.items() if self._is_gone(keeper, settings)]
+        return [
+            number
+            for number, keeper in self._keepers.items()
+            if self._is_gone(keeper, settings) or (self._fails(number, settings) and self._others(number))
+        ]
 
     def ask(self, number: int, frame: CopyAsked) -> None:
         """Pass a question on to a partition's keeper; without a process there it is lost."""
@@ -274,8 +273,10 @@ class NodeCopies:
         if line is not None and frame.number == number:
             line.write(frame)
 
-    def _hear(self, frame: CopyAnswered) -> None:
-        self.say(frame.number, frame)
+    def _hear(self, disk: str, frame: CopyAnswered) -> None:
+        """Pass an answer on, unless another disk has the copy by now."""
+        if self._keepers.get(frame.number) == disk:
+            self.say(frame.number, frame)
 
     async def close(self) -> None:
         """End the processes of keepers."""
@@ -297,81 +298,3 @@ class _Look:
     whole: WholeCopy
     at: float = float("-inf")
     why: str | None = None
-
-
-class _KeeperLine:
-    """The process that holds copies on one disk, as long as that is there; another one is begun after it."""
-
-    def __init__(
-        self,
-        directory: Path,
-        disk: str,
-        launcher: DiskLauncher,
-        hear: Callable[[CopyAnswered], None],
-        found: Callable[[CopyFound], None],
-    ) -> None:
-        self._directory, self._disk, self._launcher = directory, disk, launcher
-        self._hear, self._found = hear, found
-        self._writer: asyncio.StreamWriter | None = None
-        self._process: PartProcess | None = None
-        self._task: asyncio.Task[None] | None = None
-        self._begin_at = 0.0
-        self._marks: list[tuple[int, int, int]] | None = None  # of the files that the keeper was told last
-        self.older = 0  # processes that had been begun by what it holds, where that is newer
-
-    def turn(self) -> None:
-        """Begin a process where there is none; tell the one that is there what has changed."""
-        self.tell_birth()
-        if self._task is None and time.monotonic() >= self._begin_at and self._disk in self._launcher.disks():
-            self._process = self._launcher.keep(self._disk, next_life(self._directory))
-            self._task = asyncio.ensure_future(self._attend(self._process))
-
-    async def _attend(self, process: PartProcess) -> None:
-        try:
-            line = await process.connected()
-            if line is not None:
-                reader, self._writer = line
-                self._marks = None
-                self.tell_birth()
-                while (frame := await read_frame(reader)) is not None:
-                    if isinstance(frame, CopyAnswered):
-                        self._hear(frame)
-                    elif isinstance(frame, CopyFound):
-                        self._found(frame)
-                    elif isinstance(frame, BirthOlder):
-                        self.older = frame.lives
-        finally:
-            if self._writer is not None:
-                self._writer.close()
-            process.kill()
-            self._writer = self._task = self._process = None
-            self._begin_at = time.monotonic() + AGAIN_S
-
-    def write(self, frame: CopyAsked | CopyLooked) -> bool:
-        """Pass a question on; return whether there is somebody to ask."""
-        self.tell_birth()
-        if self._writer is None or self._writer.is_closing():
-            return False
-        self._writer.write(packed(frame))
-        return True
-
-    def tell_birth(self) -> None:
-        """Have the keeper hold what the directory of all partitions says of itself, if that has changed."""
-        files = [file for name in (FILE, FILE_NAME) if (file := self._directory / name).is_file()]
-        marks = [(found.st_ino, found.st_mtime_ns, found.st_size) for found in (file.stat() for file in files)]
-        if self._writer is not None and not self._writer.is_closing() and marks != self._marks:
-            self._writer.write(packed(BirthKept({file.name: file.read_bytes() for file in files})))
-            self._marks = marks
-
-    async def close(self) -> None:
-        """End it."""
-        task = self._task
-        self._begin_at = float("inf")
-        if task is None:
-            return
-        if self._writer is not None:
-            self._writer.write(packed(StopAsked()))
-            await asyncio.wait([task], timeout=_END_S)
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task

@@ -21,6 +21,8 @@ from evercrawl.cluster.plan import PartPlan
 from evercrawl.cluster.wire import (
     CeilingShared,
     CopyAnswered,
+    CopyAsked,
+    CopyWhole,
     Frame,
     LeaveAsked,
     LeaveGiven,
@@ -31,6 +33,7 @@ from evercrawl.cluster.wire import (
     PartQuestionDropped,
     PartReport,
     StopAsked,
+    crowded,
     packed,
     read_frame,
 )
@@ -127,7 +130,7 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
     reader, writer = await asyncio.open_connection(sock=line)
 
     def write(frame: Frame) -> None:
-        if not writer.is_closing():
+        if not writer.is_closing() and not (isinstance(frame, CopyAsked) and crowded(writer)):
             writer.write(packed(frame))
 
     carrier, stop = HubCarrier(plan.incarnation, write), asyncio.Event()
@@ -151,9 +154,9 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
     loop = asyncio.get_running_loop()
     keeper: FolderKeeper | NodeKeeper | None = None
     if plan.keeper:
-        keeper = NodeKeeper(plan.share.number, plan.keeper, write)
+        keeper = NodeKeeper(plan.share.number, plan.incarnation, plan.keeper, write)
     elif plan.kept is not None and plan.config.durable == "keeper":
-        keeper = FolderKeeper(plan.kept)
+        keeper = FolderKeeper(plan.kept, lambda: write(CopyWhole()))
 
     async def listen() -> None:
         while (frame := await read_frame(reader)) is not None:

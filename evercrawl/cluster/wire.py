@@ -8,6 +8,8 @@ from typing import TypeAlias
 import msgspec
 
 MOST_BYTES = 1 << 28
+PENDING_BYTES = 1 << 26
+"""While more waits to be read at the other end, what will be asked again is not written."""
 
 
 class Mailed(msgspec.Struct, array_like=True, frozen=True, tag="mail"):
@@ -127,7 +129,7 @@ class CopyAsked(msgspec.Struct, array_like=True, frozen=True, tag="copy?"):
 
 
 class CopyAnswered(msgspec.Struct, array_like=True, frozen=True, tag="copy"):
-    """What the keeper answers to that question."""
+    """What the keeper answers to that question; no `data` where it is still at it."""
 
     number: int
     id: int
@@ -160,6 +162,10 @@ class BirthOlder(msgspec.Struct, array_like=True, frozen=True, tag="older"):
     """That is older than what is held, which says that so many processes were begun."""
 
     lives: int
+
+
+class CopyWhole(msgspec.Struct, array_like=True, frozen=True, tag="whole"):
+    """The second copy of the partition has all that counts; what counts only since then is said after it."""
 
 
 class Joined(msgspec.Struct, array_like=True, frozen=True, tag="joined"):
@@ -209,6 +215,7 @@ Frame: TypeAlias = (
     | PartAnswered
     | CopyAsked
     | CopyAnswered
+    | CopyWhole
     | CopyLooked
     | CopyFound
     | BirthKept
@@ -226,6 +233,11 @@ def packed(frame: Frame) -> bytes:
     """
     data = msgspec.msgpack.encode(frame)
     return len(data).to_bytes(4, "little") + data
+
+
+def crowded(writer: asyncio.StreamWriter) -> bool:
+    """Whether nothing large is to be written: the other end is gone, or has much to read already."""
+    return writer.is_closing() or writer.transport.get_write_buffer_size() > PENDING_BYTES
 
 
 async def read_frame(reader: asyncio.StreamReader, most_bytes: int = MOST_BYTES) -> Frame | None:

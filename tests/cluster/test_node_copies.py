@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from evercrawl.cluster import coordinator, lost_part, node_copies, node_keeper, part, wire
+from evercrawl.cluster import coordinator, keeper_process, lost_part, node_copies, node_keeper, part, wire
 from evercrawl.cluster.birth import ClusterBirth, WholeCopy, read_birth, write_birth
 from evercrawl.cluster.coordinator import Coordinator
 from evercrawl.cluster.disks import PartDisk, disk_here
@@ -18,7 +18,7 @@ from evercrawl.cluster.lost_part import PartGoneError, settle_lost
 from evercrawl.cluster.node_copies import NodeCopies
 from evercrawl.cluster.node_keeper import NodeKeeper, keep_copies
 from evercrawl.cluster.plan import PartPlan
-from evercrawl.cluster.wire import CopyAnswered, CopyAsked
+from evercrawl.cluster.wire import CopyAnswered, CopyAsked, CopyWhole, Frame
 from evercrawl.config import Config
 from evercrawl.crawl.posting.membership import Membership
 from evercrawl.errors import NoRoomError, StoreError
@@ -114,7 +114,14 @@ def test_a_question_goes_through_the_coordinator_to_another_disk_and_the_answer_
         plan = copies.planned(a_plan(launcher, 0, 3), KEPT)
         other = launcher.birth.places[1]
         assert other in plan.keeper
-        keeper = NodeKeeper(0, plan.keeper, lambda frame: copies.ask(0, frame))
+        frames = list[Frame]()
+
+        def write(frame: Frame) -> None:
+            frames.append(frame)
+            if isinstance(frame, CopyAsked):
+                copies.ask(0, frame)
+
+        keeper = NodeKeeper(0, 3, plan.keeper, write)
         copies.say = lambda number, frame: keeper.hear(frame)
         copies.turn(KEPT)
         await seen(lambda: len(launcher.kept) == 1)
@@ -127,6 +134,7 @@ def test_a_question_goes_through_the_coordinator_to_another_disk_and_the_answer_
         step = KeeperStep(owner, holds.session, 1, [FileWrite("journal-0000000000000000.log", 0, b"abc")], [], True)
         assert (await keeper.ask(step), keeper.whole) == (KeeperDone(holds.session, 1), True)
         assert (launcher.there[other].copy(0) / "journal-0000000000000000.log").read_bytes() == b"abc"
+        assert frames[-1] == CopyWhole()
         copies.caught_up(0)
         assert read_birth(directory).copies == {0: WholeCopy(other, 3)}
         launcher.kept[0].kill()  # another process takes its place
@@ -134,14 +142,8 @@ def test_a_question_goes_through_the_coordinator_to_another_disk_and_the_answer_
         await copies.close()
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(node_copies, "AGAIN_S", 0.0)
+        patched.setattr(keeper_process, "AGAIN_S", 0.0)
         asyncio.run(run())
-
-
-def test_a_keeper_that_does_not_answer_is_asked_again(monkeypatch):
-    monkeypatch.setattr("evercrawl.cluster.node_keeper.ANSWERED_S", 0.01)
-    keeper = NodeKeeper(0, "there", lambda frame: None)
-    assert asyncio.run(keeper.ask(KeeperAsk(CopyOwner("c", 0, 0, 3)))) is None
 
 
 def a_copy(place: Path, number: int, life: int) -> None:
