@@ -7,6 +7,7 @@ own (`RequisiteFetched`). What is owed follows from these, so that it outlives a
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -384,6 +385,8 @@ class Requisites:
         try:
             work()
         except sqlite3.Error:
+            with contextlib.suppress(sqlite3.Error):
+                self._book.close()
             self._book = RequisiteBook.opened(":memory:")
             self._book.follow(self._partition.journal)
 

@@ -1,6 +1,5 @@
 """robots.txt and sitemaps of a simulated web, which appear, vanish and change."""
 
-import gzip
 import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from xml.sax.saxutils import escape
 
 from evercrawl.simulate.surroundings.network import NoAnswerError
 from evercrawl.simulate.surroundings.spells import Spell, Spells
-from evercrawl.simulate.worlds.made_web import Answer
+from evercrawl.simulate.worlds.made_web import Answer, gzipped
 
 ROBOTS: Final = "/robots.txt"
 ELSEWHERE: Final = "/robots-elsewhere.txt"  # temporary redirect target of some robots.txt
@@ -192,7 +191,7 @@ class MadeRules:
             case "cut":
                 return Answer(200, {"Content-Type": "application/xml"}, body[: 2 * len(body) // 3])
             case "packed":
-                return Answer(200, {"Content-Type": "application/gzip"}, gzip.compress(body, mtime=0))
+                return Answer(200, {"Content-Type": "application/gzip"}, gzipped(body))
             case _:
                 return Answer(200, {"Content-Type": "application/xml"}, body)
 

@@ -1,6 +1,5 @@
 """A random web with every difficulty that a crawl must handle: pages change their kind for a time, then settle."""
 
-import gzip
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from evercrawl.simulate.surroundings.network import NoAnswerError
-from evercrawl.simulate.worlds.made_web import Answer
+from evercrawl.simulate.worlds.made_web import Answer, gzipped
 
 WORDS: Final = (
     "archive", "cash", "crawl", "delay", "due", "frontier", "graph", "host", "journal", "link", "page", "queue", "rate",
@@ -197,7 +196,7 @@ class DrawnWeb:
         if tags and about["ETag"] in headers.get("if-none-match", ""):
             return Answer(304, about)
         if packed and "gzip" in headers.get("accept-encoding", ""):
-            return Answer(200, about | {"Content-Encoding": "gzip"}, gzip.compress(body, 1, mtime=0))
+            return Answer(200, about | {"Content-Encoding": "gzip"}, gzipped(body, 1))
         return Answer(200, about, body)
 
     def _version(self, url: str, face: Face, at: float) -> tuple[int, float]:
