@@ -281,7 +281,10 @@ def small_book(monkeypatch, tmp_path):
     monkeypatch.setattr(book, "MAX_SITE_BYTES", 20_000)
     monkeypatch.setattr(book, "MAX_BYTES", 60_000)
     cache = SitemapCache(str(tmp_path / "sitemaps.sqlite"))
-    return book.SitemapBook(RobotsKeeper(":memory:", "evercrawl", 30.0), cache, 0.0), cache
+    robots = RobotsKeeper(":memory:", "evercrawl", 30.0)
+    yield book.SitemapBook(robots, cache, 0.0), cache
+    cache.close()
+    robots.close()
 
 
 def due(made) -> list[Listing]:

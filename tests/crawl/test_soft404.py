@@ -124,6 +124,7 @@ def test_an_origin_is_asked_in_a_few_folders_only():
         book.keep(f"{SITE}/{number}/", 0.0, ())
     assert not book.wanted(f"{SITE}/another/goats", 0.0)
     assert book.wanted("http://b.example/another/goats", 0.0)
+    book.close()
 
 
 @pytest.mark.parametrize("damage", [b"no database at all" * 100, b""])

@@ -15,7 +15,7 @@ from evercrawl.errors import StoreError
 from evercrawl.model.stored.reader import opened
 from evercrawl.store import folding
 from evercrawl.store.cash.cashbook import Cashbook
-from evercrawl.store.journal.events import Visit
+from evercrawl.store.journal.events import Passed, Visit
 from evercrawl.store.partition import Partition
 from evercrawl.store.quarantine import ERROR_LOG
 from evercrawl.store.skipping import SKIPPED_FILE
@@ -33,11 +33,19 @@ def begun(hostile):
     return far
 
 
-def visit_of(directory: Path, title: str) -> int:
+def events_of(directory: Path, title: str) -> dict[int, str]:
+    """Return the event of a page's visit, and those that need it: cash that the page passed on later, if it did."""
     crawl = opened(directory)
     try:
-        found = [n for _, n, event in crawl.journal.replay() if isinstance(event, Visit) and event.title == title]
-        return found[0]
+        found = dict[int, str]()
+        slot = -1
+        for _, number, event in crawl.journal.replay():
+            if isinstance(event, Visit) and event.title == title:
+                assert slot < 0
+                slot, found[number] = event.slot, f"ZeroDivisionError: made by {title}"
+            elif isinstance(event, Passed) and event.slot == slot:
+                found[number] = f"KeyError: {slot}"
+        return found
     finally:
         crawl.close()
 
@@ -59,23 +67,26 @@ def test_an_event_that_raises_in_any_step_of_a_replay_is_set_aside_and_the_crawl
     hostile, monkeypatch, owner, name, title, capsys
 ):
     far = begun(hostile)
-    number = visit_of(hostile.directory, title)
+    failing = events_of(hostile.directory, title)
+    number = min(failing)
     known = status(hostile.directory).known
     break_on(monkeypatch, owner, name, title)
     far.replies[f"/{title}"] = hostile.page(title="mended", text="other words " * 5)
     far.asked.clear()
     ran = hostile.crawl(far, workers="0", until_idle=False, seconds=3.0, until=lambda said: f"/{title}" in far.asked)
     said = [progress.message for progress in ran.said if "is set aside" in progress.message]
-    assert said == [f"event {number} of the journal is set aside, on which evercrawl fails "
-                    f"(ZeroDivisionError: made by {title}); see {ERROR_LOG}"]  # fmt: skip
+    assert said == [
+        f"event {event} of the journal is set aside, on which evercrawl fails ({why}); see {ERROR_LOG}"
+        for event, why in failing.items()
+    ]
     assert f"/{title}" in far.asked  # the page counts as unread, and is read again
     shown = status(hostile.directory)
-    assert shown.skipped_events == {number: f"ZeroDivisionError: made by {title}"}
+    assert shown.skipped_events == failing
     assert shown.known == known
     assert main(["status", "--dir", str(hostile.directory)]) == 0
     assert f"event {number} of the journal, as evercrawl failed on it" in capsys.readouterr().out
     log = [json.loads(line) for line in (hostile.directory / ERROR_LOG).read_text().splitlines()]
-    assert [(entry["step"], entry["event"]) for entry in log] == [("replaying", number)]
+    assert [(entry["step"], entry["event"]) for entry in log] == [("replaying", event) for event in failing]
     assert f"made by {title}" in log[0]["traceback"]
     monkeypatch.undo()
     found = verify(hostile.directory)
@@ -85,15 +96,15 @@ def test_an_event_that_raises_in_any_step_of_a_replay_is_set_aside_and_the_crawl
 
 def test_it_stays_set_aside_and_the_list_may_be_lost(hostile, monkeypatch):
     far = begun(hostile)
-    number = visit_of(hostile.directory, "page3")
+    failing = list(events_of(hostile.directory, "page3"))
     break_on(monkeypatch, Cashbook, "settle", "page3")
     for _ in range(2):
         hostile.crawl(far, workers="0", until_idle=False, seconds=0.0)
-        assert list(status(hostile.directory).skipped_events) == [number]
+        assert list(status(hostile.directory).skipped_events) == failing
     (hostile.directory / SKIPPED_FILE).unlink()
     for path in hostile.directory.glob("snapshot-*"):
         path.unlink()
-    assert list(status(hostile.directory).skipped_events) == [number]  # a reader finds it too, and writes nothing
+    assert list(status(hostile.directory).skipped_events) == failing  # a reader finds it too, and writes nothing
     assert not (hostile.directory / SKIPPED_FILE).exists()
     hostile.crawl(far, workers="0", until_idle=False, seconds=0.0)
     assert (hostile.directory / SKIPPED_FILE).exists()
