@@ -143,7 +143,7 @@ def _in_words(message: str) -> str:
     Examples
     --------
     >>> _in_words("argument VERB: invalid choice: 'statsu' (choose from 'crawl', 'status')")
-    "'statsu' is no verb; did you mean status?"
+    "'statsu' is not a verb; did you mean status?"
     >>> _in_words("the following arguments are required: VERB")
     'name a verb, such as `evercrawl crawl URL`; `evercrawl --help` lists all'
     """

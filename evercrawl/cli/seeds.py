@@ -43,7 +43,7 @@ class Seeds:
         Examples
         --------
         >>> Seeds(completed={"example.org": "https://example.org/"}).notes()
-        ['example.org is taken for https://example.org/']
+        ['example.org is read as https://example.org/']
         """
         lines = [f"the seeds are the lines of the file {name}" for name in self.files]
         if len(self.completed) <= _SHOWN:

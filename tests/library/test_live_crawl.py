@@ -103,7 +103,7 @@ def test_visits_come_as_they_are_made_and_hooks_make_records_of_new_versions(sit
     assert list(crawl.records("three")) == [], "what a hook raises costs its record alone"
     with evercrawl.Crawl.open(tmp_path) as stored:
         assert stored.records("titles").arrow().num_rows == PAGES
-        with pytest.raises(ConfigError, match="there are of titles"):
+        with pytest.raises(ConfigError, match="these hooks have: titles"):
             stored.records("others")
 
     site.RequestHandlerClass.edition = " anew"

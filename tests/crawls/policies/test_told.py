@@ -121,7 +121,7 @@ def read_back(run) -> Listener:
 
 def alike(one: Listener, other: Listener) -> None:
     for row, again in zip(one.rows, other.rows, strict=False):
-        np.testing.assert_array_equal(np.array(row, float), np.array(again, float))
+        np.testing.assert_array_equal(np.hstack(row).astype(float), np.hstack(again).astype(float))
 
 
 def test_each_visit_is_told_once_whatever_came_of_it(run):
