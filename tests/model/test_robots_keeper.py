@@ -141,7 +141,9 @@ def test_rules_from_the_future_are_asked_for_again(tmp_path):
     first.close()
     second = RobotsKeeper(path, "evercrawl", 30.0)
     assert second.of(ORIGIN, 1000.0) is None  # the clock was set back by nine days: they would hold for ten
-    assert second.of(ORIGIN, 1000.0 + 9 * DAY) is not None
+    assert second.of(ORIGIN, 1000.0 + 9 * DAY) is None  # nor are they valid again later, if no others could be had
+    second.learn(answer(second), 1000.0)
+    assert second.of(ORIGIN, 1001.0) is not None
     second.close()
 
 

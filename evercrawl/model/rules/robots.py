@@ -188,7 +188,10 @@ class RobotsKeeper:
 
     def _recall(self, origin: str, now: float) -> OriginRules | None:
         row = self._file.get(origin)
-        if row is None or row.expires_at > now + DEFAULT_FRESH_S:  # beyond any lifetime: the clock was set back
+        if row is None:
+            return None
+        if row.expires_at > now + DEFAULT_FRESH_S:  # beyond any lifetime: the clock was set back
+            self._file.drop(origin)  # or it would be valid again as time passes, while the file cannot be fetched
             return None
         return self._parsed(row.body, row.expires_at) if row.verdict != CLOSED else self._failed(origin)
 

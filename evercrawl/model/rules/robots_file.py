@@ -121,6 +121,11 @@ class RobotsFile:
             if self._bytes > self._most:
                 self._make_room()
 
+    def drop(self, origin: str) -> None:
+        """Remove the row of an origin."""
+        with contextlib.suppress(sqlite3.Error):
+            self._delete("SELECT origin, site, size FROM robots WHERE origin = ? LIMIT ?", 1.0, origin)
+
     def close(self) -> None:
         """Close the file."""
         self._table.close()
