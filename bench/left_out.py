@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _CLOCKS: Final = "evercrawl.schedule.clocks.clocks"
 _PRICE: Final = "evercrawl.schedule.shared.by_price"
-_PLACES: Final = "evercrawl.schedule.clocks.places"
+_PLACES: Final = "evercrawl.schedule.clocks.folder_tables"
 _DRAWS: Final = 10_000
 ENDS: Final = ("uniform", "notices")
 

@@ -107,7 +107,9 @@ async def hung(args: argparse.Namespace, folder: Path) -> None:
         more = ["--partitions", str(args.parts), "--rate", str(args.rate)]
         crawl = await asyncio.create_subprocess_exec(*command(server, folder, folder / "many"), *more)
         try:
-            while len(pages(server)) < 10 * args.rate:  # noqa: ASYNC110 - it is the process beside that asks
+            while len(pages(server)) < 10 * args.rate:
+                if crawl.returncode is not None:
+                    raise RuntimeError(f"the crawl ended with {crawl.returncode}; give it more --sites or --pages")
                 await asyncio.sleep(0.1)
             birth, chosen = read_birth(folder / "many"), 0
             own = Ownership(birth.share(0), Hasher(bytes.fromhex(birth.secret)), found_site)
@@ -120,7 +122,8 @@ async def hung(args: argparse.Namespace, folder: Path) -> None:
             went_on_at = time.time()
             await asyncio.sleep(15.0)
         finally:
-            crawl.terminate()
+            if crawl.returncode is None:
+                crawl.terminate()
             await crawl.wait()
 
         def rates(since: float, until: float) -> dict[str, float]:
@@ -160,13 +163,22 @@ def adopt() -> None:
 
 
 async def reaped() -> None:
-    """Wait for what was adopted."""
+    """Wait for what was adopted.
+
+    Raises
+    ------
+    RuntimeError
+        Some of it outlives the crawl by half a minute.
+    """
+    until = time.monotonic() + 30.0
     while True:
         try:
             pid, _ = os.waitpid(-1, os.WNOHANG)  # noqa: ASYNC222 - it does not wait
         except ChildProcessError:
             return
         if not pid:
+            if time.monotonic() > until:
+                raise RuntimeError("a process of the crawl outlives it")
             await asyncio.sleep(0.05)
 
 

@@ -93,7 +93,7 @@ def crawl(
         birth = born(directory, parts)
         if not (directory / FILE_NAME).is_file():
             save(config, directory)
-        from evercrawl.cluster.copy_register import on_one_device
+        from evercrawl.cluster.copies.folder_copies import on_one_device
 
         for note in (*notes, on_one_device(config, directory) if cluster is None else ""):
             if not note:
@@ -101,7 +101,7 @@ def crawl(
             watch(Progress(at=time.time(), message=note))
         launcher = copies = None
         if ray is not None:
-            from evercrawl.cluster.node_copies import NodeCopies
+            from evercrawl.cluster.copies.node_copies import NodeCopies
             from evercrawl.cluster.on_ray import RayLauncher
 
             launcher = RayLauncher(ray, directory, birth)

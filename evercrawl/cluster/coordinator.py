@@ -15,12 +15,12 @@ from evercrawl.ask.parts_line import PartState, hung
 from evercrawl.cluster.asking import AskedParts, PartsLine
 from evercrawl.cluster.birth import ClusterBirth, next_life
 from evercrawl.cluster.ceilings import SharedCeiling
-from evercrawl.cluster.copy_register import CopyRegister
+from evercrawl.cluster.copies.base import PartCopies
+from evercrawl.cluster.copies.folder_copies import FolderCopies
 from evercrawl.cluster.launching import Launcher, LocalLauncher, PartProcess
 from evercrawl.cluster.metrics import EVERY_S, write_figures
 from evercrawl.cluster.moving import PartMoves
 from evercrawl.cluster.part import LEAVE_S
-from evercrawl.cluster.part_copies import PartCopies
 from evercrawl.cluster.patience import Listening, Patience
 from evercrawl.cluster.plan import PartPlan
 from evercrawl.cluster.shares import part_config, with_changes, written
@@ -132,7 +132,7 @@ class Coordinator:
             lambda number, frame: self._say(self._parts[number], frame),
             lambda number: hung(self._state(self._parts[number])),
         )
-        self._copies: PartCopies = CopyRegister(directory, birth) if copies is None else copies
+        self._copies: PartCopies = FolderCopies(directory, birth) if copies is None else copies
         self._copies.say = lambda number, frame: self._say(self._parts[number], frame)
         self._moves = PartMoves(directory, self, self._tell)
         self._line = PartsLine(directory, self.states, self._asked.ask)
@@ -346,6 +346,8 @@ class Coordinator:
             if over.done():  # what it said at last is read; where its machine is gone nothing more comes
                 await asyncio.wait([listening], timeout=LAST_WORDS_S)
                 listening.cancel()
+            if listening.done() and not listening.cancelled() and (fault := listening.exception()) is not None:
+                self._error = self._error or f"partition {part.number}: {type(fault).__name__}: {fault}"
             part.writer.close()
             await asyncio.wait([over], timeout=END_S)  # it has said that it ended, or cannot be reached
             if not over.done():

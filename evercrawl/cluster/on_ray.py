@@ -21,10 +21,10 @@ from typing import Any, Final
 
 from evercrawl import __version__
 from evercrawl.cluster.birth import ClusterBirth, part_directory, write_birth
+from evercrawl.cluster.copies.keeper_main import keep_copies
 from evercrawl.cluster.disks import PartDisk, disk_here, disk_or_why, shared_out
 from evercrawl.cluster.hub import Hub
 from evercrawl.cluster.launching import Line, PartProcess
-from evercrawl.cluster.node_keeper import keep_copies
 from evercrawl.cluster.part import attend
 from evercrawl.cluster.plan import PartPlan
 from evercrawl.cluster.wire import Joined, packed

@@ -14,9 +14,9 @@ from typing import Final
 import msgspec
 
 from evercrawl.cluster.answering import PartAnswering
-from evercrawl.cluster.folder_keeper import FolderKeeper
-from evercrawl.cluster.lost_part import PartGoneError, settle_lost
-from evercrawl.cluster.node_keeper import NodeKeeper
+from evercrawl.cluster.copies.folder_keeper import FolderKeeper
+from evercrawl.cluster.copies.node_keeper import NodeKeeper
+from evercrawl.cluster.copies.restoring_part import PartGoneError, settle_lost
 from evercrawl.cluster.plan import PartPlan
 from evercrawl.cluster.wire import (
     CeilingShared,

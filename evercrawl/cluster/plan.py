@@ -20,15 +20,17 @@ class PartPlan:
     config, seeds
         Settings and seeds.
     kept
-        The folder of its second copy on this machine, which it writes unless another one has its keeper; None where
-        there is none.
+        Folder on this machine of a second copy from which the partition can be restored. Without `keeper`, the
+        process also writes its copy there. None if there is none.
     since
-        The life that saw it whole: it, or what later lives made of it, may take the place of a directory that is gone.
-        None where it has not all that counts.
+        The life that last saw that copy complete; a copy written only by earlier lives is not used. None if no copy
+        is complete.
     keeper
-        The keeper of its second copy on another machine, in words; "" where there is none.
-    begun, line
-        Whether it has been crawled, so that it must be there; the life from which an older directory is not it.
+        Where the second copy on another machine is, in words; "" if there is none.
+    begun
+        Whether the partition has been crawled, so that it must not be started from scratch.
+    line
+        Directories of a lower line are set aside; 0 for none.
     """
 
     directory: Path

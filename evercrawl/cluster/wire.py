@@ -129,23 +129,23 @@ class CopyAsked(msgspec.Struct, array_like=True, frozen=True, tag="copy?"):
 
 
 class CopyAnswered(msgspec.Struct, array_like=True, frozen=True, tag="copy"):
-    """What the keeper answers to that question; no `data` where it is still at it."""
+    """The keeper's answer to that question; no `data` while it is still working on it."""
 
     number: int
     id: int
     data: bytes
 
 
-class CopyLooked(msgspec.Struct, array_like=True, frozen=True, tag="look?"):
-    """Whether a partition can be opened from its second copy, which a life saw whole, is to be said."""
+class CopyCheckAsked(msgspec.Struct, array_like=True, frozen=True, tag="look?"):
+    """Asks a keeper whether a partition can be restored from its second copy, which was complete in life `life`."""
 
     number: int
     id: int
     life: int
 
 
-class CopyFound(msgspec.Struct, array_like=True, frozen=True, tag="look"):
-    """Why it cannot, as the keeper says that has the copy; "" where it can."""
+class CopyChecked(msgspec.Struct, array_like=True, frozen=True, tag="look"):
+    """The answer: why it cannot be restored, "" if it can."""
 
     number: int
     id: int
@@ -153,13 +153,13 @@ class CopyFound(msgspec.Struct, array_like=True, frozen=True, tag="look"):
 
 
 class BirthKept(msgspec.Struct, array_like=True, frozen=True, tag="birth"):
-    """What the directory of all partitions says of itself, and its settings: to be held beside the copies, by name."""
+    """`cluster.json` and `crawl.toml`, by name: to be kept beside the copies."""
 
     files: dict[str, bytes]
 
 
 class BirthOlder(msgspec.Struct, array_like=True, frozen=True, tag="older"):
-    """That is older than what is held, which says that so many processes were begun."""
+    """The `cluster.json` that was sent is older than the one held, in which `lives` processes had been started."""
 
     lives: int
 
@@ -216,8 +216,8 @@ Frame: TypeAlias = (
     | CopyAsked
     | CopyAnswered
     | CopyWhole
-    | CopyLooked
-    | CopyFound
+    | CopyCheckAsked
+    | CopyChecked
     | BirthKept
     | BirthOlder
     | Joined

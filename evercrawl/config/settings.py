@@ -252,13 +252,14 @@ class Config:
     keep_versions: int = _store(0, values.whole(), "maximum versions of a page in the archive; 0 = all", live=True)
 
     durable: str = _store("disk", values.choice("disk", "keeper"),
-        "where the work of a partition is written before it counts: disk = its own disk; keeper = also a second copy "
-        "in keeper_dir, or on another machine of the cluster", "--durable")
+        "where work must be on disk before it counts: disk = the partition's disk; keeper = also a second copy, in "
+        "keeper_dir or, with --cluster, on another machine", "--durable")
     keeper_dir: str = _store("", network.folder(),
-        "folder on another disk for second copies of the journals of partitions", "--keeper-dir")
+        "folder on another disk for second copies of journals; needed for durable = keeper, except with --cluster",
+        "--keeper-dir")
     lost_after_s: float = _store(300.0, values.duration(10),
-        "time after which a machine of a cluster that is missing is lost: partitions go on from their second copies",
-        "--lost-after")
+        "with --cluster and durable = keeper: how long a machine may be missing before its partitions continue from "
+        "their second copies, or take no copy before another machine gets it", "--lost-after")
 
     archive_to: str = _store("", network.objects(),
         "where a running crawl copies archive files once they are closed, such as s3://bucket/prefix; empty = nowhere",

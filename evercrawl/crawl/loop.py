@@ -243,6 +243,7 @@ class Crawl:
             self._visiting.begin(*drawn, now, new=False)
         self._access.turns.call(now)
         await self._step.end_if_long()
+        now = self._clock.now()
         if self._requisites is not None and not self._shut():
             self._requisites.start(now, pages_wait=self._pages_left() > 0 and not self.frontier.idle(now))
         for _ in range(DISPATCHED):
@@ -335,12 +336,13 @@ class Crawl:
         if self._indexing is not None and not self._storing.full:
             await self._index(now)
         await self._step.end_if_long()
-        self._report(now)
+        self._report(self._clock.now())
 
     async def _index(self, now: float) -> None:
         """Have the index written to, as long as much waits for it, a few times at most."""
         assert self._indexing is not None
         await self._step.end_if_long()
+        now = self._clock.now()
         self._indexing.turn(now)
         for _ in range(WRITES if self._indexing.pressing else 0):
             await self._step.end()

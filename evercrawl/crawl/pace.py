@@ -1,7 +1,7 @@
-"""Ceilings on the whole crawl: pages and bytes a second.
+"""What paces the crawl loop.
 
-Whether the crawl has time to spare, or each page that it reads keeps another waiting; and how long a step of its loop
-has lasted, after which other tasks have their turn.
+`Pace` keeps the ceilings on requests and bytes per second, `Leisure` measures how much time the loop has to spare,
+and `StepTime` measures how long a step of the loop has lasted, after which other tasks get their turn.
 """
 
 import asyncio
@@ -64,7 +64,7 @@ class Leisure:
 LATE_S: Final = 0.25
 """A start that comes late by no more is made up for by the next ones; a longer pause is not."""
 RESTS_S: Final = 2.0
-"""After so long without a start nothing is used of the ceiling, unless it allows a start only now and then."""
+"""After so long without a start, `used` is 0, unless the ceiling allows only a start now and then."""
 _TURNS: Final = 4
 _WINDOW: Final = 21  # reports, half a second apart: the rate shown is over the last 10 s
 
@@ -75,7 +75,7 @@ class Pace:
     Parameters
     ----------
     rate_per_s, rate_bytes_per_s
-        Ceilings; 0 is none.
+        Ceilings; 0 means none.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class Pace:
         self._starts, self._started = 0, deque[tuple[float, int]](maxlen=_WINDOW)
 
     def share(self, part: float, now: float) -> None:
-        """Go by a part of the ceiling on pages from now on, which may exceed 1; with 0, and a ceiling, nothing starts.
+        """Use this part of the ceilings from now on; it may exceed 1. With a ceiling and part 0, nothing starts.
 
         Examples
         --------
@@ -126,10 +126,10 @@ class Pace:
             self.next_at = now + (self.next_at - now) * before / part
 
     def used(self, now: float) -> float:
-        """Return how much of the ceiling on pages is used, by the last 10 s or since the part of it changed.
+        """Return how much of the ceiling on pages was used in the last 10 s, or since the part of it changed.
 
-        All that takes its turn counts, such as sitemaps and what pages need to be shown. 0 where there is no ceiling,
-        and where nothing was started for some turns.
+        Everything that waits for its turn counts, also sitemaps and what pages need to be shown. It is 0 without a
+        ceiling, and when nothing has started for a while.
 
         Examples
         --------

@@ -7,13 +7,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from evercrawl.cluster import coordinator, keeper_process, wire
+from evercrawl.cluster import coordinator, wire
 from evercrawl.cluster.birth import ClusterBirth, read_birth, write_birth
 from evercrawl.cluster.coordinator import Coordinator
-from evercrawl.cluster.folder_keeper import FolderKeeper
-from evercrawl.cluster.keeper_process import KeeperProcess
-from evercrawl.cluster.node_copies import NodeCopies
-from evercrawl.cluster.node_keeper import NodeKeeper, keep_copies
+from evercrawl.cluster.copies import keeper_process
+from evercrawl.cluster.copies.folder_keeper import FolderKeeper
+from evercrawl.cluster.copies.keeper_main import keep_copies
+from evercrawl.cluster.copies.keeper_process import KeeperProcess
+from evercrawl.cluster.copies.node_copies import NodeCopies
+from evercrawl.cluster.copies.node_keeper import NodeKeeper
 from evercrawl.cluster.part import HubCarrier
 from evercrawl.cluster.wire import CopyAnswered, CopyAsked, CopyWhole, Mailed, StopAsked, packed, read_frame
 from evercrawl.errors import ConfigError
@@ -36,14 +38,14 @@ def machines(tmp_path):
 
 
 def test_a_keeper_that_does_not_answer_is_asked_again(monkeypatch):
-    monkeypatch.setattr("evercrawl.cluster.node_keeper.ANSWERED_S", 0.01)
+    monkeypatch.setattr("evercrawl.cluster.copies.node_keeper.ANSWERED_S", 0.01)
     keeper = NodeKeeper(0, 3, "there", lambda frame: None)
     assert asyncio.run(keeper.ask(KeeperAsk(CopyOwner("c", 0, 0, 3)))) is None
 
 
 def test_an_answer_that_is_late_counts_when_the_same_is_asked_again(monkeypatch):
     """Else a copy that takes longer to read than an answer is waited for would be read for ever."""
-    monkeypatch.setattr("evercrawl.cluster.node_keeper.ANSWERED_S", 0.01)
+    monkeypatch.setattr("evercrawl.cluster.copies.node_keeper.ANSWERED_S", 0.01)
     asked, holds, owner = list[CopyAsked](), KeeperHolds(1, {}, {}, "", True, False), CopyOwner("c", 0, 0, 3)
 
     async def run() -> None:
@@ -112,7 +114,7 @@ def test_the_coordinator_writes_down_which_copy_is_whole_as_soon_as_it_is_said(m
 
 
 def test_what_a_keeper_is_at_is_not_begun_again_and_it_says_that_it_is_at_it(tmp_path, monkeypatch):
-    monkeypatch.setattr("evercrawl.cluster.node_keeper.ALIVE_S", 0.01)
+    monkeypatch.setattr("evercrawl.cluster.copies.keeper_main.ALIVE_S", 0.01)
     asked, holds = list[int](), KeeperHolds(1, {}, {}, "", True, False)
 
     async def run() -> None:
@@ -123,7 +125,7 @@ def test_what_a_keeper_is_at_is_not_begun_again_and_it_says_that_it_is_at_it(tmp
             await goes_on.wait()
             return holds
 
-        monkeypatch.setattr("evercrawl.cluster.node_keeper.FolderKeeper.ask", slow)
+        monkeypatch.setattr("evercrawl.cluster.copies.keeper_main.FolderKeeper.ask", slow)
         ours, theirs = socket.socketpair()
         keeping = asyncio.ensure_future(keep_copies(tmp_path, theirs))
         reader, writer = await asyncio.open_connection(sock=ours)
@@ -238,6 +240,35 @@ def test_a_process_that_says_nothing_or_has_ended_is_followed_by_another(machine
         for process in begun:
             process.ours.close()
             process.theirs.close()
+
+    asyncio.run(run())
+
+
+def test_whoever_asks_an_absent_keeper_in_vain_gets_another_and_not_the_first_alone(machines, monkeypatch):
+    directory, launcher = machines
+    now, told, (_, other) = [0.0], list[str](), launcher.birth.places
+    monkeypatch.setattr(keeper_process, "AGAIN_S", 1e9)
+
+    async def refused(process: object) -> None:
+        raise ConfigError("a machine of the cluster has evercrawl 7")
+
+    monkeypatch.setattr(KeepingProcess, "connected", refused)
+
+    async def run() -> None:
+        process = KeeperProcess(
+            directory, other, launcher, lambda *_: None, lambda _: None, told.append, lambda: now[0]
+        )
+        process.turn(0.0)
+        await seen(lambda: told)
+        for number in (0, 1):
+            assert not process.write(CopyAsked(number, 1, b"?"))
+        now[0] += 7.0
+        assert [process.failing_s(number) for number in (0, 1, 2)] == [7.0, 7.0, 0.0]
+        process.forgive(0)
+        assert [process.failing_s(number) for number in (0, 1)] == [0.0, 7.0]
+        await process.close()
+        for kept in launcher.kept:
+            kept.ours.close()
 
     asyncio.run(run())
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from evercrawl.cluster.birth import ClusterBirth, WholeCopy, part_directory, read_birth, write_birth
-from evercrawl.cluster.copy_register import CopyRegister, on_one_device
-from evercrawl.cluster.folder_keeper import FolderKeeper
-from evercrawl.cluster.lost_part import restore_lost
+from evercrawl.cluster.copies.folder_copies import FolderCopies, on_one_device
+from evercrawl.cluster.copies.folder_keeper import FolderKeeper
+from evercrawl.cluster.copies.restoring_part import restore_lost
 from evercrawl.config import Config
 from evercrawl.errors import ConfigError
 from evercrawl.simulate.parted.reached import reached
@@ -83,9 +83,9 @@ def whole(place: Path, life: int) -> FolderKeeper:
     return keeper
 
 
-def anew(directory: Path) -> CopyRegister:
+def anew(directory: Path) -> FolderCopies:
     """Return what another process knows of the copies."""
-    return CopyRegister(directory, read_birth(directory))
+    return FolderCopies(directory, read_birth(directory))
 
 
 def here(directory: Path) -> Path:

@@ -9,8 +9,8 @@ import pytest
 
 from evercrawl.cluster import on_ray
 from evercrawl.cluster.birth import ClusterBirth
+from evercrawl.cluster.copies.node_copies import NodeCopies
 from evercrawl.cluster.disks import PartDisk
-from evercrawl.cluster.node_copies import NodeCopies
 from evercrawl.cluster.on_ray import RayLauncher
 from evercrawl.cluster.plan import PartPlan
 from evercrawl.config import Config

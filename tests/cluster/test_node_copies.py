@@ -1,6 +1,7 @@
 """Second copies on the disks of other machines: folders stand for these, and the keepers' side is the shipped one."""
 
 import asyncio
+import errno
 import shutil
 import socket
 import time
@@ -10,23 +11,34 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from evercrawl.cluster import coordinator, keeper_process, lost_part, node_copies, node_keeper, part, wire
+from evercrawl.cluster import coordinator, part, wire
 from evercrawl.cluster.birth import ClusterBirth, WholeCopy, read_birth, write_birth
 from evercrawl.cluster.coordinator import Coordinator
+from evercrawl.cluster.copies import keeper_main, keeper_process, node_copies, restoring_part
+from evercrawl.cluster.copies.keeper_main import keep_copies
+from evercrawl.cluster.copies.node_copies import NodeCopies
+from evercrawl.cluster.copies.node_keeper import NodeKeeper
+from evercrawl.cluster.copies.restoring_part import PartGoneError, settle_lost
 from evercrawl.cluster.disks import PartDisk, disk_here
-from evercrawl.cluster.lost_part import PartGoneError, settle_lost
-from evercrawl.cluster.node_copies import NodeCopies
-from evercrawl.cluster.node_keeper import NodeKeeper, keep_copies
 from evercrawl.cluster.plan import PartPlan
 from evercrawl.cluster.wire import CopyAnswered, CopyAsked, CopyWhole, Frame
 from evercrawl.config import Config
 from evercrawl.crawl.posting.membership import Membership
-from evercrawl.errors import NoRoomError, StoreError
+from evercrawl.errors import ConfigError, NoRoomError, StoreError
 from evercrawl.progress import Limits, Progress
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.keeper import restoring
 from evercrawl.store.keeper.copy import KeeperCopy
-from evercrawl.store.keeper.messages import CopyOwner, FileWrite, KeeperAsk, KeeperDone, KeeperHolds, KeeperStep
+from evercrawl.store.keeper.messages import (
+    CopyOwner,
+    FileWrite,
+    KeeperAnswer,
+    KeeperAsk,
+    KeeperDone,
+    KeeperHolds,
+    KeeperRefusal,
+    KeeperStep,
+)
 from evercrawl.store.keeper.restoring import LINE_FILE
 from tests.cluster.played import Played, PlayedLauncher, seen
 
@@ -268,7 +280,7 @@ def test_a_partition_whose_copy_cannot_be_opened_is_where_it_was_and_that_is_sai
         time.sleep(0.05)
         return restoring.hindrance(place, directory, life)
 
-    monkeypatch.setattr(node_keeper, "hindrance", hindrance)
+    monkeypatch.setattr(keeper_main, "hindrance", hindrance)
 
     async def run() -> None:
         nonlocal now
@@ -299,7 +311,7 @@ def test_what_fails_while_a_copy_is_opened_is_tried_elsewhere_or_again(kept, mon
     def full(*_: object) -> int:
         raise NoRoomError("the disk is full")
 
-    monkeypatch.setattr(lost_part, "restore_copy", full)
+    monkeypatch.setattr(restoring_part, "restore_copy", full)
     with pytest.raises(PartGoneError, match=r"cannot be restored from its second copy .* the disk is full"):
         settle_lost(replace(a_plan(launcher, 0, 9), kept=place, since=3), print)
 
@@ -380,6 +392,9 @@ def test_what_a_keeper_cannot_write_beside_its_copies_is_written_later(kept):
         copies.say = lambda number, frame: answers.append(frame)
         copies.turn(KEPT)
         await seen(lambda: copies.ask(0, ask) or bool(answers))
+        refusal = msgspec.msgpack.decode(answers[0].data, type=KeeperAnswer)
+        assert isinstance(refusal, KeeperRefusal), "no life is held that cluster.json beside the copies does not know"
+        assert "cluster.json cannot be written" in refusal.why
         (held / "cluster.json").rmdir()
         copies.ask(0, ask)
         await seen(lambda: beside(launcher, other) == read_birth(directory))
@@ -529,3 +544,15 @@ def test_a_coordinator_begins_a_lost_partition_elsewhere(machines, monkeypatch):
 
     asyncio.run(run())
     assert any("it goes on from its second copy" in said for said in sentences)
+
+
+def test_an_older_directory_that_cannot_be_set_aside_is_told(machines, monkeypatch):
+    _, launcher = machines
+    a_partition(launcher.directory(0))
+
+    def busy(self: Path, target: Path) -> None:
+        raise OSError(errno.EBUSY, "Device or resource busy")
+
+    monkeypatch.setattr(Path, "rename", busy)
+    with pytest.raises(ConfigError, match=r"cannot be set aside: .*busy; move it away"):
+        restoring_part.settle_lost(replace(a_plan(launcher, 0, 9), line=5), print)

@@ -48,7 +48,7 @@ LAST_S: Final = 3.0
 SMALL: Final = (FILE, COPY, KEY, *FORGOTTEN, SKIPPED_FILE)
 """Files beside the journal that cannot be made again from it, but for those of `GROWING`."""
 TAIL_BYTES: Final = 64
-"""By its last bytes at the keeper a file that grows is known to be the same: its lines have instants and ids."""
+"""Bytes at the end by which a growing file is recognised at the keeper: its lines have instants and ids."""
 
 
 class _PendingStep(NamedTuple):
@@ -245,7 +245,7 @@ class SecondCopy:
     def _same(self, name: str, held: HeldFile) -> int:
         """Return how many bytes of a file are the same there; -1 less that where the rest there is to be cut first."""
         size = min(self._disk.size(name), held.size)
-        same = _same(held.sums, sums(self._disk, name, size), size)
+        same = _equal_bytes(held.sums, sums(self._disk, name, size), size)
         return same if same == held.size else -1 - same
 
     def _tail(self, name: str, size: int) -> bytes:
@@ -326,10 +326,10 @@ class SecondCopy:
         return found
 
 
-def _same(one: bytes, other: bytes, size: int) -> int:
-    """Return how many of the first `size` bytes, of which `other` has checksums, are known to be alike.
+def _equal_bytes(one: bytes, other: bytes, size: int) -> int:
+    """Return how many of the first `size` bytes have equal checksums, from the beginning, in whole pieces.
 
-    >>> _same(b"12345678abcdefgh", b"12345678ABCDEFGH", PIECE_BYTES + 7) == PIECE_BYTES
+    >>> _equal_bytes(b"12345678abcdefgh", b"12345678ABCDEFGH", PIECE_BYTES + 7) == PIECE_BYTES
     True
     """
     pairs = zip(range(0, len(other), 8), range(0, size, PIECE_BYTES), strict=True)

@@ -3,7 +3,7 @@
 import numpy as np
 import xxhash
 
-from evercrawl.model.policy.places import stems
+from evercrawl.model.policy.place_keys import stems
 from evercrawl.parse.dynamic import dynamic
 from evercrawl.schedule.pages import KIN_LEVELS
 from evercrawl.types import Floats, Ints, Keys, Slots

@@ -16,7 +16,7 @@ from evercrawl.change.extent import changed
 from evercrawl.model.policy.foresight import Foresight
 from evercrawl.model.policy.lessons_file import Kept, kept_of
 from evercrawl.model.policy.lessons_log import LessonsLog
-from evercrawl.model.policy.places import places
+from evercrawl.model.policy.place_keys import place_keys
 from evercrawl.model.stored.reader import events
 from evercrawl.model.stored.remembered import Remembered
 from evercrawl.schedule.abilities import Learns, SavesRows
@@ -273,7 +273,7 @@ class Lessons:
             state, slots = self._state, rows["slot"][first]
             numbers: list[int] = rows["site"][first].tolist()
             sites = [state.sites[number] for number in numbers]
-            folders, names, kin = places(state.urls.get_many(slots.tolist()), sites, state.hasher)
+            folders, names, kin = place_keys(state.urls.get_many(slots.tolist()), sites, state.hasher)
             rows["folder"][first], rows["name"][first], rows["kin"][first] = folders, names, kin
 
     def _forget(self, slot: int) -> None:

@@ -9,8 +9,8 @@ Gamma distributed. The exposure since a visit is the sum of six parts, each time
 * its cohort, the pages that changed with it the last time: if one of them changed since, it may have as well; a page
   that was read but once has the date that it said then,
 * its siblings, the pages of the same name in other folders (other languages, other versions): likewise,
-* its kin, the pages whose paths begin alike: likewise. They are 16 at most, so that where a folder has few pages all of
-  it are kin, and where it has many those are whose names begin alike.
+* its kin, at most 16 pages whose paths begin alike: likewise. In a small folder all pages are kin; in a large one,
+  those whose names begin alike.
 
 **Clock.** How far a folder's clock went in each of 80 cells, which reach back about four cycles, is Gamma distributed
 before anything is seen: a site's by its variance per second, and so a folder's in each cell around its site's. The
@@ -81,7 +81,7 @@ from evercrawl.schedule.clocks._layout import (
 )
 from evercrawl.schedule.clocks.cohorts import Cohorts
 from evercrawl.schedule.clocks.exposure import Exposure, by_age
-from evercrawl.schedule.clocks.places import FolderTables
+from evercrawl.schedule.clocks.folder_tables import FolderTables
 from evercrawl.schedule.clocks.rings import ClockRings
 from evercrawl.schedule.clocks.stretches import Stretches
 from evercrawl.schedule.clocks.trust import ClockTrust, trust
@@ -89,8 +89,8 @@ from evercrawl.schedule.pages import Pages, Visits
 from evercrawl.types import Ints, Slots
 
 PARTS: Final = ("exposure", "clock", "burst", "cohorts", "siblings", "kin", "mates")
-"""What can be left out: all that is told but by time; the clocks of sites and folders; the page's own burst; those that
-changed with it; those of its name; its kin; and that one page stands for its folder."""
+"""What `without` can leave out: `exposure` (everything but time), `clock` (clocks of folders and sites), `burst` (the
+page's own), `cohorts`, `siblings`, `kin`, and `mates` (that one page's visit tells of its whole folder)."""
 _ASK: Final = Library("evercrawl.schedule.clocks._exposure_kernel")
 _LEARN: Final = Library("evercrawl.schedule.clocks._learn_kernel")
 _DAY_S: Final = 86_400.0
@@ -193,9 +193,9 @@ class Clocks:
             first = last
 
     def words(self, rows: Slots) -> int:
-        """Return where it is written where all that was learned lies, as kernels take it (`AT_SETTINGS` and so on).
+        """Return the address of the table of addresses that kernels take (`AT_SETTINGS` and so on).
 
-        It is right until the clocks learn again, for the pages of these rows.
+        It is valid until the clocks learn again, and only for the pages of these rows.
         """
         if self._rings.stale:
             self._rings.settle(self._rings_of(self._pages.take(rows)["folder"]))

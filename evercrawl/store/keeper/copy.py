@@ -76,6 +76,11 @@ def state_of(disk: Disk) -> CopyState | None:
         ) from error
 
 
+def write_state(disk: Disk, state: CopyState) -> None:
+    """Write what the copy on a disk says of itself."""
+    disk.replace(STATE_FILE, [msgspec.json.encode(state)], private=True)
+
+
 def sums(disk: Disk, name: str, size: int) -> bytes:
     """Return the checksums of the first `size` bytes of a file, a u64 for each piece."""
     pieces = (disk.read(name, at, min(PIECE_BYTES, size - at)) for at in range(0, size, PIECE_BYTES))
@@ -118,7 +123,7 @@ class KeeperCopy:
 
     def _begin(self, state: CopyState, owner: CopyOwner) -> KeeperHolds:
         whole = state.whole and state.owner.line == owner.line
-        self._note(CopyState(owner, state.session + 1, whole))
+        write_state(self._disk, CopyState(owner, state.session + 1, whole))
         self._session, self._upto = state.session + 1, 0
         for name, _ in self._journal() if state.owner.line != owner.line else ():
             self._disk.remove(name)  # another history
@@ -153,7 +158,7 @@ class KeeperCopy:
         cuts = any(0 <= write.at < self._disk.size(write.name) for write in step.writes)
         if state.whole and (cuts or step.distrusted):  # what was held is written anew, or is about to be
             state = msgspec.structs.replace(state, whole=False)
-            self._note(state)
+            write_state(self._disk, state)
         for write in step.writes:
             self._write(write)
         for name in {write.name for write in step.writes if write.at >= 0}:
@@ -161,7 +166,7 @@ class KeeperCopy:
         for name in step.gone:
             self._disk.remove(name)
         if step.whole and not state.whole:
-            self._note(msgspec.structs.replace(state, whole=True))
+            write_state(self._disk, msgspec.structs.replace(state, whole=True))
 
     def _write(self, write: FileWrite) -> None:
         if write.at < 0:
@@ -172,9 +177,6 @@ class KeeperCopy:
         if self._disk.size(write.name) != write.at:
             raise StoreError(f"{write.name} of the second copy was changed by somebody else; it is compared again")
         self._disk.append(write.name, write.data)
-
-    def _note(self, state: CopyState) -> None:
-        self._disk.replace(STATE_FILE, [msgspec.json.encode(state)], private=True)
 
 
 def refused(state: CopyState, owner: CopyOwner) -> KeeperRefusal | None:

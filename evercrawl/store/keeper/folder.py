@@ -13,7 +13,7 @@ import msgspec
 from evercrawl.decoding import json_of
 from evercrawl.errors import StoreError
 from evercrawl.store.disk.disk import RealDisk
-from evercrawl.store.keeper.copy import STATE_FILE, state_of
+from evercrawl.store.keeper.copy import STATE_FILE, state_of, write_state
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -89,4 +89,4 @@ def distrust(directory: Path) -> None:
     with alone(directory), contextlib.closing(RealDisk(directory)) as disk:
         state = state_of(disk)
         if state is not None and state.whole:
-            disk.replace(STATE_FILE, [msgspec.json.encode(msgspec.structs.replace(state, whole=False))], private=True)
+            write_state(disk, msgspec.structs.replace(state, whole=False))

@@ -15,8 +15,8 @@ class CopyOwner(msgspec.Struct, array_like=True, frozen=True):
     cluster, number
         Id of the crawl, and which partition.
     line
-        The life of the partition that was opened from a copy last, 0 where none ever was: whoever goes on with a
-        directory of before that has another history.
+        The life in which the partition was last restored from a copy, 0 if never. A directory with a lower line has
+        another history.
     incarnation
         Which life of the partition writes.
     """

@@ -16,7 +16,7 @@ from evercrawl.decoding import json_of
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.journal.tail import find_end
-from evercrawl.store.keeper.copy import JOURNAL, PIECE_BYTES, STATE_FILE, CopyState, state_of
+from evercrawl.store.keeper.copy import JOURNAL, PIECE_BYTES, STATE_FILE, CopyState, state_of, write_state
 from evercrawl.store.partition import COPY, FILE
 
 if TYPE_CHECKING:
@@ -61,11 +61,11 @@ def line_of(disk: Disk) -> int:
 
 
 def restore_copy(copy: Disk, target: Disk, line: int) -> int:
-    """Make a partition of its second copy in an empty place; return how many bytes were copied.
+    """Restore a partition from its second copy into an empty directory; return how many bytes were copied.
 
-    Earlier lives are refused from the beginning; once all is copied, so are later ones in a directory of before. A
-    copying that was broken off is begun again by another call, and until it has ended the directory of before may go
-    on, in a later life.
+    From the start, the copy refuses earlier lives; from the end, also later lives that use the old directory. An
+    interrupted restore is started again by another call. Until one has ended, a later life may still use the old
+    directory.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def restore_copy(copy: Disk, target: Disk, line: int) -> int:
         raise ConfigError(f"{what}; put the cluster.json that is beside the copies into the crawl's directory")
     target.replace(BEGUN, [b"\n"])
     owner = msgspec.structs.replace(state.owner, incarnation=line)
-    _note(copy, CopyState(owner, state.session + 1, state.whole))
+    write_state(copy, CopyState(owner, state.session + 1, state.whole))
     copied = 0
     for name in copy.names(JOURNAL):
         size = copy.size(name)
@@ -102,13 +102,9 @@ def restore_copy(copy: Disk, target: Disk, line: int) -> int:
     target.replace(LINE_FILE, [msgspec.json.encode(line)])
     for name in (FILE, COPY):  # last: with them there is a partition
         target.replace(name, [copy.read(name, 0, copy.size(name))], private=True)
-    _note(copy, CopyState(msgspec.structs.replace(owner, line=line), state.session + 1, state.whole))
+    write_state(copy, CopyState(msgspec.structs.replace(owner, line=line), state.session + 1, state.whole))
     target.remove(BEGUN)
     return copied
-
-
-def _note(copy: Disk, state: CopyState) -> None:
-    copy.replace(STATE_FILE, [msgspec.json.encode(state)], private=True)
 
 
 def hindrance(place: Path, directory: Path, life: int) -> str:

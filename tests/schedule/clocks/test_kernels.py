@@ -24,7 +24,8 @@ WIDTH = CYCLE / 60
 BINS = 256
 FIRST = math.floor(BEGAN / WIDTH) - 2 * BINS
 SITE_VARIES, FOLDER_VARIES, LASTS, NEAR, FIRST_GAP = 3 * DAY, 800 * DAY, 10 * DAY, 3600.0, 60 * DAY
-CLOSE = 5e-3  # what is kept in rings is rounded to 65,536 units
+CLOSE = 3e-3  # what is kept in rings is rounded to 65,536 units
+CLOSE_EXPOSURE = 5e-3  # sums of several of these; up to 0.0048 in twelve draws of 60 and of 240 visits
 
 
 @dataclass
@@ -405,7 +406,7 @@ def test_the_kernels_say_what_the_readable_version_says(seed):
         (shape, scale), unit = readable.believed(page), readable.seconds(page.site)
         assert (found.shape[i], found.scale_s[i]) == pytest.approx((shape, unit * scale), rel=CLOSE), slot
         exposure = unit * readable.exposure(page, visited_at[slot], now)
-        assert found.exposure_s[i] == pytest.approx(exposure, rel=CLOSE), slot
+        assert found.exposure_s[i] == pytest.approx(exposure, rel=CLOSE_EXPOSURE), slot
     sites = clocks.state()["sites"]
     for row, site in zip(sites, readable.sites.values(), strict=True):
         assert row[ODDS] == pytest.approx(site.odds, rel=CLOSE, abs=CLOSE)

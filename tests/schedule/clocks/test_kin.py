@@ -4,7 +4,7 @@ import numpy as np
 from believed import sure
 
 from evercrawl.arrays.hasher import Hasher
-from evercrawl.model.policy.places import places, stems
+from evercrawl.model.policy.place_keys import place_keys, stems
 from evercrawl.schedule import Pages
 from evercrawl.schedule.clocks._layout import KIN_PAGES, NONE
 from evercrawl.schedule.clocks.clocks import Clocks
@@ -16,7 +16,7 @@ PATHS = [f"{word}-{number}" for word in ("door", "window") for number in range(4
 
 def visits(paths, at, interval=np.nan, changed=False):
     n, urls = len(paths), [f"http://a.example/{path}" for path in paths]
-    folder, name, kin = places(urls, ["a.example"] * n, Hasher(bytes(16)))
+    folder, name, kin = place_keys(urls, ["a.example"] * n, Hasher(bytes(16)))
     none, no, slots = np.zeros(n), np.zeros(n, bool), np.array([PATHS.index(path) for path in paths], np.uint32)
     return Visits(
         slots, slots * np.uint32(0), np.full(n, at), np.full(n, interval), ~no, no, no | changed,

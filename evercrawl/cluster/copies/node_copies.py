@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 
 from evercrawl.cluster.birth import FILE, WholeCopy, note_begun, note_copy, read_birth, write_birth
-from evercrawl.cluster.keeper_process import KeeperProcess
+from evercrawl.cluster.copies.keeper_process import KeeperProcess
 from evercrawl.cluster.patience import Listening
-from evercrawl.cluster.wire import CopyLooked
+from evercrawl.cluster.wire import CopyCheckAsked
 from evercrawl.config import FILE_NAME
 from evercrawl.errors import StoreError
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evercrawl.cluster.birth import ClusterBirth
-    from evercrawl.cluster.keeper_process import DiskLauncher
+    from evercrawl.cluster.copies.keeper_process import DiskLauncher
     from evercrawl.cluster.plan import PartPlan
-    from evercrawl.cluster.wire import CopyAnswered, CopyAsked, CopyFound
+    from evercrawl.cluster.wire import CopyAnswered, CopyAsked, CopyChecked
     from evercrawl.config import Config
 
 ASK_AGAIN_S: Final = 10.0
@@ -70,7 +70,7 @@ class NodeCopies:
         self._lost = set[int]()  # partitions that are on their disks no more
         self._before = dict[int, _Before]()  # of partitions that go on elsewhere, and were not heard there yet
         self._looks, self._ids = dict[int, _Look](), count(1)
-        self._lines_to = dict[str, KeeperProcess]()
+        self._processes = dict[str, KeeperProcess]()
         self._listening = Listening()
         self.say: Callable[[int, CopyAnswered], object] = lambda number, frame: None
 
@@ -89,7 +89,7 @@ class NodeCopies:
                 self._unkept.add(number)
             return plan
         keeper = self._keepers[number]
-        self._line_to(keeper)
+        self._process_on(keeper)
         self._writes[number] = WholeCopy(keeper, plan.incarnation)
         return replace(plan, keeper=f"the disk {keeper} ({self._launcher.disks()[keeper].copy(number)})")
 
@@ -133,23 +133,23 @@ class NodeCopies:
         if look is None or look.whole != whole or (look.why and now >= look.at + LOOK_AGAIN_S):
             look = self._looks[number] = _Look(next(self._ids), whole)
         asks = look.why is None and now >= look.at + ASK_AGAIN_S
-        if asks and self._line_to(whole.place).write(CopyLooked(number, look.id, whole.life)):
+        if asks and self._process_on(whole.place).write(CopyCheckAsked(number, look.id, whole.life)):
             look.at = now
         return look.why
 
-    def _found(self, frame: CopyFound) -> None:
+    def _found(self, frame: CopyChecked) -> None:
         look = self._looks.get(frame.number)
         if look is not None and look.id == frame.id:
             look.why = frame.why
 
-    def _line_to(self, disk: str) -> KeeperProcess:
-        line = self._lines_to.get(disk)
-        if line is None:
-            line = KeeperProcess(
+    def _process_on(self, disk: str) -> KeeperProcess:
+        process = self._processes.get(disk)
+        if process is None:
+            process = KeeperProcess(
                 self._directory, disk, self._launcher, self._hear, self._found, self._tell, self._clock
             )
-            self._lines_to[disk] = line
-        return line
+            self._processes[disk] = process
+        return process
 
     def _is_gone(self, disk: str, settings: Config) -> bool:
         """Whether a disk has been missing for so long that it is lost."""
@@ -195,7 +195,7 @@ class NodeCopies:
             if not failing and not self._is_gone(keeper, settings):
                 return f"partition {number} waits for the machine with its second copy ({keeper})"
             if failing:
-                self._lines_to[keeper].forgive(number)
+                self._processes[keeper].forgive(number)
                 self._tell(
                     f"the disk {keeper} does not take the second copy of partition {number}: {others[0]} gets it"
                 )
@@ -216,7 +216,7 @@ class NodeCopies:
 
     def _fails(self, number: int, settings: Config) -> bool:
         """Whether a partition's keeper has taken nothing for so long that another one is to have the copy."""
-        process = self._lines_to.get(self._keepers.get(number, ""))
+        process = self._processes.get(self._keepers.get(number, ""))
         return process is not None and process.failing_s(number) >= settings.lost_after_s
 
     def lost(self, number: int) -> bool:
@@ -232,7 +232,7 @@ class NodeCopies:
         if number in self._unkept:
             note_copy(self._directory, number, None)
             if (whole := self._whole.pop(number, None)) is not None:
-                self._line_to(whole.place)  # what is beside the copy is to say so too
+                self._process_on(whole.place)  # what is beside the copy is to say so too
             self._unkept.remove(number)
         if number not in self._begun:
             self._begun.add(number)
@@ -245,16 +245,16 @@ class NodeCopies:
         if whole is not None and self._whole.get(number) != whole:
             self._whole[number] = whole
             note_copy(self._directory, number, whole)
-            self._line_to(whole.place).tell_birth()  # a crawl may have to go on from what is beside this copy
+            self._process_on(whole.place).tell_birth()  # a crawl may have to go on from what is beside this copy
 
     def turn(self, settings: Config) -> list[int]:
         """Begin what keepers need; return the partitions whose keepers are lost: each is to be begun anew."""
         for disk in self._away.keys() & self._launcher.disks().keys():
             del self._away[disk]
         paused_s = self._listening.paused_s(time.monotonic())
-        for disk, line in self._lines_to.items():
-            line.turn(paused_s)
-            if line.older:
+        for disk, process in self._processes.items():
+            process.turn(paused_s)
+            if process.older:
                 raise StoreError(
                     f"{self._directory / FILE} is older than the one beside the second copies on the disk {disk}: copy "
                     f"that here, with {FILE_NAME}, and start the crawl again"
@@ -269,9 +269,9 @@ class NodeCopies:
 
     def ask(self, number: int, frame: CopyAsked) -> None:
         """Pass a question on to a partition's keeper; without a process there it is lost."""
-        line = self._lines_to.get(self._keepers.get(number, ""))
-        if line is not None and frame.number == number:
-            line.write(frame)
+        process = self._processes.get(self._keepers.get(number, ""))
+        if process is not None and frame.number == number:
+            process.write(frame)
 
     def _hear(self, disk: str, frame: CopyAnswered) -> None:
         """Pass an answer on, unless another disk has the copy by now."""
@@ -280,7 +280,7 @@ class NodeCopies:
 
     async def close(self) -> None:
         """End the processes of keepers."""
-        await asyncio.gather(*(line.close() for line in self._lines_to.values()))
+        await asyncio.gather(*(process.close() for process in self._processes.values()))
 
 
 class _Before(NamedTuple):

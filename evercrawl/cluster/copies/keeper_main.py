@@ -1,29 +1,22 @@
-"""Second copies on the disks of other machines: a partition's line to its keeper there, and the keeper's process.
-
-Questions and answers go through the coordinator, as everything between partitions does. It is not in their secret: it
-carries them as bytes.
-"""
+"""The process on a machine of a cluster that holds second copies on its disk: answers what partitions ask of them."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from itertools import count
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from evercrawl.cluster.birth import FILE, ClusterBirth, part_directory, read_birth
-from evercrawl.cluster.folder_keeper import FolderKeeper, makes_whole
+from evercrawl.cluster.copies.folder_keeper import FolderKeeper
 from evercrawl.cluster.wire import (
     BirthKept,
     BirthOlder,
     CopyAnswered,
     CopyAsked,
-    CopyFound,
-    CopyLooked,
-    CopyWhole,
-    Frame,
+    CopyCheckAsked,
+    CopyChecked,
     StopAsked,
     packed,
     read_frame,
@@ -33,81 +26,16 @@ from evercrawl.decoding import json_of
 from evercrawl.errors import StoreError
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.keeper.folder import made
-from evercrawl.store.keeper.messages import KeeperAnswer, KeeperQuestion
+from evercrawl.store.keeper.messages import KeeperQuestion, KeeperRefusal
 from evercrawl.store.keeper.restoring import hindrance
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
-ANSWERED_S: Final = 10.0
-"""For so long an answer is waited for; then the same is asked again."""
 ALIVE_S: Final = 2.0
-"""How often the process of a keeper says that it is still at it, while somebody waits for an answer."""
-
-
-class NodeKeeper:
-    """Asks the keeper of a second copy on another machine; see `evercrawl.crawl.posting.carrier.KeeperLine`.
-
-    Parameters
-    ----------
-    number, incarnation
-        Which partition, and which life of it: no two lives ask by the same numbers.
-    place
-        Where the copy is, in words.
-    write
-        Sends a frame to the coordinator.
-
-    Attributes
-    ----------
-    place
-        Where it is, in words.
-    whole
-        Whether it has had all that counts since this process began.
-    """
-
-    def __init__(self, number: int, incarnation: int, place: str, write: Callable[[Frame], None]) -> None:
-        self.place, self.whole = place, False
-        self._number, self._write, self._ids = number, write, count((incarnation << 32) + 1)
-        self._asked: _Asked | None = None
-
-    async def ask(self, question: KeeperQuestion) -> KeeperAnswer | None:
-        """Return the answer; None where none comes in time.
-
-        If the same is asked again next, an answer to the first question counts, whenever it comes: a large copy takes
-        the keeper long to read, and it does not read it again for that.
-        """
-        if self._asked is None or self._asked.question != question:
-            self._asked = _Asked(question, next(self._ids), asyncio.get_running_loop().create_future())
-        asked = self._asked
-        if not asked.answered.done():
-            self._write(CopyAsked(self._number, asked.id, msgspec.msgpack.encode(question)))
-        try:
-            async with asyncio.timeout(ANSWERED_S):
-                data = await asyncio.shield(asked.answered)
-        except TimeoutError:
-            return None
-        self._asked = None
-        answer: KeeperAnswer = msgspec.msgpack.decode(data, type=KeeperAnswer)
-        if not self.whole and makes_whole(question, answer):
-            self.whole = True
-            self._write(CopyWhole())  # before anything that leaves because of this answer
-        return answer
-
-    def hear(self, frame: CopyAnswered) -> None:
-        """Take an answer in; one that is waited for no more is dropped."""
-        asked = self._asked
-        if asked is not None and asked.id == frame.id and not asked.answered.done():
-            asked.answered.set_result(frame.data)
-
-
-class _Asked(NamedTuple):
-    """A question that was not answered yet, under its number."""
-
-    question: KeeperQuestion
-    id: int
-    answered: asyncio.Future[bytes]
+"""How often the process says that it is still working on an answer that somebody waits for."""
 
 
 def hold_birth(copies: Path, files: Mapping[str, bytes]) -> int:
@@ -169,27 +97,32 @@ async def keep_copies(copies: Path, line: socket.socket) -> None:
 
     looked = dict[tuple[int, int], asyncio.Task[None]]()  # by number and id: the same is not looked through twice
 
-    async def look(frame: CopyLooked) -> None:
+    async def look(frame: CopyCheckAsked) -> None:
         place, directory = part_directory(copies, frame.number), part_directory(copies.parent, frame.number)
         why = await asyncio.get_running_loop().run_in_executor(None, hindrance, place, directory, frame.life)
         if not writer.is_closing():
-            writer.write(packed(CopyFound(frame.number, frame.id, why)))
+            writer.write(packed(CopyChecked(frame.number, frame.id, why)))
 
-    owed: BirthKept | None = None  # while it cannot be written, copies cannot either, and say so
+    owed: BirthKept | None = None
+    trouble = ""  # why that cannot be written: then nothing is written in a copy either
 
     living = asyncio.ensure_future(live())
     try:
         while (frame := await read_frame(reader)) is not None and not isinstance(frame, StopAsked):
             owed = frame if isinstance(frame, BirthKept) else owed
             if owed is not None:  # before anything is written that is newer
-                with contextlib.suppress(OSError, StoreError):
+                try:
                     older = await asyncio.get_running_loop().run_in_executor(None, hold_birth, copies, owed.files)
-                    owed = None
+                    owed, trouble = None, ""
                     if older:
                         writer.write(packed(BirthOlder(older)))
-            if isinstance(frame, CopyAsked):
+                except (OSError, StoreError) as error:
+                    trouble = f"{FILE} cannot be written beside the copies: {error}"
+            if isinstance(frame, CopyAsked) and owed is not None:
+                say(CopyAnswered(frame.number, frame.id, msgspec.msgpack.encode(KeeperRefusal(trouble))))
+            elif isinstance(frame, CopyAsked):
                 take(frame)
-            elif isinstance(frame, CopyLooked) and (frame.number, frame.id) not in looked:
+            elif isinstance(frame, CopyCheckAsked) and (frame.number, frame.id) not in looked:
                 looked[frame.number, frame.id] = asyncio.ensure_future(look(frame))
     finally:
         for looking in (living, *looked.values()):

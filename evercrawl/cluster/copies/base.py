@@ -1,4 +1,4 @@
-"""What whoever runs a crawl asks of its second copies, wherever they are: an interface."""
+"""Interface of the coordinator to the second copies of a crawl, wherever they are."""
 
 from __future__ import annotations
 

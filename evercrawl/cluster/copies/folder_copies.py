@@ -1,4 +1,4 @@
-"""Which partitions have second copies, where those are, and which of them have all that counts."""
+"""Second copies in a folder of this machine: which partitions have one, and which of these are complete."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def on_one_device(settings: Config, directory: Path) -> str:
     )
 
 
-class CopyRegister:
+class FolderCopies:
     """The second copies of one crawl.
 
     Beside them is what the directory of all partitions says of itself, and the settings: with these and the copies
@@ -63,23 +63,23 @@ class CopyRegister:
         return replace(plan, kept=kept, since=self.since(plan.share.number))
 
     def missing(self, number: int, said: str, settings: Config) -> str:
-        """Return why a partition cannot be begun now, of which that is said."""
+        """Return `said`: on one machine, copies are no reason to wait."""
         return said
 
     def turn(self, settings: Config) -> list[int]:
-        """Write what is owed; return that no partition is to be begun anew for that."""
+        """Write what is owed beside the copies; return no partitions, because none has to be restarted for that."""
         self.write_owed()
         return []
 
     def lost(self, number: int) -> bool:
-        """Return that a partition which is not in its directory cannot go on elsewhere by itself."""
+        """Return False: a partition on this machine cannot continue elsewhere by itself."""
         return False
 
     def ask(self, number: int, frame: CopyAsked) -> None:
-        """Pass no question on: each process writes its copy."""
+        """Do nothing: each process writes its own copy."""
 
     async def close(self) -> None:
-        """End nothing."""
+        """Do nothing: there is no process for the copies."""
 
     def place(self, settings: Config, number: int, life: int, part: Path) -> Path | None:
         """Return where a partition that begins now has its second copy; None where its disk is enough.
@@ -101,7 +101,7 @@ class CopyRegister:
             place = part_directory(Path(settings.keeper_dir).absolute() / self._id, number)
         held = whole is not None and place is not None and is_held(place, whole.life)
         if not held and (number in self._begun or whole is not None) and is_gone(part):
-            raise ConfigError(self._lost(part, whole, place))
+            raise ConfigError(self._gone_message(part, whole, place))
         if whole is not None and not held:
             self._distrust(number, whole)
         self._writes.pop(number, None)
@@ -110,7 +110,7 @@ class CopyRegister:
             self._copy_birth()
         return place
 
-    def _lost(self, part: Path, whole: WholeCopy | None, place: Path | None) -> str:
+    def _gone_message(self, part: Path, whole: WholeCopy | None, place: Path | None) -> str:
         """Return what to do about a directory that is gone."""
         gone = f"{part} has no partition, though it was crawled there; is its disk mounted?"
         if whole is None:

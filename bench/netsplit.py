@@ -1,17 +1,18 @@
-"""Cuts the network between two machines of a crawl, and heals it: network namespaces on this machine.
+"""Netsplit: cuts the network between two machines of a crawl, and heals it, in network namespaces on this machine.
 
 Each machine is a namespace with a Ray node and a folder, the web a third one. Both machines reach the web all the
 time, and each other as long as the link between them is up. It is cut for --cut-s, --rounds times; after that a machine
 that Ray has given up is started again, as its service manager would. The crawl then goes on until it is idle. Needs
 Linux, root, ip (iproute2) and unshare, nsenter (util-linux).
 
-python bench/cut.py --rounds 2
-python bench/cut.py --rounds 2 --kept
+python bench/netsplit.py --rounds 2
+python bench/netsplit.py --rounds 2 --kept
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import shutil
@@ -20,7 +21,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from drills import Drill
 
@@ -35,6 +36,9 @@ INSIDE: Final = "BENCH_CUT_INSIDE"
 WEB: Final = "10.78.0."
 ADDRESSES: Final = 8
 ALIVE_S: Final = 240.0
+STOPPED_S: Final = 12.0
+"""After a cut, the machine that was cut off may request pages for so long: its leave of 10 s, and what is under way."""
+BEFORE_S: Final = 10.0
 STAYS_S: Final = 30.0
 """For so long all partitions have to have processes until they count as back."""
 
@@ -54,6 +58,9 @@ class Namespaces:
             while Path(f"/proc/{holder.pid}/ns/net").readlink() == here:
                 time.sleep(0.01)
         self.within = [["nsenter", "-t", str(holder.pid), "-n"] for holder in self._holders]
+
+    def link(self) -> None:
+        """Link all of them."""
         ip("link set lo up")
         for number in range(1, ADDRESSES + 1):
             ip(f"addr add {WEB}{number}/32 dev lo")
@@ -87,12 +94,16 @@ class Namespaces:
             holder.wait()
 
 
-def cut_once(drill: Drill, spaces: Namespaces, cut_s: float, *, kept: bool) -> dict[str, object]:
+def cut_once(drill: Drill, spaces: Namespaces, cut_s: float, *, kept: bool) -> dict[str, Any]:
     """Cut, wait, heal, start what Ray has given up, and wait until the other machine requests pages again."""
     server, directory = drill.web.server, drill.directory
     if kept:
         drill.caught_up()
     began, first = time.time(), len(server.began)
+    before = sum(
+        peer == "10.78.2.2" and at > began - BEFORE_S
+        for (at, _), peer in zip(server.began[:first], server.peers[:first], strict=True)
+    )
     spaces.cut()
     time.sleep(cut_s)
     spaces.heal()
@@ -107,7 +118,8 @@ def cut_once(drill: Drill, spaces: Namespaces, cut_s: float, *, kept: bool) -> d
     far_last, taken_first = max((at for at, _ in far), default=began), min(taken, default=None)
     again_s = back(drill, healed)
     return {
-        "cut_s": cut_s, "cut_off_last_request_s": round(far_last - began, 1), "its_partitions": sorted(partitions),
+        "cut_s": cut_s, "before": before, "cut_off_last_request_s": round(far_last - began, 1),
+        "its_partitions": sorted(partitions),
         "taken_over_s": None if taken_first is None else round(taken_first - began, 1),
         "asked_by_both_at_once": taken_first is not None and taken_first < far_last,
         "requests_of_the_other": len(near), "again_s": again_s,
@@ -148,16 +160,20 @@ def main() -> int:
         return subprocess.run(
             ["unshare", "-n", sys.executable, *sys.argv], env={**os.environ, INSIDE: "1"}, check=False
         ).returncode
-    folder, spaces = Path(tempfile.mkdtemp(prefix="evercrawl-cut-")), Namespaces()
-    drill, good = Drill(folder, args.sites, args.pages, kept=args.kept, prefix=WEB), False
-    drill.machines.hosts, drill.machines.within = ["10.77.0.1", "10.77.0.2"], spaces.within
-    try:
+    folder, good = Path(tempfile.mkdtemp(prefix="evercrawl-netsplit-")), False
+    with contextlib.ExitStack() as ends:
+        spaces = Namespaces()
+        ends.callback(spaces.close)
+        spaces.link()
+        drill = Drill(folder, args.sites, args.pages, kept=args.kept, prefix=WEB)
+        ends.callback(drill.machines.close)
+        drill.machines.hosts, drill.machines.within = ["10.77.0.1", "10.77.0.2"], spaces.within
         drill.machines.start(0)
         drill.machines.start(1)
         drill.begin(delay="1")
         print(json.dumps({"start_s": drill.made(0)}), flush=True)
         time.sleep(10.0)
-        rows = list[dict[str, object]]()
+        rows = list[dict[str, Any]]()
         for _ in range(args.rounds):
             rows.append(cut_once(drill, spaces, args.cut_s, kept=args.kept))
             print(json.dumps(rows[-1]), flush=True)
@@ -165,10 +181,9 @@ def main() -> int:
         print(json.dumps(found), flush=True)
         good = not (found["exit"] or found["lost"] or found["of_two"] or found["wrong"])
         good = good and not any(row["asked_by_both_at_once"] for row in rows)
-    finally:
-        drill.machines.close()
-        spaces.close()
-        shutil.rmtree(folder, ignore_errors=good)
+        good = good and all(row["before"] and row["cut_off_last_request_s"] <= STOPPED_S for row in rows)
+    if good:
+        shutil.rmtree(folder, ignore_errors=True)
     return 0 if good else 1
 
 

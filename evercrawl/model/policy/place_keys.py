@@ -14,10 +14,10 @@ _LETTERS: Final = (1, 2, 3, 4, 5, 6, 7, 8, 12, 16)  # of the name, that they end
 
 
 def stems(path: str) -> list[str]:
-    """Return what the paths of a page's kin may begin with, from short to long, `KIN_LEVELS` at most.
+    """Return the beginnings of a path that pages of the same kin share, from short to long, `KIN_LEVELS` at most.
 
-    Each is a beginning of the path that ends with a folder, or with some of the letters of the name: where it ends
-    depends on nothing that comes after, so that pages have as many of them in common as their paths are alike.
+    Each ends after a folder, or after some of the letters of the file name. Where it ends does not depend on what
+    follows, so the more alike two paths are, the more stems they share.
 
     >>> stems("a.example/api/window.html")[:5]
     ['a.example/', 'a.example/api/', 'a.example/api/w', 'a.example/api/wi', 'a.example/api/win']
@@ -29,8 +29,8 @@ def stems(path: str) -> list[str]:
     return [path[:end] for end in ends if end]
 
 
-def places(urls: Iterable[str], sites: Iterable[str], hasher: Hasher) -> tuple[Keys, Keys, Keys]:
-    """Return keys of pages' folders and names, shape (n,), and of their `stems`, shape (n, KIN_LEVELS), 0 for none.
+def place_keys(urls: Iterable[str], sites: Iterable[str], hasher: Hasher) -> tuple[Keys, Keys, Keys]:
+    """Return keys of pages' folders and names, shape (n,), and of their `stems`, shape (n, KIN_LEVELS); 0 for none.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def places(urls: Iterable[str], sites: Iterable[str], hasher: Hasher) -> tuple[K
 
     >>> from evercrawl.arrays.hasher import Hasher
     >>> urls = ["http://a.example/en/x.html", "http://a.example/de/x.html", "http://a.example/de/y.html?q=a/b"]
-    >>> folders, names, related = places(urls, ["a.example"] * 3, Hasher(bytes(16)))
+    >>> folders, names, related = place_keys(urls, ["a.example"] * 3, Hasher(bytes(16)))
     >>> [bool(folders[1] == folders[i]) for i in (0, 2)], [bool(names[0] == names[i]) for i in (1, 2)]
     ([False, True], [True, False])
     >>> (related[1] == related[2])[:3].tolist(), int(np.count_nonzero(related[2]))

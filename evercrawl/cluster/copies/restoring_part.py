@@ -51,7 +51,12 @@ def _set_aside(directory: Path, line: int, life: int, tell: Callable[[str], None
         if line_of(disk) >= line:
             return
         aside = directory.with_name(f"{directory.name}-before-{life}")
-        directory.rename(aside)
+        try:
+            directory.rename(aside)
+        except OSError as error:
+            raise ConfigError(
+                f"{directory} is older than its second copy, and cannot be set aside: {error}; move it away"
+            ) from error
     tell(f"{directory} is older than the second copy from which its partition went on; it is in {aside} now")
 
 

@@ -1,4 +1,4 @@
-"""The process that holds second copies on one disk of a cluster: the coordinator begins, watches and ends it."""
+"""Starts, watches and ends the process that holds second copies on one disk of a cluster, for the coordinator."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from evercrawl.cluster.wire import (
     BirthOlder,
     CopyAnswered,
     CopyAsked,
-    CopyFound,
-    CopyLooked,
+    CopyCheckAsked,
+    CopyChecked,
     StopAsked,
     crowded,
     packed,
@@ -81,7 +81,7 @@ class KeeperProcess:
         disk: str,
         launcher: DiskLauncher,
         hear: Callable[[str, CopyAnswered], None],
-        found: Callable[[CopyFound], None],
+        found: Callable[[CopyChecked], None],
         tell: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -97,7 +97,7 @@ class KeeperProcess:
         self._asked = set[tuple[int, int]]()  # questions that it was not heard to answer
         self._begin_at, self._again_s, self._trouble, self._ends = 0.0, AGAIN_S, "", False
         self._refused = dict[int, tuple[float, float]]()  # of partitions: since when it refuses, and when it last did
-        self._absent_since: float | None = None  # questions were lost since then, for there was no process
+        self._absent = dict[int, float]()  # partitions whose questions were lost, for there was no process, since when
 
     def turn(self, paused_s: float) -> None:
         """Begin a process where there is none, and end one that was asked something and says nothing.
@@ -125,12 +125,14 @@ class KeeperProcess:
             if line is not None:
                 reader, self._writer = line
                 self._patience, self._marks = Patience(time.monotonic()), None
-                self._absent_since = None
+                self._absent.clear()
                 self.tell_birth()
                 self._listening = asyncio.ensure_future(self._listen(reader))
                 await asyncio.wait([over, self._listening], return_when=asyncio.FIRST_COMPLETED)
             if not self._ends and (self._listening is None or not self._listening.cancelled()):
-                self._say(over.result() if over.done() else "its line is cut")
+                error = self._listening.exception() if self._listening is not None and self._listening.done() else None
+                ended = over.result() if over.done() else "its line is cut"
+                self._say(f"{type(error).__name__}: {error}" if error is not None else ended)
         except (EvercrawlError, TimeoutError) as error:
             self._say(str(error) or "it did not join")
         finally:
@@ -160,7 +162,7 @@ class KeeperProcess:
                 self._again_s = AGAIN_S
                 self._judge(frame)
                 self._hear(self._disk, frame)
-            elif isinstance(frame, CopyFound):
+            elif isinstance(frame, CopyChecked):
                 self._found(frame)
             elif isinstance(frame, BirthOlder):
                 self.older = frame.lives
@@ -178,19 +180,20 @@ class KeeperProcess:
     def failing_s(self, number: int) -> float:
         """Return for how long a partition has asked it in vain: each time it refused, or there was no process."""
         since, last = self._refused.get(number, (0.0, 0.0))
-        absent_s = 0.0 if self._absent_since is None else self._clock() - self._absent_since
+        absent_s = self._clock() - self._absent[number] if number in self._absent else 0.0
         return max(last - since, absent_s)
 
     def forgive(self, number: int) -> None:
         """Count anew for how long it fails."""
         self._refused.pop(number, None)
-        self._absent_since = None
+        self._absent.pop(number, None)
 
-    def write(self, frame: CopyAsked | CopyLooked) -> bool:
+    def write(self, frame: CopyAsked | CopyCheckAsked) -> bool:
         """Pass a question on; return whether there is a process, which has not much to read already."""
         self.tell_birth()
         if self._writer is None or self._patience is None:
-            self._absent_since = self._clock() if self._absent_since is None else self._absent_since
+            if isinstance(frame, CopyAsked):
+                self._absent.setdefault(frame.number, self._clock())
             return False
         if crowded(self._writer):
             return False
