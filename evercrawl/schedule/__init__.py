@@ -1,4 +1,4 @@
-"""Which page next: one policy a file, and the frontier that offers them pages."""
+"""Scheduling: the policies that order visits, one per file or folder, and the frontier that offers them pages."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ __all__ = ["Context", "Facts", "Pages", "Policy", "Price", "Visits", "policies"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import the default policy at its first use: most questions need no policy."""
+    """Import the default policy when it is first used, because most commands need no policy."""
     if name != "Price":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from evercrawl.schedule.policies.price.price import Price

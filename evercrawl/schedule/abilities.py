@@ -1,4 +1,4 @@
-"""What some policies can do besides ordering pages; whoever wants it asks `isinstance(policy, Learns)` and so on."""
+"""Optional abilities of policies besides ordering pages; callers test for one with `isinstance(policy, Learns)`."""
 
 from __future__ import annotations
 
@@ -19,212 +19,212 @@ from evercrawl.types import Floats, Slots
 
 
 class Learns(ABC):
-    """Is told what comes of every visit: those of earlier runs first, from the journal."""
+    """Learns from the result of every visit; after a restart the journal replays earlier visits first."""
 
     counts_links: ClassVar[bool] = False
-    """Whether it learns from what visits show of links and bytes: `received`, `size`, `links`, `relinked`, `found`.
-    A replay, which would have to look them up, tells them only then."""
+    """Whether the policy learns from the links and bytes of visits: `received`, `size`, `links`, `relinked`, `found`.
+    A replay has to look these values up, and passes them only if this is set."""
 
     learns_places: ClassVar[bool] = False
-    """Whether it is told, of pages that were never read before, in which folder they are, and by which name."""
+    """Whether visits carry the folder and name of pages that were never read before."""
 
     @abstractmethod
     def learn(self, visits: Visits) -> None:
-        """Take note of what came of visits, in order.
+        """Learn from the results of visits, in order.
 
-        No page is there twice in one call. How visits are parted into calls makes no difference to what is learned.
+        A page occurs at most once per call. How visits are split into calls does not change what is learned.
         """
 
     def wants_rescan(self, context: Context) -> bool:
-        """Return whether so much was learned since it last said so that all pages are to be looked at again.
+        """Return whether enough was learned since the last True answer that all pages must be assessed again.
 
-        By default never: pages fall due when they were said to.
+        By default never: pages fall due at the instants that `due` returned.
         """
         return False
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Return all that was learned from visits, as arrays that may be kept on disk; by default nothing.
+        """Return everything learned from visits as arrays that can be stored on disk; empty by default.
 
-        A policy that keeps nothing is told of all visits again when the crawl goes on.
+        For a policy without state, a resumed crawl replays all visits.
         """
         return {}
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        """Go on from what `state` returned, in place of being told of those visits.
+        """Resume from the arrays that `state` returned, instead of replaying those visits.
 
         Raises
         ------
         ValueError, KeyError
-            It is not the state of this policy as it is now; then nothing was restored.
+            The state does not fit this policy as configured now; nothing was restored.
         """
         raise ValueError(f"{type(self).__name__} keeps no state")
 
 
 class SavesRows(Learns):
-    """Learns in rows that are saved block by block, at the cost of what changed."""
+    """Learns in rows that are saved block by block, so that the cost of saving depends only on what changed."""
 
     @abstractmethod
     def saved_rows(self) -> dict[str, SavedRows]:
-        """Return these rows by name: always the same, whatever is in them."""
+        """Return the row tables by name; always the same objects, whatever they contain."""
 
     @abstractmethod
     def rest(self) -> dict[str, NDArray[Any]]:
-        """Return what else was learned, as arrays that are small however much that is."""
+        """Return everything else that was learned, as arrays whose size does not grow with the rows."""
 
     @abstractmethod
     def resume_rows(self, rest: dict[str, NDArray[Any]]) -> None:
-        """Go on from what `rest` returned, once the rows are what they were then.
+        """Resume from what `rest` returned, after the rows have been restored.
 
         Raises
         ------
         ValueError, KeyError
-            It is not the state of this policy as it is now; then nothing was taken of it.
+            The state does not fit this policy as configured now; nothing was restored.
         """
 
 
 class Plans(ABC):
-    """Looks at all pages together from time to time."""
+    """Considers all pages together at intervals."""
 
     keeps_notes: ClassVar[bool] = False
-    """Whether its `notes` after a plan must hold though the crawl is killed: the journal keeps them then, before the
-    first visit by each plan, and not only snapshots do. It `Resumes` then."""
+    """Whether the `notes` made by a plan must survive a kill. If so, the journal records them before the first visit
+    of each plan, in addition to the snapshots. Such a policy also `Resumes`."""
 
     @abstractmethod
     def plan(self, pages: Pages, unread: int, context: Context) -> float:
-        """Look at all pages together; return the instant at which it wants to do so again.
+        """Consider all pages together, and return the instant at which the policy wants to plan again.
 
         Parameters
         ----------
         pages
-            Every page that was visited and waits for its refresh.
+            Every visited page that waits for a refresh.
         unread
-            How many wait that were never visited.
+            Number of waiting pages that were never visited.
         context
-            What holds now.
+            The context at this instant.
         """
 
 
 class Allocates(Plans):
-    """Plans a rate of visits for every page."""
+    """Plans a visit rate for every page."""
 
     @abstractmethod
     def rates(self, slots: Slots) -> Floats:
-        """Return visits a second by the last plan, shape (n,)."""
+        """Return visits per second according to the last plan, shape (n,)."""
 
     @property
     def at_random(self) -> bool:
-        """Whether the visits of a page come at random moments, not evenly spaced."""
+        """Whether the visits to a page are placed at random moments instead of evenly."""
         return False
 
 
 class Predicts(ABC):
-    """Believes something of change that the posteriors of rates do not say."""
+    """Predicts changes by more than the posteriors of rates."""
 
     @abstractmethod
     def fresh(self, pages: Pages, context: Context) -> Floats:
-        """Return the probability that each copy is as its page is now, shape (n,); nan without a visit."""
+        """Return the probability that each copy is still current, shape (n,); nan for unvisited pages."""
 
     def trust(self, row: int) -> ClockTrust | None:
-        """Return whether the clocks of a page's site are used, rather than time; None where it has none.
+        """Return whether the clocks of the page's site are used instead of elapsed time; None if it has no clocks.
 
-        `row` is the page's as in `Pages`.
+        `row` is the page's row, as in `Pages`.
         """
         return None
 
 
 class Priced(Policy):
-    """Visits what is worth a price per unit of the budget, which it learns from the visits that are made."""
+    """Visits pages that are worth a price per unit of the budget; the price is learned from the visits made."""
 
     price: float
     """In importance times seconds per unit of the budget; nan before the first visit."""
 
     @abstractmethod
     def at_price(self, price: float) -> Self:
-        """Return the same policy under another price; what was learned is shared."""
+        """Return the same policy with another price; what was learned is shared."""
 
 
 class Tunable(ABC):
-    """Takes other values for its parameters while the crawl runs."""
+    """Accepts new values for its parameters while the crawl runs."""
 
     @abstractmethod
     def adjust(self, options: Mapping[str, float | str]) -> None:
-        """Take other values for parameters of the constructor.
+        """Set new values for parameters of the constructor.
 
         Raises
         ------
         ConfigError
-            Where one cannot be changed, or the value is none for it.
+            A parameter cannot be changed, or the value is not valid for it.
         """
 
     def ineffective_option(self, context: Context) -> str:
-        """Return which parameter changes nothing in this crawl, and why, as a sentence; "" by default: all are used.
+        """Return which parameter has no effect in this crawl, and why, as a sentence; "" if all have an effect.
 
-        It is reported when a run begins, and when a plan has made it so.
+        The sentence is reported when a run begins, and after a plan that causes it.
         """
         return ""
 
 
 class Follows(ABC):
-    """Takes note of the pages that are being visited."""
+    """Observes which pages are being visited."""
 
     @abstractmethod
     def chosen(self, values: Floats, context: Context, new: int = 0) -> None:
-        """Take note of the values of the pages that are being visited.
+        """Observe the values of the pages that are being visited.
 
-        Pages that were put back, since something else had to come first, are not among them.
+        Pages that were put back because another page had to come first are not included.
 
         Parameters
         ----------
         values
-            As `value` gave them, shape (n,).
+            As returned by `value`, shape (n,).
         context
-            What held when they were chosen; `known` is as it is now.
+            The context when the pages were chosen, except that `known` is current.
         new
-            How many of the pages were never visited before.
+            Number of these pages that were never visited before.
         """
 
 
 class Resumes(ABC):
-    """Goes on from a few numbers, which snapshots keep."""
+    """Resumes from a few numbers that snapshots keep."""
 
     @abstractmethod
     def notes(self) -> dict[str, float]:
-        """Return the numbers, which people who look at the crawl are shown too."""
+        """Return the numbers; they are also shown to people who inspect the crawl."""
 
     @abstractmethod
     def resume(self, notes: dict[str, float]) -> None:
-        """Go on from the notes of an earlier run, of this policy or of another."""
+        """Resume from the notes of an earlier run of this or another policy."""
 
 
 class Assesses(ABC):
-    """Answers all that a choice asks at once, and so more quickly."""
+    """Answers all queries of one choice in a single, faster call."""
 
     @abstractmethod
     def assess(self, pages: Pages, context: Context, valued: int, due_from: int) -> Assessed:
-        """Return the value of the first `valued` pages, and when those from `due_from` on fall due."""
+        """Return the value of the first `valued` pages, and the due times of the pages from `due_from` on."""
 
 
 class Places(ABC):
-    """Has values that are places in an order, and no worth."""
+    """Returns values that are positions in an order and have no meaning as worth."""
 
     @abstractmethod
     def place(self, page: Pages, context: Context) -> str:
-        """Return in words where the only page there is stands in the order."""
+        """Return a description of the position of the only page in `pages`."""
 
 
 class Tabulates(ABC):
-    """Keeps tables that people may look at."""
+    """Keeps tables for inspection."""
 
     @abstractmethod
     def tables(self, context: Context) -> dict[str, dict[str, NDArray[Any]]]:
-        """Return the tables: name -> column -> values, all columns of one length.
+        """Return the tables: name -> column -> values; all columns of a table have the same length.
 
-        A column called `slot` names pages.
+        A column named `slot` identifies pages.
         """
 
 
 class TableSize(NamedTuple):
-    """What one table of a policy takes in memory: its name, of what it has rows ("page", "folder"), how many, bytes."""
+    """The memory use of one table: its name, what a row stands for ("page", "folder"), number of rows, bytes."""
 
     name: str
     of: str
@@ -233,24 +233,25 @@ class TableSize(NamedTuple):
 
 
 class Sizes(ABC):
-    """Says what its tables take in memory."""
+    """Reports the memory use of its tables."""
 
     @abstractmethod
     def table_sizes(self) -> tuple[TableSize, ...]:
-        """Return them, in no time; -1 rows stand for all pages that were visited."""
+        """Return the sizes, in constant time; -1 rows stands for all visited pages."""
 
 
 class Assessed(NamedTuple):
-    """What a policy says of the pages among which a choice is made.
+    """The assessment of the pages among which a choice is made.
 
     Attributes
     ----------
     values
-        Of the first pages, as `Policy.value` has them.
+        Values of the first pages, as returned by `Policy.value`.
     due
-        Of the last pages, as `Policy.due` has them; some may be among the first as well.
+        Due times of the last pages, as returned by `Policy.due`; the two ranges may overlap.
     fresh
-        Of the first pages, as `Predicts.fresh` has it; None where that is to be asked for what was chosen alone.
+        Freshness of the first pages, as returned by `Predicts.fresh`; None if the caller should request it only for the
+        chosen pages.
     """
 
     values: Floats
@@ -259,17 +260,17 @@ class Assessed(NamedTuple):
 
 
 def price_of(policy: Policy) -> float:
-    """Return what a unit of the budget is worth; nan where the policy has no price, or does not know it yet."""
+    """Return the price of a unit of the budget; nan if the policy has no price or does not know it yet."""
     return policy.price if isinstance(policy, Priced) else math.nan
 
 
 def notes_of(policy: Policy) -> dict[str, float]:
-    """Return the numbers that a policy goes on from; none where it `Resumes` nothing."""
+    """Return the numbers that a policy resumes from; empty if it does not implement `Resumes`."""
     return policy.notes() if isinstance(policy, Resumes) else {}
 
 
 def assessed(policy: Policy, pages: Pages, context: Context, valued: int, due_from: int) -> Assessed:
-    """Return the value of the first `valued` pages, and when those from `due_from` on fall due: all of a choice."""
+    """Return the value of the first `valued` pages, and the due times of the pages from `due_from` on."""
     values = np.ascontiguousarray(policy.value(pages, context)[:valued], np.float64)
     if due_from == len(pages.slot):
         return Assessed(values, np.zeros(0))
@@ -278,10 +279,10 @@ def assessed(policy: Policy, pages: Pages, context: Context, valued: int, due_fr
 
 
 def p_fresh(policy: Policy, pages: Pages, context: Context) -> Floats:
-    """Return the probability that each page's copy is as the page is now, shape (n,); nan without a visit.
+    """Return the probability that each page's copy is current, shape (n,); nan for unvisited pages.
 
-    It is what the policy `Predicts`; else what the posterior of the page's rate, announcements and the rate at which
-    pages vanish say.
+    The probability comes from the policy if it implements `Predicts`. Otherwise it follows from the posterior of the
+    page's rate, announcements, and the rate at which pages vanish.
     """
     if isinstance(policy, Predicts):
         return policy.fresh(pages, context)
@@ -290,4 +291,4 @@ def p_fresh(policy: Policy, pages: Pages, context: Context) -> Floats:
     found = survival(pages.shape, pages.scale_s, age_s) * np.exp(-doubt)
     if pages.announced_share is None:
         return found
-    return found / survival(pages.shape, pages.scale_s, pages.announced_share * age_s)  # else announced
+    return found / survival(pages.shape, pages.scale_s, pages.announced_share * age_s)  # given no announcement

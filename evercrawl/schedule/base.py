@@ -1,4 +1,4 @@
-"""What every policy promises; what some can do besides is in `abilities`."""
+"""The interface of every policy; `abilities` holds the optional interfaces."""
 
 import math
 from abc import ABC, abstractmethod
@@ -12,18 +12,18 @@ InvalidatedBy: TypeAlias = Literal["nothing", "plans", "batches", "everything"]
 
 
 class Context(NamedTuple):
-    """What holds for all pages at the instant of a choice.
+    """The values that apply to all pages at the instant of a choice.
 
     Attributes
     ----------
     now
         The instant, in seconds since the epoch.
     known
-        How many pages share the budget: those that were visited and wait for their refresh; 0 where nobody says.
+        Number of pages that share the budget: visited pages that wait for a refresh; 0 if unknown.
     deaths_per_s
-        Part of the pages that vanish in a second, as the crawl estimates it; 0 where nobody does.
+        Fraction of pages that vanish per second, as the crawl estimates it; 0 without an estimate.
     in_bytes
-        Whether the budget is of bytes, not of fetches.
+        Whether the budget is in bytes instead of fetches.
     """
 
     now: float
@@ -34,64 +34,65 @@ class Context(NamedTuple):
 
 @dataclass(slots=True)
 class Surroundings:
-    """Gives the context of any instant; whoever estimates `deaths_per_s` writes it here."""
+    """Provides the context of any instant; the estimator of `deaths_per_s` writes its estimate here."""
 
     in_bytes: bool = False
     deaths_per_s: float = 0.0
 
     def __call__(self, now: float, known: int = 0) -> Context:
-        """Return what holds at an instant."""
+        """Return the context at an instant."""
         return Context(now, known, self.deaths_per_s, self.in_bytes)
 
 
 class Policy(ABC):
-    """An order in which to visit the pages whose hosts have rested."""
+    """An order in which to visit the pages of hosts that are ready for a request."""
 
     in_order: ClassVar[bool] = False
-    """Whether, on a host, new pages come as they were found, and visited ones strictly by `due`, which never changes
-    between two visits: then only the first of each is valued. Otherwise several are, and new ones are ranked anew now
-    and then. Where the crawl weighs pages, and the policy `weighs`, new pages of a host are valued all the same."""
+    """Whether, on a host, new pages come in the order of discovery, and visited pages strictly by `due`, which does not
+    change between two visits. If so, only the first page of each kind is valued. Otherwise several pages are valued,
+    and new pages are ranked again at intervals. If the crawl weighs pages and the policy `weighs`, new pages of a host
+    are valued in any case."""
 
     weighs: ClassVar[bool] = True
-    """Whether it uses what pages are worth: their importance or cash, or `Pages.weight_ratio`. A weight changes nothing
-    for a policy that by its definition does not, and whoever crawls by it is told so."""
+    """Whether the policy uses the worth of pages: their importance or cash, or `Pages.weight_ratio`. A weight has no
+    effect on a policy that by definition ignores it, and the user is warned of this."""
 
     reviews: ClassVar[int] = 1
-    """How many new pages are ranked anew for each page that is chosen, where they are ranked at all."""
+    """Number of new pages that are ranked again for each chosen page, if new pages are ranked at all."""
 
     needs: ClassVar[frozenset[str]] = frozenset()
-    """Columns that are gathered for this policy only."""
+    """Optional columns to gather for this policy."""
 
     invalidated_by: ClassVar[InvalidatedBy] = "everything"
-    """What changes the order in which it visits pages again, within the time that a few visits take: `nothing`, where
-    the page comes next that has waited longest; its own `plans`; `batches` of changes, beside prices that move slowly;
-    or anything that visits find. A replay need not ask it again meanwhile."""
+    """What changes the order in which pages are visited again, on the time scale of a few visits: `nothing`, if the
+    page that has waited longest is always next; the policy's own `plans`; `batches` of changes, besides slowly moving
+    prices; or anything that visits find. In the meantime a replay need not query the policy again."""
 
     clairvoyant: ClassVar[bool] = False
-    """Whether `Pages.neg_log_unchanged` says which copies are stale (infinity) and which are not (0): a yardstick for
-    recorded or made-up histories, which no crawl can follow."""
+    """Whether `Pages.neg_log_unchanged` tells the policy which copies are stale (infinity) and which are not (0). Such
+    a policy is a reference for recorded or simulated histories; no real crawl can follow it."""
 
     awaits: ClassVar[bool] = False
-    """Whether it uses how likely a page that was found gone is to be back, `Pages.comeback_scale_s`; otherwise such
-    pages come with less importance and cash, half as much for each failed visit in a row."""
+    """Whether the policy uses the probability that a page found gone is back, `Pages.comeback_scale_s`. Otherwise the
+    importance and cash of such pages are halved for each consecutive failed visit."""
 
     min_value: float = -math.inf
-    """Pages of which a visit is worth less, by `value`, are left alone for now, even where nothing else is to be done.
-    The policies that do so were published so; they say in `due` from which instant on a page is worth as much, where
-    they know it. When nothing is, the frontier looks again at that instant, or after a second."""
+    """Minimum `value` of a visit. Pages below it are not visited for now, even if no other page is due. Policies
+    that set a minimum were published with it. They return from `due` the instant at which a page reaches the minimum,
+    if they know that instant. If no page reaches it, the frontier looks again at that instant, or after a second."""
 
     freshness_check: str = "get"
-    """How the crawl finds out whether a copy is still good: `get`, by a request that brings the page if it is not; or
-    `head`, by asking for the page's head first."""
+    """How the crawl checks whether a copy is current: `get`, with a request that returns the page if it changed; or
+    `head`, with a HEAD request first."""
 
     @abstractmethod
     def value(self, pages: Pages, context: Context) -> Floats:
-        """Return what a visit now is worth, shape (n,), finite; the highest is visited first."""
+        """Return the value of a visit now, shape (n,), finite; the page with the highest value is visited first."""
 
     def due(self, pages: Pages, context: Context) -> Floats:
-        """Return for pages that were visited where each stands in its host's queue, shape (n,): smaller is sooner.
+        """Return the positions of visited pages in their host's queue, shape (n,): smaller is sooner.
 
-        An instant (s since the epoch), where the policy knows one, which is what people are told who ask; infinity for
-        what need not be visited again. By default the value, upside down, of which nobody is told.
+        The position is an instant (s since the epoch) if the policy knows one; this instant is shown to users. Infinity
+        means that the page need not be visited again. The default is the negated value, which is not shown.
         """
         return -self.value(pages, context)

@@ -1,4 +1,4 @@
-"""What policies are told: the columns of pages to choose among, and what came of visits."""
+"""The input of policies: columns of candidate pages, and columns of visit results."""
 
 from __future__ import annotations
 
@@ -11,78 +11,79 @@ from numpy.typing import NDArray
 from evercrawl.types import Flags, Floats, Ints, Keys, Slots
 
 KIN_LEVELS: Final = 16
-"""Beginnings of its path by which a page may belong to others, at most."""
+"""Maximum number of path prefixes by which a page may be grouped with others."""
 ON_DEMAND: Final = {"on_demand": True}
-"""Marks a column that costs memory and time for each page that is known: it is kept for policies that need it."""
+"""Metadata of a column that costs memory and time per known page; it is kept only for policies that need it."""
 USE_HALF_LIFE_S: Final = 30 * 86_400.0
-"""What people did so long ago counts half as much as what they do now."""
+"""Half-life of the use counts: use by people this long ago counts half as much as use now."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """Columns of the pages that a policy may choose among; row i is candidate i.
+    """Columns of the candidate pages; row i is candidate i.
 
     Attributes
     ----------
     slot
-        Discovery number: smaller was found earlier.
+        Discovery number: a smaller one was found earlier.
     visited_at
-        Seconds since the epoch of the last visit that told how the page is, be it gone, nan before the first. A visit
-        that came to nothing does not count, where the content was seen before.
+        Time of the last visit that showed the state of the page (including gone), in seconds since the epoch; nan
+        before the first. A failed visit does not count if the content was seen before.
     importance
-        How much each matters (w), up to one factor that is common to all pages at all times.
+        Importance w, up to one factor common to all pages at all times.
     cash
-        What a visit would move: the residual of push, the cash of AOPIC; may be negative. Like importance, it comes
-        times the interest in the page, where the crawl has a focus or weighs discovery.
+        Cash that a visit would move: the residual of push, the cash of AOPIC; may be negative. If the crawl has a focus
+        or weighs discovery, importance and cash are multiplied by the interest in the page.
     shape, scale_s
-        Posterior of the rate of change, Gamma(shape a, rate parameter b in seconds), the site's prior included.
+        Posterior of the rate of change, Gamma(shape a, rate parameter b in seconds), including the site's prior.
     cost, cost_changed
-        What a visit costs in any case, and what it costs in addition if the page has changed; in units of the budget
-        (fetches, or bytes). A page never visited costs both.
+        Cost of a visit in any case, and additional cost if the page has changed, in units of the budget (fetches, or
+        bytes). The first visit to a page costs both.
     neg_log_unchanged
-        Evidence from outside that it changed since the last visit (a sitemap's date): -ln of the probability that it
-        did not; 0 for none.
+        External evidence of a change since the last visit (a date in a sitemap): -ln of the probability that the page
+        did not change; 0 without evidence.
     in_links
-        How many of the pages that were read link to each, by their links as they were last read. This and what follows
-        is None unless the policy `needs` it.
+        Number of read pages that link to each page, according to their last reading. This attribute and the following
+        ones are None unless the policy `needs` them.
     rank
-        PageRank on the known graph, up to one factor; roughly, of what was found since it was last solved.
+        PageRank on the known graph, up to one factor; approximate for pages found since it was last solved.
     backlog
-        How many pages of the page's site were never read.
+        Number of unread pages on the page's site.
     site
         Number of the page's site.
     retrieved, clicked
-        In how many answers to searches each was shown of late, and how often it was followed from there, or would have
-        been at the first place: what was done `USE_HALF_LIFE_S` ago counts half.
+        Recent counts: search results in which the page was shown, and clicks on it from there, corrected for its
+        position in the results. Events `USE_HALF_LIFE_S` ago count half.
     facts
-        What the page and its URL are like; see `Facts`.
+        Properties of the page and its URL; see `Facts`.
     host
-        Number of the page's host; a site may have many.
+        Number of the page's host; a site may have several hosts.
     host_backlog
-        How many pages of the page's host were never read.
+        Number of unread pages on the page's host.
     announced_share
-        Which part of its changes the page's site announces (rho): of a page of which nothing is said, only the others
-        are to be feared. None where no site is known to announce any.
+        Fraction rho of its changes that the page's site announces: without an announcement, only the other changes are
+        possible. None if no site is known to announce changes.
     found_at
-        About when each page was found that was never visited, in seconds since the epoch; nan of others. None where
-        nobody knows, or all were visited.
+        Approximate time of discovery of each unvisited page, in seconds since the epoch; nan for other pages. None if
+        unknown, or if all pages were visited.
     host_price_ratio
-        How many times the crawl's price a unit costs on the page's host: more where the host allows fewer visits than
-        would be worth it, less where it has nothing that is. None where hosts are not told apart.
+        Price of a unit of the budget on the page's host, relative to the crawl's price: above 1 if the host allows
+        fewer visits than would be worth making, below 1 if it has no visit worth the price. None if hosts are not
+        distinguished.
     weight_ratio
-        How many times its importance by links each is worth, where the crawl weighs pages by something else (`weight`);
-        None where it does not. Importance and cash are times that already. So a policy that was published without a
-        weight can leave things as published unless one is asked for.
+        Weight of each page relative to its importance by links, if the crawl sets other weights (`weight`); otherwise
+        None. Importance and cash already include this factor. A policy published without weights can thus follow its
+        publication unless weights are requested.
     comeback_scale_s
-        Of pages whose last visit found them gone, how slowly they are thought to come back, in seconds: within t of
-        that visit with probability 1 - (1 + t / comeback_scale_s)^-a (see `change.comebacks`); 0 of others. None where
-        none was found gone, or the policy does not use it (`Policy.awaits`).
+        Slowness of the return of pages found gone at their last visit, in seconds: a page is back within t of that
+        visit with probability 1 - (1 + t / comeback_scale_s)^-a (see `change.comebacks`); 0 for other pages. None if no
+        page was found gone, or if the policy does not use it (`Policy.awaits`).
     row
-        Number of each page among those that were ever visited, in the order of first visits, and more than any of one
-        that was not: what is learned of visited pages is kept by it. None where pages are known by their slots alone.
+        Number of each page among the visited pages, in the order of first visits; for an unvisited page, a number
+        above all of these. Tables about visited pages are indexed by it. None if pages are identified by slot only.
     owed
-        1 of pages that were never read and come before all others of their hosts now, which have had visits enough
-        for all that is known of them; else 0. None where nobody counts.
+        1 for unread pages that now precede all other pages of their hosts, because those had as many visits as their
+        known properties justify; otherwise 0. None if this is not counted.
     """
 
     slot: Slots
@@ -113,34 +114,34 @@ class Pages:
 
     @property
     def rows(self) -> Slots:
-        """What learned tables know the pages by, shape (n,): `row`, or else `slot`."""
+        """The index of pages in learned tables, shape (n,): `row` if present, else `slot`."""
         return self.slot if self.row is None else self.row
 
     def part(self, first: int, last: int) -> Pages:
-        """Return the candidates from `first` up to, and not including, `last`."""
+        """Return the candidates from `first` up to, but not including, `last`."""
         return self.take(slice(first, last))
 
     def take(self, rows: slice | NDArray[Any]) -> Pages:
-        """Return some of the candidates: a slice, row numbers, or a mask of shape (n,)."""
+        """Return the candidates selected by a slice, row numbers, or a mask of shape (n,)."""
         return Pages(*_taken(_of_pages(self), rows))
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What pages and their URLs are like; row i is that of candidate i, zeros where nothing is known.
+    """Properties of pages and their URLs; row i belongs to candidate i, zeros where unknown.
 
     Attributes
     ----------
     depth
-        Links followed from a seed to find the page.
+        Number of links followed from a seed to the page.
     url_bytes, dynamic
-        Length of the URL; 1.0 where its look says that a program makes the page on demand, else 0.0.
+        Length of the URL; 1.0 if the URL looks dynamically generated, else 0.0.
     anchor_bytes
-        Of the words in links to the page that are known.
+        Size of the known anchor texts of links to the page.
     index_bytes, abstract_bytes, text_bytes
-        Of what the search index holds of the page, of what stands for it in a list of results, and of the page.
+        Sizes of the page's text in the search index, of its abstract in result lists, and of its full text.
     similarity
-        How like the page is to what people ask for, from 0 to 1.
+        Similarity of the page to what people search for, from 0 to 1.
     """
 
     depth: Floats
@@ -159,50 +160,51 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Visits:
-    """What came of visits, in the order in which they were made; row i is a visit.
+    """Results of visits, in the order in which they were made; row i is a visit.
 
     Attributes
     ----------
     slot, site
-        Which page, and the number of its site.
+        Slot of the page, and number of its site.
     at, interval_s
-        When, in seconds since the epoch; since the last visit that told anything of change, nan where there was none.
+        Time of the visit, in seconds since the epoch; time since the last visit that showed whether the page changed,
+        nan if there was none.
     read
-        Whether the visit told anything: content came, or a word that it is unchanged.
+        Whether the visit was informative: it returned content, or the answer that the page is unchanged.
     gone
         Whether the page was found gone (404, 410).
     changed
-        Whether it was found changed; never at the first visit.
+        Whether the page was found changed; false for a first visit.
     age_s
-        How long before the visit the page last changed, by a date that is believed; nan where none is. At the first
-        visit that is how old what was found is.
+        Time between the last change and the visit, according to a trusted date; nan without one. For a first visit,
+        the age of the content found.
     received
-        Bytes that came over the wire.
+        Bytes received over the network.
     size
-        Bytes of the text that the page shows; of its content where nobody knows those, as in histories and for visits
-        of crawls that did not note them.
+        Bytes of the text that the page shows. If unknown (in histories, and for old crawls that did not record it), the
+        bytes of the content.
     links, relinked
-        How many other pages it links to; whether they are others than before.
+        Number of other pages that the page links to; whether the set of links differs from the previous one.
     found
-        How many URLs became known by the visit.
+        Number of URLs discovered by the visit.
     folder, name
-        Keys of the page's folder (its host, and its path up to the last slash), and of its site and what follows that
-        slash; 0 for pages that were read before, which keep them for ever. None where nobody is going to ask.
+        Keys of the page's folder (its host, and its path up to the last slash), and of its site plus the rest of the
+        path; 0 for pages read before, whose keys never change. None if they are not needed.
     predicted_fresh
-        How likely the copy was said to be fresh, before the visit, by the policy itself; nan where nothing was said.
-        None where nothing ever was.
+        Probability that the copy was fresh, as the policy itself predicted before the visit; nan without a prediction.
+        None if there were no predictions at all.
     host
-        Number of the page's host; None where nobody knows.
+        Number of the page's host; None if unknown.
     row
-        Number of the page among those that were ever visited, as in `Pages`.
+        Number of the page among the visited pages, as in `Pages`.
     fresh_by_time
-        How likely the copy was to be fresh before the visit by the belief of its rate of change alone (`Pages.shape`,
-        `scale_s`); nan where nobody tells. None where nobody ever does.
+        Probability before the visit that the copy was fresh, by the posterior of the rate of change alone
+        (`Pages.shape`, `scale_s`); nan if unknown. None if it is never computed.
     digest
-        32 bits of the digest of what the page is; 0 where the visit does not tell. None where nobody ever does.
+        32 bits of the digest of the page's content; 0 if the visit does not show it. None if it is never computed.
     kin
-        Keys of what the paths of pages that are alike may begin with, from short to long, shape (n, KIN_LEVELS); 0 for
-        no more, and as of `name`. None where nobody is going to ask.
+        Keys of the path prefixes that similar pages share, from short to long, shape (n, KIN_LEVELS); 0 beyond the last
+        prefix, and for pages read before, as for `name`. None if they are not needed.
     """
 
     slot: Slots
@@ -229,15 +231,15 @@ class Visits:
 
     @property
     def rows(self) -> Slots:
-        """What learned tables know the pages by, shape (n,): `row`, or else `slot`."""
+        """The index of pages in learned tables, shape (n,): `row` if present, else `slot`."""
         return self.slot if self.row is None else self.row
 
     def __len__(self) -> int:
-        """Return how many visits there are."""
+        """Return the number of visits."""
         return len(self.slot)
 
     def take(self, rows: slice | NDArray[Any]) -> Visits:
-        """Return some of the visits: a slice, row numbers, or a mask of shape (n,)."""
+        """Return the visits selected by a slice, row numbers, or a mask of shape (n,)."""
         return Visits(*_taken(_of_visits(self), rows))
 
 
@@ -246,6 +248,6 @@ def _taken(columns: tuple[Any, ...], rows: slice | NDArray[Any]) -> list[Any]:
 
 
 NEEDS: Final = frozenset(column.name for column in fields(Pages) if column.metadata.get("on_demand"))
-"""The columns that policies may say they need."""
+"""Names of the optional columns that policies can request."""
 _of_pages: Final = attrgetter(*(column.name for column in fields(Pages)))
 _of_visits: Final = attrgetter(*(column.name for column in fields(Visits)))

@@ -1,7 +1,7 @@
-"""What the parameters of a policy may be, declared once, where their names, types and defaults are.
+"""Valid values of the parameters of policies, declared once, together with their names, types and defaults.
 
-A constructor that is `bounded`, or a dataclass that calls `hold`, holds each value to the kind in its annotation:
-`share: Annotated[float, number(0, 1)]`. These are the kinds that settings have too; pages about policies tell them.
+A `bounded` constructor, or a dataclass that calls `hold`, checks each value against the kind in its annotation:
+`share: Annotated[float, number(0, 1)]`. Settings use the same kinds, and the pages about policies print them.
 """
 
 import functools
@@ -26,7 +26,7 @@ Share = Annotated[float, number(0, 1)]
 Switch = Annotated[int, ValueKind("N", "0 or 1", _bit)]
 Duration = Annotated[str, duration(1e-3)]
 Misses = Annotated[int, number(1, RETIRED, f"at {RETIRED} the crawl itself gives a page up")]
-"""At how many visits in a row that find a page gone a policy gives it up; the crawl does so at `RETIRED`."""
+"""Number of consecutive visits that find a page gone, after which a policy retires it; at `RETIRED` the crawl does."""
 
 __all__ = [
     "Annotated", "Duration", "Misses", "Share", "Switch", "bounded", "choice", "duration", "hold", "kinds", "kinds_of",
@@ -36,7 +36,7 @@ __all__ = [
 
 @functools.cache
 def kinds(declared: Callable[..., object]) -> dict[str, ValueKind]:
-    """Return the kinds in the annotations of a constructor, or of a dataclass, by parameter.
+    """Return the kinds in the annotations of a constructor or dataclass, by parameter.
 
     >>> def made(share: Share = 0.5, name: str = "") -> None: ...
     >>> {name: kind.form for name, kind in kinds(made).items()}
@@ -48,7 +48,7 @@ def kinds(declared: Callable[..., object]) -> dict[str, ValueKind]:
 
 
 def kinds_of(policy: type[object]) -> dict[str, ValueKind]:
-    """Return the kinds of a policy's parameters, also of those that it hands on to the class above it."""
+    """Return the kinds of a policy's parameters, including those that it passes to its base class."""
     own = inspect.signature(policy).parameters
     above = [each for each in reversed(policy.__mro__) if {"__init__", "__signature__"} & vars(each).keys()]
     found = {name: kind for each in above if each is not object for name, kind in kinds(each).items()}
@@ -56,12 +56,12 @@ def kinds_of(policy: type[object]) -> dict[str, ValueKind]:
 
 
 def hold(called: str, declared: Callable[..., object], values: Mapping[str, object]) -> None:
-    """Hold values to the kinds of their parameters.
+    """Check values against the kinds of their parameters.
 
     Raises
     ------
     ConfigError
-        One is not of its kind; the message says whose it is and what it may be.
+        A value is not valid; the message names the parameter and its valid values.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def hold(called: str, declared: Callable[..., object], values: Mapping[str, obje
 
 
 def bounded(made: Callable[P, None]) -> Callable[P, None]:
-    """Hold the arguments of a policy's constructor to the kinds in its annotations, before it is called."""
+    """Check the arguments of a policy's constructor against the kinds in its annotations before each call."""
     signature = inspect.signature(made)
 
     @functools.wraps(made)
@@ -93,7 +93,7 @@ def bounded(made: Callable[P, None]) -> Callable[P, None]:
 
 
 def seconds(duration_s: Any) -> float:
-    """Return how long a duration such as 1d or 90 is, in seconds.
+    """Return the length of a duration such as 1d or 90, in seconds.
 
     >>> seconds("1d"), seconds(90)
     (86400.0, 90.0)

@@ -1,1 +1,1 @@
-"""The policies, one a file or folder."""
+"""The policies, one per file or folder."""

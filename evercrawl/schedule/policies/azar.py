@@ -1,4 +1,4 @@
-"""Azar: the rates that are best for visits at random moments, in closed form; and the same rates, evenly spaced."""
+"""Azar: the optimal rates for visits at random moments, in closed form; by default visits are spaced evenly."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,7 @@ from evercrawl.types import Floats
 class Azar(Spaced):
     """Visit pages at the rates max(sqrt(w lam / P) - lam, 0), which are optimal if visits come at random moments.
 
-    The authors make a schedule without lots from these rates; evenly spaced it is within a hundredth of the optimum.
+    The authors derive a deterministic schedule from these rates; evenly spaced it is within a hundredth of the optimum.
 
     Parameters
     ----------
@@ -42,21 +42,21 @@ class Azar(Spaced):
         super().__init__(spacing, new_share, estimator, replan)
 
     def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
-        """Return the optimum for random moments."""
+        """Return the optimal rates for visits at random moments."""
         return random_optimum(weight, lam, budget_per_s).rate
 
 
 def random_optimum(weight: ArrayLike, lam: ArrayLike, budget: float) -> Allocation:
-    """Return the best allocation of visits at random moments: the largest sum of w f / (f + lam).
+    """Return the optimal allocation of visits at random moments: the largest sum of w f / (f + lam).
 
-    Pages are worth a visit up to some lam / w; with the k best of them, 1 / sqrt(P) = (B + sum lam) / sum sqrt(w lam).
+    Pages up to some lam / w get visits; with the k best of them, 1 / sqrt(P) = (B + sum lam) / sum sqrt(w lam).
 
     Parameters
     ----------
     weight, lam
-        w and the rate of change of each page, shape (n,); at least one matters and changes.
+        w and the rate of change of each page, shape (n,); at least one page has positive weight and rate.
     budget
-        Visits a second, above 0.
+        Visits per second, above 0.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def random_optimum(weight: ArrayLike, lam: ArrayLike, budget: float) -> Allocati
 
 
 def fresh_at_random(rate: ArrayLike, lam: ArrayLike) -> Floats:
-    """Return the part of the time that a page is fresh that is visited at random moments: f / (f + lam).
+    """Return the fraction of time that a page visited at random moments is fresh: f / (f + lam).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Breadth first: in the order of discovery, and then again in the order of the last visit."""
+"""Breadth first: new pages in the order of discovery, then visited pages in the order of their last visit."""
 
 from typing import ClassVar
 
@@ -35,15 +35,15 @@ class BreadthFirst(Places, Policy):
     weighs: ClassVar[bool] = False
 
     def value(self, pages: Pages, context: Context) -> Floats:
-        """Return a rank: new pages by smaller slot, then visited ones by the time they have waited (s)."""
+        """Return a rank: new pages by smaller slot, then visited pages by waiting time (s)."""
         waited = context.now - pages.visited_at
         return np.where(np.isnan(waited), _NEW - pages.slot, waited - _NEW)
 
     def place(self, page: Pages, context: Context) -> str:
-        """Return where the page stands: before all pages that were read, or after those that were not."""
+        """Return the position of the page: before all read pages, or after all unread pages."""
         new = "before all pages that were read, as they were found"
         return new if np.isnan(page.visited_at[0]) else "after all pages never read"
 
     def due(self, pages: Pages, context: Context) -> Floats:
-        """Return the instant of the last visit: who has waited longest is first."""
+        """Return the instant of the last visit: the page that has waited longest comes first."""
         return pages.visited_at

@@ -1,4 +1,4 @@
-"""Cycle: new pages first, and all the others in turn; the round robin that every other policy has to beat."""
+"""Cycle: new pages first, then all others in turn; the round robin that serves as the baseline for all policies."""
 
 from typing import ClassVar
 
@@ -9,14 +9,14 @@ from evercrawl.schedule.base import Context, InvalidatedBy, Policy
 from evercrawl.schedule.pages import Pages
 from evercrawl.types import Floats
 
-_NEW = 1e12  # seconds: longer than anybody has waited
+_NEW = 1e12  # seconds: longer than any page has waited
 
 
 class Cycle(Places, Policy):
-    """Visit the page that has waited longest; one never visited has waited longer than any other.
+    """Visit the page that has waited longest; unvisited pages come before all others.
 
-    Between hosts, new pages are all alike, where breadth-first prefers the one found first. With one host, and pages
-    that all matter the same, this is uniform crawling: every page as often as every other.
+    New pages of different hosts are equal, whereas breadth-first prefers the one found first. With one host and pages
+    of equal importance this is uniform crawling: all pages are visited equally often.
 
     Examples
     --------
@@ -37,14 +37,14 @@ class Cycle(Places, Policy):
     invalidated_by: ClassVar[InvalidatedBy] = "nothing"
 
     def value(self, pages: Pages, context: Context) -> Floats:
-        """Return how long each page has waited (s)."""
+        """Return the waiting time of each page (s)."""
         return np.where(np.isnan(pages.visited_at), _NEW, context.now - pages.visited_at)
 
     def place(self, page: Pages, context: Context) -> str:
-        """Return where the page stands: before all pages that were read, or after those that were not."""
+        """Return the position of the page: before all read pages, or after all unread pages."""
         new = "before all pages that were read"
         return new if np.isnan(page.visited_at[0]) else "after all pages never read"
 
     def due(self, pages: Pages, context: Context) -> Floats:
-        """Return the instant of the last visit: who has waited longest is first."""
+        """Return the instant of the last visit: the page that has waited longest comes first."""
         return pages.visited_at

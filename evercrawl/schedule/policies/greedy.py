@@ -1,4 +1,4 @@
-"""Greedy: the page that holds most cash."""
+"""Greedy: the page with the most cash."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from evercrawl.types import Floats
 class Greedy(Policy):
     """Visit the page whose visit moves most cash, read or unread; removed links can make cash negative.
 
-    It learns importance fastest, and does not care how fresh the copies are.
+    This learns importance fastest, and ignores the freshness of the copies.
 
     Examples
     --------
@@ -26,5 +26,5 @@ class Greedy(Policy):
     """
 
     def value(self, pages: Pages, context: Context) -> Floats:
-        """Return the cash that a visit would move, in whichever direction."""
+        """Return the cash that a visit would move, as an absolute value."""
         return np.abs(pages.cash)

@@ -1,4 +1,4 @@
-"""Importance-proportional: pages as often as they matter."""
+"""Importance-proportional: visit rates in proportion to importance."""
 
 from evercrawl.schedule.pages import Pages
 from evercrawl.schedule.shared.planned import PlannedRates
@@ -26,13 +26,13 @@ class ImportanceProportional(PlannedRates):
 
     References
     ----------
-    Abiteboul, Preda, Cobena (2003). Adaptive on-line page importance computation, section 3: what greedy choice by cash
-    comes to once importance has settled.
+    Abiteboul, Preda, Cobena (2003). Adaptive on-line page importance computation, section 3: the limit of greedy choice
+    by cash once importance has converged.
     """
 
     def __init__(self, new_share: float = 0.5, replan: float = 0.125) -> None:
         super().__init__(new_share, replan=replan)
 
     def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
-        """Return the importance of pages."""
+        """Return the importance of the pages."""
         return weight

@@ -1,4 +1,4 @@
-"""In-degree: the page to which most known links lead."""
+"""In-degree: the page with the most known links to it."""
 
 from typing import ClassVar
 
@@ -10,9 +10,9 @@ from evercrawl.types import Floats
 class InDegree(UnreadFirst):
     """Visit the unread page with most links from read pages; of equal ones the one found first.
 
-    A count is kept of each known URL, 4 bytes, and counted anew from the journal at each start. Where the crawl weighs
-    pages by something else than importance, each counts so many times its links, and one more, as it is worth its
-    importance.
+    The policy keeps a counter of 4 bytes for each known URL, and counts again from the journal at each start. If the
+    crawl weighs pages by something other than importance, the number of links plus one is multiplied by the ratio of
+    that weight to the importance.
 
     Examples
     --------
@@ -31,7 +31,7 @@ class InDegree(UnreadFirst):
     needs: ClassVar[frozenset[str]] = frozenset({"in_links"})
 
     def promise(self, pages: Pages) -> Floats:
-        """Return the number of known links, weighed where the crawl weighs pages."""
+        """Return the number of known links, weighted if the crawl weighs pages."""
         if pages.in_links is None or pages.weight_ratio is None:
             return counted(pages.in_links, pages)
         return counted((pages.in_links + 1.0) * pages.weight_ratio, pages)

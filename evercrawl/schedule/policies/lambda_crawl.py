@@ -1,4 +1,4 @@
-"""LambdaCrawl: few missed changes at the least cost, no page starved; announced changes are visited at random."""
+"""LambdaCrawl: fewest missed changes by harmonic cost, no page starved; announced changes are visited at random."""
 
 import math
 from typing import Final
@@ -13,17 +13,17 @@ from evercrawl.schedule.shared.spaced import Spaced, drawn
 from evercrawl.types import Flags, Floats
 
 _SALT: Final = 0x6C616D626461
-_AT_ONCE: Final = 1e6  # intervals: later than any page that nothing was announced of
+_AT_ONCE: Final = 1e6  # intervals: later than any page without an announcement
 _HALVINGS: Final = 100
 
 
 class LambdaCrawl(Spaced):
     """Visit pages at the rates that minimise the sum of w E[1 + 1/2 + ... + 1/m], with m missed changes.
 
-    A page of which a change was announced (`Pages.neg_log_unchanged`) is visited at once with probability
-    min(1, w / (P lam)), as if it were known that all its changes are announced; sampled once after each visit. What
-    such visits take, the others do without. The published crawler leaves part of its budget unused, when random moments
-    fall together; here the next moment is not waited for.
+    A page with an announced change (`Pages.neg_log_unchanged`) is visited at once with probability min(1, w / (P lam)),
+    as if all its changes were known to be announced; the draw is made once after each visit. The cost of such visits
+    reduces the budget of the other pages. The published crawler leaves part of its budget unused when random moments
+    coincide; this one proceeds to the next page without waiting for its moment.
 
     Parameters
     ----------
@@ -55,37 +55,37 @@ class LambdaCrawl(Spaced):
         self._price = math.inf
 
     def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
-        """Return the optimum for random moments."""
+        """Return the optimal rates for visits at random moments."""
         found = harmonic_optimum(weight, lam, budget_per_s)
         self._price = found.price
         return found.rate
 
     def lateness(self, pages: Pages, per_s: Floats, waited_s: Floats, now: float) -> Floats:
-        """Return how late pages are; announced changes, where the lot says so, before all others."""
+        """Return how late pages are; announced changes that were drawn come before all others."""
         late = super().lateness(pages, per_s, waited_s, now)
         return np.where(self._called_for(pages), _AT_ONCE + late, late)
 
     def due(self, pages: Pages, context: Context) -> Floats:
-        """Return the next moment; for announced changes, where the lot says so, the instant of the last visit."""
+        """Return the next moment; for announced changes that were drawn, the instant of the last visit."""
         return np.where(self._called_for(pages), pages.visited_at, super().due(pages, context))
 
     def _called_for(self, pages: Pages) -> Flags:
-        """Return of which pages an announced change is to be visited."""
+        """Return which pages have an announced change that is to be visited."""
         limit = np.maximum(pages.importance, 0.0) * pages.scale_s / (self._price * pages.shape)
         return (pages.neg_log_unchanged > 0) & (drawn(pages.slot, pages.visited_at, _SALT) < limit)
 
 
 def harmonic_optimum(weight: ArrayLike, lam: ArrayLike, budget: float) -> Allocation:
-    """Return the rates of visits at random moments with the least sum of w ln(1 + lam / f), and that sum.
+    """Return the rates of visits at random moments with the smallest sum of w ln(1 + lam / f), and that sum.
 
-    Each rate is (-lam + sqrt(lam^2 + 4 w lam / P)) / 2; the price P is found by halving its logarithm's range.
+    Each rate is (-lam + sqrt(lam^2 + 4 w lam / P)) / 2; the price P is found by bisection of its logarithm.
 
     Parameters
     ----------
     weight, lam
-        w and the rate of change of each page, shape (n,); at least one matters and changes.
+        w and the rate of change of each page, shape (n,); at least one page has positive weight and rate.
     budget
-        Visits a second, above 0.
+        Visits per second, above 0.
 
     Examples
     --------
@@ -112,13 +112,13 @@ def harmonic_optimum(weight: ArrayLike, lam: ArrayLike, budget: float) -> Alloca
 
 
 def _at(price: float, weight: Floats, lam: Floats) -> Floats:
-    """Return the rates at a price, so written that no digits are lost."""
+    """Return the rates at a price, in a form that avoids cancellation."""
     most: Floats = weight / price
     return 2.0 * most / (1.0 + np.sqrt(1.0 + 4.0 * most / lam))
 
 
 def harmonic_cost(weight: ArrayLike, lam: ArrayLike, rate: ArrayLike) -> float:
-    """Return the sum of w ln(1 + lam / f), what changes missed cost with visits at random moments.
+    """Return the sum of w ln(1 + lam / f), the harmonic cost of missed changes with visits at random moments.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Larger sites: a page of the site on which most pages wait."""
+"""Larger sites: a page of the site with the most waiting pages."""
 
 from typing import ClassVar
 
@@ -10,8 +10,8 @@ from evercrawl.types import Floats
 class LargerSites(UnreadFirst):
     """Visit an unread page of the site with most unread pages, so that no large site is left at the end.
 
-    A site may be asked once in a while only, so what is left of the largest one decides when a crawl is done. Its pages
-    come as they were found, or, where the crawl weighs pages by something else than importance, by what they are worth.
+    Requests to a site are rate-limited, so the remaining pages of the largest site decide when a crawl is complete. Its
+    pages come in the order of discovery, or by weight if the crawl weighs pages by something other than importance.
 
     Examples
     --------
@@ -32,7 +32,7 @@ class LargerSites(UnreadFirst):
     needs: ClassVar[frozenset[str]] = frozenset({"backlog"})
 
     def promise(self, pages: Pages) -> Floats:
-        """Return how many pages of the site wait, and less than 1 for what the page is worth, where that is asked."""
+        """Return the number of waiting pages of the site, plus less than 1 for the page's weight if there is one."""
         if pages.backlog is None or pages.weight_ratio is None:
             return counted(pages.backlog, pages)
         return pages.backlog + among_equals(pages.importance)

@@ -1,4 +1,4 @@
-"""Notices: what is stale, by weight, told by somebody who knows; no crawl can do better, and none is told."""
+"""Notices: stale pages by weight, given perfect knowledge; an upper bound that no crawl can exceed or follow."""
 
 from typing import ClassVar, Final
 
@@ -9,17 +9,17 @@ from evercrawl.schedule.formulas.index import parts, survival
 from evercrawl.schedule.pages import Pages
 from evercrawl.types import Floats
 
-_AHEAD_S: Final = 90 * 86_400.0  # how far ahead it is looked: what lasts longer is worth no more
-_LONG_S: Final = 1e12  # longer than anything has been stale or held
+_AHEAD_S: Final = 90 * 86_400.0  # horizon: freshness beyond it adds no value
+_LONG_S: Final = 1e12  # longer than any copy has been stale or stored
 
 
 class Notices(Policy):
     """Visit the page that matters most among those whose copies are stale: an upper bound, for made-up worlds only.
 
-    What a visit to a stale page gains is its importance for as long as the copy then stays fresh, by what is believed
-    of its rate, within three months: so much that, of pages that matter as much, one that changes all the time is worth
-    less, and not so much that one of which nothing is known is never seen. A page that was never visited is stale. What
-    is fresh comes last, and of that what was visited longest ago.
+    A visit to a stale page gains its importance times the time for which the new copy is expected to stay fresh, by the
+    posterior of its rate, within three months. Thus, of equally important pages, one that changes all the time is worth
+    less; and because of the horizon, a page of unknown rate still has its turn. A page that was never visited is
+    stale. Fresh pages come last; of these, the one visited longest ago comes first.
 
     Examples
     --------
@@ -37,7 +37,7 @@ class Notices(Policy):
     clairvoyant: ClassVar[bool] = True
 
     def value(self, pages: Pages, context: Context) -> Floats:
-        """Return importance times how long a copy will be fresh, for what is stale; for what is fresh less than 0."""
+        """Return importance times the expected fresh time for stale pages, and less than 0 for fresh pages."""
         new = np.isnan(pages.visited_at)
         fresh = ~new & np.isfinite(pages.neg_log_unchanged)
         waited_s = np.where(new, 0.0, np.maximum(context.now - pages.visited_at, 0.0))

@@ -1,4 +1,4 @@
-"""Nutch, adaptive: intervals that grow by two fifths or shrink by a fifth; of what is due, the best score first."""
+"""Nutch, adaptive: intervals grow by two fifths or shrink by a fifth; of the due pages, the best score comes first."""
 
 from typing import Any, Final, NamedTuple
 
@@ -12,17 +12,17 @@ from evercrawl.schedule.shared.adaptive import LEAST_S, Adaptive
 from evercrawl.types import Floats
 
 _DAY_S: Final = 86_400.0
-_RETRIES: Final = 3  # failures in a row after which a page is treated as one that is gone
-_GONE: Final = 1.5  # times as long is the interval of a page that is gone, each time it is found so
-_GONE_MOST: Final = 0.9  # of the longest interval
-_SHIFTED_MOST: Final = 0.9  # of an interval that is shorter than the time since the last change
+_RETRIES: Final = 3  # consecutive failures after which a page is treated as gone
+_GONE: Final = 1.5  # factor on the interval of a page for each visit that finds it gone
+_GONE_MOST: Final = 0.9  # limit of that interval, as a fraction of the longest interval
+_SHIFTED_MOST: Final = 0.9  # maximum shift, as a fraction of an interval shorter than the time since the last change
 _LATE_S: Final = 30 * _DAY_S
-_TIE: Final = 1e-9  # of the importance: decides among pages that matter the same, and among no others
+_TIE: Final = 1e-9  # fraction of the importance: breaks ties between equally important pages only
 _LEAST: Final = 1e-290
 
 
 class Schedule(NamedTuple):
-    """When to visit pages again: interval, instant of the next visit, and the last change as far as is known (s)."""
+    """When to visit pages again: the interval, the instant of the next visit, and the last known change (s)."""
 
     interval_s: Floats
     due_at: Floats
@@ -44,15 +44,15 @@ def adapt(
 ) -> Schedule:
     """Return the schedule after visits at the instants `at`.
 
-    Whatever the interval, it is no shorter than the time since the last change, delta, and the next visit comes
-    earlier by the part `sync` of delta. (The documentation of the original says that an interval longer than delta
-    becomes delta; the code does the opposite.) Without `stretch` it stays as it is, and a visit comes after a tenth of
-    it at the earliest. Where delta is longer than the longest interval nothing is shifted, for otherwise the page would
-    always be due.
+    An interval is at least delta, the time since the last change, and the next visit comes earlier by the fraction
+    `sync` of delta. (The documentation of the original says that an interval longer than delta becomes delta; the code
+    does the opposite.) Without `stretch` the interval is not lengthened, and the next visit comes after a tenth of it
+    at the earliest. If delta exceeds the longest interval, nothing is shifted, because otherwise the page would always
+    be due.
 
     Examples
     --------
-    A change after 10 days shortens an interval of 10 days. Without one it becomes 14 days; they count from 3 days ago.
+    A change after 10 days shortens an interval of 10 days. Without one it becomes 14 days, counted from 3 days ago.
 
     >>> day = 86400.0
     >>> after = adapt([10 * day, 10 * day], 0.0, 10 * day, [True, False])
@@ -75,11 +75,11 @@ def adapt(
 class NutchAdaptive(Adaptive):
     """Of the pages that are due, visit the one that matters most; new ones are due at once.
 
-    After a visit that found no change the interval is 1.4 times as long, after one that found a change 0.8 times, from
-    a minute to a year, and the next visit is moved towards the moment of the last change. After a failure the page is
-    tried again a day later; after three, or when it is gone, its interval is half as long again.
+    After a visit that found no change, the interval is multiplied by 1.4; after one that found a change, by 0.8; it
+    stays between a minute and a year. The next visit is moved towards the moment of the last change. After a failure
+    the page is tried again a day later; after three failures, or if it is gone, its interval is multiplied by 1.5.
 
-    As it is shipped, the crawler spends only what is due and leaves the rest of the budget unused.
+    The original crawler visits only pages that are due and leaves the rest of the budget unused.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ class NutchAdaptive(Adaptive):
     References
     ----------
     Apache Nutch, AdaptiveFetchSchedule (A. Bialecki) with the rates of its configuration, AbstractFetchSchedule, and
-    Generator, which sorts what is due by score; NUTCH-1564 for the shift of pages that hardly ever change.
+    Generator, which sorts due pages by score; NUTCH-1564 for the shift of pages that hardly ever change.
     """
 
     @bounded
@@ -138,12 +138,12 @@ class NutchAdaptive(Adaptive):
             raise ConfigError(f"shortest, {shortest}, must not be longer than longest, {longest}")
 
     def worth(self, pages: Pages, late_s: Floats) -> Floats:
-        """Return the importance, for the generator sorts by score; of equal ones new pages first, then the latest."""
+        """Return the importance, as the generator sorts by score; ties go to new pages, then to the latest ones."""
         late = np.where(np.isnan(pages.visited_at), 1.0, late_s / (late_s + _LATE_S))
         return np.maximum(pages.importance, _LEAST) * (1.0 + _TIE * late)
 
     def after(self, held: NDArray[Any], visits: Visits, start_s: Floats) -> NDArray[Any]:
-        """Return intervals by what the visits found; a first visit finds neither a change nor none."""
+        """Return intervals after the visits; a first visit counts as neither changed nor unchanged."""
         first = np.isnan(held["modified_at"])
         interval_s = np.where(np.isnan(held["interval_s"]), start_s, held["interval_s"])
         adapted = adapt(interval_s, held["modified_at"], visits.at, visits.changed, **self._rates,

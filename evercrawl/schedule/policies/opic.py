@@ -1,4 +1,4 @@
-"""OPIC: the page never read that holds most cash."""
+"""OPIC: the unread page with the most cash."""
 
 from evercrawl.schedule.pages import Pages
 from evercrawl.schedule.shared.discovery import UnreadFirst
@@ -10,7 +10,7 @@ class Opic(UnreadFirst):
 
     Examples
     --------
-    The last was read already; what it holds does not matter, and it waits its turn.
+    The last page was already read; its cash does not matter, and it waits for its turn.
 
     >>> import numpy as np
     >>> from evercrawl.schedule import Context, Pages
@@ -26,5 +26,5 @@ class Opic(UnreadFirst):
     """
 
     def promise(self, pages: Pages) -> Floats:
-        """Return the cash; more may be owed than there is."""
+        """Return the cash, which may be negative."""
         return pages.cash

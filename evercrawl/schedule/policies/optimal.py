@@ -1,4 +1,4 @@
-"""Optimal: the exact optimum of freshness, few missed changes or little age, for rates as they are thought to be."""
+"""Optimal: the exact optimum of freshness, missed changes or age, for the estimated rates of change."""
 
 from typing import Final
 
@@ -22,8 +22,8 @@ _FETCHES: Final = (
 class Optimal(PlannedRates):
     """Allocate visits by Lagrange's method, as if the estimated rates of change were known.
 
-    One more visit a second is worth the same on every page that is visited. By freshness, pages that change too often
-    for what they matter are not visited, as long as others wait; by the other objectives all are.
+    The marginal value of a visit is the same for all visited pages. By freshness, pages that change too often for their
+    importance are not visited as long as others wait; by the other objectives all pages are visited.
 
     Parameters
     ----------
@@ -61,13 +61,13 @@ class Optimal(PlannedRates):
         self.objective = objective
 
     def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
-        """Return the optimum."""
+        """Return the optimal rates."""
         if self.objective == "bytes":
             return _in_bytes(pages, weight, lam, budget_per_s)
         return allocation.optimum(weight, lam, budget_per_s, OBJECTIVES[self.objective]).rate
 
     def ineffective_option(self, context: Context) -> str:
-        """Return that bytes are not reckoned with where all visits cost alike.
+        """Return that the objective bytes has no effect if all visits cost the same.
 
         >>> from evercrawl.schedule import Context
         >>> Optimal(objective="bytes").ineffective_option(Context(0.0))
@@ -77,7 +77,7 @@ class Optimal(PlannedRates):
 
 
 def _in_bytes(pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
-    """Return the optimum of what so many visits a second cost; what that is depends a little on the optimum."""
+    """Return the optimum for the cost of this many visits per second; that cost depends slightly on the optimum."""
     rate = np.full(len(lam), budget_per_s / len(lam))
     for _ in range(_ROUNDS):
         finds = -np.expm1(-lam / np.where(rate > 0, rate, np.inf))

@@ -1,4 +1,4 @@
-"""PageRank first: the page that matters most by the links known so far."""
+"""PageRank first: the page with the highest PageRank by the links known so far."""
 
 from typing import ClassVar, Final
 
@@ -6,16 +6,17 @@ from evercrawl.schedule.pages import Pages
 from evercrawl.schedule.shared.discovery import UnreadFirst
 from evercrawl.types import Floats
 
-_TIE: Final = 2.0**-50  # a page found 2^32 pages later counts for four millionths less, and less than one solves for
+_TIE: Final = 2.0**-50  # a page found 2^32 pages later ranks lower by four millionths, below the solver's precision
 
 
 class Pagerank(UnreadFirst):
     """Visit the unread page with the highest PageRank in the graph of all known pages and links.
 
-    It is solved anew when a fifth more visits were made, which holds the crawl up for about a second for ten million
-    links; in between, a page just found has what the pages pass on that link to it. All links are kept in memory, 4
-    bytes each, and read anew from the journal at each start. Where the crawl weighs pages by something else than
-    importance, each counts so many times its PageRank as it is worth its importance.
+    PageRank is solved again after the number of visits has grown by a fifth; this stops the crawl for about a second
+    per ten million links. Between two solutions, a newly found page has the rank passed on by the pages that link to
+    it. All links are kept in memory, 4 bytes each, and are read again from the journal at each start. If the crawl
+    weighs pages by something other than importance, the PageRank is multiplied by the ratio of that weight to the
+    importance.
 
     Examples
     --------
@@ -35,7 +36,7 @@ class Pagerank(UnreadFirst):
     needs: ClassVar[frozenset[str]] = frozenset({"rank"})
 
     def promise(self, pages: Pages) -> Floats:
-        """Return the rank, times what pages are weighed; of equal ones the page found first promises more."""
+        """Return the rank times the weight of pages; of equal pages the one found first has the higher promise."""
         assert pages.rank is not None, "who gathers the columns asks what the policy needs"
         found: Floats = pages.rank * (1 - pages.slot * _TIE)
         return found if pages.weight_ratio is None else found * pages.weight_ratio

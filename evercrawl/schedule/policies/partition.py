@@ -1,4 +1,4 @@
-"""Partition: pages in few groups, one rate a group, so that the optimum need be solved for few pages only."""
+"""Partition: pages in few groups, one rate per group, so that the optimum is solved for few representatives."""
 
 from typing import Any, Final, NamedTuple
 
@@ -14,27 +14,27 @@ from evercrawl.types import Floats, Ints
 
 _DAY_S: Final = 86_400.0
 KEYS: Final = ("p", "lam", "p_over_lam", "pf")
-"""By what pages are sorted into groups: importance, rate of change, their quotient, importance x freshness at one rate
-of visits that is the same for all."""
+"""Keys by which pages are sorted into groups: importance, rate of change, their quotient, or importance x freshness at
+one visit rate for all pages."""
 
 
 DISTANCES: Final = ("plain", "roots")
-"""How near a page is to the centre of a group: on (p, lambda), as published, or on their roots over the spreads."""
+"""Distances of a page from a group's centre: on (p, lambda), as published, or on scaled square roots of these."""
 
 
 class GroupRates(NamedTuple):
-    """Pages in groups, and the rates that are best for their representatives.
+    """Pages in groups, and the optimal rates of their representatives.
 
     Attributes
     ----------
     label
-        Each page's group, shape (n,).
+        Group of each page, shape (n,).
     weight, lam
-        Of each group's representative: the means over its pages, shape (groups,).
+        Weight and rate of each group's representative: the means over its pages, shape (groups,).
     size
-        Pages in each.
+        Number of pages in each group.
     rate
-        Visits a second of each page of a group, shape (groups,).
+        Visits per second of each page of a group, shape (groups,).
     """
 
     label: Ints
@@ -76,8 +76,8 @@ class Partitioned(PlannedRates):
 
     References
     ----------
-    Carney, Lee, Zdonik (2003). Scalable application-aware data freshening. The exact optimum of all pages is as quick
-    to solve today (see `optimal`).
+    Carney, Lee, Zdonik (2003). Scalable application-aware data freshening. Today the exact optimum of all pages can be
+    solved as quickly (see `optimal`).
     """
 
     @bounded
@@ -99,7 +99,7 @@ class Partitioned(PlannedRates):
         self._planned: GroupRates | None = None
 
     def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
-        """Return the rates of the groups, page by page."""
+        """Return for each page the rate of its group."""
         found = grouped(weight, lam, budget_per_s, self.grouping, self.groups, self.steps, self.distance)
         self._planned = found
         return found.rate[found.label]
@@ -143,9 +143,9 @@ def grouped(
     Parameters
     ----------
     weight, lam
-        Of each page, shape (n,); at least one matters and changes.
+        Weight and rate of change of each page, shape (n,); at least one page has positive weight and rate.
     budget
-        Visits a second.
+        Visits per second.
     key, groups, steps, distance
         As for `Partitioned`.
 
@@ -161,7 +161,7 @@ def grouped(
         if (moved == label).all():
             break
         label = moved
-    _, label = np.unique(label, return_inverse=True)  # groups that have lost all their pages are no more
+    _, label = np.unique(label, return_inverse=True)  # drop groups that have lost all their pages
     size = np.bincount(label)
     centre_w, centre_lam = (np.bincount(label, column) / size for column in (weight, lam))
     used = allocation.optimum(size * centre_w, size * centre_lam, budget).rate  # T w F(f, lam) = T w F(T f, T lam)
@@ -169,7 +169,7 @@ def grouped(
 
 
 def keys(weight: Floats, lam: Floats, budget: float, key: str) -> Floats:
-    """Return the numbers by which pages are sorted, shape (n,).
+    """Return the sorting keys of pages, shape (n,).
 
     Examples
     --------
@@ -184,7 +184,7 @@ def keys(weight: Floats, lam: Floats, budget: float, key: str) -> Floats:
 
 
 def sorted_into(key: Floats, groups: int) -> Ints:
-    """Return groups of one size, or of one more page for the first: 0 holds the smallest keys; shape (n,).
+    """Return groups of equal size (the first ones may have one page more); 0 holds the smallest keys; shape (n,).
 
     Examples
     --------
@@ -200,11 +200,11 @@ def sorted_into(key: Floats, groups: int) -> Ints:
 
 
 def nearest(weight: Floats, lam: Floats, label: Ints, distance: str) -> Ints:
-    """Return the group whose centre each page is nearest to, shape (n,).
+    """Return for each page the group with the nearest centre, shape (n,).
 
     Examples
     --------
-    Two pages that matter little, and one that matters ten thousand times as much and draws its group's centre away:
+    Two unimportant pages, and one ten thousand times as important that shifts its group's centre:
 
     >>> weight, lam, label = np.array([1.0, 2.0, 10_000.0]), np.array([1.0, 5.0, 9.0]), np.array([0, 1, 1])
     >>> nearest(weight, lam, label, "plain"), nearest(weight, lam, label, "roots")

@@ -1,4 +1,4 @@
-"""Polling: one server goes round pages as round queues, and leaves each alone for as little as can be."""
+"""Polling: one server polls pages like the queues of a polling system, and minimises the bound on staleness."""
 
 from typing import Final
 
@@ -19,9 +19,9 @@ _TIMES: Final = renewal.LAWS
 class Polling(Spaced):
     """Give each page the share of accesses that minimises the bound on its staleness.
 
-    With costs in proportion to rates of change, as in the theorem, that is f ~ ln(1 / h), h being the chance that a
-    page does not change during one access; at random accesses f ~ 1 / h - 1. As accesses are short, both are nearly
-    visits in proportion to changes. With other costs the bound is made best by numbers, and that is nearly `optimal`.
+    If costs are proportional to rates of change, as in the theorem, then f ~ ln(1 / h), where h is the probability that
+    a page does not change during one access; at random accesses f ~ 1 / h - 1. Accesses are short, so both are nearly
+    proportional to changes. For other costs the bound is minimised numerically, which is nearly `optimal`.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class Polling(Spaced):
         self.times_spread = times_spread
 
     def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
-        """Return the shares of accesses, one of which takes as long as a visit's turn."""
+        """Return the shares of accesses; an access takes the time between two visits."""
         access_s = 1.0 / budget_per_s
         level = levels(lam, access_s, renewal.renewal_law(self.times, self.times_spread))
         if self.costs == "changes":
@@ -80,18 +80,18 @@ class Polling(Spaced):
 def levels(
     lam: ArrayLike, access_s: float, law: renewal.RenewalLaw | None = None, *, exponential: bool = False
 ) -> Floats:
-    """Return ln(1 / h), h = E e^(-lam X) being the chance that a page does not change during an access of length X.
+    """Return ln(1 / h); h = E e^(-lam X) is the probability that a page does not change in an access of length X.
 
     Parameters
     ----------
     lam
         Rates of change, per second, shape (n,).
     access_s
-        E X.
+        E X, in seconds.
     law
-        Of X over its mean, by its transform; None where it is constant.
+        Distribution of X / E X, used through its transform; None if X is constant.
     exponential
-        Whether X is exponential, in closed form.
+        Whether X is exponential, for which there is a closed form.
 
     Examples
     --------
@@ -107,10 +107,10 @@ def levels(
 
 
 def shares(cost: ArrayLike, lam: ArrayLike, access_s: float, level: ArrayLike) -> Floats:
-    """Return the shares of accesses, summing to 1, with the least sum of cost times the bound on staleness.
+    """Return the shares of accesses, summing to 1, with the smallest sum of cost times the bound on staleness.
 
-    The bound is that of a page that changes at rate ln(1/h) and is visited evenly, so the optimum is of that form.
-    With costs in proportion to rates of change it is (34).
+    The bound is that of a page that changes at rate ln(1/h) and is visited evenly, so the optimum has the same form.
+    If costs are proportional to rates of change, it is (34).
 
     Examples
     --------
@@ -122,7 +122,7 @@ def shares(cost: ArrayLike, lam: ArrayLike, access_s: float, level: ArrayLike) -
 
 
 def random_shares(cost: ArrayLike, lam: ArrayLike, access_s: float, level: ArrayLike) -> Floats:
-    """Return the shares of accesses, summing to 1, with the least sum of cost times staleness at random accesses.
+    """Return the shares of accesses, summing to 1, with the smallest sum of cost times staleness at random accesses.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The plain Gamma index: freshness alone, pages left alone that are not worth a visit."""
+"""The plain Gamma index: freshness only; pages not worth a visit are not visited."""
 
 from typing import ClassVar
 
@@ -8,13 +8,13 @@ from evercrawl.schedule.shared.by_price import ByPrice
 class PriceGamma(ByPrice):
     """Visit the page whose visit adds most to freshness per unit of the budget, by the Gamma belief of its rate.
 
-    This is `price` without the clocks of folders and the harmonic part, which are ours: pages are taken to change each
-    alone, at a rate of its own, and nothing brings a visit to pages of which it is certain that they change too often
-    to be worth one. As long as that is not certain, the index grows without bound.
+    This is `price` without its own additions, the clocks of folders and the harmonic part. Each page is assumed to
+    change independently at its own rate, and no visits go to pages that are certain to change too often to be worth
+    one. As long as that is uncertain, the index grows without bound.
 
     Examples
     --------
-    Both policies, a page that surely changes once a second, after an hour and after a year:
+    Values by both policies of a page that certainly changes once a second, after an hour and after a year:
 
     >>> import numpy as np
     >>> from evercrawl.schedule import Context, Pages, Price
@@ -28,10 +28,10 @@ class PriceGamma(ByPrice):
     References
     ----------
     Olston, Pandey (2008). Recrawl scheduling based on information longevity. Azar et al. (2018). Tractable near-optimal
-    policies for crawling. Both know the rate; here it is averaged over what is believed.
+    policies for crawling. Both assume a known rate; this policy averages over the posterior.
     """
 
-    _given: ClassVar[float] = 0.0  # ages count, and rates as the crawl believes them
+    _given: ClassVar[float] = 0.0  # ages count, and rates follow the crawl's posterior
 
     def __init__(self) -> None:
         super().__init__(harmonic=0.0)

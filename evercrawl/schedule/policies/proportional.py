@@ -1,4 +1,4 @@
-"""Proportional: pages as often as they change."""
+"""Proportional: visit rates in proportion to rates of change."""
 
 from evercrawl.schedule.pages import Pages
 from evercrawl.schedule.shared.planned import PlannedRates
@@ -8,7 +8,7 @@ from evercrawl.types import Floats
 class Proportional(PlannedRates):
     """Visit pages in proportion to their rates of change.
 
-    The yardstick that looks right and is not: pages that change faster than they could be visited take the most.
+    A reference that seems right but is not: pages that change too fast to follow take most of the visits.
 
     Parameters
     ----------
@@ -17,7 +17,7 @@ class Proportional(PlannedRates):
 
     Examples
     --------
-    Twice the changes, twice the visits: the second page is later, though both have waited for 100 s.
+    With twice the changes, the second page gets twice the visits; it is later, though both have waited for 100 s.
 
     >>> import numpy as np
     >>> from evercrawl.schedule import Context, Pages

@@ -1,4 +1,4 @@
-"""Random: any page, as likely as any other."""
+"""Random: all pages with equal probability."""
 
 from typing import ClassVar
 
@@ -14,8 +14,8 @@ from evercrawl.types import Floats, Keys
 class Random(Follows, Policy):
     """Visit pages in random order; the same seed gives the same order.
 
-    Each choice is a new draw. With one draw a visit those who drew little would wait for ever, for whoever is visited
-    draws again.
+    Each choice draws again for every page. With one draw per visit, pages with a low draw would wait for ever, because
+    only visited pages draw again.
 
     Parameters
     ----------
@@ -40,19 +40,19 @@ class Random(Follows, Policy):
         self._pace, self._known = MeasuredPace(), 1
 
     def value(self, pages: Pages, context: Context) -> Floats:
-        """Return a number from 0 to 1 that depends on seed, page and instant only."""
+        """Return a number from 0 to 1 that depends only on seed, page and instant."""
         return self._lots(pages, np.float64(context.now).view(np.uint64))
 
     def due(self, pages: Pages, context: Context) -> Floats:
-        """Return when each has waited for as long as it drew at its last visit, about as long as a cycle lasts.
+        """Return an instant: the last visit plus a random waiting time whose mean is about the length of a cycle.
 
-        What the host offers of its pages is then random too: such waits know nothing of how long a page waited already.
+        The pages that a host offers are then random too, because such waiting times are memoryless.
         """
         last = np.ascontiguousarray(pages.visited_at).view(np.uint64)
         return pages.visited_at - np.log1p(-self._lots(pages, last)) * self._pace.cycle_s(self._known)
 
     def chosen(self, values: Floats, context: Context, new: int = 0) -> None:
-        """Measure how long a cycle is."""
+        """Estimate the length of a cycle."""
         self._known = context.known
         self._pace.made(len(values), context.now)
 
@@ -62,7 +62,7 @@ class Random(Follows, Policy):
 
 
 def _mixed(bits: Keys) -> Keys:
-    """Return well spread bits (the finalizer of splitmix64)."""
+    """Return well mixed bits (the finalizer of splitmix64)."""
     bits = bits + np.uint64(0x9E3779B97F4A7C15)
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -1,4 +1,4 @@
-"""Sampling: probe a few pages of each site, then visit the sites where most had changed (Cho, Ntoulas)."""
+"""Sampling: probe a few pages of each site, then visit the sites with the most changed probes (Cho, Ntoulas)."""
 
 from typing import Any, ClassVar, Final, NamedTuple
 
@@ -18,8 +18,8 @@ from evercrawl.types import Floats, Ints
 
 SIZES: Final = {"exact": probing.exact_sizes, "best": probing.best_size, "printed": probing.printed_size}
 SPLITS: Final = ("greedy", "proportional")
-_PROBES_LEAST: Final = 2.0  # visits of a period for each cluster: one to probe, one to use what that has shown
-_FIRST_S: Final = 1e9  # how much sooner than by its last visit a page falls due that was picked
+_PROBES_LEAST: Final = 2.0  # minimum visits of a period per cluster: one probe, and one visit to use its result
+_FIRST_S: Final = 1e9  # by how much earlier a picked page falls due than by its last visit
 _DAY_S: Final = 86_400.0
 _PROBE, _REST = 2, 1
 _PAGE: Final = [
@@ -28,7 +28,7 @@ _PAGE: Final = [
 
 
 class _Sites(NamedTuple):
-    """Sites, the number of each page's among them, and how many pages each has."""
+    """The sites, the index of each page's site among them, and the number of pages of each site."""
 
     number: NDArray[Any]
     of: Ints
@@ -38,11 +38,11 @@ class _Sites(NamedTuple):
 class Sampling(PlannedRates):
     """In each period probe some pages of every site; the other visits go to sites where most probes had changed.
 
-    A period has `part` times as many visits as there are pages. Small sites are joined where there are fewer probes
-    than sites. A change counts for what the pages of the site matter on the mean; of a site's pages, those come first
-    that matter much and were visited long ago. What the share of changed pages is like over sites is learned from all
-    visits, and what they have shown of a site is where its probes start from; it counts a tenth less with each period.
-    It finds changes, as it was published to, and is not made for freshness: it likes sites that always change.
+    The number of visits in a period is `part` times the number of pages. If there are fewer probes than sites, small
+    sites are joined. A change counts as much as the mean importance of the site's pages; within a site, important pages
+    visited long ago come first. The distribution of the share of changed pages over sites is learned from all visits.
+    The results for a site are the prior of its next probes, and are discounted by a tenth with each period. The policy
+    finds changes, as published, and does not maximise freshness: it prefers sites that change all the time.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class Sampling(PlannedRates):
 
     Examples
     --------
-    Both pages of site 1 changed when they were read last, those of site 0 did not:
+    Both pages of site 1 had changed at their last reading, those of site 0 had not:
 
     >>> from evercrawl.schedule import Pages, Visits
     >>> none, one, no = np.zeros(4), np.ones(4), np.zeros(4, bool)
@@ -92,15 +92,15 @@ class Sampling(PlannedRates):
         self.split = split
         self._pages, self._sites = Rows(_PAGE), SiteTallies()
         self._known, self._periods = 0, 0.0
-        self._shares: Floats = np.zeros(1)  # believed of each cluster, before it was probed; the last is of newcomers
+        self._shares: Floats = np.zeros(1)  # prior share of each cluster; the last entry is for new pages
         self._probing, self._began_at, self._cycle_s = False, 0.0, 1.0
 
     def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
-        """Return ones: no page has a rate of its own."""
+        """Return ones: pages have no rates of their own."""
         return np.ones(len(lam))
 
     def learn(self, visits: Visits) -> None:
-        """Count for each site the visits that told of change, and those that found one."""
+        """Count for each site the visits that showed whether a page changed, and those that found a change."""
         told = visits.read & ~np.isnan(visits.interval_s)
         rows = self._pages.upto(int(visits.slot.max(initial=0)) + 1)
         known = np.cumsum(np.concatenate([[self._known], visits.read & ~rows["read"][visits.slot]]))
@@ -114,15 +114,15 @@ class Sampling(PlannedRates):
         self._sites.learn(visits.site[told], visits.changed[told], periods[1:].astype(np.int64))
 
     def shares(self, sites: NDArray[Any]) -> Floats:
-        """Return which share of its pages is expected to have changed, of each site, shape (n,).
+        """Return the expected share of changed pages of each site, shape (n,).
 
-        What its visits say, and half a page that changed and half a page that did not.
+        The results of its visits count, plus half a changed page and half an unchanged page.
         """
         told, changed = self._sites.take(sites)
         return (changed + 0.25) / (told + 0.5)
 
     def plan(self, pages: Pages, unread: int, context: Context) -> float:
-        """Pick what is to be probed, or what is to be visited in the rest of the period; return when that is done."""
+        """Pick the pages to probe, or to visit in the rest of the period; return when these visits will be done."""
         n = len(pages.slot)
         if not n:
             return context.now + 1.0
@@ -141,7 +141,7 @@ class Sampling(PlannedRates):
         return context.now + max(float(picked.sum()) / budget, 1.0)
 
     def _probes(self, pages: Pages, rows: NDArray[Any], visits: float) -> NDArray[np.bool_]:
-        """Return which pages are probed, so many of each cluster of sites, at random."""
+        """Return which pages are probed: a random sample of the given size from each cluster of sites."""
         assert pages.site is not None
         number, of = np.unique(pages.site, return_inverse=True)
         sites = _Sites(number, of, np.bincount(of).astype(np.float64))
@@ -158,10 +158,10 @@ class Sampling(PlannedRates):
         return np.asarray(_place(cluster, lots) < probes[cluster])
 
     def _rest(self, pages: Pages, rows: NDArray[Any], visits: float, now: float) -> NDArray[np.bool_]:
-        """Return which pages are visited in the rest of the period, by what the probes have shown.
+        """Return which pages are visited in the rest of the period, according to the results of the probes.
 
-        They correct what was believed of their cluster before: else clusters of one probe each would be alike. Pages
-        that came since are a cluster of their own, the last.
+        The results update the prior of each cluster, because otherwise clusters with one probe each would be alike.
+        Pages found since then form a cluster of their own, the last.
         """
         row, count = rows[pages.slot], len(self._shares)
         cluster = np.where(row["picked_at"] == self._began_at, row["cluster"], count - 1).astype(np.int64)
@@ -180,14 +180,14 @@ class Sampling(PlannedRates):
         return np.asarray((_place(cluster, -waited) < each[cluster]) & ~probed)
 
     def value(self, pages: Pages, context: Context) -> Floats:
-        """Return 2 for probes and 1 for other pages that were picked, and more for those that have waited longer."""
+        """Return 2 for probes and 1 for other picked pages, and more for those that have waited longer."""
         new = np.isnan(pages.visited_at)
         waited_s = np.maximum(context.now - np.where(new, context.now, pages.visited_at), 0.0)
         worth = self._picked(pages) + waited_s / (waited_s + self._cycle_s)
         return self._turns.order(np.where(new, self.promise(pages), worth), new)
 
     def due(self, pages: Pages, context: Context) -> Floats:
-        """Return a long past instant for pages that were picked, and for others when all could have been visited."""
+        """Return an instant long past for picked pages; for others, when all pages could have been visited."""
         return pages.visited_at + np.where(self._picked(pages) > 0, -_FIRST_S, self._cycle_s)
 
     def _picked(self, pages: Pages) -> Floats:
@@ -195,7 +195,7 @@ class Sampling(PlannedRates):
         return np.where(rows["picked_at"] > pages.visited_at, rows["picked"].astype(np.float64), 0.0)
 
     def resume(self, notes: dict[str, float]) -> None:
-        """Begin a period, at the pace of an earlier run."""
+        """Begin a period at the pace of an earlier run."""
         super().resume(notes)
         self._probing = False
 
@@ -219,7 +219,7 @@ class Sampling(PlannedRates):
 
 
 def _place(cluster: Ints, key: Floats) -> Ints:
-    """Return each page's place in its cluster by a key, from 0, shape (n,)."""
+    """Return each page's rank within its cluster by a key, from 0, shape (n,)."""
     order = np.lexsort((key, cluster))
     sizes = np.bincount(cluster)
     place = np.empty(len(cluster), np.int64)

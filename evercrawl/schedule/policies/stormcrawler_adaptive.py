@@ -1,4 +1,4 @@
-"""StormCrawler, adaptive: intervals half as long again, or half way down to the shortest; what is due longest first."""
+"""StormCrawler, adaptive: intervals grow by half or shrink half way to the shortest; the longest due page is first."""
 
 from typing import Any, Final
 
@@ -27,7 +27,7 @@ def adapt(
     least_minutes: float = 60.0,
     most_minutes: float = 14 * 1440.0,
 ) -> Floats:
-    """Return intervals after visits that found a change or none, in whole minutes.
+    """Return intervals after visits that found a change or no change, in whole minutes.
 
     Examples
     --------
@@ -43,12 +43,12 @@ def adapt(
 class StormcrawlerAdaptive(Follows, Adaptive):
     """Of the pages that are due, visit the one that has been due longest; new ones have a share of the visits.
 
-    After a visit that found no change the interval is half as long again, two weeks at most; after one that found a
-    change it goes half of the way to an hour. A visit that failed makes it forget the interval: the page is tried again
-    two hours later, and what is gone a month later.
+    After a visit that found no change, the interval grows by half, up to two weeks; after one that found a change, it
+    shrinks half of the way to an hour. A failed visit resets the interval: the page is tried again two hours later, and
+    a page that is gone a month later.
 
-    As it is shipped, the crawler spends only what is due and leaves the rest of the budget unused. New pages come by
-    what they are worth, where the crawl weighs pages by something else than importance.
+    The original crawler visits only pages that are due and leaves the rest of the budget unused. New pages are ordered
+    by weight if the crawl weighs pages by something other than importance.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class StormcrawlerAdaptive(Follows, Adaptive):
 
     Examples
     --------
-    The first page was to be visited a day after the last time, 9 days ago; the second is not due yet:
+    The first page was due a day after its last visit 9 days ago; the second is not due yet:
 
     >>> from evercrawl.schedule import Context, Pages
     >>> day, one, none = 86400.0, np.ones(2), np.zeros(2)
@@ -86,8 +86,8 @@ class StormcrawlerAdaptive(Follows, Adaptive):
 
     References
     ----------
-    Apache StormCrawler, AdaptiveScheduler (S. Nagel) and DefaultScheduler, with the values they have built in; its
-    spouts ask for what is due, in the order of the dates.
+    Apache StormCrawler, AdaptiveScheduler (S. Nagel) and DefaultScheduler, with their built-in values; the spouts of
+    StormCrawler query due pages in the order of their dates.
     """
 
     @bounded
@@ -112,9 +112,9 @@ class StormcrawlerAdaptive(Follows, Adaptive):
         self._turns = Turns(new_share)
 
     def worth(self, pages: Pages, late_s: Floats) -> Floats:
-        """Return how long pages have been due, for the kind whose turn it is more than for the other.
+        """Return for how long pages have been due; the kind (new or visited) whose turn it is ranks first.
 
-        New pages are all alike, or, where the crawl weighs pages, come by what they are worth.
+        New pages are all equal, or ordered by weight if the crawl weighs pages.
         """
         new, late = np.isnan(pages.visited_at), late_s / _DAY_S
         if pages.weight_ratio is not None:
@@ -122,11 +122,11 @@ class StormcrawlerAdaptive(Follows, Adaptive):
         return self._turns.order(late, new)
 
     def chosen(self, values: Floats, context: Context, new: int = 0) -> None:
-        """Count whose turns these were."""
+        """Count the turns of new and visited pages."""
         self._turns.made(len(values), new)
 
     def after(self, held: NDArray[Any], visits: Visits, start_s: Floats) -> NDArray[Any]:
-        """Return intervals by what the visits found; with nothing to compare with, none is kept."""
+        """Return intervals after the visits; nothing is stored for a page whose content cannot be compared."""
         none = np.isnan(held["modified_at"]) | (held["failures"] > 0)
         minutes = np.where(np.isnan(held["interval_s"]), start_s, held["interval_s"]) / _MINUTE_S // 1
         adapted_s = adapt(minutes, visits.changed, **self._rates) * _MINUTE_S

@@ -1,4 +1,4 @@
-"""Uniform: every page as often as every other."""
+"""Uniform: all pages at the same rate."""
 
 from typing import ClassVar
 
@@ -13,9 +13,9 @@ from evercrawl.types import Floats
 class Uniform(PlannedRates):
     """Visit all pages equally often, whatever their importance and rate of change.
 
-    Where all matter the same it is better than visits in proportion to rates of change, by freshness and by age. New
-    pages come in the order of discovery, or, where the crawl weighs pages by something else than importance, by what
-    they are worth.
+    If all pages have the same importance, this gives better freshness and age than visits in proportion to rates of
+    change. New pages come in the order of discovery, or by weight if the crawl weighs pages by something other than
+    importance.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Uniform(PlannedRates):
         super().__init__(new_share, replan=replan)
 
     def promise(self, pages: Pages) -> Floats:
-        """Return more for pages found earlier; where the crawl weighs pages, what they are worth."""
+        """Return a larger number for pages found earlier; the weight if the crawl weighs pages."""
         if pages.weight_ratio is not None:
             return super().promise(pages)
         return 1.0 / (1.0 + pages.slot.astype(np.float64))

@@ -1,4 +1,4 @@
-"""Xyleme: greedy with an eye to what is wanted and what has changed, and every fifth visit goes round all pages."""
+"""Xyleme: greedy by cash, interest and change; every fifth visit follows a cycle through all pages."""
 
 import math
 from typing import Final
@@ -14,23 +14,23 @@ from evercrawl.schedule.shared.pacing import MeasuredPace
 from evercrawl.types import Floats
 
 CYCLE: Final = 0.2
-"""Share of the visits that go to whichever page has waited longest, whatever it holds."""
+"""Share of the visits that go to the page that has waited longest, regardless of its cash."""
 OVERDUE: Final = 2.0**50
-"""A value that no cash reaches: of pages that are the cycle's, to which the time waited (s) is added."""
-_STEP: Final = 0.02  # of the logarithm of the cycle's length, for each visit that is not the cycle's
-_ROUNDS: Final = (0.05, 200.0)  # of all pages, in which the cycle may take a page up
+"""A value above any cash: pages taken up by the cycle have this value plus their waiting time (s)."""
+_STEP: Final = 0.02  # change of the logarithm of the cycle's length for each visit not made by the cycle
+_ROUNDS: Final = (0.05, 200.0)  # bounds of the cycle's length, in times in which all pages could be visited once
 
 
 class Xyleme(Follows, Resumes, Policy):
     """Visit the page with the most cash x interest x (0.5 + P(changed)); one visit in five follows a cycle.
 
-    The cash comes with the interest in the page already: whoever gathers the columns multiplies by it (`Pages.cash`),
-    and it is 1 where nobody asked for more of anything. A page that was never read counts as changed.
+    The cash already includes the interest in the page (`Pages.cash`); the interest is 1 if no interest was configured.
+    A page that was never read counts as changed.
 
-    Greedy starves pages whose cash grows slowly. So a page that has waited for `cycle_s` comes before all others, and
-    of several the one that has waited longest. How long that is, is learned: it is shortened by a little at each visit
-    that was greedy's and lengthened by four times as much at each of the cycle's, so that one in five is the cycle's,
-    in whatever batches and on however many hosts pages are chosen. Nothing is random.
+    Greedy starves pages whose cash grows slowly. Therefore a page that has waited for `cycle_s` comes before all
+    others; of several such pages, the one that has waited longest comes first. `cycle_s` is learned: each visit chosen
+    by greedy shortens it by a small step, and each visit chosen by the cycle lengthens it by four times as much, so
+    that one visit in five is the cycle's, whatever the batches and the number of hosts. Nothing is random.
 
     Parameters
     ----------
@@ -40,17 +40,17 @@ class Xyleme(Follows, Resumes, Policy):
     Raises
     ------
     ConfigError
-        Where it is none.
+        The value is not valid.
 
     Attributes
     ----------
     cycle_s
-        A page that was left alone for so long is the cycle's; infinity before the first visits.
+        Waiting time (s) after which the cycle takes a page up; infinity before the first visits.
 
     Examples
     --------
-    All held as long, and the first surely the same as then, the second surely another: 0.2 x (0.5 + 1) beats 0.5 x 0.5.
-    The third was never read.
+    All copies are equally old; the first page certainly has not changed, the second certainly has: 0.2 x (0.5 + 1)
+    beats 0.5 x 0.5. The third was never read.
 
     >>> from evercrawl.schedule import Context, Pages
     >>> none, one = np.zeros(3), np.ones(3)
@@ -62,8 +62,8 @@ class Xyleme(Follows, Resumes, Policy):
 
     References
     ----------
-    Abiteboul, Preda, Cobena (2003). Adaptive on-line page importance computation: the crawler of Xyleme, close to
-    greedy, uses what its users ask for and how pages change. The paper gives no formula; this one is ours.
+    Abiteboul, Preda, Cobena (2003). Adaptive on-line page importance computation: the crawler of Xyleme is close to
+    greedy, and considers what its users request and how pages change. The paper gives no formula; this one is ours.
     """
 
     @bounded
@@ -74,14 +74,14 @@ class Xyleme(Follows, Resumes, Policy):
         self._pace = MeasuredPace()
 
     def value(self, pages: Pages, context: Context) -> Floats:
-        """Return cash x (0.5 + P(changed)) of each page, in whichever direction the cash moves; more of the cycle's."""
+        """Return cash x (0.5 + P(changed)) of each page, with the absolute value of the cash; more for the cycle's."""
         waited_s = context.now - pages.visited_at
         same = survival(pages.shape, pages.scale_s, np.maximum(waited_s, 0.0)) * np.exp(-pages.neg_log_unchanged)
         worth = np.abs(pages.cash) * (1.5 - np.where(np.isnan(waited_s), 0.0, same))
         return np.where(waited_s >= self.cycle_s, OVERDUE + waited_s, np.minimum(worth, OVERDUE))
 
     def chosen(self, values: Floats, context: Context, new: int = 0) -> None:
-        """Count whose visits these are, and let the cycle take pages up sooner or later accordingly."""
+        """Count the visits of the cycle and of greedy, and adjust the cycle's length accordingly."""
         cycled = int(np.count_nonzero(values > OVERDUE))
         step = _STEP * (cycled / self._cycle - len(values))
         self._rounds = min(max(self._rounds * math.exp(step), _ROUNDS[0]), _ROUNDS[1])
@@ -89,9 +89,9 @@ class Xyleme(Follows, Resumes, Policy):
         self.cycle_s = max(self._rounds * self._pace.cycle_s(context.known), 1e-3)
 
     def notes(self) -> dict[str, float]:
-        """Return how long a page waits until the cycle takes it up; nothing before the first visits."""
+        """Return the time that a page waits until the cycle takes it up; nothing before the first visits."""
         return {"xyleme_cycle_s": self.cycle_s} if math.isfinite(self.cycle_s) else {}
 
     def resume(self, notes: dict[str, float]) -> None:
-        """Go on with the cycle there was, until the visits of this run say more."""
+        """Resume with the stored length of the cycle, until visits of this run adjust it."""
         self.cycle_s = notes.get("xyleme_cycle_s", self.cycle_s)
