@@ -1,4 +1,4 @@
-"""Bayesian classes: each page is one of a few kinds, and a visit is worth its mean over what kind it may be."""
+"""Bayesian classes: each page belongs to one of a few rate classes; a visit is worth its mean over the classes."""
 
 from evercrawl.schedule.policies.bayes_classes.bayes_classes import BayesClasses
 

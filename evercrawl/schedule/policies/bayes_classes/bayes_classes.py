@@ -1,4 +1,4 @@
-"""Bayesian classes: each page is one of a few kinds, and a visit is worth its mean over what kind it may be."""
+"""Bayesian classes: each page belongs to one of a few rate classes; a visit is worth its mean over the classes."""
 
 import math
 from typing import Any, ClassVar, Final
@@ -18,18 +18,18 @@ from evercrawl.types import Floats
 
 PERIODS_DAYS: Final = "0.05,0.2,0.7,2,6,15,40,100,300,1000,4000"
 _DAY_S: Final = 86_400.0
-_LOG_AGES: Final = np.linspace(0.0, math.log(NEVER_S), 300)  # of ages in seconds, a twelfth apart
-_TOGETHER: Final = 512  # pages whose worth at all these ages is laid out at once
+_LOG_AGES: Final = np.linspace(0.0, math.log(NEVER_S), 300)  # logarithms of ages in seconds, a twelfth apart
+_TOGETHER: Final = 512  # number of pages whose worth at all these ages is computed at once
 _LEAST: Final = 1e-300
 
 
 class BayesClasses(Learns, Tabulates, ByPrice):
     """Visit the page whose visit is worth most, averaged over its possible rate classes; one price for all.
 
-    After each visit the probabilities of the page's classes are multiplied by those of what was found. A visit is worth
-    V = w sum pi_k ((1 - theta) h(x_k) + theta (x_k - 1 + e^(-x_k))) / lam_k, x_k = lam_k tau, h(x) = 1 - e^-x (1 + x);
-    the price, and what new pages are worth, are as `price` has them. What a page is before its first visits is learned
-    from the pages of its site and of the crawl.
+    After each visit the probabilities of the page's classes are multiplied by the likelihoods of the result. A visit is
+    worth V = w sum pi_k ((1 - theta) h(x_k) + theta (x_k - 1 + e^(-x_k))) / lam_k, x_k = lam_k tau,
+    h(x) = 1 - e^-x (1 + x); the price, and the worth of new pages, follow the policy `price`. The prior of a page is
+    learned from the pages of its site and of the crawl.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class BayesClasses(Learns, Tabulates, ByPrice):
 
     Examples
     --------
-    Nothing is known of either page, so the one that waits longer is worth more:
+    Nothing is known of either page, so the one that has waited longer is worth more:
 
     >>> from evercrawl.schedule import Context, Pages
     >>> one, none, visited_at = np.ones(2), np.zeros(2), np.array([9e4, 0.0])
@@ -53,9 +53,9 @@ class BayesClasses(Learns, Tabulates, ByPrice):
 
     References
     ----------
-    Cho, Garcia-Molina (2000). The evolution of the web and implications for an incremental crawler, section 5.3: two
-    classes, and the class of the greatest probability decides. The mean over classes is the index of Olston, Pandey
-    (2008) for a rate that is not known.
+    Cho, Garcia-Molina (2000). The evolution of the web and implications for an incremental crawler, section 5.3, with
+    two classes, of which the more probable one decides. The mean over classes is the index of Olston, Pandey (2008) for
+    an unknown rate.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"site"})
@@ -74,15 +74,15 @@ class BayesClasses(Learns, Tabulates, ByPrice):
         self._worth_at, self._dear_at = worth_s.T.copy(), dear.T.copy()
 
     def learn(self, visits: Visits) -> None:
-        """Take in what visits say of the classes of their pages."""
+        """Update the class probabilities of the visited pages."""
         self._beliefs.learn(visits)
 
     def assess(self, pages: Pages, context: Context, valued: int, due_from: int) -> Assessed:
-        """Return what `value` and `due` say, of classes."""
+        """Return the results of `value` and `due`, computed from the classes."""
         return assessed(self, pages, context, valued, due_from)
 
     def value(self, pages: Pages, context: Context) -> Floats:
-        """Return the worth of a visit per unit of the budget of each page; a new one has waited for `patience`."""
+        """Return the worth of a visit to each page per unit of the budget; a new page has the age `patience`."""
         new = np.isnan(pages.visited_at)
         waited_s = 0.0 if pages.found_at is None else np.nan_to_num(context.now - pages.found_at)
         age_s = np.where(new, np.maximum(self.patience, waited_s), np.maximum(context.now - pages.visited_at, 0.0))
@@ -90,24 +90,24 @@ class BayesClasses(Learns, Tabulates, ByPrice):
         return self._worth(pages, likely, age_s, new)
 
     def due(self, pages: Pages, context: Context) -> Floats:
-        """Return when a visit to each will be worth the price; infinity where it never will."""
+        """Return when a visit to each page will be worth the price; infinity if it never will."""
         if math.isnan(self.price) and len(pages.slot):
             self.price = max(float(np.median(self.value(pages, context))), _LEAST)
         likely = self._beliefs.probabilities(pages.slot, pages.site)
         parts = [slice(first, first + _TOGETHER) for first in range(0, len(likely), _TOGETHER)]
         age_s = np.concatenate([self._age_when_due(pages.take(part), likely[part]) for part in parts] or [np.zeros(0)])
-        seen_s = pages.neg_log_unchanged / (likely * self._beliefs.rates).sum(1)  # as old as a notice makes a page look
+        seen_s = pages.neg_log_unchanged / (likely * self._beliefs.rates).sum(1)  # age equivalent to a notice
         return np.asarray(pages.visited_at + np.maximum(age_s - seen_s, 0.0))
 
     def _age_when_due(self, pages: Pages, likely: Floats) -> Floats:
-        """Return the age at which a visit to each page is worth the price; infinity where none is."""
+        """Return the age at which a visit to each page is worth the price; infinity if there is none."""
         worth_s, dear = (np.einsum("nk,kg->ng", likely, of) for of in (self._worth_at, self._dear_at))
         earned = pages.importance[:, None] * worth_s
         price = self.price * (1.0 if pages.host_price_ratio is None else pages.host_price_ratio[:, None])
         asked = price * (pages.cost[:, None] + pages.cost_changed[:, None] * dear)
         enough = earned >= asked
         first, rows = np.maximum(enough.argmax(1), 1), np.arange(len(likely))
-        with np.errstate(over="ignore"):  # where the median page is worth nothing, so is the price
+        with np.errstate(over="ignore"):  # if the median page is worth nothing, the price is 0
             below, above = (
                 np.log(np.minimum(np.maximum(earned[rows, place], _LEAST) / asked[rows, place], 1.0 / _LEAST))
                 for place in (first - 1, first)
@@ -123,14 +123,14 @@ class BayesClasses(Learns, Tabulates, ByPrice):
         return np.asarray(pages.importance * (likely * worth_s).sum(1) / cost)
 
     def _of_classes(self, x: Floats) -> tuple[Floats, Floats]:
-        """Return what a visit of each class is worth, in seconds, and h, after x mean changes; of the shape of `x`."""
+        """Return the worth (s) of a visit by class, and h, after x expected changes; shapes as `x`."""
         gone = -np.expm1(-x)
         dear = np.maximum(gone - x * (1.0 - gone), 0.0)
         worth = (1 - self._harmonic) * dear + self._harmonic * np.maximum(x - gone, 0.0)
         return worth * self.periods_s, dear
 
     def tables(self, context: Context) -> dict[str, dict[str, NDArray[Any]]]:
-        """Return how probable each class is of each page, and of the sites' next new pages.
+        """Return the class probabilities of each page, and of the sites' next new pages.
 
         Returns
         -------
@@ -152,7 +152,7 @@ class BayesClasses(Learns, Tabulates, ByPrice):
 
 
 def _periods(text: str) -> Floats:
-    """Return the periods that a setting names, in ascending order."""
+    """Return the periods in a setting, in ascending order."""
     try:
         found = np.unique([float(part) for part in str(text).split(",")])
     except ValueError:

@@ -1,10 +1,10 @@
-"""What kind of page each is, of a few kinds with their rates of change: probabilities, learned visit by visit.
+"""Probabilities of each page's rate class, updated by each visit.
 
-A visit that found no change after tau is as probable as e^(-lam tau) in a class of rate lam, one that found a change
-as 1 - e^(-lam tau), one whose change was s seconds ago as lam e^(-lam s). What a page's visits say is kept as a
-logarithm a class, so that what was believed of it before may be learned from other pages: from those of its site,
-drawn towards those of the crawl, drawn towards all classes alike. For that, a page weighs as much as its own visits
-have told.
+In a class of rate lam, the likelihood of a visit that found no change after tau is e^(-lam tau), of one that found a
+change 1 - e^(-lam tau), and of one that found a change dated s seconds ago lam e^(-lam s). The log-likelihoods of a
+page's own visits are stored per class, so the page's prior can be learned from other pages: those of its site, shrunk
+towards those of the crawl, which are shrunk towards equal classes. In these averages, a page weighs as much as its own
+visits determine its class.
 """
 
 from typing import Any, Final
@@ -15,21 +15,21 @@ from evercrawl.arrays.rows import Rows
 from evercrawl.schedule.pages import Visits
 from evercrawl.types import Floats, Ints, Slots
 
-_SITE_PAGES: Final = 3.0  # pages of the crawl that count in a site's beliefs
-_CRAWL_PAGES: Final = 3.0  # pages of no kind in particular that count in the crawl's
-_LEAST: Final = 1e-3  # what remains of a class that no page is of
-_FLOOR: Final = -60.0  # of a logarithm: a class so improbable can still come back
+_SITE_PAGES: Final = 3.0  # weight of the crawl's mean in a site's prior, in pages
+_CRAWL_PAGES: Final = 3.0  # weight of equal classes in the crawl's prior, in pages
+_LEAST: Final = 1e-3  # minimum prior of a class that has no pages
+_FLOOR: Final = -60.0  # minimum log-likelihood, so that a very improbable class can recover
 
 
 class ClassBeliefs:
-    """Probabilities of the classes of all pages; a fold over visits.
+    """Class probabilities of all pages; a fold over visits.
 
     Parameters
     ----------
     rates
-        Changes a second of each class, shape (k,).
+        Changes per second of each class, shape (k,).
     forget
-        What a page's earlier visits count less by, with each that follows.
+        Fraction by which a page's earlier visits count less with each later visit.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class ClassBeliefs:
         self._crawl = np.zeros((1, k))
 
     def learn(self, visits: Visits) -> None:
-        """Take in what came of visits."""
+        """Update the log-likelihoods with the results of visits."""
         told = visits.take(visits.read & ~np.isnan(visits.interval_s))
         if not len(told):
             return
@@ -67,7 +67,7 @@ class ClassBeliefs:
         np.add.at(self._crawl, np.zeros(len(told), np.int64), more)
 
     def _logs(self, visits: Visits) -> Floats:
-        """Return the logarithm of how probable each finding is in each class, shape (n, k)."""
+        """Return the log-likelihood of each result in each class, shape (n, k)."""
         interval_s = np.maximum(visits.interval_s, 0.0)[:, None]
         x, dated = interval_s * self.rates, visits.changed & ~np.isnan(visits.age_s)
         age_s = np.where(dated, visits.age_s, 0.0)[:, None]
@@ -76,16 +76,16 @@ class ClassBeliefs:
         return np.where(visits.changed[:, None], changes, -x)
 
     def alone(self, slots: Slots) -> Floats:
-        """Return the probabilities that each page's own visits give, all classes being alike before; shape (n, k)."""
+        """Return the probabilities by each page's own visits, from equal priors; shape (n, k)."""
         return _probabilities(self._kept.take(slots)["said"].astype(np.float64))
 
     def probabilities(self, slots: Slots, sites: Slots | None = None) -> Floats:
-        """Return the probabilities of the classes of each page, shape (n, k).
+        """Return the class probabilities of each page, shape (n, k).
 
         Parameters
         ----------
         slots, sites
-            Which pages, and the site of each: where it is not given, that of the page's last visit.
+            The pages, and the site of each; by default, the site known from the page's last visit.
         """
         rows: Any = self._kept.take(slots)
         before = np.log(self.expected(rows["site"] if sites is None else sites))
@@ -93,7 +93,7 @@ class ClassBeliefs:
         return _probabilities(rows["said"] + before)
 
     def expected(self, sites: Slots | Ints) -> Floats:
-        """Return what is believed of the pages of sites before they were visited, shape (n, k)."""
+        """Return the prior of unvisited pages of sites, shape (n, k)."""
         told = self._sites.take(np.asarray(sites, np.uint32))["told"] + _SITE_PAGES * self._expected_of_crawl()
         return _bounded(told)
 
@@ -101,7 +101,7 @@ class ClassBeliefs:
         return _bounded(self._crawl + _CRAWL_PAGES / len(self.rates))
 
     def all(self) -> tuple[Slots, Ints]:
-        """Return the slots of all pages that told anything, and their visits that did."""
+        """Return the slots of all pages with informative visits, and the number of these visits."""
         visits = self._kept.upto(0)["visits"]
         slots = np.flatnonzero(visits)
         return slots.astype(np.uint32), visits[slots].astype(np.int64)
@@ -113,7 +113,7 @@ def _probabilities(logs: Floats) -> Floats:
 
 
 def _telling(said: Any) -> Floats:
-    """Return a page's probabilities times how much it has told: 0 where nothing, 1 where its class is sure."""
+    """Return a page's probabilities times their certainty: 0 if nothing is known, 1 if the class is certain."""
     found = _probabilities(said.astype(np.float64))
     unsure = -(found * np.log(np.maximum(found, 1e-300))).sum(1, keepdims=True) / np.log(max(said.shape[1], 2))
     return np.asarray(found * (1.0 - unsure))

@@ -1,4 +1,4 @@
-"""Chile: the visit that adds most to what the collection is worth, batch by batch."""
+"""Chile: batches of the visits that add most to the value of the collection."""
 
 from evercrawl.schedule.policies.chile.chile import Chile
 

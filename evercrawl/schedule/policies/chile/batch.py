@@ -1,7 +1,7 @@
-"""Two schedulers, one behind the other: which pages are next, and in which order their hosts are asked for them.
+"""A long-term scheduler that selects pages, and a short-term scheduler that orders their hosts.
 
-The long-term scheduler picks a batch: the pages whose visit adds most. Until the batch is spent, its pages come before
-all others, and the short-term scheduler puts them in order, host by host.
+The long-term scheduler picks a batch: the pages whose visit adds most. Until the batch is finished, its pages come
+before all others, and the short-term scheduler orders them by host.
 """
 
 from typing import Final, Literal, TypeAlias, get_args
@@ -15,22 +15,22 @@ from evercrawl.types import Floats, Ints, Slots
 
 Order: TypeAlias = Literal["largest", "queued", "round_robin"]
 ORDERS: Final = get_args(Order)
-"""Hosts with most pages left in the batch first; with most pages that were never read; or each in its turn."""
-_PATIENCE: Final = 2.0  # times as long as a batch should take, after which what is left of it is dropped
+"""Orders of hosts: most pages left in the batch first, most unread pages first, or in turn."""
+_PATIENCE: Final = 2.0  # the rest of a batch is dropped after this many times its planned duration
 
 
 class ChileBatch:
-    """The pages that come before all others, until so many visits were made.
+    """The pages that come before all others for a number of visits.
 
     Attributes
     ----------
     size
-        Visits that it is to have.
+        Planned number of visits.
     left
-        How many of them are still to be made; none before the first batch.
+        Number of visits still to make; 0 before the first batch.
     least
-        What a visit adds to the page that was picked last; a page never read that adds as much is one of the batch.
-        nan before the first.
+        Gain of a visit to the last page picked; unread pages with at least this gain belong to the batch. nan before
+        the first batch.
     """
 
     def __init__(self) -> None:
@@ -38,32 +38,32 @@ class ChileBatch:
         self.least = np.nan
         self._number = self._most_of_site = 0
         self._until = -np.inf
-        self._new = 0  # visits of the batch that were made to pages never read before
+        self._new = 0  # visits of the batch to unread pages
         self._of = Rows([("batch", "u4")])  # by slot
-        self._waiting: Ints = np.zeros(1, np.int64)  # by host: its pages in the batch that were not visited yet
+        self._waiting: Ints = np.zeros(1, np.int64)  # by host: pages in the batch not visited yet
         self._made: Ints = np.zeros(1, np.int64)  # by host: visits since the batch was picked
-        self._of_site: Ints = np.zeros(1, np.int64)  # by site: the same
+        self._of_site: Ints = np.zeros(1, np.int64)  # by site: visits since the batch was picked
 
     def going(self, now: float) -> bool:
-        """Whether it is neither spent nor overdue."""
+        """Return whether the batch is neither finished nor overdue."""
         return self.left > 0 and now < self._until
 
     def pick(self, gains: Floats, pages: Pages, size: int, most_of_site: int, now: float, length_s: float) -> None:
-        """Pick the pages with the greatest gains, of each site so many at most.
+        """Pick the pages with the greatest gains, up to a limit per site.
 
-        Pages that were never read are not there to be picked. They come in by `least`, so as many places are left to
-        them as they took in the batch before.
+        Unread pages are not candidates here. They join by `least`, so the batch leaves as many places for them as they
+        took in the previous batch.
 
         Parameters
         ----------
         gains, pages
             Shape (n,) each, n > 0.
         size
-            Of the batch, in visits.
+            Size of the batch, in visits.
         most_of_site
-            Pages of a site.
+            Maximum number of pages of a site.
         now, length_s
-            The instant, and how long the batch should take.
+            The instant, and the planned duration of the batch.
         """
         self._most_of_site = most_of_site
         share = self._new / (self.size - self.left) if self.left < self.size else 0.0
@@ -78,12 +78,12 @@ class ChileBatch:
         self._new, self._until = 0, now + _PATIENCE * length_s
 
     def made(self, visits: int, new: int) -> None:
-        """Take note of visits to pages of the batch that begin, and of how many of these were never read."""
+        """Record that visits to pages of the batch begin, and how many of these pages were unread."""
         self.left = max(self.left - visits, 0)
         self._new += min(new, visits)
 
     def learn(self, visits: Visits) -> None:
-        """Take note of visits that were made: those pages wait no longer."""
+        """Record completed visits: their pages no longer wait."""
         if not self._number or not len(visits):
             return
         rows = self._of.upto(int(visits.slot.max()) + 1)["batch"]
@@ -98,12 +98,12 @@ class ChileBatch:
             np.add.at(self._made, visits.host, 1)
 
     def drop(self) -> None:
-        """Give up what is left of it; the next is picked without regard to what this one was like."""
+        """Drop the rest of the batch; the next batch is picked without regard to this one."""
         self.size = self.left = self._new = 0
         self.least, self._until = np.nan, -np.inf
 
     def holds(self, gains: Floats, pages: Pages, new: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return which pages are of the batch, shape (n,); none are when it is spent."""
+        """Return which pages belong to the batch, shape (n,); none if it is finished."""
         if not self.left:
             return np.zeros(len(gains), np.bool_)
         worthy = gains >= self.least
@@ -113,7 +113,7 @@ class ChileBatch:
         return held
 
     def rank(self, pages: Pages, order: str) -> Floats:
-        """Return how soon each page's host is to be asked, shape (n,), from 0 on: more is sooner."""
+        """Return the rank of each page's host, shape (n,), from 0 on: a higher rank is requested sooner."""
         if pages.host is None:
             return np.zeros(len(pages.slot))
         if order == "queued":
@@ -123,20 +123,20 @@ class ChileBatch:
         return np.maximum(self.size - _at(self._made, pages.host), 0).astype(np.float64)
 
     def slots(self) -> Slots:
-        """Return the pages of the batch that were not visited yet; of those never read none are listed."""
+        """Return the slots of the batch's pages not visited yet; unread pages are not listed."""
         rows = self._of.upto(0)["batch"]
         return np.flatnonzero(rows == self._number).astype(np.uint32) if self.left else np.zeros(0, np.uint32)
 
 
 def _best(gains: Floats, site: Slots | None, count: int, most_of_site: int) -> Ints:
-    """Return up to `count` rows with the greatest gains, at least one; of equal ones the first.
+    """Return up to `count` rows with the greatest gains, at least one; ties go to the first.
 
     >>> _best(np.array([1.0, 4.0, 3.0, 2.0]), np.array([0, 1, 1, 2], np.uint32), 2, 1)
     array([1, 3])
     """
     order = np.argsort(-gains, kind="stable")
     if site is not None:
-        together = np.argsort(site[order], kind="stable")  # site by site, in each by gain
+        together = np.argsort(site[order], kind="stable")  # by site, and within a site by gain
         first = np.concatenate([[True], np.diff(site[order][together].astype(np.int64)) != 0])
         place = np.arange(len(order)) - np.flatnonzero(first)[np.cumsum(first) - 1]
         within = np.empty(len(order), np.bool_)

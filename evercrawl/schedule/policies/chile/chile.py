@@ -1,4 +1,4 @@
-"""Chile: the visit that adds most to what the collection is worth, batch by batch."""
+"""Chile: batches of the visits that add most to the value of the collection."""
 
 import math
 from collections.abc import Mapping
@@ -20,21 +20,23 @@ from evercrawl.schedule.policies.chile.worth import UsualScores, quality, repres
 from evercrawl.schedule.shared.pacing import MeasuredPace
 from evercrawl.types import Flags, Floats
 
-_PARTS: Final = (0.001, 0.01)  # of all pages that wait, which are in a batch: at least, and at most
-_USUAL_S: Final = 10.0  # that a batch takes in between: few visits, but some to put in order
-_SOONEST_S: Final = 1.0  # between two looks at all pages
+_PARTS: Final = (0.001, 0.01)  # minimum and maximum size of a batch, as fractions of all waiting pages
+_USUAL_S: Final = 10.0  # usual duration of a batch: short, but long enough for some pages to be ordered
+_SOONEST_S: Final = 1.0  # minimum time between two plans
 
 
 class Chile(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Places, Policy):
     """Visit the page to which a visit adds most, where a page is worth V = q^a r^b p^c to the collection.
 
-    q is its worth by links, queries, visits of people and the look of its URL; r, from 0 to 1, which part of it is
-    held; p = e^(-lambda H) the probability that it is still so, H after the last visit. After a visit p is 1 and r what
-    the page brings, so a visit adds **q^a (r_after^b - r^b p^c)**. The formula as it is printed would take the freshest
-    page first. What is held of a page that was never read, its URL and what links say, is taken to stay true (p = 1).
-    With a = b = c = 1 and links alone it is the myopic rule w (1 - e^(-lambda H)): pages that no visit helps enough,
-    for they weigh little, are left alone for good, which is the policy's own weakness. So is that it would visit what
-    weighs most again and again, within minutes, were there not a time for which a page is left alone.
+    q is the page's quality by links, queries, use by people and the form of its URL; r, from 0 to 1, is the stored part
+    of it; p = e^(-lambda H) is the probability that this part is still current, H after the last visit. After a visit p
+    is 1 and r is the part that the page provides, so a visit adds **q^a (r_after^b - r^b p^c)**. The formula as printed
+    would visit the freshest page first. The stored data about an unread page, its URL and anchor texts, is assumed to
+    stay current (p = 1).
+
+    With a = b = c = 1 and links alone this is the myopic rule w (1 - e^(-lambda H)). It has two known weaknesses: pages
+    of low weight, whose visits never gain enough, are never visited again; and without a minimum time between visits,
+    the pages of highest weight would be visited again within minutes.
 
     Parameters
     ----------
@@ -70,7 +72,7 @@ class Chile(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Places, Policy)
 
     Examples
     --------
-    The first page matters twice as much but will hardly have changed; the third was never read.
+    The first page is twice as important, but has hardly changed; the third was never read.
 
     >>> from evercrawl.schedule import Pages
     >>> one, none = np.ones(3), np.zeros(3)
@@ -85,9 +87,9 @@ class Chile(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Places, Policy)
     Castillo (2004). Effective Web Crawling (thesis, University of Chile), and Baeza-Yates, Castillo (2002). Balancing
     Volume, Quality and Freshness in Web Crawling, known from the survey of Meng, Wang, Yan (2006), (25) to (27).
     Checked against the source of the authors' crawler, WIRE: the score as a weighted sum times a power of p, the rank
-    by "future less current score", both estimators of lambda, batches with a bound of 500 pages a site, no second visit
-    before a time. There a page never read has p = 0. Ours: how long that time is, the two middle orders of hosts, and
-    see `chile_worth`.
+    by "future less current score", both estimators of lambda, batches with a limit of 500 pages per site, a minimum
+    time between visits. In WIRE, an unread page has p = 0. Ours: the length of the minimum time, the two middle orders
+    of hosts, and see `chile_worth`.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"facts", "site", "host", "host_backlog", "retrieved", "clicked"})
@@ -100,7 +102,7 @@ class Chile(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Places, Policy)
         self._least = math.nan
 
     def gain(self, pages: Pages, now: float) -> Floats:
-        """Return what a visit at `now` adds to the worth of the collection, shape (n,)."""
+        """Return the gain of a visit at `now` in the value of the collection, shape (n,)."""
         new = np.isnan(pages.visited_at)
         before, after = represented(pages, new, self._usual)
         left_s = np.where(new, 0.0, np.maximum(now - pages.visited_at, 0.0))
@@ -109,9 +111,9 @@ class Chile(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Places, Policy)
         return self._worth(pages) * np.maximum(after**b - before**b * fresh, 0.0)
 
     def value(self, pages: Pages, context: Context) -> Floats:
-        """Return the gain, squeezed below 1; for pages of the batch, 1 more and what their host's turn says.
+        """Return the gain, mapped below 1; for pages of the batch, plus 1 and the rank of their host.
 
-        For pages that are to be left alone a while, it is 1 less: below that of any other.
+        For pages visited too recently, the value is 1 less, and so below that of any other page.
         """
         gains = self.gain(pages, context.now)
         least = self._least if self._least > 0 else 1.0
@@ -121,11 +123,11 @@ class Chile(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Places, Policy)
         return np.where(self._soon(pages, context.now), -1.0, planned) + squeezed
 
     def place(self, page: Pages, context: Context) -> str:
-        """Return where the page stands, if it was visited so lately that it is left alone."""
+        """Return the position of the page if it was visited too recently to be visited again."""
         return "after all pages not visited within soonest" if self._soon(page, context.now)[0] else ""
 
     def due(self, pages: Pages, context: Context) -> Floats:
-        """Return when a visit to each will add as much as to the last page of a batch; infinity where it never will."""
+        """Return when a visit to each page will add as much as to a batch's last page; infinity if it never will."""
         if math.isnan(self._least):
             return pages.visited_at
         held, _ = represented(pages, np.isnan(pages.visited_at), self._usual)
@@ -139,7 +141,7 @@ class Chile(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Places, Policy)
         return np.where(never, np.inf, pages.visited_at + wait_s)
 
     def plan(self, pages: Pages, unread: int, context: Context) -> float:
-        """Pick the next batch, where the one before is spent, or took twice as long as it should."""
+        """Pick the next batch if the previous one is finished, or took twice its planned duration."""
         if not len(pages.slot):
             return context.now + 1.0
         if not self._batch.going(context.now):
@@ -152,7 +154,7 @@ class Chile(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Places, Policy)
         return context.now + max(self._batch.left / self._pace.per_s, _SOONEST_S)
 
     def _size(self, waiting: int, ready: int) -> int:
-        """Return how many visits a batch is to have, where some of those that wait are not left alone for now."""
+        """Return the number of visits in a batch; `ready` of the waiting pages may be visited now."""
         least, most = (math.ceil(part * waiting) for part in _PARTS)
         usual = max(math.ceil(_USUAL_S * self._pace.per_s), least)
         return max(min(int(self._options.batch_pages), usual, most, ready), 1)
@@ -162,34 +164,34 @@ class Chile(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Places, Policy)
         return seconds(self._options.soonest)
 
     def _soon(self, pages: Pages, now: float) -> Flags:
-        """Return which pages were visited so lately that they are left alone."""
+        """Return which pages were visited too recently to be visited again."""
         soon: Flags = now - pages.visited_at < self._soonest_s
         return soon
 
     def learn(self, visits: Visits) -> None:
-        """Count changes, and what is left of the batch."""
+        """Count changes, and the remaining visits of the batch."""
         self._counts.learn(visits)
         self._batch.learn(visits)
 
     def chosen(self, values: Floats, context: Context, new: int = 0) -> None:
-        """Take note of the pace, and of the visits that were the batch's."""
+        """Measure the pace, and count the visits of the batch."""
         self._pace.made(len(values), context.now)
         self._batch.made(int(np.count_nonzero(values > 1.0)), new)
 
     def adjust(self, options: Mapping[str, float | str]) -> None:
-        """Take other values for any of the parameters; what is left of the batch is dropped.
+        """Set new values for any of the parameters; the rest of the batch is dropped.
 
         Raises
         ------
         ConfigError
-            A value is none for its parameter.
+            A value is not valid for its parameter.
         """
         self._options = replace(self._options, **options)  # type: ignore[arg-type]
         self._batch.drop()
         self._least = math.nan
 
     def tables(self, context: Context) -> dict[str, dict[str, NDArray[Any]]]:
-        """Return `changes`, what was counted of each page, and `batch`, what of it is still to be visited.
+        """Return `changes`, the counts of each page, and `batch`, its pages still to be visited.
 
         Returns
         -------
@@ -218,11 +220,11 @@ class Chile(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Places, Policy)
         return {"changes": self._counts.table(), "batch": {"slot": self._batch.slots()}}
 
     def notes(self) -> dict[str, float]:
-        """Return what a visit adds to the last page of a batch; nothing before the first."""
+        """Return the gain of a visit to the last page of a batch; nothing before the first batch."""
         return {} if math.isnan(self._least) else {"chile_gain": self._least}
 
     def resume(self, notes: dict[str, float]) -> None:
-        """Go on with the gain there was, until the first batch of this run is picked."""
+        """Resume with the stored gain, until this run picks its first batch."""
         self._least = notes.get("chile_gain", self._least)
 
     def _worth(self, pages: Pages) -> Floats:
@@ -231,5 +233,5 @@ class Chile(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Places, Policy)
         return quality(pages, self._usual, of.links, of.queries, of.visits, of.url) ** of.a
 
     def rates(self, pages: Pages) -> Floats:
-        """Return how often pages change, shape (n,), as the option `rates` has it."""
+        """Return the rates of change of pages, shape (n,), by the estimator that the option `rates` selects."""
         return self._counts.rates(pages) if self._options.rates == "counts" else pages.shape / pages.scale_s

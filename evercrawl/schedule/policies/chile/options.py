@@ -1,4 +1,4 @@
-"""What the parameters of `chile` may be."""
+"""The parameters of `chile` and their valid values."""
 
 from dataclasses import asdict, dataclass
 
@@ -6,17 +6,17 @@ from evercrawl.schedule.parameters import Annotated, Duration, choice, hold, num
 from evercrawl.schedule.policies.chile.batch import ORDERS
 
 MOST = 10.0
-"""Of a, b and c."""
+"""Maximum of the exponents a, b and c."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """As `chile.Chile` says.
+    """The parameters described in `chile.Chile`.
 
     Raises
     ------
     ConfigError
-        One of them cannot be so; the message says what it can be.
+        A value is not valid; the message states the valid values.
     """
 
     a: Annotated[float, number(0, MOST)] = 1.0

@@ -1,9 +1,9 @@
-"""How often pages change, by counts alone: the estimators with which the crawler of Chile fills its formula (26).
+"""Rates of change from counts alone: the two estimators of Chile's crawler for its formula (26).
 
-N visits came after another, X of them found a change. Where each change was dated, T is the sum over visits of the
-time for which the page had been as it was found, or of the interval where that is shorter, and the rate is X' / T.
-Where not, S is the sum of the intervals and the rate is -ln(1 - X / N) N / S. Neither says anything of a page that
-changed at every visit, or at none; then the mean of what is believed anyway stands in.
+A page had N visits after the first, of which X found a change. If every change was dated, T is the sum over visits of
+the time for which the content found had been unchanged, at most the interval, and the rate is X' / T. Otherwise S is
+the sum of the intervals, and the rate is -ln(1 - X / N) N / S. Neither is defined for a page that changed at every
+visit or at none; the posterior mean replaces it.
 """
 
 from typing import Any, Final
@@ -16,7 +16,7 @@ from evercrawl.schedule.pages import Pages, Visits
 from evercrawl.types import Floats
 
 CERTAIN: Final = 1e9
-"""A posterior whose shape is above this is taken for a rate that is known."""
+"""A posterior with a shape above this is treated as a known rate."""
 _ROW: Final = [("visits", "f4"), ("changes", "f4"), ("undated", "f4"), ("span_s", "f8"), ("unchanged_s", "f8")]
 
 
@@ -25,7 +25,7 @@ def by_dates(visits: ArrayLike, changes: ArrayLike, unchanged_s: ArrayLike) -> F
 
     Examples
     --------
-    Four changes in ten visits, 23.5 s in all without one: a little less than 4 / 23.5.
+    Four changes in ten visits, 23.5 s in total without one: a little less than 4 / 23.5.
 
     >>> by_dates(10, 4, 23.5).round(4).item(), round(4 / 23.5, 4)
     (0.161, 0.1702)
@@ -33,7 +33,7 @@ def by_dates(visits: ArrayLike, changes: ArrayLike, unchanged_s: ArrayLike) -> F
     References
     ----------
     Cho, Garcia-Molina (2003). Estimating Frequency of Change, section 5. The survey's (27), and the crawler's own
-    source, divide by the time since the first visit besides, which leaves no rate.
+    source, also divide by the time since the first visit, so that the result is not a rate.
     """
     n, x, t = (np.asarray(each, np.float64) for each in (visits, changes, unchanged_s))
     told = (x > 0) & (x < n) & (t > 0)
@@ -46,7 +46,7 @@ def by_counts(visits: ArrayLike, changes: ArrayLike, span_s: ArrayLike) -> Float
 
     Examples
     --------
-    Half of the visits found a change: the interval is as long as half of such pages stay the same.
+    Half of the visits found a change: half of such pages stay unchanged for an interval.
 
     >>> by_counts(10, 5, 100.0).round(4).item(), round(np.log(2).item() / 10, 4)
     (0.0693, 0.0693)
@@ -58,13 +58,13 @@ def by_counts(visits: ArrayLike, changes: ArrayLike, span_s: ArrayLike) -> Float
 
 
 class ChileCounts:
-    """Counts visits and changes page by page, 28 bytes each; the state is a fold over the visits."""
+    """Counts of visits and changes per page, 28 bytes each; the state is a fold over the visits."""
 
     def __init__(self) -> None:
         self._kept = Rows(_ROW)
 
     def learn(self, visits: Visits) -> None:
-        """Count visits; the first to a page, and failed ones, say nothing of change."""
+        """Count visits; first and failed visits to a page carry no information about change."""
         told = visits.take(visits.read & ~np.isnan(visits.interval_s))
         if not len(told):
             return
@@ -87,7 +87,7 @@ class ChileCounts:
         return np.where(np.isnan(own) | (pages.shape > CERTAIN), believed, own)
 
     def table(self) -> dict[str, NDArray[Any]]:
-        """Return what was counted of each page that was visited twice, for people."""
+        """Return the counts of each page that was visited twice, for export."""
         rows = self._kept.upto(0)
         slots = np.flatnonzero(rows["visits"]).astype(np.uint32)
         whole = {name: rows[name][slots].astype(np.int64) for name in ("visits", "changes", "undated")}

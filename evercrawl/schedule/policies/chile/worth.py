@@ -1,9 +1,9 @@
-"""What a page is worth to a collection, by the crawler of Chile: V = q^a r^b p^c.
+"""The value of a page to a collection, by the crawler of Chile: V = q^a r^b p^c.
 
-q is what the page is worth in itself, r how well the collection represents it, p the probability that what is held is
-still so. That V is a product, that q is a weighted sum of scores (of links, of depth, of pages that nobody generates),
-and that pages are ranked by what a visit adds to V, is how the crawler's source has it. Queries, clicks, the length of
-URLs, and r by bytes, are in the survey without formulas; those here are ours.
+q is the quality of the page, r how completely the collection represents it, and p the probability that the stored part
+is still current. Three choices follow the crawler's source: V is a product; q is a weighted sum of scores (for links,
+depth, and static pages); and pages are ranked by what a visit adds to V. The survey names queries, clicks, the length
+of URLs, and r by bytes without formulas; the formulas here are ours.
 """
 
 from dataclasses import dataclass
@@ -15,27 +15,27 @@ from evercrawl.schedule.pages import Facts, Pages
 from evercrawl.types import Floats
 
 DEEPEST: Final = 15.0
-"""Links from a seed from which on depth makes no difference any more; the crawler's own default."""
+"""Number of links from a seed beyond which depth makes no difference; the crawler's own default."""
 LONGEST_BYTES: Final = 256.0
-"""Of a URL, from which on its length makes none."""
+"""Length of a URL in bytes beyond which its length makes no difference."""
 SHOWN: Final = 0.1
-"""What it counts that a page was shown in an answer, where being followed from there counts 1."""
+"""Weight of an appearance in search results, relative to a click."""
 URL, ANCHORS, INDEX, ABSTRACT, TEXT = (0.05, 64.0), (0.10, 128.0), (0.30, 4096.0), (0.05, 64.0), (0.50, 4096.0)
-"""Of what may be held of a page: which part of it all it is, and how many bytes are the whole of it."""
-_BROUGHT: Final = ("index_bytes", "abstract_bytes", "text_bytes")  # by reading a page
-_MOST: Final = 1e25  # of q: the tenth power of it is a number
+"""For each stored part of a page: its share of r, and the number of bytes at which it is complete."""
+_BROUGHT: Final = ("index_bytes", "abstract_bytes", "text_bytes")  # parts obtained by reading a page
+_MOST: Final = 1e25  # maximum of q, so that its tenth power is finite
 
 
 @dataclass(frozen=True, slots=True)
 class UsualScores:
-    """What is usual among the pages that were read: means, by which scores of single pages are measured.
+    """Means over the read pages, by which the scores of single pages are normalised.
 
     Attributes
     ----------
     importance, used
-        Of pages.
+        Mean importance and use of pages.
     index_bytes, abstract_bytes, text_bytes
-        What reading a page brings.
+        Mean sizes of the parts obtained by reading a page.
     """
 
     importance: float = 1.0
@@ -46,7 +46,7 @@ class UsualScores:
 
 
 def usual(pages: Pages) -> UsualScores:
-    """Return what is usual among `pages`, all of which were read."""
+    """Return the means over `pages`, all of which were read."""
     importance, used = float(pages.importance.mean()), float(uses(pages).mean())
     importance = importance if importance > 0 else 1.0
     if pages.facts is None:
@@ -55,16 +55,16 @@ def usual(pages: Pages) -> UsualScores:
 
 
 def uses(pages: Pages) -> Floats:
-    """Return how much people use pages, shape (n,): once for each time one was followed, a tenth for each it was shown.
+    """Return the use of pages by people, shape (n,): 1 for each click, a tenth for each appearance in results.
 
-    Where nobody counts it is 0.
+    It is 0 if use is not counted.
     """
     shown = pages.retrieved if pages.retrieved is not None else np.zeros(len(pages.slot))
     return shown * SHOWN + (pages.clicked if pages.clicked is not None else 0.0)
 
 
 def look(facts: Facts) -> Floats:
-    """Return how promising URLs look, from 0 to 1: shallow, short, of a page that was written; 0 where none is known.
+    """Return the URL score, from 0 to 1: higher for shallow, short, static URLs; 0 for unknown URLs.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def look(facts: Facts) -> Floats:
 def quality(pages: Pages, mean: UsualScores, links: float, queries: float, visits: float, url: float) -> Floats:
     """Return q, shape (n,): the sum of four scores, each times its weight.
 
-    Links and visits count 1 where they are usual, queries and the URL's look 1 where they could not be better.
+    Links and visits have the score 1 at their mean; queries and the URL have the score 1 at their maximum.
     """
     score = links * pages.importance / mean.importance
     if mean.used > 0:
@@ -94,12 +94,12 @@ def quality(pages: Pages, mean: UsualScores, links: float, queries: float, visit
 def representation(
     url_bytes: Floats, anchor_bytes: Floats, index_bytes: Floats, abstract_bytes: Floats, text_bytes: Floats
 ) -> Floats:
-    """Return r, shape (n,), from 0 to 1: which part of what may be held of a page is held.
+    """Return r, shape (n,), from 0 to 1: the fraction of the storable parts of a page that is stored.
 
     Examples
     --------
-    Of a page that was never read there are the URL and what links say; a long text is the whole of it; a copy of
-    another page is not in the index, and may have no title.
+    An unread page is represented by its URL and anchor texts; a long text is complete; a copy of another page is not in
+    the index, and may have no title.
 
     >>> size, none = np.array([0.0, 2048.0, 9000.0]), np.zeros(3)
     >>> representation(np.full(3, 64.0), np.full(3, 64.0), size, size, size)
@@ -119,8 +119,8 @@ def representation(
 def represented(pages: Pages, new: Floats, mean: UsualScores) -> tuple[Floats, Floats]:
     """Return r as it is, and as it will be after a visit, shape (n,) each.
 
-    A page that was never read is expected to bring a usual text, any other what it brought before. Where nobody knows
-    bytes, not even those of the URL, what was read is held whole, and of other pages nothing is.
+    An unread page is expected to provide a text of mean size, any other page as much as before. If no sizes are known,
+    not even those of URLs, read pages count as stored completely and other pages as not stored.
     """
     facts = pages.facts
     if facts is None:

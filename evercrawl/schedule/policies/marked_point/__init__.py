@@ -1,4 +1,4 @@
-"""Marked point: whole visits of each page in a horizon, evenly placed, or just after the hour at which it changes."""
+"""Marked point: whole numbers of visits per horizon, evenly spaced, or just after the hour at which a page changes."""
 
 from evercrawl.schedule.policies.marked_point.marked_point import MarkedPoint
 

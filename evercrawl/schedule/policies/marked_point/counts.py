@@ -1,7 +1,7 @@
-"""How often to visit each page within a horizon, as whole numbers: the best split of so many visits.
+"""Whole numbers of visits to each page within a horizon: the best split of a given number of visits.
 
-x visits of a page, evenly spaced in a horizon of length T that is then repeated, keep it fresh for F(x / T, lam) of the
-time. What one visit more adds never grows with x, so giving each visit to whichever page gains most is exact.
+x visits to a page, evenly spaced in a horizon of length T that is then repeated, keep it fresh for F(x / T, lam) of the
+time. The gain of one more visit never grows with x, so giving each visit to the page that gains most is exact.
 
 References
 ----------
@@ -20,24 +20,24 @@ from evercrawl.schedule.formulas.renewal import RenewalLaw
 from evercrawl.types import Floats, Ints
 
 SPLITS: Final = ("price", "greedy", "dynamic")
-"""Ways to split visits; see `split`."""
+"""Methods of splitting visits; see `split`."""
 HEAP_VISITS: Final = 20_000
-"""Visits that the heap gives away one by one in about a second; of more it is not asked."""
-_TABLE_CELLS: Final = 1e8  # that the dynamic programme fills in as long
+"""Number of visits that the heap assigns one by one in about a second; it is not used for more."""
+_TABLE_CELLS: Final = 1e8  # number of cells that the dynamic programme fills in the same time
 _HALVINGS: Final = 60
 _CLOSE: Final = 1e-12
-_WIDTH: Final = 1e-3  # of a logarithm: how far the first prices lie from that of the continuous optimum
+_WIDTH: Final = 1e-3  # distance of the first prices from that of the continuous optimum, in logarithms
 
 
 class HorizonCounts(NamedTuple):
-    """Visits of each page in the horizon, shape (n,), and what they are worth together."""
+    """The visits of each page in the horizon, shape (n,), and their total worth."""
 
     each: Ints
     value: float
 
 
 def fits(how: str, pages: int, visits: int) -> bool:
-    """Return whether so many visits of so many pages can be split that way, in about a second.
+    """Return whether a method can split this many visits among this many pages in about a second.
 
     >>> fits("price", 10**9, 10**10), fits("greedy", 10, 20_001), fits("dynamic", 100, 1000)
     (True, False, True)
@@ -48,13 +48,13 @@ def fits(how: str, pages: int, visits: int) -> bool:
 
 
 def split(how: str, weight: ArrayLike, lam: ArrayLike, horizon: float, visits: int) -> HorizonCounts:
-    """Return the best whole numbers of visits, in one of three ways that agree up to ties.
+    """Return the best whole numbers of visits, by one of three methods that agree up to ties.
 
     Parameters
     ----------
     how
         "price", for any number of pages; "greedy", the heap, up to 20,000 visits; or "dynamic", the dynamic programme,
-        up to n visits^2 = 1e8. Above these sizes it is by price, whatever was asked for.
+        up to n visits^2 = 1e8. Above these sizes "price" is used in all cases.
     weight, lam, horizon, visits
         As for `greedy`.
 
@@ -73,7 +73,7 @@ def split(how: str, weight: ArrayLike, lam: ArrayLike, horizon: float, visits: i
 
 
 def worth(weight: ArrayLike, lam: ArrayLike, horizon: float, count: ArrayLike) -> Floats:
-    """Return w F(x / T, lam), what x visits of a page in the horizon T are worth.
+    """Return w F(x / T, lam), the worth of x visits to a page in the horizon T.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def worth(weight: ArrayLike, lam: ArrayLike, horizon: float, count: ArrayLike) -
 
 
 def greedy(weight: ArrayLike, lam: ArrayLike, horizon: float, visits: int) -> HorizonCounts:
-    """Return the best whole numbers of visits, by a heap of what one more of each page adds.
+    """Return the best whole numbers of visits, by a heap of the gains of one more visit to each page.
 
     Examples
     --------
@@ -105,10 +105,10 @@ def greedy(weight: ArrayLike, lam: ArrayLike, horizon: float, visits: int) -> Ho
 
 
 def by_price(weight: ArrayLike, lam: ArrayLike, horizon: float, visits: int) -> HorizonCounts:
-    """Return what `greedy` returns (up to ties), for many pages at once.
+    """Return the result of `greedy` (up to ties), for many pages at once.
 
-    Of two prices near that of the continuous optimum, one takes too many visits and the other too few; of those that
-    they differ in, the best are taken.
+    Of two prices near that of the continuous optimum, one takes too many visits and the other too few; the best of the
+    visits by which the two differ are added.
 
     Examples
     --------
@@ -137,14 +137,14 @@ def by_price(weight: ArrayLike, lam: ArrayLike, horizon: float, visits: int) -> 
 
 
 def by_law(weight: ArrayLike, lam: ArrayLike, horizon: float, visits: int, law: RenewalLaw) -> HorizonCounts:
-    """Return the best whole numbers of visits of pages whose changes are a renewal process of any law.
+    """Return the best whole numbers of visits to pages whose changes are a renewal process with any law.
 
-    What x visits are worth is w F(x / T, lam) with the law's F, which never gains by more with more visits. So there is
-    a price of a visit: all that are worth more are made.
+    x visits are worth w F(x / T, lam) with the law's F, whose gains never grow with x. So there is a price of a visit
+    such that all visits with a larger gain are made.
 
     Examples
     --------
-    As for `greedy` where the law is exponential; of pages that change as clocks tick, each visit keeps as much:
+    The result is that of `greedy` if the law is exponential; with constant intervals between changes, gains are equal:
 
     >>> from evercrawl.schedule.formulas.renewal import renewal_law
     >>> for name in ("exponential", "constant"):
@@ -159,7 +159,7 @@ def by_law(weight: ArrayLike, lam: ArrayLike, horizon: float, visits: int, law: 
         return weight * law.freshness(count / horizon, lam)
 
     def bought(price: float) -> Ints:
-        """Return how many visits of each page add the price or more each, searched by halves, for gains fall."""
+        """Return how many visits of each page gain at least the price, by bisection, as gains decrease."""
         low, high = np.zeros(len(weight), np.int64), np.full(len(weight), visits, np.int64)
         while (low < high).any():
             middle = (low + high + 1) // 2
@@ -179,14 +179,14 @@ def by_law(weight: ArrayLike, lam: ArrayLike, horizon: float, visits: int, law: 
         else:
             cheap, many = price, found
     left = visits - int(few.sum())
-    page = np.repeat(np.arange(len(few)), many - few)  # all that they differ in is worth the price, so any will do
+    page = np.repeat(np.arange(len(few)), many - few)  # all visits in the difference have gains near the price
     count = few + np.bincount(page[:left], minlength=len(few))
     return HorizonCounts(count, float(worth_of(count).sum()))
 
 
 def _worth_it(weight: Floats, lam: Floats, horizon: float, price: float) -> Ints:
-    """Return how many visits of each page add `price` or more each."""
-    near = allocation.rates_at(price * horizon, weight, lam) * horizon + 0.5  # what the x-th adds is the slope there
+    """Return how many visits of each page gain at least `price` each."""
+    near = allocation.rates_at(price * horizon, weight, lam) * horizon + 0.5  # gain of visit x is about the slope there
     count = np.minimum(near, 2.0**60).astype(np.int64)
     while (more := _gain(weight, lam, horizon, count + 1) >= price).any():
         count += more
@@ -196,23 +196,23 @@ def _worth_it(weight: Floats, lam: Floats, horizon: float, price: float) -> Ints
 
 
 def _gain(weight: ArrayLike, lam: ArrayLike, horizon: float, count: Ints) -> Floats:
-    """Return what the `count`-th visit of each page adds."""
+    """Return the gain of the `count`-th visit to each page."""
     return worth(weight, lam, horizon, count) - worth(weight, lam, horizon, count - 1)
 
 
 def dynamic(values: Floats, visits: int) -> HorizonCounts:
-    """Return the best whole numbers of visits, whatever the values: page by page, O(n visits^2).
+    """Return the best whole numbers of visits for any values: page by page, O(n visits^2).
 
     Parameters
     ----------
     values
-        What 0, 1, ... visits of each page are worth, shape (n, most + 1), of any form.
+        Worth of 0, 1, ... visits to each page, shape (n, most + 1), of any form.
     visits
-        To be split.
+        Number of visits to split.
 
     Examples
     --------
-    A first visit of the second page is worth little, two are worth much; greedy would not see it.
+    One visit to the second page is worth little, two are worth much; the greedy method would miss this.
 
     >>> dynamic(np.array([[0.0, 2.0, 3.0], [0.0, 1.0, 9.0]]), 2)
     HorizonCounts(each=array([0, 2]), value=9.0)

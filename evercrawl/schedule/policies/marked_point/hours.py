@@ -1,4 +1,4 @@
-"""Which pages change at one time of the day: what is kept of each to find out, and what that says."""
+"""Detection of pages that change at a regular time of the day: the stored counts, and the test."""
 
 from typing import Any, Final, NamedTuple
 
@@ -10,20 +10,20 @@ from evercrawl.schedule.policies.marked_point.instants import DAY_S, WEEK
 from evercrawl.types import Flags, Floats
 
 ROW: Final = [("hours", "u1", 24), ("days", "u1", WEEK), ("nights", "u1", WEEK), ("since", "f8")]
-"""What is kept of a page: its changes by hour of the day, by day of the week, and by night, which lasts from a day's
-noon to the next; and since when they are counted. By nights, a window over midnight lies within one."""
-_VAGUE_S: Final = 7200.0  # a change without a date is known to the hour, roughly, where the page was read so lately
-_LEAST: Final = 8  # changes without which nothing is regular: 7 of 8 by chance within 2 hours have odds of 1 to 200,000
+"""The stored counts of a page: changes by hour of the day, by day of the week, and by night (from noon to the next
+noon), and the start of counting. A window across midnight lies within one night."""
+_VAGUE_S: Final = 7200.0  # an undated change is known to about the hour if the page was read this recently
+_LEAST: Final = 8  # minimum number of changes: 7 of 8 within 2 hours by chance have odds of 1 to 200,000
 _PART: Final = 0.8
 _SURE: Final = 0.98
-_FULL: Final = 255  # of a count: then all of the page's are halved, so that what it did long ago is forgotten
+_FULL: Final = 255  # maximum of a count: then all counts of the page are halved, so that old changes are forgotten
 _HOUR_S: Final = DAY_S / 24
 _BINS: Final = (("hours", 24, _HOUR_S, 0.0), ("days", WEEK, DAY_S, 0.0), ("nights", WEEK, DAY_S, DAY_S / 2))
-_MIDNIGHT: Final = 0  # the window that ends with this hour begins in the day before
+_MIDNIGHT: Final = 0  # the window that ends with this hour begins on the previous day
 
 
 def learn(rows: NDArray[Any], visits: Visits) -> NDArray[Any]:
-    """Return the rows of the visited pages after the visits: when changes were, where that is known; see `ROW`."""
+    """Return the rows of the visited pages updated with the times of changes, where these are known; see `ROW`."""
     known = visits.changed & visits.read
     dated = ~np.isnan(visits.age_s)
     known &= dated | (visits.interval_s <= _VAGUE_S)
@@ -40,7 +40,7 @@ def learn(rows: NDArray[Any], visits: Visits) -> NDArray[Any]:
 
 
 def _halved(rows: NDArray[Any], at: Floats) -> NDArray[Any]:
-    """Return the rows, where a count is full with half of all counts, and of the time in which they were made."""
+    """Return the rows; if a count is full, all counts and the time over which they were made are halved."""
     full = np.any([rows[name].max(1) >= _FULL for name, *_ in _BINS], axis=0)
     for name, *_ in _BINS:
         rows[name] = np.where(full[:, None], rows[name] // 2, rows[name])
@@ -49,9 +49,9 @@ def _halved(rows: NDArray[Any], at: Floats) -> NDArray[Any]:
 
 
 class RegularPages(NamedTuple):
-    """Which pages are regular, shape (n,), when of a day they have changed, and how probably on each day.
+    """The regular pages, shape (n,), the time of day of their changes, and the probability of a change on each day.
 
-    The former in seconds from the day's beginning: more than a day where that is after midnight.
+    Times are in seconds from the beginning of the day; they exceed a day if they are after midnight.
     """
 
     pages: Flags
@@ -60,7 +60,7 @@ class RegularPages(NamedTuple):
 
 
 def regular(rows: NDArray[Any], now: float) -> RegularPages:
-    """Tell which pages change at one time of the day: four in five changes within two hours, eight at least.
+    """Return which pages change at one time of the day: four in five changes, and at least eight, within two hours.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def regular(rows: NDArray[Any], now: float) -> RegularPages:
     >>> found.pages, found.offset_s / 3600, found.chances
     (array([ True]), array([10.]), array([[0.98, 0.98, 0.98, 0.98, 0.  , 0.  , 0.  ]]))
 
-    Half of them before midnight, half after, in the night from day 1 to day 2: 25 hours after day 1 began all is over.
+    Half of them before midnight, half after, in the night from day 1 to day 2: 25 hours after the start of day 1.
 
     >>> rows = np.zeros(1, ROW)
     >>> rows["hours"][0, [23, 0]], rows["nights"][0, 1] = 5, 10
@@ -81,8 +81,8 @@ def regular(rows: NDArray[Any], now: float) -> RegularPages:
     (array([25.]), array([[0.  , 0.98, 0.  , 0.  , 0.  , 0.  , 0.  ]]))
     """
     hours = rows["hours"].astype(np.int64)
-    within = hours + np.roll(hours, 1, 1)  # column h: the hours before h and from h on
-    end = (within * (_FULL + 1) + hours).argmax(1)  # of two windows with as many, the one with more in its last hour
+    within = hours + np.roll(hours, 1, 1)  # column h: the hours h - 1 and h
+    end = (within * (_FULL + 1) + hours).argmax(1)  # ties go to the window with more changes in its last hour
     over = end == _MIDNIGHT
     changes = hours.sum(1)
     enough = (changes >= _LEAST) & (within.max(1) >= _PART * changes)

@@ -1,4 +1,4 @@
-"""Marked point: whole visits of each page in a horizon, evenly placed, or just after the hour at which it changes."""
+"""Marked point: whole numbers of visits per horizon, evenly spaced, or just after the hour at which a page changes."""
 
 from typing import Any, Final
 
@@ -25,9 +25,9 @@ _PLACED: Final = [("days", "u1"), ("offset_s", "f4")]
 class MarkedPoint(PlannedRates):
     """Split the visits of a horizon among pages, each to the page that gains most, and space a page's visits evenly.
 
-    A page whose changes fall at one time of the day is visited just after it instead, on those days of the week for
-    which a visit is worth what it is worth elsewhere. That needs changes whose time is known: by a date that is
-    believed, or because the page was read less than two hours before.
+    A page whose changes fall at one time of the day is visited just after that time instead, on the days of the week on
+    which a visit is worth the marginal value of visits to other pages. This requires changes of known time: dated by a
+    trusted date, or found less than two hours after the previous reading.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class MarkedPoint(PlannedRates):
 
     Examples
     --------
-    Ten visits each: the page that changes most is left out, as in the optimum.
+    Ten visits on average: the page that changes most is left out, as in the optimum.
 
     >>> from evercrawl.schedule import Context, Pages
     >>> none, one, lam = np.zeros(5), np.ones(5), np.array([1.0, 2.0, 3.0, 4.0, 5.0])
@@ -86,10 +86,10 @@ class MarkedPoint(PlannedRates):
         self.regular = regular
         self.split = split
         self._times, self._placed = Rows(marked_point_hours.ROW), Rows(_PLACED)
-        self._now, self._last = 0.0, (0, 0)  # of the last plan: the instant; pages and visits that were to be split
+        self._now, self._last = 0.0, (0, 0)  # of the last plan: its instant; its numbers of pages and visits
 
     def learn(self, visits: Visits) -> None:
-        """Note when pages changed, where that is known; and count visits, where rates are estimated from these."""
+        """Record the times of changes where known; count visits if the estimator uses counts."""
         super().learn(visits)
         if self.regular:
             rows = self._times.upto(int(visits.slot.max(initial=0)) + 1)
@@ -101,7 +101,7 @@ class MarkedPoint(PlannedRates):
         return super().plan(pages, unread, context)
 
     def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
-        """Return visits a second: whole numbers in the horizon, on whole days of the week for regular pages."""
+        """Return visits per second: whole numbers in the horizon; whole days of the week for regular pages."""
         weekly = self._place(pages, weight, lam, budget_per_s)
         found = weekly / _WEEK_S
         left, random = budget_per_s - float(found.sum()), weekly == 0
@@ -117,12 +117,12 @@ class MarkedPoint(PlannedRates):
         return found
 
     def ineffective_option(self, context: Context) -> str:
-        """Return that the last plan had too many visits to be split as was asked for."""
+        """Return that the last plan had too many visits for the requested method of splitting."""
         fits = marked_point_counts.fits(self.split, *self._last)
         return "" if fits else f"a horizon has too many visits for split = {self.split}, so they are split by price"
 
     def _place(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
-        """Choose the days of regular pages; return how many each has, 0 for pages that are not regular, shape (n,)."""
+        """Choose the days of regular pages; return their visits, 0 for pages that are not regular, shape (n,)."""
         visits = np.zeros(len(lam))
         placed = self._placed.upto(int(pages.slot.max()) + 1)
         days = np.zeros(len(lam), np.int64)
@@ -138,13 +138,13 @@ class MarkedPoint(PlannedRates):
         return visits
 
     def lateness(self, pages: Pages, per_s: Floats, waited_s: Floats, now: float) -> Floats:
-        """Return intervals waited; for regular pages nothing before the next time that they may have changed."""
+        """Return waited intervals; for regular pages 0 until the next instant of a possible change."""
         late = super().lateness(pages, per_s, waited_s, now)
         days, at = self._next_at(pages)
         return np.where(days > 0, np.where(at <= now, 1.0 + late, 0.0), late)
 
     def due(self, pages: Pages, context: Context) -> Floats:
-        """Return when the interval is over, or when a regular page is next to be visited."""
+        """Return when the interval is over, or the next visit of a regular page."""
         days, at = self._next_at(pages)
         return np.where(days > 0, at, super().due(pages, context))
 

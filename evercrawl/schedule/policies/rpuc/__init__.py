@@ -1,4 +1,4 @@
-"""RPUC: types of pages by what is asked for, ranked high, changing and clicked on; a queue with its period for each."""
+"""RPUC: page types by retrievals, PageRank, updates and clicks; one queue with its own period per type."""
 
 from evercrawl.schedule.policies.rpuc.rpuc import Rpuc
 

@@ -1,12 +1,12 @@
-"""The matrix, thresholds and periods of RPUC's types, fitted to what was measured: ours, for RPUC leaves them open.
+"""The fit of the matrix, thresholds and periods of RPUC's types, which the paper leaves open; the method is ours.
 
-The best rate of visits of each page is known where its weight and rate of change are. A page is given to the type whose
-rate serves it best; the matrix is that by which a page's vector tells best of which type it is; and the periods are the
-best there are for pages so sorted. These three steps are taken in turn, from the best rates in steps of four times.
+The optimal visit rate of each page follows from its weight and rate of change. Three steps alternate, starting from
+optimal rates at steps of a factor of four: each page is assigned to the type whose rate serves it best; the matrix is
+fitted to predict the type from the page's vector; and the periods are optimised for the resulting types.
 
 References
 ----------
-Carney, Lee, Zdonik (2003), for allocation to groups. Lloyd (1982), for turns. Fisher (1936), for linear discriminants.
+Carney, Lee, Zdonik (2003), for allocation to groups. Lloyd (1982), for alternation. Fisher (1936), for discriminants.
 """
 
 from typing import Final
@@ -20,31 +20,31 @@ from evercrawl.types import Floats, Ints
 
 TURNS: Final = 4
 LADDER: Final = 4.0
-"""How many times as often as the next one each type is visited, at first."""
+"""Initial ratio of the visit rates of two successive types."""
 FLOOR: Final = 0.05
-"""A type is visited so often at least, as part of the mean: no page is given up."""
-_ALIKE: Final = 0.1  # of ln lambda: within so much pages are taken to change alike
-_GRID: Final = np.geomspace(0.02, 2000.0, 64)  # rates, in means, between which those of types are looked for
+"""Minimum visit rate of a type, as a fraction of the mean: no page is abandoned."""
+_ALIKE: Final = 0.1  # pages whose ln lambda differ by less than this are treated as equal
+_GRID: Final = np.geomspace(0.02, 2000.0, 64)  # candidate visit rates of types, in units of the mean
 _PRICES: Final = 400
 
 
 def fit(scaled: Floats, weight: Floats, rate_per_s: Floats, budget_per_s: float, types: int) -> Types:
-    """Return the types for pages of known vectors, the fastest first.
+    """Return the types for pages with known vectors, the fastest type first.
 
     Parameters
     ----------
     scaled
         Vectors, shape (n, 4).
     weight, rate_per_s
-        What each page matters, and how often it changes, shape (n,), all above 0.
+        Weight and rate of change of each page, shape (n,), all above 0.
     budget_per_s
-        Visits a second, for these pages.
+        Visits per second to these pages.
     types
-        How many.
+        Number of types.
 
     Examples
     --------
-    Half of the pages matter a hundred times as much, and change alike: importance tells the types apart.
+    Half of the pages have a hundred times the weight at the same rate of change: importance separates the types.
 
     >>> weight = np.array([1.0, 100.0] * 50)
     >>> scaled = np.zeros((100, 4))
@@ -73,9 +73,9 @@ def fit(scaled: Floats, weight: Floats, rate_per_s: Floats, budget_per_s: float,
 
 
 def discriminants(scaled: Floats, labels: Ints, types: int) -> tuple[Floats, Floats]:
-    """Return W and thresholds by which as many pages belong to each type, or a faster one, as are meant to.
+    """Return W and thresholds by which the intended numbers of pages belong to each type or a faster one.
 
-    Row k is the least-squares fit to whether a page is of type k or of one before it. The last type has all pages.
+    Row k is the least-squares fit to whether a page is of type k or a faster one. The last type has all pages.
     """
     centred = scaled - scaled.mean(0)
     squares = centred.T @ centred
@@ -95,10 +95,10 @@ def discriminants(scaled: Floats, labels: Ints, types: int) -> tuple[Floats, Flo
 def group_rates(
     weight: Floats, rate_per_s: Floats, group: Ints, groups: int, budget_per_s: float
 ) -> tuple[Floats, float]:
-    """Return the best rates of visits if all pages of a group have the same, shape (groups,); and what a visit costs.
+    """Return the best visit rates if all pages of a group share a rate, shape (groups,); and the price of a visit.
 
-    Pages whose rates of change differ by a tenth or less are taken together. None is visited less than `FLOOR` times
-    the mean.
+    Pages whose rates of change differ by at most a tenth are treated as equal. Each rate is at least `FLOOR` times the
+    mean.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def group_rates(
     slow = np.exp(_ALIKE * np.arange(first, first + kinds))[:, None]
     weights = np.bincount(group * kinds + alike - first, weight, groups * kinds).reshape(groups, kinds)
     marginal = weights @ (h(slow / grid) / slow) / np.maximum(sizes, 1)[:, None]
-    logs = -np.log(np.maximum(marginal, 1e-300))  # of what one more visit a second is worth; falls with the rate
+    logs = -np.log(np.maximum(marginal, 1e-300))  # of the marginal value of a visit per second; falls with the rate
     prices = np.linspace(float(logs.min()), float(logs[sizes > 0].max()), _PRICES)
     rates = np.stack([np.exp(np.interp(prices, log, np.log(grid))) for log in logs])
     rates = np.maximum(rates, FLOOR * mean)

@@ -1,4 +1,4 @@
-"""The parameters of RPUC's, and what they may be; what is not given is fitted."""
+"""The parameters of RPUC and their valid values; omitted parameters are fitted."""
 
 from dataclasses import asdict, dataclass
 from typing import Final
@@ -18,12 +18,12 @@ _ROWS: Final = 'rows of matrix have semicolons between them, as in "0,.75,.25,0;
 
 @dataclass(frozen=True, slots=True)
 class RpucOptions:
-    """As `rpuc.Rpuc` says.
+    """The parameters described in `rpuc.Rpuc`.
 
     Raises
     ------
     ConfigError
-        Where one of them cannot be read, is out of bounds, or does not fit the others.
+        A value cannot be parsed, is out of range, or does not fit the others.
     """
 
     types: Annotated[int, number(1, 64)] = 5
@@ -47,11 +47,11 @@ class RpucOptions:
 
     @property
     def count(self) -> int:
-        """How many types there are: as many as the matrix has rows, or there are periods, if these are given."""
+        """The number of types: given directly, or by the rows of the matrix or the number of periods."""
         return len(self.given_matrix()) or len(self.given_periods_s()) or int(self.types)
 
     def given_matrix(self) -> Floats:
-        """Return the matrix that is given, shape (types, 4); (0, 4) where none is."""
+        """Return the given matrix, shape (types, 4); shape (0, 4) without one."""
         rows = [_numbers("matrix", row) for row in self.matrix.split(";")] if self.matrix else []
         if any(len(row) != len(COMPONENTS) for row in rows):
             raise ConfigError(
@@ -60,11 +60,11 @@ class RpucOptions:
         return np.array(rows, np.float64).reshape(-1, len(COMPONENTS))
 
     def given_thresholds(self) -> Floats:
-        """Return the thresholds that are given, shape (types,) or (0,)."""
+        """Return the given thresholds, shape (types,) or (0,)."""
         return np.array(_numbers("thresholds", self.thresholds) if self.thresholds else [], np.float64)
 
     def given_periods_s(self) -> Floats:
-        """Return the periods that are given, in seconds, shape (types,) or (0,)."""
+        """Return the given periods, in seconds, shape (types,) or (0,)."""
         return np.array([self._seconds(one) for one in self.periods.split(",") if self.periods], np.float64)
 
     @staticmethod
@@ -75,11 +75,11 @@ class RpucOptions:
             raise ConfigError(f"rpuc: periods must be {duration().form} each, not {period!r}") from error
 
     def types_of(self, scaled: Floats, weight: Floats, rate_per_s: Floats, budget_per_s: float) -> Types:
-        """Return the types, those of their parts fitted that are not given; parameters as for `rpuc_fit.fit`."""
+        """Return the types, fitting the parts that are not given; parameters as for `rpuc_fit.fit`."""
         matrix, periods_s = self.given_matrix(), self.given_periods_s()
         if not len(matrix):
             found = fit(scaled, weight, rate_per_s, budget_per_s, self.count)
-            return found._replace(periods_s=np.sort(periods_s)) if len(periods_s) else found  # the fastest come first
+            return found._replace(periods_s=np.sort(periods_s)) if len(periods_s) else found  # fastest types first
         scores = components(matrix, scaled)
         thresholds = self.given_thresholds()
         if not len(thresholds):
@@ -96,7 +96,7 @@ class RpucOptions:
 
     @property
     def _counted(self) -> str:
-        """How many types there are and why, for messages."""
+        """The number of types and its origin, for error messages."""
         types = _many(self.count, "types")
         if rows := len(self.given_matrix()):
             return f"matrix has {_many(rows, 'rows')}, which makes {types} ({_ROWS})"

@@ -1,4 +1,4 @@
-"""RPUC: types of pages by what is asked for, ranked high, changing and clicked on; a queue with its period for each."""
+"""RPUC: page types by retrievals, PageRank, updates and clicks; one queue with its own period per type."""
 
 import math
 from collections.abc import Mapping
@@ -20,25 +20,25 @@ from evercrawl.schedule.shared.checked import Checked
 from evercrawl.schedule.shared.pacing import Turns
 from evercrawl.types import Floats, Ints, Slots
 
-_ROUND: Final = 4  # looks at all pages a round
-_SAMPLE: Final = 20_000  # pages that types are fitted to
-_HALF: Final = 0.5  # of a change in a round: what pages are taken to do before there is a check
+_ROUND: Final = 4  # plans per round
+_SAMPLE: Final = 20_000  # number of pages to which types are fitted
+_HALF: Final = 0.5  # changes per round assumed of pages before their first check
 _LATELY_S: Final = USE_HALF_LIFE_S / math.log(2.0)
-_FAINT: Final = 1e-9  # of what pages matter on the mean: nothing matters less
+_FAINT: Final = 1e-9  # minimum weight of a page, in units of the mean
 _DEAD, _NOT_YET = -2.0, -1.0
 
 
 class Rpuc(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
     """Visit the pages of each type once per period; of overdue pages, first the most overdue relative to its period.
 
-    A page is told by a vector V of four numbers: R, in how many answers to searches it comes up a cycle; P, its
-    importance; U, how often visits find it changed; C, how often it is followed of the times it is shown. A matrix
-    makes of V (scaled, for the four have different units) how far the page is of each type. It belongs to every type
-    whose threshold it passes, and the shortest period of these is its own. Pages gone are removed.
+    A page has a vector V of four numbers: R, the number of search results in which it appears per cycle; P, its
+    importance; U, its rate of change; C, the share of its appearances in which it is clicked. A matrix maps V (scaled,
+    because the four numbers have different units) to one score per type. The page belongs to every type whose threshold
+    its score reaches; the shortest period of these types applies. Pages that are gone are removed.
 
-    The paper leaves matrix, thresholds and periods open. Here they are fitted a few times a round, to the changes
-    measured of the pages of each type and to the visits that the crawl makes. Where periods are given no page is
-    visited before its time; else all the budget is spent.
+    The paper leaves matrix, thresholds and periods open. Here they are fitted a few times per round, to the measured
+    changes of the pages and to the visits that the crawl makes. With given periods no page is visited before its time;
+    otherwise the whole budget is spent.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class Rpuc(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
 
     Examples
     --------
-    Types are given; the page that matters has a period of an hour, the other one of a day, and both were visited when
+    The types are given: the important page has a period of an hour, the other one of a day, and both were visited when
     the crawl began, two hours ago.
 
     >>> from evercrawl.schedule import Context, Pages
@@ -86,8 +86,8 @@ class Rpuc(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
 
     References
     ----------
-    Xiong et al. (2004), the RPUC paper: equations 2 to 10. Its importance is a PageRank that does not sum to one;
-    whatever the crawl takes for importance stands for it here.
+    Xiong et al. (2004), the RPUC paper: equations 2 to 10. Its importance is a PageRank that does not sum to one; here
+    the crawl's own measure of importance replaces it.
     """
 
     reviews: ClassVar[int] = 16
@@ -107,17 +107,17 @@ class Rpuc(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
         self._queues: tuple[Slots, Ints] = np.zeros(0, np.uint32), np.zeros(0, np.int64)
 
     def adjust(self, options: Mapping[str, float | str]) -> None:
-        """Take other values; matrix, thresholds and periods from the next look at all pages on."""
+        """Set new values; matrix, thresholds and periods apply from the next plan on."""
         self._options = replace(self._options, **options)  # type: ignore[arg-type]
         self._turns.share, self.freshness_check = self._options.new_share, self._options.validity
 
     def learn(self, visits: Visits) -> None:
-        """Keep how often pages were found changed, and gone."""
+        """Count the visits that found pages changed, and gone."""
         self._capacity.told(visits.at)
         self._checked.learn(visits)
 
     def plan(self, pages: Pages, unread: int, context: Context) -> float:
-        """Fit the types to what was measured; return when to do so again, a quarter of a round later."""
+        """Fit the types to the measurements; return the time of the next plan, a quarter of a round later."""
         if not len(pages.slot):
             return context.now + 1.0
         per_s = self._capacity.per_s
@@ -132,7 +132,7 @@ class Rpuc(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
         return context.now + self._round_s / _ROUND
 
     def value(self, pages: Pages, context: Context) -> Floats:
-        """Return how late each is for its period, new pages in their turns; below `min_value` who is left alone."""
+        """Return how late each page is for its period, new pages in turn; below `min_value` if it is not due."""
         rows, at, period_s = self._due(pages, context.now)
         new = np.isnan(pages.visited_at)
         late = np.where(new, 1.0 / (1.0 + pages.slot), np.maximum(context.now - at, 0.0) / period_s)
@@ -141,25 +141,25 @@ class Rpuc(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
         return np.where(rows["misses"] >= self._options.drop_after, _DEAD, value)
 
     def due(self, pages: Pages, context: Context) -> Floats:
-        """Return when the period of each is over; infinity for those removed."""
+        """Return when the period of each page is over; infinity for removed pages."""
         rows, at, period_s = self._due(pages, context.now)
         return np.where(rows["misses"] >= self._options.drop_after, np.inf, at + period_s)
 
     def chosen(self, values: Floats, context: Context, new: int = 0) -> None:
-        """Learn how many visits there are, and whose turn it is."""
+        """Measure the visits per second, and count the turns of new and visited pages."""
         self._capacity.made(len(values), context.now)
         self._turns.made(len(values), new)
 
     def notes(self) -> dict[str, float]:
-        """Return how many visits a second there are, once that is known."""
+        """Return the visits per second, once known."""
         return {"rpuc_per_s": self._capacity.per_s} if self._capacity.known else {}
 
     def resume(self, notes: dict[str, float]) -> None:
-        """Go on with as many visits a second as an earlier run made; the types are fitted anew."""
+        """Resume with the visits per second of an earlier run; the types are fitted again."""
         self._capacity.resume(notes.get("rpuc_per_s", 0.0))
 
     def tables(self, context: Context) -> dict[str, dict[str, NDArray[Any]]]:
-        """Return the types, the queue of each page, the target list of pages found changed, and those removed.
+        """Return the types, the queue of each page, the target list of changed pages, and the removed pages.
 
         Returns
         -------
@@ -229,38 +229,38 @@ class Rpuc(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
     # Vectors and types
 
     def _vectors(self, pages: Pages, rows: NDArray[Any], now: float) -> Floats:
-        """Return V, of which U is per second, half a change in a round added: a few early checks do not count much."""
+        """Return V; U is per second with half a change per round added, so that few early checks count little."""
         checks, none = rows["checks"], np.zeros(len(pages.slot))
         retrieved = none if pages.retrieved is None else pages.retrieved
         clicked = none if pages.clicked is None else pages.clicked
         age_s = np.where(rows["first_at"] > 0, now - rows["first_at"], self._round_s)
         cycles = (
             _LATELY_S * -np.expm1(-age_s / _LATELY_S) / self._round_s
-        )  # which count as retrievals do: less and less
+        )  # the weight of cycles decays as that of retrievals does
         found = vectors(retrieved, cycles, pages.importance, checks, rows["changes"], clicked, retrieved)
         found[:, 2] = (found[:, 2] * checks + _HALF) / (rows["watched_s"] + self._round_s)
         return found
 
     def _fit(self, pages: Pages, budget_per_s: float, now: float) -> None:
-        """Fit what is not given to pages that stand for all, which have so many visits a second."""
+        """Fit the parameters that are not given to a sample of pages and its part of the visits per second."""
         rows = self._checked.take(pages.slot)
         found = self._vectors(pages, rows, now)
         self._scale = Scale(found, self._options.scale)
-        followed = found[:, 0] * found[:, 3]  # a cycle; where nobody follows anything, coming up counts
+        followed = found[:, 0] * found[:, 3]  # clicks per cycle; without any clicks, appearances count
         asked = followed if followed.any() else found[:, 0]
         part = self._options.demand if asked.any() else 0.0
         weight = _FAINT + (1.0 - part) * _shares(pages.importance) + part * _shares(asked)
         self._types = self._options.types_of(self._scale(found), weight, found[:, 2], budget_per_s)
 
     def _queue(self, pages: Pages, rows: NDArray[Any], now: float) -> Ints:
-        """Return the type whose period is each page's own, shape (n,)."""
+        """Return the type whose period applies to each page, shape (n,)."""
         if self._scale is None or self._types is None:
             return np.zeros(len(pages.slot), np.int64)
         scores = components(self._types.matrix, self._scale(self._vectors(pages, rows, now)))
         return queue(scores, self._types.thresholds, self._types.periods_s)
 
     def _due(self, pages: Pages, now: float) -> tuple[NDArray[Any], Floats, Floats]:
-        """Return the rows of pages, when each was asked for last, and its period."""
+        """Return the rows of pages, the time of each page's last request, and its period."""
         rows = self._checked.take(pages.slot)
         at: Floats = np.fmax(rows["at"], pages.visited_at)
         periods_s = np.full(1, self._round_s) if self._types is None else self._types.periods_s
@@ -269,6 +269,6 @@ class Rpuc(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
 
 
 def _shares(worth: Floats) -> Floats:
-    """Return how much each page has of what all have, 1 on the mean."""
+    """Return the worth of each page relative to the mean."""
     found: Floats = worth / max(float(worth.mean()), 1e-300)
     return found

@@ -1,4 +1,4 @@
-"""Scales on which the components of RPUC's vectors can be added up: they come in units of their own."""
+"""Scales on which the components of RPUC's vectors, which have different units, can be added."""
 
 from typing import Final
 
@@ -7,22 +7,22 @@ import numpy as np
 from evercrawl.types import Floats
 
 SCALES: Final = ("log", "rank")
-_STEPS: Final = 2048  # of a table of ranks
-_FAR: Final = 1e-9  # of what is usual: what is less counts as that
-_COUNTED: Final = np.array([True, False, False, True])  # retrievals and clicks, of which most pages have none
+_STEPS: Final = 2048  # entries of a table of ranks
+_FAR: Final = 1e-9  # minimum of a component, in units of its usual value
+_COUNTED: Final = np.array([True, False, False, True])  # retrievals and clicks, which are 0 for most pages
 
 
 class Scale:
-    """How components compare with those of other pages.
+    """A mapping of components to values relative to other pages.
 
     Parameters
     ----------
     vectors
-        Of the pages that are compared with, shape (n, 4), n > 0.
+        Vectors of the reference pages, shape (n, 4), n > 0.
     kind
-        `rank`: the share of pages that have less, from 0 to 1; of those that have as much, half count. `log`: the
-        logarithm of how many times the usual it is (for retrievals and clicks of one more than that, so that none is
-        0); the usual is the mean of those that have any.
+        `rank`: the share of pages with a smaller component, from 0 to 1; pages with an equal one count half. `log`: the
+        logarithm of the ratio to the usual value (for retrievals and clicks, of the ratio plus one, so that no events
+        give 0); the usual value is the mean over the pages where the component is above 0.
 
     Examples
     --------

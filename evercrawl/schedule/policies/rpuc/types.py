@@ -1,4 +1,4 @@
-"""The vectors of RPUC, and the types that pages belong to by them."""
+"""The vectors of RPUC, and the page types derived from them."""
 
 from typing import NamedTuple
 
@@ -9,20 +9,20 @@ from evercrawl.schedule.shared.checked import update_ratio
 from evercrawl.types import Floats, Ints
 
 COMPONENTS = ("retrieval", "pagerank", "update", "click")
-"""R, P, U, C: the columns of a vector, and of the matrix of weights."""
+"""R, P, U, C: the columns of a vector and of the matrix of weights."""
 
 
 class Types(NamedTuple):
-    """What the types of pages are.
+    """The parameters of the page types.
 
     Attributes
     ----------
     matrix
-        W, shape (types, 4): how much each component counts for a type.
+        W, shape (types, 4): the weight of each component for a type.
     thresholds
-        From which component of T = W V on a page belongs to the type, shape (types,).
+        Minimum of the component of T = W V for a page to belong to the type, shape (types,).
     periods_s
-        How long the pages of a type are left alone after a visit, shape (types,).
+        Time between two visits to a page of a type, shape (types,).
     """
 
     matrix: Floats
@@ -39,13 +39,13 @@ def vectors(
     Parameters
     ----------
     retrieved, cycles
-        In how many answers to searches it came up, in so many cycles since it was inserted: R is their ratio.
+        Number of search results with the page, in this many cycles since the page was inserted: R is their ratio.
     rank
-        P, PageRank that does not sum to one.
+        P, a PageRank that does not sum to one.
     checks, changes
-        How often it was looked at, n, and found changed, x: U = -ln((n - x + 0.5) / (n + 0.5)).
+        Number of checks n, and number of them that found a change x: U = -ln((n - x + 0.5) / (n + 0.5)).
     clicked, shown
-        How often it was followed, of how often it was shown: C is their ratio.
+        Number of clicks, and number of appearances: C is their ratio.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def components(matrix: ArrayLike, vector: ArrayLike) -> Floats:
 
 
 def primary(scores: ArrayLike) -> Ints:
-    """Return the type of each page whose component is the largest, shape (n,); of equal ones the first.
+    """Return the type with the largest component for each page, shape (n,); ties go to the first.
 
     >>> primary([[0.2, 0.7, 0.7], [0.9, 0.1, 0.1]])
     array([1, 0])
@@ -82,14 +82,14 @@ def primary(scores: ArrayLike) -> Ints:
 
 
 def queue(scores: Floats, thresholds: Floats, periods_s: Floats) -> Ints:
-    """Return the queue of each page, shape (n,): of the types it belongs to, that with the shortest period.
+    """Return the queue of each page, shape (n,): of the types it belongs to, the one with the shortest period.
 
-    It belongs to every type whose component passes the type's threshold; one that belongs to none is in the queue of
-    its primary type.
+    A page belongs to every type whose component reaches the type's threshold; a page that belongs to none is in the
+    queue of its primary type.
 
     Examples
     --------
-    The first page belongs to both types, the second to the slow one, the third to none and to the first one by default:
+    The first page belongs to both types, the second to the slow one, the third to none and by default to the first:
 
     >>> scores = np.array([[0.5, 0.9], [0.1, 0.9], [0.1, 0.0]])
     >>> queue(scores, np.array([0.4, 0.4]), np.array([10.0, 40.0]))

@@ -1,4 +1,4 @@
-"""Tianwang: cycles of a fixed capacity, part of it for new URLs, the rest for pages whose time has come."""
+"""Tianwang: cycles of fixed capacity, a part of it for new URLs, the rest for pages that are due."""
 
 from evercrawl.schedule.policies.tianwang.tianwang import Tianwang
 

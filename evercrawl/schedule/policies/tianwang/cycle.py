@@ -1,6 +1,6 @@
-"""One cycle of Tianwang's after the other: when each began and ends, and how much of its work is left.
+"""The cycles of Tianwang: when each began and ends, its assignment of visits, and what is left of it.
 
-What one cycle of the Tianwang crawler visits: so many new URLs, so many that are due, and so many left over.
+A cycle of the Tianwang crawler visits a number of new URLs, of due pages, and of pages left over from before.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ class Assignment(NamedTuple):
     Attributes
     ----------
     new, due, remained
-        Pages to visit that were never visited; whose time has come since the last cycle; and of RemainedURLs.
+        Number of visits to unvisited pages; to pages that became due since the last cycle; and to RemainedURLs.
     left_over
-        Pages that are due and find no room: they join RemainedURLs.
+        Number of due pages that exceed the capacity and join RemainedURLs.
     idle
-        Visits that nobody makes.
+        Number of visits not made.
     """
 
     new: int
@@ -32,21 +32,21 @@ class Assignment(NamedTuple):
 
 
 def assign(capacity: int, percent: float, new: int, due: int, remained: int) -> Assignment:
-    """Return what a cycle visits, literally as published: the part of new URLs is not given to refresh.
+    """Return the visits of a cycle, literally as published: the part of new URLs is not given to refresh.
 
     Parameters
     ----------
     capacity
-        N_C, visits a cycle.
+        N_C, visits per cycle.
     percent
-        I, of the capacity, for new URLs.
+        I, the percentage of the capacity for new URLs.
     new, due, remained
-        How many there are of each: never visited; with NextCrawlTime come since the last cycle; left over before.
+        Number of candidates: unvisited; with a NextCrawlTime since the last cycle; left over from before.
 
     Examples
     --------
-    Of 100 visits 20 are for new URLs. Where 50 pages are due, 30 of those left over find room; where 120 are, none
-    does, and 40 more are left over.
+    Of 100 visits 20 are for new URLs. If 50 pages are due, there is room for 30 of those left over; if 120 are due,
+    there is room for none, and 40 more are left over.
 
     >>> assign(100, 20, new=500, due=50, remained=200)
     Assignment(new=20, due=50, remained=30, left_over=0, idle=0)
@@ -67,7 +67,7 @@ def assign(capacity: int, percent: float, new: int, due: int, remained: int) -> 
 
 
 def share_of_new(capacity: int, percent: float) -> int:
-    """Return how many of a cycle's visits are for new URLs: I % of N_C, in whole visits.
+    """Return the number of a cycle's visits for new URLs: I % of N_C, in whole visits.
 
     >>> share_of_new(100, 29.0), share_of_new(9, 20.0)
     (29, 1)
@@ -81,23 +81,23 @@ _NOTED: Final = ("begun_at", "before_at", "ends_at", "round_s", "capacity", "per
 
 @dataclass(slots=True)
 class CycleState:
-    """Where a cycle stands.
+    """The state of a cycle.
 
     Attributes
     ----------
     begun_at, before_at, ends_at
-        When it began, when the one before did, and when it ends, in seconds since the epoch.
+        Start of the cycle, start of the previous one, and end of the cycle, in seconds since the epoch.
     round_s
-        How long it takes to visit all pages, as was known when it began.
+        Time needed to visit all pages, as known at the start.
     capacity, percent
-        N_C, visits that it has room for, and I, which part of them is for new URLs.
+        N_C, the capacity in visits, and I, the percentage of it for new URLs.
     owed
-        New URLs that cycles before it visited too many.
+        Number of new URLs that earlier cycles visited in excess of their part.
     made_new, made_refresh, made_index
-        Visits that it has made: to new URLs, to pages that were due or left over, and to index-like ones.
+        Visits made so far: to new URLs, to pages that were due or left over, and to index-like pages.
     left_new, left_due, left_remained, left_index
-        What is left of its assignment: new URLs that were known, pages whose time came since the cycle before, pages
-        of RemainedURLs, and index-like pages.
+        Rest of the assignment: known new URLs, pages that became due since the previous cycle, RemainedURLs, and
+        index-like pages.
     """
 
     begun_at: float = -math.inf
@@ -116,23 +116,23 @@ class CycleState:
     left_index: float = 0.0
 
     def following(self, now: float, lasts_s: float, round_s: float) -> CycleState:
-        """Return the cycle that comes next; nothing is assigned to it yet."""
+        """Return the next cycle; it has no assignment yet."""
         return CycleState(now, self.begun_at, now + lasts_s, round_s, owed=max(-self.room_new, 0.0))
 
     @property
     def room_new(self) -> float:
-        """New URLs that it may still visit, those found meanwhile included; below 0 where it visited more."""
+        """The number of new URLs that may still be visited, including newly found ones; negative if exceeded."""
         if math.isinf(self.begun_at):
             return math.inf
         return share_of_new(int(self.capacity), self.percent) - self.owed - self.made_new
 
     def assign(self, unread: int, due: int, remained: int, index: int) -> None:
-        """Take up what it has room for, of pages of each kind that it has not visited yet.
+        """Assign visits to the unvisited pages of each kind, within the capacity.
 
         Examples
         --------
-        Of ten visits five are for new URLs, and four pages are due. A run is killed after five visits, two of them to
-        new URLs; the next one leaves as much to do as the first would have:
+        Five of ten visits are for new URLs, and four pages are due. A run is killed after five visits, two of them to
+        new URLs; the next run assigns the work that the first would have done:
 
         >>> cycle = CycleState(begun_at=0.0, capacity=10, percent=50)
         >>> cycle.assign(unread=9, due=4, remained=9, index=0)
@@ -152,7 +152,7 @@ class CycleState:
         self.left_index = min(index, max(spare, 0))
 
     def visited(self, new: int, due: int, remained: int, index: int) -> None:
-        """Take visits off what is left."""
+        """Subtract visits from the rest of the assignment."""
         self.made_new += new
         self.made_refresh += due + remained
         self.made_index += index
@@ -162,12 +162,12 @@ class CycleState:
 
     @property
     def done(self) -> bool:
-        """Whether nothing is left of what was assigned."""
+        """Whether the assignment is finished."""
         return self.left_new <= 0 and self._left_refresh <= 0
 
     @property
     def refresh_first(self) -> bool:
-        """Whether new URLs have had their part of the cycle so far, and the others have not."""
+        """Whether new URLs have had their part of the cycle so far, and refreshes have not."""
         left, refresh = self._left_refresh, self._left_refresh + self.made_refresh + self.made_index
         return left * (self.left_new + self.made_new) >= self.left_new * refresh
 
@@ -176,20 +176,20 @@ class CycleState:
         return self.left_due + self.left_remained + self.left_index
 
     def notes(self) -> dict[str, float]:
-        """Return what it is, for a run to come, who can count its visits; nothing before the first cycle."""
+        """Return the cycle for a later run, which can count its visits; nothing before the first cycle."""
         found = {_NOTE + name: float(getattr(self, name)) for name in _NOTED}
         begun = math.isfinite(self.begun_at)
         return {name: value for name, value in found.items() if begun and math.isfinite(value)}
 
 
 def noted(notes: Mapping[str, float], percent: float) -> CycleState:
-    """Return the cycle that an earlier run was in, none of it visited; one that has ended where there was none.
+    """Return the cycle noted by an earlier run, with no visits counted; an ended cycle if none was noted.
 
     >>> cycle = CycleState(begun_at=100.0, ends_at=160.0, percent=20.0)
     >>> noted(cycle.notes(), percent=20.0) == cycle
     True
     """
-    cycle = CycleState(percent=percent)  # which older crawls did not note
+    cycle = CycleState(percent=percent)  # crawls of older versions did not note the percentage
     for name in _NOTED:
         if _NOTE + name in notes:
             setattr(cycle, name, float(notes[_NOTE + name]))

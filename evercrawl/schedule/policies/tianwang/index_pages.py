@@ -1,4 +1,4 @@
-"""Index-like pages: many links, few words, and the links change; worth visiting for the pages that they lead to."""
+"""Index-like pages: pages with many, changing links and little text, which are visited for the pages they lead to."""
 
 from typing import Any, Final
 
@@ -21,16 +21,16 @@ _ROW: Final = [
 
 
 class IndexPages:
-    """Recognises index-like pages by links and bytes of text, and measures them by the new pages found per visit.
+    """Recognises index-like pages by links and bytes of text, and measures the new pages found per visit.
 
-    The first visit does not count: whatever a page links to may be new then.
+    The first visit does not count, because all pages that a page links to may be new then.
     """
 
     def __init__(self) -> None:
         self._kept = Rows(_ROW)
 
     def learn(self, visits: Visits) -> None:
-        """Take note of visits, of each page one at most."""
+        """Learn from visits, at most one per page."""
         rows = self._kept.upto(int(visits.slot.max(initial=0)) + 1)
         row, check = rows[visits.slot], checks_among(visits)
         for name, now in (("links", visits.links), ("size", visits.size)):
@@ -44,19 +44,20 @@ class IndexPages:
     def alike(self, slots: Slots, links: float, size_bytes: float) -> Flags:
         """Return which pages are index-like, shape (n,).
 
-        They have `links` links at least, `size_bytes` bytes of text a link at most, and had others at a visit before.
+        They have at least `links` links and at most `size_bytes` bytes of text per link, and their links changed at an
+        earlier visit.
         """
         row = self._kept.take(slots)
         found: Flags = (row["links"] >= links) & (row["size"] <= size_bytes * row["links"]) & (row["relinked"] > 0)
         return found
 
     def found(self, slots: Slots) -> Floats:
-        """Return how many new pages each visit to a page found, on average, shape (n,)."""
+        """Return the mean number of new pages per visit to a page, shape (n,)."""
         row = self._kept.take(slots)
         return np.asarray(row["found"] / np.maximum(row["checks"], 1), np.float64)
 
     def expected(self, slots: Slots, waited_s: Floats) -> Floats:
-        """Return how many new pages a visit would find, the last having been so long ago, shape (n,)."""
+        """Return the expected number of new pages of a visit, given the time since the last one, shape (n,)."""
         row = self._kept.take(slots)
         return np.asarray(row["found"] / np.maximum(row["watched_s"], 1.0) * waited_s, np.float64)
 

@@ -1,4 +1,4 @@
-"""When pages are to be visited again, by what their visits have shown: NextCrawlTime."""
+"""NextCrawlTime: when pages are to be visited again, according to the results of their visits."""
 
 from typing import Any, Final
 
@@ -10,27 +10,28 @@ from evercrawl.schedule.pages import Visits
 from evercrawl.schedule.shared.checked import checks_among, rate_per_s
 from evercrawl.types import Floats, Slots
 
-_TRIED: Final = 5.0  # rounds after which a page that is gone is tried again at the latest
+_TRIED: Final = 5.0  # rounds after which a page that is gone is retried at the latest
 _MOST_DOUBLED: Final = 60
 _SITE: Final = [("checks", "f8"), ("changes", "f8"), ("watched_s", "f8")]
 
 
 def periods_s(rows: NDArray[Any], round_s: float, longest: float, least_per_s: ArrayLike = 0.0) -> Floats:
-    """Return ChangePeriod, how long pages are left alone after a visit (s), shape (n,): 1 / lambda.
+    """Return ChangePeriod, the time between two visits (s), shape (n,): 1 / lambda.
 
-    A page that was never found changed, of which lambda says that it never will be, is left alone for `longest` rounds;
-    one that was read but once, for a round. One that is gone waits twice as long each time, up to five rounds or more.
+    A page that was never found changed, whose lambda is therefore 0, has a period of at most `longest` rounds; a page
+    that was read only once, of one round. The period of a page that is gone doubles each time, up to five rounds, or to
+    `longest` if that is more.
 
     Parameters
     ----------
     rows
-        Of `checked.Checked`, shape (n,).
+        Rows of `checked.Checked`, shape (n,).
     round_s
-        How long it takes to visit all pages.
+        Time needed to visit all pages.
     longest
-        Rounds between two visits, at most; of pages that are gone five, where it is less.
+        Maximum number of rounds between two visits; five for pages that are gone, if `longest` is less.
     least_per_s
-        What each page's rate of change is at least taken to be.
+        Minimum rate of change of each page.
 
     Examples
     --------
@@ -49,22 +50,22 @@ def periods_s(rows: NDArray[Any], round_s: float, longest: float, least_per_s: A
 
 
 class SiteRates:
-    """How fast the pages of each site change, all its checks taken together.
+    """Rates of change of the pages of each site, from all its checks together.
 
-    Changes are local: pages of a site that changes are worth looking at sooner than their own few checks say.
+    Changes are local: pages of a site that changes deserve a visit sooner than their own few checks indicate.
     """
 
     def __init__(self) -> None:
         self._kept = Rows(_SITE)
 
     def learn(self, visits: Visits) -> None:
-        """Take note of visits."""
+        """Learn from visits."""
         rows, check = self._kept.upto(int(visits.site.max(initial=0)) + 1), checks_among(visits)
         watched_s = np.where(check, np.maximum(visits.interval_s, 0.0), 0.0)
         for name, more in (("checks", check), ("changes", visits.changed & check), ("watched_s", watched_s)):
             np.add.at(rows[name], visits.site, more)
 
     def per_s(self, sites: Slots) -> Floats:
-        """Return the rates of change of pages of those sites, per second, shape (n,)."""
+        """Return the rates of change of pages of the sites, per second, shape (n,)."""
         rows = self._kept.take(sites)
         return rate_per_s(rows["checks"], rows["changes"], rows["watched_s"])

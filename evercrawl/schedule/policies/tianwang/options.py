@@ -1,4 +1,4 @@
-"""The parameters of Tianwang's, and what they may be."""
+"""The parameters of Tianwang and their valid values."""
 
 from dataclasses import asdict, dataclass
 
@@ -7,12 +7,12 @@ from evercrawl.schedule.parameters import Annotated, Misses, Share, Switch, dura
 
 @dataclass(frozen=True, slots=True)
 class TianwangOptions:
-    """As `tianwang.Tianwang` says.
+    """The parameters described in `tianwang.Tianwang`.
 
     Raises
     ------
     ConfigError
-        Where one of them is out of bounds.
+        A value is out of range.
     """
 
     new_percent: Annotated[float, number(0, 100)] = 20.0
@@ -31,5 +31,5 @@ class TianwangOptions:
 
     @property
     def cycle_s(self) -> float:
-        """How long a cycle is, in seconds; 0 where nobody says."""
+        """The length of a cycle, in seconds; 0 if it is not set."""
         return seconds(self.cycle) if self.cycle else 0.0

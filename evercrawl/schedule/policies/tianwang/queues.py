@@ -1,4 +1,4 @@
-"""Which pages a cycle of Tianwang's takes up, and in which order."""
+"""The pages that a cycle of Tianwang visits, and their order."""
 
 from typing import Final, NamedTuple
 
@@ -8,17 +8,17 @@ from evercrawl.arrays.rows import Rows
 from evercrawl.types import Flags, Floats, Ints, Slots
 
 DUE, REMAINED, INDEX = 0, 1, 2
-"""Of which kind a page of a cycle is: its time came since the last one; left over before; index-like."""
+"""Kinds of pages in a cycle: due since the last cycle; left over from before; index-like."""
 _ROW: Final = [("cycle", "u4"), ("kind", "u1"), ("place", "f4")]
 
 
 class Queues(NamedTuple):
-    """Rows of pages, in the order in which a cycle takes them up.
+    """Rows of pages, in the order in which a cycle visits them.
 
     Attributes
     ----------
     direct
-        How many, of those that are due, are to be visited at once.
+        Number of due pages that are to be visited at once.
     """
 
     due: Ints
@@ -27,21 +27,21 @@ class Queues(NamedTuple):
 
 
 def queues(next_at: Floats, waiting: Flags, direct: Flags, before_at: float, begun_at: float) -> Queues:
-    """Return which pages are due in a cycle, and which were left over by those before it.
+    """Return which pages are due in a cycle, and which were left over by earlier cycles.
 
-    What was due when the cycle before began, and was not visited since, had found no room in it. Pages that changed
-    each time of late do not wait there: they are due as long as they are not visited, and come first.
+    Pages that were due when the previous cycle began, and were not visited since, had found no room in it. Pages that
+    changed at each recent check are never left over: they are due until they are visited, and come first.
 
     Parameters
     ----------
     next_at
         NextCrawlTime of each page, shape (n,).
     waiting
-        Which were not visited in this cycle yet, and are not given up.
+        Pages that were not visited in this cycle yet, and are not retired.
     direct
-        Which changed each time of late.
+        Pages that changed at each recent check.
     before_at, begun_at
-        When the cycle before began, and this one.
+        Start of the previous cycle, and of this one.
 
     Examples
     --------
@@ -58,14 +58,14 @@ def queues(next_at: Floats, waiting: Flags, direct: Flags, before_at: float, beg
 
 
 class QueuePlaces:
-    """Where each page stands in the cycle, between 0 (first of its kind) and 1."""
+    """The position of each page in the cycle, between 0 (first of its kind) and 1."""
 
     def __init__(self) -> None:
         self._kept = Rows(_ROW)
         self._cycle = 0
 
     def fill(self, taken: list[tuple[int, Slots]]) -> None:
-        """Begin anew with pages of some kinds, each in order."""
+        """Replace the contents with pages of some kinds, each in order."""
         self._cycle += 1
         for kind, slots in taken:
             rows = self._kept.upto(int(slots.max(initial=0)) + 1)
@@ -73,7 +73,7 @@ class QueuePlaces:
             rows["place"][slots] = np.arange(len(slots)) / max(len(slots), 1)
 
     def of(self, slots: Slots) -> tuple[Flags, Ints, Floats]:
-        """Return which pages the cycle takes up, of which kind they are, and where they stand; shape (n,) each."""
+        """Return which pages are in the cycle, their kinds, and their positions; shape (n,) each."""
         rows = self._kept.take(slots)
         taken: Flags = (rows["cycle"] == self._cycle) & (self._cycle > 0)
         return taken, rows["kind"].astype(np.int64), rows["place"].astype(np.float64)

@@ -1,7 +1,7 @@
-"""The tables of Tianwang that a policy keeps: PageInfoTable and RemainedURLs; and IndexPages, which is ours.
+"""Tianwang's tables kept by the policy: PageInfoTable and RemainedURLs; and IndexPages, which is ours.
 
-Of the five data blocks that were published the other three are the crawl's own, not the policy's: NewURLQueue, the URLs
-not read yet; CheckPoints, the digests of what was read; ParsedURLs, all URLs that were ever extracted.
+The other three of the five published data blocks belong to the crawl, not to the policy: NewURLQueue, the unread URLs;
+CheckPoints, the digests of read content; ParsedURLs, all URLs ever extracted.
 """
 
 from typing import Any
@@ -19,23 +19,23 @@ _DAY_S = 86_400.0
 def tables(
     slots: Slots, rows: NDArray[Any], next_at: Floats, remained: Flags, retired: Flags, pages: IndexPages, alike: Flags
 ) -> dict[str, dict[str, NDArray[Any]]]:
-    """Return the tables, by the names they were published under; what each column holds is our reading of those names.
+    """Return the tables by their published names; the meaning of each column is our reading of those names.
 
     Parameters
     ----------
     slots, rows
-        Pages that were asked for, and their rows of `checked.Checked`.
+        Requested pages, and their rows of `checked.Checked`.
     next_at
-        When each is to be visited again, in seconds since the epoch.
+        When each page is to be visited again, in seconds since the epoch.
     remained, retired, alike
-        Which are left over from earlier cycles, given up, and index-like.
+        Which pages are left over from earlier cycles, retired, and index-like.
     pages
-        What is known of links.
+        The measurements of links.
 
     Returns
     -------
     dict
-        Name -> column -> values, as `tianwang.Tianwang.tables` tells them.
+        Name -> column -> values, as documented in `tianwang.Tianwang.tables`.
     """
     links, waits = pages.take(slots), ~retired & ~remained
     rate = rate_per_s(rows["checks"], rows["changes"], rows["watched_s"]) * _DAY_S

@@ -1,4 +1,4 @@
-"""Tianwang: cycles of a fixed capacity, part of it for new URLs, the rest for pages whose time has come."""
+"""Tianwang: cycles of fixed capacity, a part of it for new URLs, the rest for pages that are due."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -22,24 +22,24 @@ from evercrawl.schedule.shared.checked import Checked
 from evercrawl.schedule.shared.discovery import among_equals
 from evercrawl.types import Flags, Floats, Ints, Slots
 
-_CYCLES: Final = 5  # a round, where nobody says how long a cycle is
-_FEWEST: Final = 16  # visits a cycle, then
-_UNMEASURED: Final = 256  # visits a cycle has room for at least until the pace is known: one that rests cannot tell it
-_GONE, _SPARE, _LATER, _NEW, _SOONER, _AT_ONCE = -1.0, 0.0, 1.0, 2.0, 3.0, 4.0  # what values begin with
+_CYCLES: Final = 5  # cycles per round, if the length of a cycle is not set
+_FEWEST: Final = 16  # minimum visits per cycle in that case
+_UNMEASURED: Final = 256  # minimum capacity until the pace is known, because an idle cycle cannot measure it
+_GONE, _SPARE, _LATER, _NEW, _SOONER, _AT_ONCE = -1.0, 0.0, 1.0, 2.0, 3.0, 4.0  # integer parts of values
 _KINDS: Final = 3
-_BEFORE: Final = -float(1 << 33)  # pages of this cycle stand in their hosts' queues before any instant
+_BEFORE: Final = -float(1 << 33)  # pages of this cycle precede any instant in their hosts' queues
 _TIE: Final = 2.0**-33
 
 
 class Tianwang(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
     """In each cycle visit some new URLs, pages whose NextCrawlTime has come, and pages that earlier cycles left over.
 
-    A cycle has room for N_C visits. I % of them are for new URLs; what these leave goes to index-like pages, visited
-    for the links they will show, and else to nobody. Of the others, pages take their turn whose NextCrawlTime came
-    since the last cycle: first of all those that changed each time of late, then in the order of their times. Where
-    there is room left, pages of RemainedURLs get it, which are those that found none before; where there is none, more
-    are added to these. New URLs come in the order of discovery, or, where the crawl weighs pages by something else than
-    importance, by what they are worth. As published, a crawl waits for its next cycle when all that is done.
+    A cycle has a capacity of N_C visits. I % of them are for new URLs; the rest of this part goes to index-like pages,
+    which are visited for their new links, or is not used. The other visits go to pages whose NextCrawlTime came since
+    the last cycle: first to those that changed at each recent check, then in the order of their times. Remaining
+    capacity goes to RemainedURLs, the pages for which earlier cycles had no room; pages without room in this cycle join
+    them. New URLs come in the order of discovery, or by weight if the crawl weighs pages by something other than
+    importance. As published, a crawl that has finished its assignment waits for the next cycle.
 
     Parameters
     ----------
@@ -68,8 +68,8 @@ class Tianwang(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
 
     Examples
     --------
-    Two pages were read when the crawl began, and a round takes 1 s. A third is new. Whatever was planned comes before
-    what was not, in the order 3 (new), 1:
+    Two pages were read when the crawl began, and a round takes 1 s. A third page is new. Planned pages come before
+    others, in the order 3 (new), 1:
 
     >>> from evercrawl.schedule import Context, Pages
     >>> one, none = np.ones(2), np.zeros(2)
@@ -81,8 +81,8 @@ class Tianwang(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
 
     References
     ----------
-    Meng, Wang, Yan (2006). The survey's account of Tianwang's incremental crawler. What index-like means, and in which
-    order index-like pages are visited, is ours, and so are the first period (a round) and the longest.
+    Meng, Wang, Yan (2006). The survey's account of Tianwang's incremental crawler. The definition of index-like, the
+    order in which index-like pages are visited, the first period (a round) and the longest period are ours.
     """
 
     counts_links: ClassVar[bool] = True
@@ -97,11 +97,11 @@ class Tianwang(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
         self._checked, self._links, self._sites = Checked(), IndexPages(), SiteRates()
         self._cycle, self._places, self._capacity = CycleState(), QueuePlaces(), Capacity()
         self._capacity.begin(0.0)
-        self._resumed = False  # by an earlier run, and not planned since
+        self._resumed = False  # whether an earlier run was resumed and no plan was made since
         self._set_least()
 
     def adjust(self, options: Mapping[str, float | str]) -> None:
-        """Take other values from the next visit on; the length and capacity of cycles from the next cycle on."""
+        """Set new values from the next visit on; length and capacity of cycles from the next cycle on."""
         self._options = replace(self._options, **options)  # type: ignore[arg-type]
         self._set_least()
 
@@ -109,7 +109,7 @@ class Tianwang(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
         self.min_value = _SPARE if self._options.work_conserving else _LATER
 
     def learn(self, visits: Visits) -> None:
-        """Keep what visits show of changes, links and pages that are gone; those of a cycle that goes on count."""
+        """Record changes, links and gone pages found by visits; after a restart, count them in the resumed cycle."""
         if self._resumed:
             self._count_again(visits)
         self._capacity.told(visits.at)
@@ -118,7 +118,7 @@ class Tianwang(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
         self._sites.learn(visits)
 
     def plan(self, pages: Pages, unread: int, context: Context) -> float:
-        """Begin a cycle, or go on with one that a run before this has begun; return when it ends."""
+        """Begin a cycle, or resume the one that an earlier run began; return when it ends."""
         if context.now >= self._cycle.ends_at:
             self._begin(len(pages.slot), context.now)
         cycle, self._resumed = self._cycle, False
@@ -136,7 +136,7 @@ class Tianwang(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
         return cycle.ends_at
 
     def value(self, pages: Pages, context: Context) -> Floats:
-        """Return what visits are worth: 1 and more for those of this cycle, less for others."""
+        """Return the values of visits: at least 1 for pages of this cycle, less for others."""
         rows, at, next_at = self._known(pages.slot, pages.visited_at)
         taken, within = self._within(pages.slot, at)
         begins = _SOONER if self._cycle.refresh_first else _LATER
@@ -149,7 +149,7 @@ class Tianwang(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
         return np.where(np.isnan(pages.visited_at), new, value)
 
     def due(self, pages: Pages, context: Context) -> Floats:
-        """Return when pages may be visited: those of this cycle before any instant, others not before it ends."""
+        """Return when pages may be visited: those of this cycle before any instant, others not before its end."""
         rows, at, next_at = self._known(pages.slot, pages.visited_at)
         taken, within = self._within(pages.slot, at)
         sooner = np.where(self._direct(rows), 1.0, 0.0) + within
@@ -157,7 +157,7 @@ class Tianwang(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
         return np.where(taken, _BEFORE - sooner, np.where(self._given_up(rows), np.inf, later))
 
     def chosen(self, values: Floats, context: Context, new: int = 0) -> None:
-        """Take visits off what is left of the cycle's work."""
+        """Subtract visits from the rest of the cycle's assignment."""
         self._capacity.made(len(values), context.now)
         refresh = values[(values >= _LATER) & (np.floor(values) != _NEW)]
         kinds = np.bincount(_KINDS - 1 - (refresh % 1 * _KINDS).astype(np.int64), minlength=_KINDS)
@@ -165,19 +165,19 @@ class Tianwang(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
         self._rest_if_done(context.now)
 
     def notes(self) -> dict[str, float]:
-        """Return what the cycle is, and how many visits a second there are, once that is known."""
+        """Return the state of the cycle, and the visits per second once known."""
         return self._cycle.notes() | ({"tianwang_per_s": self._capacity.per_s} if self._capacity.known else {})
 
     def resume(self, notes: dict[str, float]) -> None:
-        """Go on with the cycle that an earlier run was in; what that visited is learned before the first plan."""
+        """Resume the cycle of an earlier run; its visits are learned before the first plan."""
         self._cycle, self._resumed = noted(notes, self._options.new_percent), True
         self._capacity.resume(notes.get("tianwang_per_s", 0.0))
 
     def tables(self, context: Context) -> dict[str, dict[str, NDArray[Any]]]:
-        """Return the tables that the policy keeps, by the names they were published under, and one of ours.
+        """Return the policy's tables by their published names, and one of ours.
 
-        Of the five data blocks that were published, NewURLQueue and ParsedURLs (all URLs that were ever extracted) are
-        the crawl's own, in `export pages`, and so are CheckPoints (digests of contents), in `export content`.
+        Of the five published data blocks, NewURLQueue and ParsedURLs (all URLs ever extracted) belong to the crawl, in
+        `export pages`, and so do CheckPoints (digests of contents), in `export content`.
 
         Returns
         -------
@@ -234,10 +234,10 @@ class Tianwang(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
         remained = waiting & (next_at <= self._cycle.begun_at)
         return tables(slots, rows, next_at, remained, given_up, self._links, self._alike(slots))
 
-    # What is known of pages
+    # The state of pages
 
     def _known(self, slots: Slots, visited_at: Floats) -> tuple[NDArray[Any], Floats, Floats]:
-        """Return rows, the last visit of each page, and its NextCrawlTime."""
+        """Return the rows, last visit and NextCrawlTime of each page."""
         rows = self._checked.take(slots)
         at: Floats = np.fmax(rows["at"], visited_at)
         return rows, at, at + self._periods_s(rows)
@@ -248,7 +248,7 @@ class Tianwang(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
         return periods_s(rows, self._cycle.round_s, options.longest, least_per_s)
 
     def _direct(self, rows: NDArray[Any]) -> Flags:
-        """Return which pages were found changed in each of their last checks."""
+        """Return which pages were found changed at each of their last checks."""
         lately = (1 << int(self._options.direct_after)) - 1
         found: Flags = (rows["recent"] & lately == lately) & (lately > 0)
         return found
@@ -261,13 +261,13 @@ class Tianwang(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
         return self._links.alike(slots, self._options.index_links, self._options.index_bytes)
 
     def _index_pages(self, slots: Slots, waiting: Flags, waited_s: Floats) -> Ints:
-        """Return the rows of index-like pages, those first that may be expected to lead to most new pages, one each."""
+        """Return the rows of index-like pages, those with the most expected new pages first."""
         expected = np.where(waiting & self._alike(slots), self._links.expected(slots, waited_s), 0.0)
         best = np.argsort(-expected, kind="stable")
         return best[expected[best] >= 1.0]
 
     def _within(self, slots: Slots, at: Floats) -> tuple[Flags, Floats]:
-        """Return which pages wait to be visited in this cycle, and their order in it, between 0 (last) and 1."""
+        """Return which pages are to be visited in this cycle, and their order in it, between 0 (last) and 1."""
         taken, kinds, places = self._places.of(slots)
         return taken & (at < self._cycle.begun_at), (_KINDS - kinds - 0.001 - 0.998 * places) / _KINDS
 
@@ -276,7 +276,7 @@ class Tianwang(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
     def _begin(self, seen: int, now: float) -> None:
         """Begin the next cycle."""
         per_s, options = self._capacity.per_s, self._options
-        if options.capacity and options.cycle_s:  # no more visits are made, however many could be
+        if options.capacity and options.cycle_s:  # the capacity limits the visits, even if more were possible
             most_per_s = options.capacity / options.cycle_s
             per_s = min(per_s, most_per_s) if self._capacity.known else most_per_s
         room = options.capacity or (per_s * options.cycle_s if options.cycle_s else max(seen / _CYCLES, _FEWEST))
@@ -287,7 +287,7 @@ class Tianwang(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
         self._cycle.capacity, self._cycle.percent = max(round(room), 1), options.new_percent
 
     def _count_again(self, visits: Visits) -> None:
-        """Take visits off the cycle that an earlier run began, of which kind they were by what was known before."""
+        """Subtract visits from the resumed cycle, by the kind that each page had before the visit."""
         rows, at, next_at = self._known(visits.slot, np.full(len(visits), -np.inf))
         taken = (visits.at >= self._cycle.begun_at) & (at < self._cycle.begun_at)
         new = taken & (at == 0)
@@ -295,6 +295,6 @@ class Tianwang(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Policy):
         self._cycle.visited(int(new.sum()), int(due.sum()), 0, int((taken & ~new & ~due).sum()))
 
     def _rest_if_done(self, now: float) -> None:
-        """Let the clock of the capacity stand while there is nothing to do, and nothing else is done."""
+        """Stop the clock of the capacity while the crawl has nothing to do and makes no other visits."""
         if self._cycle.done and not self._options.work_conserving:
             self._capacity.rest(now)

@@ -1,4 +1,4 @@
-"""WebFountain: how many pages of each kind to visit, and how many new ones, from an optimum over the coming periods."""
+"""WebFountain: the numbers of visits to buckets of pages and to new pages, optimised over the coming periods."""
 
 from evercrawl.schedule.policies.webfountain.webfountain import Webfountain
 

@@ -1,4 +1,4 @@
-"""WebFountain's buckets: which pages are alike, and what was measured of each kind."""
+"""WebFountain's buckets: groups of similar pages, and the measurements of each group."""
 
 from typing import Any, Final, NamedTuple
 
@@ -9,30 +9,29 @@ from evercrawl.schedule.pages import Pages
 from evercrawl.types import Floats, Ints
 
 HISTORY: Final = np.dtype([("visits", "f4"), ("changes", "f4"), ("exposure_s", "f8"), ("first_at", "f8")])
-"""What is kept of a page: visits that could find a change, those that did, the time between, when it was first read."""
+"""The history of a page: comparable visits, visits that found a change, the time between visits, the first reading."""
 FORGOTTEN: Final = 20.0
-"""Visits after which what came before begins to count less."""
+"""Number of visits after which earlier visits begin to count less."""
 _LEAST: Final = 1e-30
 
 
 class BucketRates(NamedTuple):
-    """What is known of I buckets, shape (I,) each.
+    """The measurements of I buckets, shape (I,) each.
 
     Attributes
     ----------
     pages
-        How many.
+        Number of pages.
     rate_per_s
-        Of changes, as the visits found it.
+        Rate of change, as measured by visits.
     obsolete
-        How many have changed since their last visit, by that rate.
+        Number of pages that have changed since their last visit, by that rate.
     weight
-        Their importance, on the mean.
+        Mean importance of the pages.
     shares
-        Parts of the new pages that turned out to belong to each.
+        Share of the new pages that turn out to belong to each bucket.
     cost, cost_changed
-        What a visit to one of its pages costs on the mean, and what it costs besides where it finds a change; in units
-        of the budget.
+        Mean cost of a visit to one of its pages, and additional cost if it finds a change; in units of the budget.
     """
 
     pages: Floats
@@ -45,30 +44,30 @@ class BucketRates(NamedTuple):
 
     @property
     def visit_costs(self) -> Floats:
-        """Return what a visit to a page of each costs now, shape (I,): as many find a change as have changed."""
+        """Return the cost of a visit to a page of each bucket now, shape (I,); obsolete pages cost more."""
         stale: Floats = np.minimum(self.obsolete / np.maximum(self.pages, 1.0), 1.0)
         return self.cost + self.cost_changed * stale
 
     @property
     def new_cost(self) -> float:
-        """Return what the first visit to a page costs, by where new ones belong."""
+        """Return the cost of the first visit to a page, by the shares of new pages."""
         return float(self.shares @ (self.cost + self.cost_changed))
 
 
 def sort_into(rate: Floats, weight: Floats, count: int, *, by_weight: bool) -> Ints:
-    """Return the bucket of each page, shape (n,): of pages alike in rate, or in rate and then in weight.
+    """Return the bucket of each page, shape (n,): pages similar in rate, or in rate and then in weight.
 
-    Borders are where all buckets have as much of two things together: pages, and visits that they need by the
-    square-root law, f ~ sqrt(weight x rate). So there are more of them where more visits go to.
+    The borders give all buckets equal sums of two quantities: pages, and visits needed by the square-root law,
+    f ~ sqrt(weight x rate). Thus buckets are finer where more visits go.
 
     Parameters
     ----------
     rate, weight
-        Of each page, shape (n,), 0 or more.
+        Rate of change and weight of each page, shape (n,), 0 or more.
     count
-        Buckets there are at most.
+        Maximum number of buckets.
     by_weight
-        Whether they are split by weight too: a third to a half of the buckets' number by rate.
+        Whether to split by weight too: then the number of rate classes is a third to a half of that of buckets.
 
     Examples
     --------
@@ -89,7 +88,7 @@ def sort_into(rate: Floats, weight: Floats, count: int, *, by_weight: bool) -> I
 
 
 def _cut(values: Floats, needed: Floats, parts: int) -> Ints:
-    """Return the part in which each value lies, where all parts need about the same; equal values lie together."""
+    """Return the part of each value, such that all parts need about the same; equal values share a part."""
     kinds, place = np.unique(values, return_inverse=True)
     if len(kinds) <= parts:
         return place
@@ -99,22 +98,22 @@ def _cut(values: Floats, needed: Floats, parts: int) -> Ints:
 
 
 def measure(bucket: Ints, count: int, history: NDArray[Any], pages: Pages, now: float, cycle_s: float) -> BucketRates:
-    """Return what the visits to the pages of each bucket tell of it.
+    """Return the measurements of each bucket from the visits to its pages.
 
-    n visits, X of which found a change, after a time T on the mean, tell of r = -ln((n - X + 1/2) / (n + 1/2)) / T
-    changes a second. It is taken together with what is believed of the pages, which counts as if they had been watched
-    until one change: else a bucket whose first visits came too soon to find any would never be visited again.
+    n visits, of which X found a change, after a mean time T, give r = -ln((n - X + 1/2) / (n + 1/2)) / T changes per
+    second. This is combined with the prior rate of the pages, which counts as if they had been observed until one
+    change. Otherwise a bucket whose first visits came too soon to find a change would never be visited again.
 
     Parameters
     ----------
     bucket, count
-        Of each page, shape (n,); how many there are.
+        Bucket of each page, shape (n,), and number of buckets.
     history
         See `HISTORY`, shape (n,).
     pages, now
-        What is known of each page, n of them, all visited; and when.
+        Columns of the n pages, all visited, and the instant.
     cycle_s
-        Pages that were first read within the last cycle tell where new ones belong.
+        Pages first read within the last cycle determine the shares of new pages.
     """
     of = np.bincount(bucket, minlength=count).astype(np.float64)
     some = np.maximum(of, 1.0)

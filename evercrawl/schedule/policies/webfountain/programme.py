@@ -1,19 +1,19 @@
-"""WebFountain's programme: how many pages of each bucket, and how many new ones, to visit in each of the next periods.
+"""WebFountain's programme: the numbers of pages of each bucket, and of new pages, to visit in the next periods.
 
-Pages are in buckets, and those of a bucket cannot be told apart. Bucket i has b pages, y of which are obsolete; in a
-period t a part p_it of the others becomes so. x_it of its pages are visited, and z_t of the n_t that are known and were
-never visited; the part k_i of these turns out to belong to bucket i. With nu_t pages found in period t,
+The pages of a bucket are indistinguishable. Bucket i has b pages, y of which are obsolete; in a period t a fraction
+p_it of the others becomes obsolete. x_it of its pages are visited, and z_t of the n_t known unvisited pages; a fraction
+k_i of these turns out to belong to bucket i. With nu_t pages found in period t,
 
     y_t = (1 - x_t / b_t-1) (y_t-1 + p_t (b_t-1 - y_t-1)) + k z_t p_t / 2,   b_t = b_t-1 + k z_t,
     n_t = n_t-1 + nu_t - z_t,   x_t <= b_t-1,   z_t <= n_t-1 + nu_t,   sum c_t x_t + d_t z_t <= C_t,
 
-minimise sum_t (sum_i old_weight y + new_weight n). The sizes b and n are linear in z, so x and z alone are unknown and
-all constraints are linear; only the cost is not.
+minimise sum_t (sum_i old_weight y + new_weight n). The sizes b and n are linear in z, so only x and z are unknown and
+all constraints are linear; only the cost is nonlinear.
 
 References
 ----------
 Edwards, McCurley, Tomlin (2001). An Adaptive Model for Optimizing Performance of an Incremental Web Crawler. Meng,
-Wang, Yan (2006), (24). The equations are put together from what the survey says of them.
+Wang, Yan (2006), (24). The equations are assembled from the survey's description.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ WEIGHTINGS: Final = ("flat", "rising", "last")
 
 @dataclass(frozen=True)
 class Programme:
-    """What is known beforehand, of I buckets and T periods.
+    """The input of the programme, for I buckets and T periods.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Programme:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Periods and buckets, (T, I)."""
+        """The numbers of periods and buckets, (T, I)."""
         return self.change.shape[0], self.change.shape[1]
 
     def sizes(self, new: Floats) -> tuple[Floats, Floats]:
@@ -76,7 +76,7 @@ class Programme:
         return self.pages + taken[..., None] * self.shares, unread
 
     def excess(self, plan: VisitPlan) -> float:
-        """Return by how much the constraint is exceeded that is exceeded most, in pages (or units of the budget)."""
+        """Return the largest violation of a constraint, in pages (or units of the budget)."""
         pages, unread = self.sizes(plan.new)
         spent = (self.cost * plan.old).sum(1) + self.cost_new * plan.new
         beyond = [plan.old - pages[:-1], -unread, spent - self.budget, -plan.old, -plan.new]
@@ -84,17 +84,17 @@ class Programme:
 
 
 class VisitPlan(NamedTuple):
-    """How many pages to visit: `old`, x, shape (T, I), and `new`, z, shape (T,); or many plans at once, (..., T, I)."""
+    """Numbers of pages to visit: `old`, x, shape (T, I), and `new`, z, shape (T,); or many plans, (..., T, I)."""
 
     old: Floats
     new: Floats
 
 
 def weighting(name: str, periods: int) -> Floats:
-    """Return how much each period counts, shape (periods,): all the same; in proportion; the last as much as all do.
+    """Return the weight of each period, shape (periods,): all equal; rising; or the last equal to all others together.
 
-    A plan whose last period counts no more than the others lets pages grow old towards its end, as if nothing came
-    after it.
+    A plan whose last period counts no more than the others lets pages become obsolete towards its end, as if nothing
+    followed.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def obsolete(programme: Programme, plan: VisitPlan) -> Floats:
 
     Examples
     --------
-    Of 10 pages, 4 of them obsolete, half of the others change; 5 of these 10 are visited, 7 of which were obsolete:
+    Of 10 pages, 4 obsolete, half of the others change; then 5 of the 10 are visited, 7 of which were obsolete:
 
     >>> one = np.ones((1, 1))
     >>> some = one[0]
@@ -126,17 +126,17 @@ def obsolete(programme: Programme, plan: VisitPlan) -> Floats:
 
 
 def cost_of(programme: Programme, plan: VisitPlan) -> Floats:
-    """Return what a plan leaves obsolete and unread, weighted and summed over the periods; shape (...)."""
+    """Return the obsolete and unread pages under a plan, weighted and summed over the periods; shape (...)."""
     unread = programme.sizes(plan.new)[1] @ programme.new_weight
     return np.asarray((programme.old_weight * obsolete(programme, plan)).sum((-2, -1)) + unread)
 
 
 def slope_of(programme: Programme, plan: VisitPlan) -> VisitPlan:
-    """Return by how much the cost changes with each number of the plan."""
+    """Return the derivative of the cost by each number of the plan."""
     periods, buckets = programme.shape
     _, before, left, pages = _pass(programme, plan)
     old, new = np.zeros((periods, buckets)), np.zeros(periods)
-    by_obsolete, by_pages = np.zeros(buckets), np.zeros(buckets)  # of what is there at the end of the period
+    by_obsolete, by_pages = np.zeros(buckets), np.zeros(buckets)  # by the state at the end of the period
     by_unread = 0.0
     for t in range(periods - 1, -1, -1):
         by_obsolete = by_obsolete + programme.old_weight[t]
@@ -150,7 +150,7 @@ def slope_of(programme: Programme, plan: VisitPlan) -> VisitPlan:
 
 
 def _pass(programme: Programme, plan: VisitPlan) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return y after each period and before its visits, the part not visited, and b before it; shapes (..., T, I)."""
+    """Return y after each period and before its visits, the fraction not visited, and b before; shapes (..., T, I)."""
     pages = np.maximum(programme.sizes(plan.new)[0][..., :-1, :], 1e-12)
     left = 1 - plan.old / pages
     grown = programme.change * pages

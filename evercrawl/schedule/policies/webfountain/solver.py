@@ -1,12 +1,13 @@
-"""How WebFountain's programme is solved: one linear programme after another, by HiGHS.
+"""The solver of WebFountain's programme: successive linear programmes, solved by HiGHS.
 
-All constraints are linear, so where the cost is put for its slope a linear programme remains, whose optimum is the
-direction to go; how far is tried out. Every plan on the way keeps all constraints. With the numbers of new pages
-given, the cost is linear in each period's visits for itself, so that the best plan lies in a corner; a linear
-programme leads into corners, and where other solvers stop in between, this one goes on.
+All constraints are linear. With the cost replaced by its gradient, a linear programme remains, whose optimum gives the
+direction of a step; the length of the step is found by trial. Every intermediate plan satisfies all constraints. For
+given numbers of new pages, the cost is linear in each period's visits alone, so the best plan lies in a corner. Linear
+programmes lead into corners, where other solvers stop in between.
 
-On random programmes of 2 buckets and 3 periods it finds what trying all corners finds; of 12 buckets and 8 periods it
-takes a fraction of a second, where SLSQP now and then leaves the constraints for good, and trust-constr takes minutes.
+On random programmes of 2 buckets and 3 periods the result equals that of trying all corners. With 12 buckets and
+8 periods it takes a fraction of a second; SLSQP sometimes leaves the constraints for good, and trust-constr takes
+minutes.
 """
 
 import importlib
@@ -19,29 +20,29 @@ from evercrawl.schedule.policies.webfountain.programme import Programme, VisitPl
 from evercrawl.types import Floats
 
 _ROUNDS: Final = 100
-_TRIED: Final = np.concatenate([np.linspace(1.0, 0.05, 20), 0.05 * 0.25 ** np.arange(1, 8)])  # parts of the way
+_TRIED: Final = np.concatenate([np.linspace(1.0, 0.05, 20), 0.05 * 0.25 ** np.arange(1, 8)])  # fractions of a step
 
 
 def solve(programme: Programme, like: VisitPlan | None = None, enough: float = 1e-9) -> VisitPlan:
-    """Return the best plan that is found from three beginnings: nothing, an even one, and one that was good before.
+    """Return the best plan found from three starting points: empty, even, and a previous good plan.
 
     Parameters
     ----------
     programme
-        Its numbers should be of the order of 1: of pages, the share of all.
+        Its numbers should be of the order of 1: for pages, use shares of all pages.
     like
-        A plan for as many buckets and periods, whether it keeps the constraints or not.
+        A plan for the same numbers of buckets and periods; it may violate the constraints.
     enough
-        What a round must promise, and bring, as a part of the cost, to be worth another one.
+        Minimum expected and actual improvement of an iteration, as a fraction of the cost, to continue.
 
     Raises
     ------
     ConfigError
-        Where scipy is missing, which brings HiGHS.
+        scipy, which includes HiGHS, is not installed.
 
     Examples
     --------
-    Two buckets, room for one: that which changes hardly ever need not be visited again.
+    Two buckets, with capacity for one: the bucket that hardly ever changes need not be visited again.
 
     >>> from evercrawl.schedule.policies.webfountain.programme import Programme
     >>> one, half = np.ones((8, 2)), np.full(2, 0.5)
@@ -57,7 +58,7 @@ def solve(programme: Programme, like: VisitPlan | None = None, enough: float = 1
 
 
 def bounded(programme: Programme, plan: VisitPlan) -> VisitPlan:
-    """Return a plan made smaller where it breaks a constraint."""
+    """Return a plan reduced where it violates a constraint."""
     old, new = np.maximum(plan.old, 0.0), np.maximum(plan.new, 0.0)
     old = np.minimum(old, programme.pages)
     over = (programme.cost * old).sum(1) + programme.cost_new * new
@@ -117,7 +118,7 @@ def linear_solver() -> Any:
     Raises
     ------
     ConfigError
-        Where scipy is missing.
+        scipy is not installed.
     """
     try:
         return importlib.import_module("scipy.optimize").linprog

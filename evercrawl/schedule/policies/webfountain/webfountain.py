@@ -1,4 +1,4 @@
-"""WebFountain: how many pages of each kind to visit, and how many new ones, from an optimum over the coming periods."""
+"""WebFountain: the numbers of visits to buckets of pages and to new pages, optimised over the coming periods."""
 
 import math
 from typing import Any, ClassVar, Final
@@ -18,23 +18,23 @@ from evercrawl.schedule.shared.pacing import Turns
 from evercrawl.schedule.shared.tempo import Tempo
 from evercrawl.types import Floats, Ints
 
-_LEAST_VISITS: Final = 16.0  # of a period: with fewer, solving costs more than all else, and there is nothing to share
+_LEAST_VISITS: Final = 16.0  # minimum visits per period: below it, solving dominates the cost and gains nothing
 _LEAST_PERIODS: Final = 8
 _PAGE: Final = np.dtype([*HISTORY.descr, ("due_at", "f8"), ("turn_s", "f8")])
-_LEFT_ALONE: Final = 64.0  # periods after which a bucket is visited that is given no visits, where there is room
-_ENOUGH: Final = 1e-5  # of the cost: nothing that is measured is known better
+_LEFT_ALONE: Final = 64.0  # periods after which a bucket without visits in the plan is visited, if there is room
+_ENOUGH: Final = 1e-5  # relative precision of the cost: the measurements are less precise
 
 
 class Webfountain(Learns, Plans, Follows, Tabulates, Policy):
     """Give each bucket of pages, and new pages, the visits that an optimum over the coming periods gives them.
 
-    Pages alike in rate of change, or in rate and importance, share a bucket. At the beginning of each period all that
-    the programme needs is measured: how often the visits to a bucket's pages found a change, which parts of the new
-    pages belong to it, how many pages are found, how many visits can be made. Then it is solved for eight periods or
-    more, of which the first is carried out: in each bucket the pages whose visit is longest ago, spread evenly over
-    the period, and as many new pages as it says, the most important ones first. What is visited beyond that, for lack
-    of what else to do, is what would come next. Where the budget is of bytes, a visit costs what visits to the pages of
-    its bucket cost on the mean, changed ones in full, and there is as much to spend as is being spent.
+    Pages with similar rates of change, or similar rates and importance, share a bucket. At the beginning of each period
+    all inputs of the programme are measured: how often visits to a bucket's pages found a change, which fraction of the
+    new pages belongs to it, how many pages are found, how many visits can be made. The programme is then solved for
+    eight or more periods, and the first one is carried out: in each bucket the pages visited longest ago, spread evenly
+    over the period, and the planned number of new pages, the most important ones first. Spare visits go to the pages
+    planned next. If the budget is in bytes, the cost of a visit is the mean cost in its bucket, where changed pages
+    cost the full amount, and the budget is the current spending.
 
     Parameters
     ----------
@@ -58,11 +58,11 @@ class Webfountain(Learns, Plans, Follows, Tabulates, Policy):
     Raises
     ------
     ConfigError
-        Where a parameter makes no sense, or scipy is missing.
+        A parameter is not valid, or scipy is not installed.
 
     Examples
     --------
-    Until it has planned, 16 periods of a minute pass between visits: the first page is 16 periods early, 1 / (1 + 17),
+    Before the first plan, 16 periods of a minute pass between visits: the first page is 16 periods early, 1 / (1 + 17),
     the second is due now, 1 / (1 + 1). It is the turn of old pages, +2; the new one has +1.
 
     >>> from evercrawl.schedule import Context, Pages
@@ -74,8 +74,8 @@ class Webfountain(Learns, Plans, Follows, Tabulates, Policy):
 
     References
     ----------
-    Edwards, McCurley, Tomlin (2001). An Adaptive Model for Optimizing Performance of an Incremental Web Crawler. How
-    pages are sorted into buckets, and the rate worked out, is ours.
+    Edwards, McCurley, Tomlin (2001). An Adaptive Model for Optimizing Performance of an Incremental Web Crawler. The
+    sorting of pages into buckets, and the estimate of rates, are ours.
     """
 
     counts_links: ClassVar[bool] = True
@@ -104,23 +104,23 @@ class Webfountain(Learns, Plans, Follows, Tabulates, Policy):
         self._plan: VisitPlan | None = None
 
     def value(self, pages: Pages, context: Context) -> Floats:
-        """Return how late each page is, in periods, on a scale from 0 to 1; between old and new ones by turns."""
+        """Return how late each page is, in periods, mapped to 0 to 1; old and new pages take turns."""
         new = np.isnan(pages.visited_at)
         late = (context.now - np.where(new, context.now, self.due(pages, context))) / self._period_s
         ahead = np.where(late < 0, 1 / (1 + np.abs(late)), 1 + late)
         return self._turns.order(np.where(new, np.maximum(pages.importance, 0.0), ahead), new)
 
     def due(self, pages: Pages, context: Context) -> Floats:
-        """Return at which instant of the period each page is to be visited."""
+        """Return the instant of the period at which each page is to be visited."""
         due_at: Floats = self._kept.take(pages.slot)["due_at"]
         return np.where(np.isnan(due_at), pages.visited_at + self._period_s * self._cycle_periods, due_at)
 
     def chosen(self, values: Floats, context: Context, new: int = 0) -> None:
-        """Count how many of the visits went to new pages."""
+        """Count the visits to new pages."""
         self._turns.made(len(values), new)
 
     def learn(self, visits: Visits) -> None:
-        """Count visits and changes, page by page; what was visited waits for as long as a bucket's turn takes."""
+        """Count visits and changes per page; visited pages wait for a full turn of their bucket."""
         rows = self._kept.upto(int(visits.slot.max(initial=0)) + 1)
         held = rows[visits.slot]
         first = np.isnan(held["first_at"]) & visits.read
@@ -135,7 +135,7 @@ class Webfountain(Learns, Plans, Follows, Tabulates, Policy):
         self._tempo.learn(visits.at, visits.found.astype(np.float64))
 
     def plan(self, pages: Pages, unread: int, context: Context) -> float:
-        """Sort all pages into buckets, measure them, solve the programme, and say when each page's turn is."""
+        """Sort all pages into buckets, measure them, solve the programme, and schedule each page's turn."""
         if not len(pages.slot):
             return context.now + 1.0
         cycle_s = self._tempo.cycle_s(len(pages.slot))
@@ -158,9 +158,9 @@ class Webfountain(Learns, Plans, Follows, Tabulates, Policy):
         return context.now + self._period_s
 
     def _programme(self, measured: BucketRates, made: Floats, unread: int, weight: float) -> Programme:
-        """Return the programme, pages in parts of all pages, weights and costs in parts of the mean.
+        """Return the programme, with pages as fractions of all pages, and weights and costs relative to the mean.
 
-        The mean cost is that of the visits that are being made, to each bucket as `made` says, to new pages by turns.
+        The mean cost is that of the current visits: to each bucket according to `made`, to new pages in their turns.
         """
         periods, pages = len(self._growth), float(measured.pages.sum())
         visits, found = self._tempo.per_s * self._period_s / pages
@@ -177,7 +177,7 @@ class Webfountain(Learns, Plans, Follows, Tabulates, Policy):
         )  # fmt: skip
 
     def _take_up(self, pages: Pages, bucket: Ints, visits: Floats, now: float) -> None:
-        """Say when each page's turn is: the oldest of a bucket first, evenly over the period and on."""
+        """Schedule each page's turn: the oldest of a bucket first, spread evenly over the period and beyond."""
         size = np.bincount(bucket, minlength=len(visits))
         order = np.lexsort((pages.slot, pages.visited_at, bucket))
         rank = np.empty(len(bucket))
@@ -188,7 +188,7 @@ class Webfountain(Learns, Plans, Follows, Tabulates, Policy):
         rows["turn_s"][pages.slot] = (size * every_s)[bucket]
 
     def tables(self, context: Context) -> dict[str, dict[str, NDArray[Any]]]:
-        """Return what was measured of each bucket, and how many visits it gets in each of the periods ahead.
+        """Return the measurements of each bucket, and its visits in each of the coming periods.
 
         Returns
         -------
@@ -228,5 +228,5 @@ class Webfountain(Learns, Plans, Follows, Tabulates, Policy):
 
 
 def _later(plan: VisitPlan) -> VisitPlan:
-    """Return a plan of a period ago, moved on by one; its end is repeated."""
+    """Return a plan made one period ago, shifted by one period; its last period is repeated."""
     return VisitPlan(np.roll(plan.old, -1, 0), np.roll(plan.new, -1))
