@@ -1,1 +1,1 @@
-"""Formulas for the worth of a visit and for optimal rates."""
+"""Formulas for the worth of a visit and for optimal visit rates."""

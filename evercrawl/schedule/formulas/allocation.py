@@ -1,10 +1,10 @@
-"""The best that any schedule can do when all rates of change are known: the yardstick.
+"""The optimal allocation of visits for known rates of change: the reference for all schedules.
 
-Pages change at random moments (Poisson) at rate lam, matter w, and are visited evenly, f times a second, for uneven
-visits earn less. The problem max sum w F(f, lam), with sum f = budget, has one multiplier, the price P, and each page
-for itself solves w lam^-k v(x) = P, where x = lam / f; for freshness that is h(x) = P lam / w. See `objectives` for
-other ends than freshness. A visit may cost c0, and c1 more where the page has changed: then the price is that of a unit
-of cost, and the right side is P (c0 + c1 h(x)). A host that gives less than its pages are worth has a price of its own
+Pages change at random moments (Poisson) at rate lam, have weight w, and are visited evenly, f times per second, because
+uneven visits gain less. The problem max sum w F(f, lam), with sum f = budget, has one multiplier, the price P, and each
+page separately solves w lam^-k v(x) = P, where x = lam / f; for freshness this is h(x) = P lam / w. `objectives` lists
+the other objectives. A visit may cost c0, and c1 more if the page has changed: then P is the price of a unit of cost,
+and the right side is P (c0 + c1 h(x)). A host that allows fewer visits than its pages are worth has its own price,
 above P.
 """
 
@@ -27,12 +27,12 @@ class Allocation(NamedTuple):
     Attributes
     ----------
     price
-        P: what one more unit of the budget a second would add to `value` (or take from it, where it is a cost).
+        P: the increase of `value` per additional unit of the budget per second (the decrease, if `value` is a cost).
     rate
-        f of each page, visits a second; 0 for those that are not worth any.
+        f of each page, visits per second; 0 for pages that are not worth a visit.
     value
-        sum w F, divided by sum w the mean probability that a copy is fresh, weighted; by other objectives the sum of
-        w times the mean harmonic cost, or age.
+        sum w F; divided by sum w, it is the weighted mean probability that a copy is fresh. For other objectives, the
+        sum of w times the mean harmonic cost, or times the mean age.
     """
 
     price: float
@@ -41,16 +41,16 @@ class Allocation(NamedTuple):
 
 
 class Constrained(NamedTuple):
-    """The optimum where hosts give no more than so many visits.
+    """The optimum with a limit on the visits of each host.
 
     Attributes
     ----------
     price
-        P: what one more visit a second would add, were it to a host that is not at its cap; 0 where all are.
+        P: the gain of one more visit per second to a host that is below its cap; 0 if all hosts are at their caps.
     extra
-        mu of each host, shape (hosts,): what raising its cap by a visit a second would add; 0 below its cap.
+        mu of each host, shape (hosts,): the gain of raising its cap by one visit per second; 0 below its cap.
     rate, value
-        As of `Allocation`.
+        As in `Allocation`.
     """
 
     price: float
@@ -60,11 +60,11 @@ class Constrained(NamedTuple):
 
 
 def rates_at(price: ArrayLike, weight: ArrayLike, lam: ArrayLike, objective: Objective = FRESHNESS) -> Floats:
-    """Return how often each page is visited in the optimum in which a visit costs `price`.
+    """Return the visit rate of each page in the optimum in which a visit costs `price`.
 
     Examples
     --------
-    The second page changes too often to be worth it:
+    The second page changes too often to be worth a visit:
 
     >>> rates_at(0.5, [1.0, 1.0], [0.1, 4.0]).round(4)
     array([0.2814, 0.    ])
@@ -84,18 +84,18 @@ def optimum(
     cost: ArrayLike = 1.0,
     cost_changed: ArrayLike = 0.0,
 ) -> Allocation:
-    """Return the best allocation of a budget a second to pages of known weight and rate of change.
+    """Return the best allocation of a budget per second to pages of known weight and rate of change.
 
     Parameters
     ----------
     weight, lam
-        w and the rate of change of each page, shape (n,); at least one page matters and changes.
+        w and the rate of change of each page, shape (n,); at least one page has positive weight and rate.
     budget
-        Visits a second, or units of cost, above 0.
+        Visits per second, or units of cost, above 0.
     objective
-        What to have much of (freshness), or little.
+        The quantity to maximise (freshness) or minimise (all others).
     cost, cost_changed
-        Of a visit in any case, and in addition if the page has changed.
+        Cost of a visit in any case, and additional cost if the page has changed.
 
     Examples
     --------
@@ -122,10 +122,10 @@ def optimum(
 def constrained(
     weight: ArrayLike, lam: ArrayLike, host: Ints, cap: ArrayLike, budget: float, objective: Objective = FRESHNESS
 ) -> Constrained:
-    """Return the best allocation where no host gets more visits a second than its cap.
+    """Return the best allocation in which no host gets more visits per second than its cap.
 
-    The price at which a host's pages use up its cap does not depend on what happens on other hosts; so that is found
-    first, for all hosts at once, and no page of the host is ever cheaper.
+    The price at which a host's pages use up its cap does not depend on other hosts. It is computed first, for all hosts
+    at once, and is a lower bound of the price of the host's pages.
 
     Parameters
     ----------
@@ -134,13 +134,13 @@ def constrained(
     host
         Number of each page's host, shape (n,).
     cap
-        Visits a second that each host gives at most, shape (hosts,); infinity where there is no limit.
+        Maximum visits per second of each host, shape (hosts,); infinity if there is no limit.
     budget
-        Visits a second, above 0; what the caps do not let be used is left.
+        Visits per second, above 0; visits that the caps exclude stay unused.
 
     Examples
     --------
-    The first two pages share a host that gives one visit a second; what they may not have goes to the third:
+    The first two pages share a host with a cap of one visit per second; the rest goes to the third:
 
     >>> found = constrained([1.0, 1.0, 1.0], [1.0, 1.0, 1.0], np.array([0, 0, 1]), [1.0, np.inf], 3.0)
     >>> found.rate.round(6), bool(found.extra[0] > 0), float(found.extra[1])

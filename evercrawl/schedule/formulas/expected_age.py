@@ -1,4 +1,4 @@
-"""How old copies are expected to be, by what a policy believes of change."""
+"""The expected age of copies under a policy's prediction of changes."""
 
 from dataclasses import replace
 from typing import Final
@@ -12,19 +12,19 @@ from evercrawl.types import Floats
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 PLACES: Final[Floats] = (_NODES + 1) / 2
-"""Where, between the last visit and now, the probability of being fresh is asked for."""
+"""Fractions of the time since the last visit at which the probability of freshness is evaluated."""
 
 
 def expected_age_s(policy: Policy, pages: Pages, context: Context) -> Floats:
-    """Return how long each page is expected to have been another than its copy, shape (n,); nan without a visit.
+    """Return how long each page is expected to have differed from its copy, shape (n,); nan for unvisited pages.
 
-    A copy that is fresh is of age 0; else its age is the time since the first change that it misses. So the expected
-    age is the integral of 1 - S(u) over the time u since the visit, S being the probability that the copy is fresh
-    after u. It is taken at eight places, by the rule of Gauss and Legendre.
+    The age of a fresh copy is 0; otherwise it is the time since the first change that the copy misses. So the expected
+    age is the integral of 1 - S(u) over the time u since the visit, where S is the probability that the copy is still
+    fresh after u. It is evaluated at eight points by Gauss-Legendre quadrature.
 
     Examples
     --------
-    With S(u) = 1 / (1 + u) it is t - ln(1 + t):
+    With S(u) = 1 / (1 + u) the result is t - ln(1 + t):
 
     >>> from evercrawl.schedule import Context, Pages
     >>> from evercrawl.schedule.policies.uniform import Uniform

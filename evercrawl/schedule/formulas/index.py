@@ -1,8 +1,8 @@
-"""What a visit is worth when the page's rate of change is known only as Gamma(shape, scale): readable, in numpy.
+"""The worth of a visit if the page's rate of change has a Gamma(shape, scale) posterior: readable, in numpy.
 
-S(t) = (b / (b + t))^a is the probability that a copy of age t is still fresh, the rate being Gamma(a, b). A visit after
-t ends an interval that earned w int_0^t S; what the next moment would have earned is w S(t). The difference over the
-whole interval, **V = w (int_0^t S - t S(t))**, is what bandwidth has to be worth for a visit to be right at t.
+S(t) = (b / (b + t))^a is the probability that a copy of age t is still fresh, if the rate is Gamma(a, b). A visit after
+t ends an interval that earned w int_0^t S; the next moment would have earned w S(t). The difference over the whole
+interval, **V = w (int_0^t S - t S(t))**, is the cost of bandwidth at which t is the right time for a visit.
 """
 
 from typing import Final, NamedTuple
@@ -13,15 +13,15 @@ from numpy.typing import ArrayLike
 from evercrawl.types import Floats
 
 HARMONIC: Final = 0.003
-"""theta: the part of the harmonic index, which grows without bound, so that no page is abandoned. Where a hundredth of
-all pages is visited a day, and those that matter change most, it costs 0.3 % of freshness; 0.02 costs 2 %, 0.05 4 %."""
+"""theta: the weight of the harmonic index, which grows without bound, so that no page is abandoned. If a hundredth of
+all pages is visited per day, and important pages change most, it costs 0.3 % of freshness; 0.02 costs 2 %, 0.05 4 %."""
 NEVER_S: Final = 1e11
-"""An interval longer than this, 3,000 years, is never."""
-_SMALL: Final = 0.01  # below it differences of nearly equal numbers are taken as series
+"""Intervals longer than this, 3,000 years, count as infinite."""
+_SMALL: Final = 0.01  # below it, differences of nearly equal numbers are computed as series
 
 
 class IntervalParts(NamedTuple):
-    """What an interval is worth, for a weight of 1 (s), and the probability of what costs more (see `parts`)."""
+    """The worth of an interval for a weight of 1 (s), and the probability of the additional cost (see `parts`)."""
 
     fresh: Floats
     harmonic: Floats
@@ -29,7 +29,7 @@ class IntervalParts(NamedTuple):
 
 
 def survival(shape: ArrayLike, scale_s: ArrayLike, age_s: ArrayLike) -> Floats:
-    """Return the probability that a copy of that age is still fresh.
+    """Return the probability that a copy of the given age is still fresh.
 
     Examples
     --------
@@ -43,9 +43,8 @@ def survival(shape: ArrayLike, scale_s: ArrayLike, age_s: ArrayLike) -> Floats:
 def parts(shape: ArrayLike, scale_s: ArrayLike, age_s: ArrayLike) -> IntervalParts:
     """Return `fresh` = int S - t S, `harmonic` = t - int S, and `p_changed` = 1 - S + t S'.
 
-    The last is the marginal cost of a change.
-
-    All by the age t, in seconds; -S' is the density of the first change.
+    `p_changed` is the marginal cost of a change. All three depend on the age t, in seconds; -S' is the density of the
+    first change.
 
     Examples
     --------
@@ -63,20 +62,22 @@ def parts(shape: ArrayLike, scale_s: ArrayLike, age_s: ArrayLike) -> IntervalPar
 
 
 def heard(shape: ArrayLike, scale_s: ArrayLike, age_s: ArrayLike, recall: ArrayLike) -> Floats:
-    """Return what an interval is worth, for a weight of 1 (s), where a part of all changes is announced, and none was.
+    """Return the worth of an interval for weight 1 (s) if a fraction of changes is announced and none was announced.
 
-    Of a known rate, what was not announced did not happen, of the part rho that would have been: the copy is fresh with
-    probability e^-alpha t, alpha = (1 - rho) lam. The visit comes now, or at the announcement, so that it is worth
-    (1 - e^-lam t) / lam - e^-alpha t (1 - e^-rho lam t) / (rho lam): less than without announcements, for whoever waits
-    will be told. See `signals.times`, below the level of one announcement that is quite certain.
+    For a known rate, the absence of announcements excludes changes of the fraction rho that would have been announced:
+    the copy is fresh with probability e^-alpha t, alpha = (1 - rho) lam. The visit comes now, or at the announcement,
+    so it is worth (1 - e^-lam t) / lam - e^-alpha t (1 - e^-rho lam t) / (rho lam). This is less than without
+    announcements, because waiting has the benefit of possible announcements. See `signals.times`, below the level of
+    one announcement that is quite certain.
 
-    The mean is taken over what is believed of the rate *now*, and silence has told of that too: Gamma(a, b + rho t). So
-    with H the harmonic part, t - int S, for a scale of b + rho t, **V = ((1 - rho) H(t) - H((1 - rho) t)) / rho**. It
-    grows without bound, as the index does without announcements, so that pages are looked at of which little is known.
+    The mean is taken over the current posterior of the rate, which includes the evidence of silence:
+    Gamma(a, b + rho t). So with the harmonic part H = t - int S, for a scale of b + rho t,
+    **V = ((1 - rho) H(t) - H((1 - rho) t)) / rho**. It grows without bound, like the index without announcements, so
+    that pages of uncertain rate are visited.
 
     Examples
     --------
-    Where nothing is announced, it is `parts`; where all is, there is nothing to look for:
+    If nothing is announced, the result is that of `parts`; if everything is announced, a visit is worth nothing:
 
     >>> heard(1.0, 1.0, 1.0, [1e-4, 0.5, 1.0]).round(3), parts(1.0, 1.0, 1.0).fresh.round(3).item()
     (array([0.193, 0.097, 0.   ]), 0.193)
@@ -89,20 +90,20 @@ def heard(shape: ArrayLike, scale_s: ArrayLike, age_s: ArrayLike, recall: ArrayL
 def announced(
     shape: ArrayLike, scale_s: ArrayLike, age_s: ArrayLike, recall: ArrayLike, notice: ArrayLike
 ) -> tuple[Floats, Floats]:
-    """Return what an interval is worth, and makes dear, for a weight of 1 (s), where a change was announced meanwhile.
+    """Return the worth of an interval for weight 1 (s), and the probability of additional cost, after an announcement.
 
-    Of a known rate, a copy is fresh with probability e^-y, y = alpha t + kappa, which is as if it had been alone, and
-    nothing announced, for T = t + kappa / alpha: so it is worth what it is in `heard` at T. The mean is taken over what
-    is believed of the rate once a change was announced within t: Gamma(a + 1, b + rho t). With B = b + rho t,
-    c = kappa / (1 - rho), p = e^-c (B / (B + t))^a and q = e^-kappa (B / (B + (1 - rho) t))^a it comes to
-    **V = (B / a) (1 - p - (q - p) / rho)**. What announcements to come add is left out.
+    For a known rate, a copy is fresh with probability e^-y, y = alpha t + kappa. This equals the case without an
+    announcement at T = t + kappa / alpha, so the worth is that of `heard` at T. The mean is taken over the posterior of
+    the rate given an announcement within t: Gamma(a + 1, b + rho t). With B = b + rho t, c = kappa / (1 - rho),
+    p = e^-c (B / (B + t))^a and q = e^-kappa (B / (B + (1 - rho) t))^a the result is
+    **V = (B / a) (1 - p - (q - p) / rho)**. The effect of future announcements is neglected.
 
     Parameters
     ----------
     shape, scale_s
-        Of the belief before the announcement.
+        Posterior before the announcement.
     age_s
-        Since the last visit.
+        Time since the last visit.
     recall
         rho, more than 0.
     notice
@@ -110,7 +111,7 @@ def announced(
 
     Examples
     --------
-    Of a known rate of one a second, announced with certainty: a visit now earns the mean time until the next change.
+    With a known rate of one per second and a certain announcement, a visit earns the mean time until the next change.
 
     >>> [round(each.item(), 3) for each in announced(1e9, 1e9, 0.0, 1e-6, 30.0)]
     [1.0, 1.0]
@@ -143,7 +144,7 @@ def index(
     cost_changed: ArrayLike = 0.0,
     harmonic: float = HARMONIC,
 ) -> Floats:
-    """Return what a visit of pages at an age is worth, a unit of the budget; never negative, growing with the age.
+    """Return the worth of a visit at an age per unit of the budget; it is never negative and grows with the age.
 
     Parameters
     ----------
@@ -154,7 +155,7 @@ def index(
     age_s
         Time since the last visit.
     cost, cost_changed
-        Of a visit in any case, and in addition if the page has changed.
+        Cost of a visit in any case, and additional cost if the page has changed.
     harmonic
         theta, between 0 (freshness alone) and 1 (the harmonic index alone).
 

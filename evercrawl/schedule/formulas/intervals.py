@@ -1,4 +1,4 @@
-"""How many changes fall between two visits of a page, where a visit costs so much: what the objectives say, solved."""
+"""Solvers for the optimal number of changes between two visits of a page, given the cost of a visit."""
 
 from typing import Final
 
@@ -9,26 +9,26 @@ from evercrawl.schedule.formulas.objectives import FRESHNESS, Objective, h
 from evercrawl.types import Floats
 
 _STEPS: Final = 60
-_CLOSE: Final = 1e-8  # a step of Newton's, in a logarithm, after which the error is about its square
+_CLOSE: Final = 1e-8  # size of a Newton step, in logarithms, after which the error is about its square
 _X: Floats = np.geomspace(1e-6, 1e6, 1 << 12)
 _LOG_X: Floats = np.log(_X)
-_FEW: Floats = np.minimum(_X, 36.0)  # beyond, h is 1 to all digits
+_FEW: Floats = np.minimum(_X, 36.0)  # above it, h is 1 to machine precision
 _LOG_H: Floats = np.log(h(_FEW))
 _LOG_REST: Floats = np.where(_X < 36.0, _FEW - np.log1p(_FEW), 36.0 - np.log(37.0) + _X - 36.0)  # -ln (1 - h)
 _LEAST_H: Final = float(np.exp(_LOG_H[0]))
 
 
 def interval(level: ArrayLike, objective: Objective = FRESHNESS, dear: ArrayLike = 0.0) -> Floats:
-    """Return x with v(x) = level (1 + dear h(x)); infinity where there is none.
+    """Return x with v(x) = level (1 + dear h(x)); infinity if there is none.
 
     Parameters
     ----------
     level
-        What a visit to an unchanged page costs, in units of w lam^-k.
+        Cost of a visit to an unchanged page, in units of w lam^-k.
     objective
-        Says which v.
+        The objective, which determines v.
     dear
-        What a change costs in addition, in units of the cost of a visit to an unchanged page.
+        Additional cost of a change, in units of the cost of a visit to an unchanged page.
 
     Examples
     --------
@@ -39,13 +39,13 @@ def interval(level: ArrayLike, objective: Objective = FRESHNESS, dear: ArrayLike
     array([1.])
     """
     level, dear = np.broadcast_arrays(np.asarray(level, np.float64), np.asarray(dear, np.float64))
-    if objective is FRESHNESS:  # v = h, so that the equation is linear in h
+    if objective is FRESHNESS:  # v = h, so the equation is linear in h
         left = 1.0 - level * dear
         return _of_h(np.where(left > 0, level / np.where(left > 0, left, 1.0), np.inf))
     log_level = np.log(np.maximum(level, 1e-300))
     u: Floats = np.interp(log_level, np.log(objective.worth(_X)), _LOG_X)
     u = np.where(u > _LOG_X[-2], (log_level + np.log(objective.power)) / objective.power, u)
-    for _ in range(_STEPS):  # Newton's steps on ln v - ln (1 + dear h) in ln x, which is almost a straight line
+    for _ in range(_STEPS):  # Newton steps on ln v - ln (1 + dear h) as a function of ln x, which is nearly linear
         x = np.exp(u)
         worth, bill = objective.worth(x), 1.0 + dear * h(x)
         slope = x * (objective.slope(x) / worth - dear * x * np.exp(-x) / bill)
@@ -57,7 +57,7 @@ def interval(level: ArrayLike, objective: Objective = FRESHNESS, dear: ArrayLike
 
 
 def _of_h(level: Floats) -> Floats:
-    """Return x with h(x) = `level`: from a table, and by two of Halley's steps; h' = x e^-x, h'' = (1 - x) e^-x."""
+    """Return x with h(x) = `level`: from a table and two Halley steps; h' = x e^-x, h'' = (1 - x) e^-x."""
     y = np.clip(level, 1e-300, 1 - 1e-16)
     x = np.where(y < 0.5, np.exp(np.interp(np.log(y), _LOG_H, _LOG_X)), np.interp(-np.log1p(-y), _LOG_REST, _X))
     x = np.where(y < _LEAST_H, np.sqrt(2 * y), x)

@@ -11,21 +11,21 @@ from evercrawl.types import Floats, Ints
 
 _STEPS: Final = 200
 _EXACT: Final = 1e-15
-_ABOVE: Final = 1e-6  # of a logarithm: a price above which nothing is visited, whatever is rounded
+_ABOVE: Final = 1e-6  # margin in logarithms: no page is visited at a price above it, whatever the rounding
 Spent: TypeAlias = "Callable[[Floats], tuple[Floats, Floats]]"
 
 
 class Moving(NamedTuple):
-    """The pages that change and matter, and what visits to them cost."""
+    """The pages with positive weight and rate of change, and the costs of visits to them."""
 
     weight: Floats
     lam: Floats
     cost: Floats
-    dear: Floats  # what a change costs, in units of the cost of a visit
+    dear: Floats  # additional cost of a change, in units of the cost of a visit
     objective: Objective
 
     def take(self, log_price: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return rates, what they cost, and its derivative by the logarithm of the price."""
+        """Return the rates, their cost, and its derivative by the logarithm of the price."""
         scale = self.weight / self.lam**self.objective.power
         x = interval(np.exp(np.minimum(log_price, 690.0)) * self.cost / scale, self.objective, self.dear)
         visited = np.isfinite(x)
@@ -38,7 +38,7 @@ class Moving(NamedTuple):
 
     @property
     def highest(self) -> Floats:
-        """The logarithms of the prices above which no visit is worth it; infinity where there are none."""
+        """The logarithms of the prices above which no visit is worth it; infinity if there is no such price."""
         with np.errstate(divide="ignore"):
             limit: Floats = self.objective.limit * self.weight / (self.cost * (1.0 + self.dear))
             found: Floats = np.log(limit) - self.objective.power * np.log(self.lam)
@@ -48,10 +48,10 @@ class Moving(NamedTuple):
 def shared(
     pages: Moving, group: Ints, budget: Floats, floor: Floats | None = None, at_floor: Floats | None = None
 ) -> tuple[Floats, Floats]:
-    """Return for each group the logarithm of the price at which its pages use its budget, and the rates of all.
+    """Return for each group the logarithm of the price at which its pages use its budget, and the rates of all pages.
 
-    Where a page has a `floor`, no price below it counts, and its rate there is `at_floor`. A group whose budget has no
-    end has price 0 and rates without end.
+    For a page with a `floor`, prices below the floor are replaced by it, and its rate there is `at_floor`. A group with
+    an infinite budget has price 0 and infinite rates.
     """
     floor = np.full(len(group), -np.inf) if floor is None else floor
     at_floor = np.full(len(group), np.inf) if at_floor is None else at_floor
@@ -71,11 +71,11 @@ def shared(
         group, np.sqrt(0.5 * pages.weight * pages.cost / pages.lam ** (pages.objective.power - 2)), len(budget)
     )
     limit = np.where(bounded, budget, 1.0)
-    first = 2 * np.log(np.maximum(eager, 1e-300) / limit)  # where many visits of each page find it unchanged
+    first = 2 * np.log(np.maximum(eager, 1e-300) / limit)  # approximation for many visits that find no change
     low, high = _bracket(total, limit, np.minimum(first, highest - 0.1), highest + _ABOVE)
     (more, use, _), (less, use_less, _) = take(low), take(high)
     used, used_less = (_sums(group, each, len(budget)) for each in (use, use_less))
-    over = used - used_less  # prices so near to each other differ only where a page is hardly worth it
+    over = used - used_less  # prices this close differ only for pages that are hardly worth a visit
     part = np.where(over > 0, (budget - used_less) / np.where(over > 0, over, 1.0), 0.0)
     rate = less + (more - less) * np.clip(part, 0.0, 1.0)[group]
     return np.where(bounded, 0.5 * (low + high), -np.inf), np.where(bounded[group], rate, np.inf)
@@ -86,10 +86,10 @@ def _sums(group: Ints, values: Floats, count: int) -> Floats:
 
 
 def _bracket(total: Spent, budget: Floats, first: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """Return for each group logarithms of two prices, at which it uses its budget or more, and its budget or less.
+    """Return for each group the logarithms of two prices that bracket its budget: it uses at least, and at most, that.
 
-    By Newton's steps on the logarithm of what is used, from `first`; halving where these lead out of what is known.
-    The two are one where it is used exactly, or so near to each other that no other number lies between.
+    The search uses Newton steps on the logarithm of the used budget, from `first`, and bisection if a step leaves the
+    bracket. The two prices are equal if the budget is met exactly, or so close that no number lies between them.
     """
     low, at, wide = np.full(len(budget), -np.inf), np.array(first), 1.0
     done = np.isneginf(high)  # groups without pages

@@ -1,8 +1,8 @@
-"""What a crawl may be after, for pages that change at random moments: freshness, few missed changes, or little age.
+"""Objectives of a crawl for pages that change at random moments: freshness, few missed changes, or low age.
 
 A page that changes at rate lam and is visited every t seconds has missed lam t = x changes, on average, by the end of
-an interval. What ending the interval there is worth is w lam^-k v(x), and v never falls: the page is visited as soon as
-that is worth the price of a visit. The objectives differ in v alone, and in the power k.
+an interval. Ending the interval there is worth w lam^-k v(x), and v never decreases: the page is visited as soon as
+this equals the price of a visit. The objectives differ only in v and in the power k.
 
 References
 ----------
@@ -19,13 +19,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from evercrawl.types import Floats
 
-_SMALL: Final = 0.02  # below it differences of nearly equal numbers are taken as series
+_SMALL: Final = 0.02  # below it, differences of nearly equal numbers are computed as series
 _EULER: Final = 0.57721566490153286
 _GAUSS: tuple[Floats, Floats] = np.polynomial.legendre.leggauss(40)  # nodes, weights
 
 
 class Objective(NamedTuple):
-    """What ending an interval is worth, as a function of the changes x that it holds on average.
+    """The worth of ending an interval, as a function of the mean number of changes x in it.
 
     Attributes
     ----------
@@ -34,9 +34,9 @@ class Objective(NamedTuple):
     power
         k: a visit is worth w lam^-k v(x).
     limit
-        What v tends to: a page whose price is above is never visited; infinity where none is given up.
+        Limit of v: a page whose price is above it is never visited; infinity if no page is abandoned.
     mean
-        Rates of visits and of change -> the mean over time of what is had (freshness) or suffered (all others).
+        Rates of visits and of change -> the mean over time of the benefit (freshness) or of the cost (all others).
     """
 
     worth: Callable[[Floats], Floats]
@@ -93,7 +93,7 @@ def aged(x: ArrayLike) -> Floats:
 
 
 def freshness(rate: ArrayLike, lam: ArrayLike) -> Floats:
-    """Return F, the part of the time that a page visited evenly at `rate` and changing at `lam` is fresh.
+    """Return F, the fraction of time for which a page visited evenly at `rate` and changing at `lam` is fresh.
 
     Examples
     --------
@@ -106,11 +106,11 @@ def freshness(rate: ArrayLike, lam: ArrayLike) -> Floats:
 
 
 def harmonic(rate: ArrayLike, lam: ArrayLike) -> Floats:
-    """Return the mean of 1 + 1/2 + ... + 1/m, m being the changes missed, of a page visited evenly.
+    """Return the mean of 1 + 1/2 + ... + 1/m, with m missed changes, of a page visited evenly.
 
     Examples
     --------
-    One change or none is missed, mostly, where visits are many: half of 1/100 on average.
+    With many visits, mostly one change or none is missed: half of 1/100 on average.
 
     >>> harmonic([100.0, 0.0], 1.0).round(5)
     array([0.00499,     inf])
@@ -123,7 +123,7 @@ def harmonic(rate: ArrayLike, lam: ArrayLike) -> Floats:
 
 
 def age(rate: ArrayLike, lam: ArrayLike) -> Floats:
-    """Return the mean time since the first change that a page visited evenly has not shown yet.
+    """Return the mean time since the first unseen change of a page visited evenly; 0 if there is none.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def age(rate: ArrayLike, lam: ArrayLike) -> Floats:
 
 
 def _missed_by(rate: ArrayLike, lam: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Floats]:
-    """Return which pages are visited, which never change, and how many changes fall between two visits."""
+    """Return which pages are visited, which never change, and the number of changes between two visits."""
     rate, lam = np.broadcast_arrays(np.asarray(rate, np.float64), np.asarray(lam, np.float64))
     visited = rate > 0
     return visited, lam == 0, np.where(visited, lam, 1.0) / np.where(visited, rate, 1.0)

@@ -1,16 +1,16 @@
-"""Sampling by site: how many pages of a site to probe, and which sites the rest of the budget goes to.
+"""Sampling by site: the number of pages to probe per site, and the sites that receive the rest of the budget.
 
-A site's pages change together. So a few pages of each site, its *probes*, are visited first; what they show says where
-the other visits find the most changes. Few probes pick the wrong sites, many leave nothing to spend on the right ones.
-Here a site has N pages, the budget is the part r of all pages, and the share of a site's pages that has changed is
-spread over sites as `Shares` says: its density f, the threshold rho_r above which the part r of the sites lies, the
-mean share of those, and that of all.
+The pages of a site change together. Therefore a few pages of each site, its *probes*, are visited first; their results
+show where the other visits find the most changes. With few probes the wrong sites are chosen; with many, no visits are
+left for the right ones. Here a site has N pages, the budget is the fraction r of all pages, and the share of changed
+pages is distributed over sites as in `Shares`: its density f, the threshold rho_r exceeded by the fraction r of the
+sites, the mean share of those, and that of all sites.
 
 References
 ----------
 Cho, Ntoulas (2002). Effective Change Detection Using Sampling. Meng, Wang, Yan (2006), equation (17), whose denominator
-must hold the mean above the threshold, not the threshold; even so it is a half to a sixth short of the optimum of its
-own model. That optimum, to the first order, is ours.
+must hold the mean above the threshold, not the threshold; even then the result is a half to a sixth below the optimum
+of its own model. The first-order optimum is ours.
 """
 
 from functools import lru_cache
@@ -22,15 +22,15 @@ from numpy.typing import ArrayLike
 from evercrawl.schedule.formulas.site_shares import Shares
 from evercrawl.types import Floats, Ints
 
-_LEAST: Final = 1e-12  # between two means: below it all sites are alike, and no number of probes tells them apart
-_FEW: Final = 64.0  # pages of sites of which `exact_sizes` takes each number for itself
-_APART: Final = 4 / 3  # sizes that it tries first,
-_BETWEEN: Final = 12  # and how many of those between the two around the best
+_LEAST: Final = 1e-12  # minimum difference of two means: below it, all sites are alike and probes cannot separate them
+_FEW: Final = 64.0  # site size in pages below which `exact_sizes` treats each size separately
+_APART: Final = 4 / 3  # ratio of the sizes that are tried first,
+_BETWEEN: Final = 12  # and number of sizes tried between the two neighbours of the best one
 _TINY: Final = 1e-9
 
 
 def printed_size(pages: ArrayLike, part: float, shares: Shares) -> Floats:
-    """Return the probes a site, s = sqrt(N r f(rho_r) / (6 (mean above rho_r - mean))), unrounded, by (17).
+    """Return the probes per site, s = sqrt(N r f(rho_r) / (6 (mean above rho_r - mean))), unrounded, by (17).
 
     Examples
     --------
@@ -43,24 +43,24 @@ def printed_size(pages: ArrayLike, part: float, shares: Shares) -> Floats:
 
 
 def best_size(pages: ArrayLike, part: float, shares: Shares) -> Floats:
-    """Return the probes a site, s = sqrt(N f(rho_r) rho_r (1 - rho_r) / (2 (mean above - mean))), unrounded.
+    """Return the probes per site, s = sqrt(N f(rho_r) rho_r (1 - rho_r) / (2 (mean above - mean))), unrounded.
 
     s probes put a site on the wrong side of the threshold at a loss of N f(rho_r) rho_r (1 - rho_r) / (2 s) changes,
-    and cost s (mean above - mean): this s makes the sum least.
+    and cost s (mean above - mean): this s minimises the sum.
 
     Parameters
     ----------
     pages
-        N, pages of each site, of any shape.
+        N, number of pages of each site, of any shape.
     part
-        r, the budget as a part of all pages, 0 < r < 1.
+        r, the budget as a fraction of all pages, 0 < r < 1.
     shares
-        How the share of changed pages is spread over sites.
+        Distribution of the share of changed pages over sites.
 
     Returns
     -------
     Floats
-        Of the shape of `pages`; between 1, or what the budget has for a site if that is less, and what it has.
+        Shape as `pages`; at least 1, or the budget per site if that is less, and at most the budget per site.
 
     Examples
     --------
@@ -74,22 +74,22 @@ def best_size(pages: ArrayLike, part: float, shares: Shares) -> Floats:
 
 
 def _bounded(pages: ArrayLike, part: float, per_page: float) -> Floats:
-    """Return the root of N times a number, within what can be spent on a site."""
+    """Return the root of N times a number, limited to the budget of a site."""
     pages = np.asarray(pages, np.float64)
     most: Floats = part * pages
     return np.clip(np.sqrt(pages * per_page), np.minimum(1.0, most), most)
 
 
 def changes_found(size: int, pages: int, part: float, shares: Shares) -> float:
-    """Return the expected changed pages found a site, probes included, with `size` probes of each and greedy after.
+    """Return the expected number of changed pages found per site, with `size` probes each and then the greedy split.
 
-    How many of the probes changed is Beta-binomial. The visits that are left, r N - s a site, go to the sites where
-    most had, N - s pages on each.
+    The number of changed probes is Beta-binomial. The remaining visits, r N - s per site, go to the sites with the most
+    changed probes, N - s pages on each.
 
     Examples
     --------
-    Ten probes find 5; of the 90 visits left a site, all to the eleventh of the sites whose ten probes had all changed
-    (11/12 of whose other pages have), 82.5 find a change:
+    Ten probes find 5. The 90 remaining visits per site all go to the eleventh of the sites whose ten probes had all
+    changed (11/12 of whose other pages have), and 82.5 find a change:
 
     >>> from evercrawl.schedule.formulas.site_shares import Shares
     >>> round(changes_found(10, 1000, 0.1, Shares(1.0, 1.0)), 9)
@@ -103,10 +103,10 @@ def changes_found(size: int, pages: int, part: float, shares: Shares) -> float:
 
 
 def exact_sizes(pages: ArrayLike, part: float, shares: Shares) -> Floats:
-    """Return the best number of probes of each site, quickly: about, where a little more or less makes no difference.
+    """Return approximately the best number of probes of each site, quickly; the loss by approximation is negligible.
 
-    Sites of 64 pages or more are taken for the nearest of eight to an octave, and so are a and b of `shares`, of 16; of
-    sizes above four, those a third apart are tried, and then what is between the best and its neighbours.
+    Sites of 64 pages or more are rounded to eight sizes per octave, and a and b of `shares` to 16 values per octave.
+    Above four probes, sizes at a ratio of 4/3 are tried, and then sizes between the best one and its neighbours.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def exact_sizes(pages: ArrayLike, part: float, shares: Shares) -> Floats:
 
     Examples
     --------
-    Of two visits to a site of 20 pages, one shows where the other is worth most:
+    With two visits to a site of 20 pages, one shows where the other is worth most:
 
     >>> from evercrawl.schedule.formulas.site_shares import Shares
     >>> exact_sizes([20, 1000], 0.1, Shares(0.5, 2.0)), best_size(20, 0.1, Shares(0.5, 2.0)).round(1)
@@ -129,13 +129,13 @@ def exact_sizes(pages: ArrayLike, part: float, shares: Shares) -> Floats:
 
 
 def _nearest(numbers: Floats, steps: int) -> Floats:
-    """Return the nearest of the numbers of which there are so many to an octave."""
+    """Return the numbers rounded to the given number of steps per octave."""
     return np.asarray(2.0 ** (np.round(np.log2(np.maximum(numbers, _TINY)) * steps) / steps))
 
 
 @lru_cache(maxsize=1 << 14)
 def _tried(pages: int, part: float, a: float, b: float) -> int:
-    """Return the best of some sizes."""
+    """Return the best of the tried sizes."""
     last, shares = max(int(part * pages + 1e-9), 1), Shares(a, b)
     sizes: list[int] = [1]
     while sizes[-1] < last:
@@ -160,7 +160,7 @@ def _beta_binomial(size: int, shares: Shares) -> Floats:
 def greedy(pages: Floats, share: Floats, budget: float) -> Floats:
     """Return the visits of each site, shape (n,): all pages of the site with the largest share, then of the next.
 
-    It finds the most changes that can be expected of the budget.
+    This maximises the expected number of changes found.
 
     Examples
     --------
@@ -175,9 +175,9 @@ def greedy(pages: Floats, share: Floats, budget: float) -> Floats:
 
 
 def proportional(pages: Floats, share: Floats, budget: float) -> Floats:
-    """Return the visits of each site, shape (n,), in proportion to its changed pages; never more than it has pages.
+    """Return the visits of each site, shape (n,), in proportion to its changed pages; at most its number of pages.
 
-    What a site has no pages for goes to the others, in the same proportion.
+    Visits that exceed a site's pages go to the other sites, in the same proportion.
 
     Examples
     --------
@@ -200,19 +200,19 @@ def proportional(pages: Floats, share: Floats, budget: float) -> Floats:
 
 
 def clusters(pages: Floats, likeness: Floats, count: int) -> Ints:
-    """Return the cluster of each site, shape (n,), 0 to `count` - 1: for fewer probes than there are sites.
+    """Return the cluster of each site, shape (n,), 0 to `count` - 1, if there are fewer probes than sites.
 
-    Large sites stay alone. The others are joined with those most like them into clusters of about as many pages each,
-    and a cluster is then probed as one site.
+    Large sites stay alone. The others are joined with the most similar ones into clusters of about equal size, and a
+    cluster is then probed like one site.
 
     Parameters
     ----------
     pages
-        Of each site, shape (n,).
+        Number of pages of each site, shape (n,).
     likeness
-        By what small sites are alike: the share of changed pages that is believed, or any number; shape (n,).
+        Measure of similarity of small sites: the prior share of changed pages, or any other number; shape (n,).
     count
-        Clusters there may be, 1 at least.
+        Maximum number of clusters, at least 1.
 
     Examples
     --------
@@ -235,7 +235,7 @@ def clusters(pages: Floats, likeness: Floats, count: int) -> Ints:
 
 
 def _alone(pages: Floats, count: int) -> int:
-    """Return how many of the sites, the largest first, have as many pages as a cluster of those after them."""
+    """Return how many of the largest sites have at least as many pages as a cluster of the smaller sites."""
     rest, groups = pages.sum() - np.cumsum(pages), count - 1.0 - np.arange(len(pages))
     large = (groups > 0) & (pages * groups >= rest)
     return int(np.flatnonzero(~large)[0])

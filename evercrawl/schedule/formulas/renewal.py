@@ -1,10 +1,10 @@
-"""Renewal processes: whatever the law of the time between events, what it makes of waits, of freshness and of visits.
+"""Renewal processes: the waiting times, freshness and visits that follow from the law of the time between events.
 
-A law is given by its survival function, or by a sample of intervals. All laws have mean 1 here: with events at a rate
-lam an interval is a draw over lam. Of a page that changes at such moments, and of which nothing is known of when it
-did, a copy is fresh x / lam after its visit with the probability R(x), the chance that the time to the next event is
-longer: the integral of the survival function from x on. K(x), the integral of R from 0 to x, is the part of the
-interval that it is fresh for, times x.
+A law is given by its survival function, or by a sample of intervals. All laws here have mean 1: for events at a rate
+lam, an interval is a draw divided by lam. If a page changes at such moments and the time of its last change is unknown,
+a copy is fresh x / lam after its visit with probability R(x), the probability that the time to the next event is
+longer: the integral of the survival function from x on. K(x), the integral of R from 0 to x, is x times the fraction of
+the interval for which the copy is fresh.
 
 References
 ----------
@@ -25,7 +25,7 @@ from evercrawl.types import Floats
 
 LAWS: Final = ("constant", "exponential", "gamma", "weibull", "lognormal")
 _LEAST, _MOST, _POINTS = 1e-9, 1e5, 1 << 14
-_SHAPES: Final = (0.05, 100.0)  # of Weibull's law, between which that is found which has the spread asked for
+_SHAPES: Final = (0.05, 100.0)  # bounds of the search for the shape of Weibull's law with a given spread
 
 
 class RenewalLaw(ABC):
@@ -41,7 +41,7 @@ class RenewalLaw(ABC):
 
     @abstractmethod
     def residual(self, x: ArrayLike) -> Floats:
-        """Return R(x), the chance that from any moment on nothing happens for x."""
+        """Return R(x), the probability of no event for x from any moment on."""
 
     @abstractmethod
     def kept(self, x: ArrayLike) -> Floats:
@@ -59,13 +59,13 @@ class RenewalLaw(ABC):
         return np.where(rate <= 0, 0.0, np.where(x > 0, self.kept(finite) / finite, 1.0))
 
     def gain(self, x: ArrayLike) -> Floats:
-        """Return K(x) - x R(x), what a visit x after the last one is worth in units of weight / lam."""
+        """Return K(x) - x R(x), the worth of a visit x after the last one, in units of weight / lam."""
         x = np.asarray(x, np.float64)
         return self.kept(x) - x * self.residual(x)
 
 
 class ExponentialLaw(RenewalLaw):
-    """Events at any moment alike: a Poisson process.
+    """Events at random moments: a Poisson process.
 
     >>> law = ExponentialLaw()
     >>> [float(each(1.0).round(6)) for each in (law.survival, law.residual, law.kept, law.transform)]
@@ -81,7 +81,7 @@ class ExponentialLaw(RenewalLaw):
         return 1.0 / (1.0 + np.asarray(s, np.float64))
 
     def residual(self, x: ArrayLike) -> Floats:
-        """Return e^-x: it has no memory."""
+        """Return e^-x: the law is memoryless."""
         return self.survival(x)
 
     def kept(self, x: ArrayLike) -> Floats:
@@ -90,12 +90,12 @@ class ExponentialLaw(RenewalLaw):
 
 
 class EmpiricalLaw(RenewalLaw):
-    """Intervals that were seen, each as likely as the others; in units of their mean.
+    """The empirical distribution of observed intervals, in units of their mean.
 
     Parameters
     ----------
     intervals
-        More than 0, in any unit, shape (n,).
+        Intervals above 0, in any unit, shape (n,).
 
     Examples
     --------
@@ -112,7 +112,7 @@ class EmpiricalLaw(RenewalLaw):
         self._second: Floats = np.concatenate([[0.0], np.cumsum(self._seen**2)])
 
     def survival(self, x: ArrayLike) -> Floats:
-        """Return the share of longer ones."""
+        """Return the share of longer intervals."""
         return 1.0 - np.searchsorted(self._seen, np.asarray(x, np.float64), side="right") / len(self._seen)
 
     def transform(self, s: ArrayLike) -> Floats:
@@ -121,14 +121,14 @@ class EmpiricalLaw(RenewalLaw):
         return np.asarray(np.exp(-s[..., None] * self._seen).mean(axis=-1))
 
     def residual(self, x: ArrayLike) -> Floats:
-        """Return the mean of what is left of an interval after x."""
+        """Return the mean of the remainder of an interval after x."""
         x = np.asarray(x, np.float64)
         below = np.searchsorted(self._seen, x, side="right")
         left: Floats = (self._first[-1] - self._first[below] - x * (len(self._seen) - below)) / len(self._seen)
         return left
 
     def kept(self, x: ArrayLike) -> Floats:
-        """Return the mean of X^2 / 2 - (X - x)^2 / 2 for longer ones, of X^2 / 2 for others."""
+        """Return the mean of X^2 / 2 - (X - x)^2 / 2 for longer intervals, of X^2 / 2 for others."""
         x = np.asarray(x, np.float64)
         below = np.searchsorted(self._seen, x, side="right")
         longer = x * (self._first[-1] - self._first[below]) - 0.5 * x**2 * (len(self._seen) - below)
@@ -137,16 +137,16 @@ class EmpiricalLaw(RenewalLaw):
 
 
 class SurvivalLaw(RenewalLaw):
-    """Any law by its survival function, worked out on a fine grid; in units of its mean.
+    """A law given by its survival function, evaluated on a fine grid; in units of its mean.
 
     Parameters
     ----------
     survival
-        P(interval > x) for an array of x > 0, in a unit in which the mean is not far from 1.
+        P(interval > x) for an array of x > 0, in a unit in which the mean is close to 1.
 
     Examples
     --------
-    Erlang's law of two steps, whose residual is e^(-2 x) (1 + x):
+    Erlang's law with two steps, whose residual is e^(-2 x) (1 + x):
 
     >>> law = SurvivalLaw(lambda x: np.exp(-2 * x) * (1 + 2 * x))
     >>> law.residual([0.5, 1.0]).round(5), (np.exp([-1.0, -2.0]) * [1.5, 2.0]).round(5), law.transform(2.0).round(5)
@@ -164,7 +164,7 @@ class SurvivalLaw(RenewalLaw):
         self._kept = _summed(self._residual, self._x)
 
     def survival(self, x: ArrayLike) -> Floats:
-        """Return what the grid says."""
+        """Return the interpolated survival function."""
         return np.interp(np.asarray(x, np.float64), self._x, self._alive)
 
     def transform(self, s: ArrayLike) -> Floats:
@@ -176,17 +176,17 @@ class SurvivalLaw(RenewalLaw):
         return found
 
     def residual(self, x: ArrayLike) -> Floats:
-        """Return what the grid says."""
+        """Return the interpolated residual."""
         return np.interp(np.asarray(x, np.float64), self._x, self._residual)
 
     def kept(self, x: ArrayLike) -> Floats:
-        """Return what the grid says."""
+        """Return the interpolated integral."""
         return np.interp(np.asarray(x, np.float64), self._x, self._kept)
 
 
 @lru_cache(maxsize=32)
 def renewal_law(name: str, spread: float = 1.0) -> RenewalLaw:
-    """Return a law by its name, with a standard deviation of so many means (constant and exponential have their own).
+    """Return a law by its name and standard deviation in units of the mean (ignored for constant and exponential).
 
     >>> [round(float(renewal_law(name, 0.5).residual(1.0)), 3) for name in LAWS]
     [0.0, 0.368, 0.195, 0.201, 0.187]
@@ -208,7 +208,7 @@ def renewal_law(name: str, spread: float = 1.0) -> RenewalLaw:
 
 
 def weibull_shape(spread: float) -> float:
-    """Return the shape of Weibull's law whose standard deviation is so many means.
+    """Return the shape of Weibull's law with a given standard deviation in units of the mean.
 
     >>> round(weibull_shape(1.0), 9), round(weibull_shape(0.5227232), 5)
     (1.0, 2.0)
@@ -222,16 +222,16 @@ def weibull_shape(spread: float) -> float:
 
 
 def staleness_bound(share: ArrayLike, lam: ArrayLike, access: float, h: ArrayLike) -> Floats:
-    """Return the least staleness of pages polled with these shares of all accesses, (33) of the survey, shape (n,).
+    """Return the minimum staleness of pages polled with these shares of accesses, (33) of the survey, shape (n,).
 
     Parameters
     ----------
     share, lam
-        f, summing to 1, and the rate of change of each.
+        f, summing to 1, and the rate of change of each page.
     access
         E X, the mean time of an access.
     h
-        E e^(-lam X) of each: of any law of access times, its transform at lam.
+        E e^(-lam X) of each page: for any law of access times, its transform at lam.
 
     Examples
     --------
@@ -243,7 +243,7 @@ def staleness_bound(share: ArrayLike, lam: ArrayLike, access: float, h: ArrayLik
 
 
 def _gamma_survival(shape: float, x: Floats) -> Floats:
-    """Return P(a Gamma variable of mean 1 > x), x ascending: the density summed up from above."""
+    """Return P(a Gamma variable of mean 1 > x), x ascending: the density summed from above."""
     y = shape * x
     density = np.exp(shape * np.log(y) - y - math.lgamma(shape))  # of ln y
     log = np.log(y)
@@ -253,6 +253,6 @@ def _gamma_survival(shape: float, x: Floats) -> Floats:
 
 
 def _summed(values: Floats, x: Floats) -> Floats:
-    """Return the integral of values from 0 to each x, by trapezoids, shape (n,)."""
+    """Return the integral of values from 0 to each x by the trapezoidal rule, shape (n,)."""
     summed: Floats = np.concatenate([[0.0], np.cumsum(0.5 * (values[1:] + values[:-1]) * np.diff(x))])
     return summed

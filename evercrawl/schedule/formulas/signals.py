@@ -1,10 +1,10 @@
-"""What a visit is worth where a site announces some of its changes, not all, and sometimes wrongly.
+"""The worth of a visit if a site announces some of its changes, possibly with false alarms.
 
-Of a page's changes, at rate lam, a part rho is announced; false alarms come at rate phi. So announcements come at
-gamma = lam rho + phi, each is right with probability pi = lam rho / gamma, and what is not announced changes at
-alpha = lam (1 - rho). With n announcements since the last visit, tau ago, the copy is still fresh with probability
-e^-y, where y = alpha tau + n kappa, kappa = -ln(1 - pi): one number tells all. A visit is due when y has come to a
-level, which is that at which a visit is worth the price.
+A page changes at rate lam; a fraction rho of its changes is announced, and false alarms come at rate phi. So
+announcements come at gamma = lam rho + phi, each is right with probability pi = lam rho / gamma, and unannounced
+changes come at alpha = lam (1 - rho). With n announcements since the last visit, tau ago, the copy is still fresh with
+probability e^-y, where y = alpha tau + n kappa, kappa = -ln(1 - pi): y is a sufficient statistic. A visit is due when y
+reaches the level at which a visit is worth the price.
 """
 
 from typing import Final, NamedTuple
@@ -13,7 +13,7 @@ import numpy as np
 
 from evercrawl.types import Floats
 
-_MOST_LEVEL: Final = 40.0  # a copy that is fresh with probability e^-40 is not
+_MOST_LEVEL: Final = 40.0  # at this level a copy, fresh with probability e^-40, counts as stale
 _SMALL: Final = 1e-12
 _TERMS: Final = 400
 _LOW_LEVEL: Final = 1e-7
@@ -22,16 +22,16 @@ _HALVINGS: Final = 100
 
 
 class PageSignals(NamedTuple):
-    """How a page changes, and what is said of it.
+    """The rates of a page's changes and announcements.
 
     Attributes
     ----------
     announced
-        gamma: announcements, right or wrong, a second.
+        gamma: announcements per second, right or wrong.
     silent
-        alpha: changes a second that nobody announces.
+        alpha: unannounced changes per second.
     kappa
-        By how much one announcement raises the level; 0 where they say nothing.
+        Increase of the level by one announcement; 0 if announcements carry no information.
     """
 
     announced: float
@@ -40,7 +40,7 @@ class PageSignals(NamedTuple):
 
 
 def signals(lam: float, recall: float, false_rate: float) -> PageSignals:
-    """Return what announcements are like, by the rate of change, the part that is announced, and false alarms.
+    """Return the rates that follow from the rate of change, the announced fraction, and the rate of false alarms.
 
     Examples
     --------
@@ -55,10 +55,10 @@ def signals(lam: float, recall: float, false_rate: float) -> PageSignals:
 
 
 def optimum(weight: Floats, lam: Floats, budget: float, recall: float, precision: float) -> float:
-    """Return the best freshness there is where rates are known and changes announced, a part of all weight.
+    """Return the maximum freshness for known rates and announced changes, as a fraction of all weight.
 
-    Every page is visited when its level has come to where a visit is worth the price; the price is that at which all
-    of the budget is spent. Announcements are acted upon at once, of which no tick of a clock allows.
+    Each page is visited when its level reaches the value at which a visit is worth the price; the price is the one at
+    which the whole budget is spent. Announcements are acted upon at once, without the delay of a scheduler's tick.
 
     Parameters
     ----------
@@ -67,11 +67,11 @@ def optimum(weight: Floats, lam: Floats, budget: float, recall: float, precision
     budget
         Visits per unit of time.
     recall, precision
-        Part of the changes that are announced, less than 1, and part of the announcements that are right.
+        Fraction of the changes that are announced, less than 1, and fraction of the announcements that are right.
 
     Examples
     --------
-    Without announcements it is what `allocation.optimum` finds:
+    Without announcements the result is that of `allocation.optimum`:
 
     >>> from evercrawl.schedule.formulas import allocation
     >>> weight, lam = np.array([5.0, 1.0, 1.0]), np.array([1.0, 0.1, 9.0])
@@ -86,7 +86,7 @@ def optimum(weight: Floats, lam: Floats, budget: float, recall: float, precision
     visits = kept = np.zeros(len(lam))
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        asked: Floats = np.exp(middle) * lam / weight  # of a page that changes once per unit of time
+        asked: Floats = np.exp(middle) * lam / weight  # for a page that changes once per unit of time
         some = asked < earned[-1]
         cycle: Floats = np.interp(asked, earned, passed)
         visits = np.where(some, lam / np.maximum(cycle, _SMALL), 0.0)
@@ -96,7 +96,7 @@ def optimum(weight: Floats, lam: Floats, budget: float, recall: float, precision
 
 
 def times(of: PageSignals, at: Floats) -> tuple[Floats, Floats]:
-    """Return ET and EF by level, in seconds.
+    """Return the mean interval ET and the mean fresh time EF by level, in seconds.
 
     References
     ----------
@@ -109,7 +109,7 @@ def times(of: PageSignals, at: Floats) -> tuple[Floats, Floats]:
     passed, fresh = np.zeros(at.shape), np.zeros(at.shape)
     share, kept = 1.0 / both, 1.0  # gamma^n / (alpha + gamma)^(n + 1), and e^(-n kappa)
     for n in range(_TERMS):
-        left = (at - n * of.kappa) / silent  # m: how long the level would take with n announcements
+        left = (at - n * of.kappa) / silent  # m: the time until the level is reached with n announcements
         some = left > 0
         if not some.any() or (of.announced == 0 and n > 0):
             break
@@ -121,7 +121,7 @@ def times(of: PageSignals, at: Floats) -> tuple[Floats, Floats]:
 
 
 def lower_gamma(shape: int, x: Floats) -> Floats:
-    """Return the regularised lower incomplete gamma function of a whole shape: the chance of so many Poisson events.
+    """Return the regularised lower incomplete gamma function of an integer shape: P(at least that many Poisson events).
 
     >>> lower_gamma(1, np.array([np.log(2.0)])).round(9), lower_gamma(3, np.array([1e-3])).round(13)
     (array([0.5]), array([1.665e-10]))
@@ -130,7 +130,7 @@ def lower_gamma(shape: int, x: Floats) -> Floats:
     for k in range(shape):
         below += term
         term = term * x / (k + 1)
-    above = np.zeros(x.shape)  # the other tail, summed where the first would cancel
+    above = np.zeros(x.shape)  # the upper tail, summed where the lower one would lose precision by cancellation
     for k in range(shape, shape + _TERMS):
         above += term
         term = term * x / (k + 1)

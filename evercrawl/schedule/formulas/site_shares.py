@@ -1,4 +1,4 @@
-"""What share of a site's pages has changed, over all sites: a Beta distribution, and what the sampling of sites asks.
+"""The distribution of the share of changed pages over sites: a Beta distribution, with the functions for sampling.
 
 References
 ----------
@@ -16,20 +16,20 @@ from evercrawl.types import Floats
 _TINY: Final = 1e-300
 _NEAR: Final = 2e-16
 _HALVINGS: Final = 200
-_EVIDENCE: Final = (1e-2, 1e4)  # bounds of a + b in a fit: sites that are all or nothing, and sites that are all alike
+_EVIDENCE: Final = (1e-2, 1e4)  # bounds of a + b in a fit: from shares of 0 or 1 only, to equal shares
 
 
 class Shares(NamedTuple):
-    """How the share of changed pages is spread over sites: Beta(a, b).
+    """The distribution of the share of changed pages over sites: Beta(a, b).
 
     Attributes
     ----------
     a, b
-        Both positive; 1 and 1 where every share is as likely as any other.
+        Both positive; 1 and 1 for the uniform distribution.
 
     Examples
     --------
-    Half of all sites have a share above 0.5, on average 0.75; a site of whose 3 probed pages 3 had changed has 0.8.
+    Half of all sites have a share above 0.5, with mean 0.75; a site with 3 of 3 probed pages changed has 0.8.
 
     >>> even = Shares(1.0, 1.0)
     >>> even.mean, even.threshold(0.5), even.density(0.5), even.mean_above(0.5)
@@ -47,13 +47,13 @@ class Shares(NamedTuple):
         return self.a / (self.a + self.b)
 
     def density(self, share: float) -> float:
-        """Return the density f at a share; at 0 and 1, where it may be infinite, that of the next number."""
+        """Return the density f at a share; at 0 and 1, where it may be infinite, that of the nearest number inside."""
         share = min(max(share, _TINY), 1 - _NEAR)
         log = (self.a - 1) * math.log(share) + (self.b - 1) * math.log1p(-share)
         return math.exp(log + _log_scale(self.a, self.b))
 
     def threshold(self, part: float) -> float:
-        """Return the share rho_r above which so large a part of the sites lies, 0 < part < 1."""
+        """Return the share rho_r exceeded by the fraction `part` of the sites, 0 < part < 1."""
         low, high = 0.0, 1.0
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
@@ -63,24 +63,24 @@ class Shares(NamedTuple):
         return high
 
     def mean_above(self, part: float) -> float:
-        """Return the mean share of the part of the sites that have the most."""
+        """Return the mean share of the fraction `part` of the sites with the highest shares."""
         at = self.threshold(part)
         return self.mean * (1 - beta_probability(self.a + 1, self.b, at)) / part
 
     def believed(self, changed: Floats, probed: Floats) -> Floats:
-        """Return each site's expected share after so many of its pages were probed and found changed, shape (n,)."""
+        """Return each site's expected share, given the numbers of probed and changed pages, shape (n,)."""
         return (self.a + changed) / (self.a + self.b + probed)
 
 
 def fit(changed: Floats, probed: Floats) -> Shares:
-    """Return the distribution whose mean and variance are those that probes of several sites show.
+    """Return the distribution with the mean and variance that probes of several sites show.
 
-    What counts would vary by themselves, were all sites alike, is taken off; with few pages a site that is most of it.
+    The sampling variance that equal sites would show is subtracted; with few pages per site it is most of the variance.
 
     Parameters
     ----------
     changed, probed
-        Of each site: how many pages were found changed, of how many; shape (n,).
+        For each site, number of changed pages and number of probed pages; shape (n,).
 
     Examples
     --------
@@ -97,7 +97,7 @@ def fit(changed: Floats, probed: Floats) -> Shares:
         return Shares()
     mean = (float(changed.sum()) + 0.5) / (total + 1.0)
     shares = np.where(probed > 0, changed / probed, 0.0)
-    spread = float((probed * (shares - mean) ** 2).sum()) / (mean * (1 - mean))  # n - 1 where all sites are alike
+    spread = float((probed * (shares - mean) ** 2).sum()) / (mean * (1 - mean))  # n - 1 if all sites are alike
     extra = spread - (len(probed) - 1)
     room = total - float((probed**2).sum()) / total - (len(probed) - 1)
     alike = min(max(extra / room, 0.0), 1.0) if room > 0 else 0.5  # correlation within a site, 1 / (1 + a + b)
@@ -126,7 +126,7 @@ def _log_scale(a: float, b: float) -> float:
 
 
 def _fraction(a: float, b: float, x: float) -> float:
-    """Return the continued fraction of the incomplete beta function, by Lentz's method; quick for x below the mean."""
+    """Return the continued fraction of the incomplete beta function, by Lentz's method; fast for x below the mean."""
     value = c = 1.0
     d = 0.0
     for step in range(1, 20_000):

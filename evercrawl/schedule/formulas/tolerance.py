@@ -1,4 +1,4 @@
-"""Freshness with a tolerance: a copy counts until its page has been another for longer than some time."""
+"""Freshness with a tolerance: a copy counts as fresh until its page has differed for longer than a given time."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,7 +8,7 @@ from evercrawl.types import Floats
 
 
 def fresh_within(shape: ArrayLike, scale_s: ArrayLike, age_s: ArrayLike, within_s: float) -> Floats:
-    """Return the probability that a copy of that age is behind its page by no more than `within_s`.
+    """Return the probability that a copy of the given age is outdated by at most `within_s`.
 
     Examples
     --------
@@ -19,11 +19,11 @@ def fresh_within(shape: ArrayLike, scale_s: ArrayLike, age_s: ArrayLike, within_
 
 
 def mean_fresh_within(shape: ArrayLike, scale_s: ArrayLike, interval_s: ArrayLike, within_s: float) -> Floats:
-    """Return for which part of the time that is so, where a page is visited once an interval (above 0; may be inf).
+    """Return the fraction of time for which this holds if a page is visited once per interval (above 0; may be inf).
 
     Examples
     --------
-    Changes at a known rate of one a second, and visits every three seconds; a tolerance adds a second of freshness:
+    With changes at a known rate of one per second, and visits every three seconds, a tolerance adds 1 s of freshness:
 
     >>> mean_fresh_within(1e12, 1e12, [3.0, np.inf], 0.0).round(4).tolist()
     [0.3167, 0.0]

@@ -1,4 +1,4 @@
-"""Price: the visit that is worth most per unit of the budget, new pages and old ones under one price."""
+"""Price: the visit with the highest worth per unit of the budget; one price for new and visited pages."""
 
 from evercrawl.schedule.policies.price.price import Price
 

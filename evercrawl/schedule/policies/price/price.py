@@ -1,4 +1,4 @@
-"""Price: the visit that is worth most per unit of the budget, new pages and old ones under one price."""
+"""Price: the visit with the highest worth per unit of the budget; one price for new and visited pages."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ _VERSIONS: Final = "versions"
 class Price(SavesRows, Sizes, ByPrice):
     """Visit the page whose visit is worth most per unit of the budget; learn from that what a unit is worth.
 
-    A page falls due when a visit is worth the price. The price follows the values of the visits that are made: where
-    they are worth more, it rises, fewer pages fall due, and the budget goes to those that need it most. New pages
-    compete with what their visit would be worth if they had been left alone for `patience`.
+    A page falls due when a visit is worth the price. The price follows the values of the visits made: if they exceed
+    it, it rises, fewer pages fall due, and the budget goes to those that need it most. New pages compete with the
+    worth that a first visit would have after a wait of `patience`.
 
-    The age of a copy is told by the clock of its folder, which runs fast while pages around it change (see `clocks`),
-    on sites where that has foretold changes better than time; elsewhere in seconds, by the Gamma belief of its rate.
-    A copy is no good either once its page has vanished, so the rate at which pages do is added to that of changes.
-    Of a page that was found gone its return is awaited, in place of a change, by the belief of how fast pages come back
-    (see `change.comebacks`).
+    On sites where the clock of the page's folder predicted changes better than elapsed time, the age of a copy is
+    measured by this clock, which runs fast while pages in the folder change (see `clocks`). Elsewhere it is measured in
+    seconds, by the Gamma posterior of the page's rate. A copy also becomes invalid when its page vanishes, so the rate
+    at which pages vanish is added to the rate of change. For a page that was found gone, the awaited event is its
+    return instead of a change, by the posterior of how fast pages come back (see `change.comebacks`).
 
     Parameters
     ----------
@@ -57,12 +57,12 @@ class Price(SavesRows, Sizes, ByPrice):
     Raises
     ------
     ConfigError
-        Where there is no such part, or a number is not from 0 to 1.
+        A part does not exist, or a number is not from 0 to 1.
 
     Examples
     --------
-    The page that changes about once a day is worth more than the one that hardly ever changes, an hour after a visit;
-    a month after, it is the other way round, for the former has changed again anyway.
+    An hour after a visit, the page that changes about once a day is worth more than the one that hardly ever changes; a
+    month after, it is worth less, because it will have changed again in any case.
 
     >>> import numpy as np
     >>> from evercrawl.schedule import Context, Pages
@@ -75,8 +75,7 @@ class Price(SavesRows, Sizes, ByPrice):
 
     References
     ----------
-    See `index` and `clocks`; and Busa-Fekete et al. (2025), Cho, Garcia-Molina (2003), for what the price is in the
-    optimum.
+    See `index` and `clocks`; and Busa-Fekete et al. (2025), Cho, Garcia-Molina (2003), for the price in the optimum.
     """
 
     learns_places: ClassVar[bool] = True
@@ -94,26 +93,26 @@ class Price(SavesRows, Sizes, ByPrice):
         self._versions = EarlierVersions() if flicker else None
 
     def learn(self, visits: Visits) -> None:
-        """Let the clocks of folders learn; of changes that last alone, where pages flicker."""
+        """Update the clocks of folders; with `flicker`, only with lasting changes."""
         self.clocks.learn(visits if self._versions is None else self._versions.heed(visits))
 
     def fresh(self, pages: Pages, context: Context) -> Floats:
-        """Return the probability that each copy is fresh; where pages flicker, that what lasts of it is."""
+        """Return the probability that each copy is fresh; with `flicker`, that its lasting content is."""
         return super().fresh(self._believed(pages), context)
 
     def _assess(self, pages: Pages, context: Context, valued: int, due_from: int, *, fresh: bool = False) -> Assessed:
         return super()._assess(self._believed(pages), context, valued, due_from, fresh=fresh)
 
     def _believed(self, pages: Pages) -> Pages:
-        """Return pages with the rates that count."""
+        """Return the pages with the rates that apply."""
         return pages if self._versions is None else self._versions.slowed(pages)
 
     def wants_rescan(self, context: Context) -> bool:
-        """Return whether pages changed in a batch, so that others of their folders are worth a visit sooner."""
+        """Return whether pages changed in a batch, so that other pages of their folders deserve an earlier visit."""
         return self.clocks.jumped(context.now)
 
     def table_sizes(self) -> tuple[TableSize, ...]:
-        """Return what the clocks take."""
+        """Return the memory use of the clocks."""
         taken = self.clocks.nbytes()
         return (
             TableSize("pages on clocks", "page", -1, taken["pages"]),
@@ -122,29 +121,29 @@ class Price(SavesRows, Sizes, ByPrice):
         )
 
     def trust(self, row: int) -> ClockTrust | None:
-        """Return whether the clocks of a page's site are believed, rather than time; None of a page not seen yet."""
+        """Return whether the clocks of a page's site are used instead of elapsed time; None for an unknown page."""
         return self.clocks.trust(row)
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Return what the clocks have learned."""
+        """Return the state of the clocks."""
         own = {} if self._versions is None else {_VERSIONS: self._versions.rows.upto(0)}
         return self.clocks.state() | own
 
     def saved_rows(self) -> dict[str, SavedRows]:
-        """Return what the clocks have learned that is saved block by block."""
+        """Return the rows of the clocks that are saved block by block."""
         own = {} if self._versions is None else {_VERSIONS: self._versions.rows}
         return self.clocks.saved_rows() | own
 
     def rest(self) -> dict[str, NDArray[Any]]:
-        """Return the rest of it."""
+        """Return the rest of the state of the clocks."""
         return self.clocks.rest()
 
     def resume_rows(self, rest: dict[str, NDArray[Any]]) -> None:
-        """Go on with what the clocks had learned."""
+        """Resume from the saved state of the clocks."""
         self.clocks.resume(rest)
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        """Go on with what the clocks had learned."""
+        """Resume from the saved state of the clocks."""
         if self._versions is not None:
             versions = state[_VERSIONS]
             if versions.dtype != self._versions.rows.kind:
