@@ -1,1 +1,1 @@
-"""What several policies share."""
+"""Code shared by several policies."""

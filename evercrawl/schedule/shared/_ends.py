@@ -1,15 +1,19 @@
-"""Whether a kind of pages of a site ends, as far as those that were read of it tell.
+"""Whether the pages of one kind on a site are finite in number, judged by the pages read so far.
 
-Some sites have no end: a calendar's pages are different, and each leads to others. Nothing that is read of a page tells
-that; what the pages before it led to does. A kind is believed to end where *leaves* were found at some depth, pages
-that made known nothing of their host: then down to `AHEAD` links deeper. It is also believed to where its pages link to
-others of their kind that were *met* before, and are no less deep: who draws from a finite set meets some again (the
-coverage of a sample, Good 1953), and a program that makes up pages as they are asked for does not. Where it does, as
-with days that link to all of their week, it goes on in one direction: so such a kind is believed in only while it is
-broad for its depth. Of any other kind, once `SHOWN` pages were read, single ones that lead deeper are read first, for
-they show soonest whether it ends, and only so many: `FREE` of a site, and one for `APART` that were read of it, half of
-them of one kind; then ever fewer a visit of its host. All others of such a kind wait: they are *held back*. So are
-pages where most of those before turned out to be copies, or none at all.
+Some sites are endless: a calendar's pages are all different, and each leads to more. A page's content does not show
+this, but the links of earlier pages do. There are two signs that a kind is finite:
+
+- *Leaves* were found at some depth, pages that led to no new page of their host. The kind is then expected to end at
+  most `AHEAD` links below the deepest level with enough leaves.
+- Its pages link to pages of their kind that were *met* before, and are no less deep. Links into a finite set repeat
+  (the coverage of a sample, Good 1953), whereas a program that generates pages on request rarely repeats a link. If it
+  does, as with days that link to all days of their week, the pages continue in one direction. So this sign counts only
+  while the kind is broad for its depth.
+
+Once `SHOWN` pages of any other kind were read, a few pages that lead deeper are read first, because they show soonest
+whether the kind ends: `FREE` per site, plus one for every `APART` pages read of the site, at most half of them of one
+kind; beyond that, ever fewer per visit of the host. All other pages of such a kind are *held back*. So are pages in
+groups where most pages read were copies or without content.
 
 References
 ----------
@@ -26,58 +30,58 @@ import msgspec
 import numpy as np
 
 TOLD: Final = 8
-"""Pages after which a folder is judged by its own."""
+"""Number of read pages after which a folder is judged by its own pages."""
 SHOWN: Final = 6
-"""Pages of a kind that show whether it ends; if they do not, the rest is held back."""
+"""Number of pages of a kind that should show whether it ends; if they do not, the rest is held back."""
 AHEAD: Final = 2
-"""Links below the deepest leaves down to which a folder is believed to end."""
+"""Number of links below the deepest leaves down to which a folder is expected to end."""
 DEEPEST: Final = 32
-"""Links below the first page that was read of a site, beyond which its pages are held back, unless `COVERED` says that
-next to nothing is left: pages are as deep as the way by which they became known, which may be a long one."""
+"""Number of links below the first page read of a site, beyond which pages are held back, unless `COVERED` shows that
+almost nothing is left. (The depth of a page depends on the path by which it was found, which may be long.)"""
 COVERED: Final = 1 / 2
-"""Part of the links to a kind that were known already, with `A_LEVEL` pages read of it for each link down to a page. It
-is two links more for each doubling of the pages that were read, for something without end may look so too."""
+"""Minimum fraction of known pages among the links to a kind, with `A_LEVEL` pages read of it for each link of depth.
+The allowed depth grows by two links for each doubling of the read pages, because an endless kind may look covered."""
 A_LEVEL: Final = 16
 FREE: Final = 6
-"""Pages of a site that may be read to see whether a kind ends, once there were `SHOWN` of it, however few were read."""
+"""Number of pages of a site that may be read to see whether a kind ends, after `SHOWN` of it, however few were read."""
 APART: Final = 32.0
-"""Pages read of a site for each further one."""
-TURN: Final = 0.5  # of that, for one kind
+"""Number of pages read of a site for each further trial page."""
+TURN: Final = 0.5  # maximum share of the trial pages for one kind
 FIRST_LATER: Final = 256.0
-"""Visits of a host after which one more may be read; twice as many for the next, and so on."""
+"""Visits of a host after which one more trial page may be read; the number doubles for each further one."""
 MET_AT: Final = 16
-"""Bits of what is kept of a kind's links that say how many there were; the others say how many of them were met."""
+"""Bits of a kind's link counter that hold the number of links; the higher bits hold the number of known ones."""
 SEEN: Final = 1 << 12
-"""Links of a kind that count at most: then all count half."""
+"""Maximum number of links counted for a kind: above it, all counts are halved."""
 MET: Final = 1 / 16
-"""Part of the links to a kind that were known already, by which it is believed to be finite: who samples without end
-meets nothing twice."""
+"""Fraction of known pages among the links to a kind above which the kind counts as finite: sampling from an endless
+set does not repeat."""
 MET_LEAST: Final = 3
-"""How many there have to be."""
-HARDLY: Final = 0.1  # of a link, where none was met
+"""Minimum number of links to known pages for this."""
+HARDLY: Final = 0.1  # number of links to known pages assumed where none was found
 LAST: Final = 0.01
-"""Of what it would be worth by its place, what is left at most of a page of a kind that has shown no end; the less, the
-fewer links there are to what was known."""
+"""Maximum remaining worth of a page of a kind that has shown no end, as a fraction of its normal worth; it decreases
+with the share of links to known pages."""
 BROAD: Final = 1.0
-"""Links below the first page of its site down to which such a kind is believed in, besides one for each doubling of its
-pages: what goes on and on in one direction may well meet all that is beside it."""
+"""Number of links below the first page of its site down to which such a kind counts as finite, plus one for each
+doubling of its pages: a kind that continues in one direction may also link to all its neighbours."""
 LEAVES: Final = 0.25
-"""Part of the pages of one depth that have to be leaves, two at least, where a folder ends."""
+"""Minimum share of leaves among the pages of one depth, and at least two, for a folder to end there."""
 FEW_LEAVES: Final = 1 / 16
-"""Part of a folder's pages that have to be leaves, that it may be believed to end where its site does."""
+"""Minimum share of leaves among a folder's pages, for the folder to inherit the end of its site."""
 
 GROUP: Final = np.dtype(
     [
-        ("read", "<u4"), ("own", "<u4"), ("leaves", "<u4"),  # pages
-        ("first", "<u2"), ("deepest", "<u2"),  # depth + 1 of those that were read; 0 for none
-        ("ends", "<u2"), ("dead", "<u2"),  # depth + 1 of the deepest with leaves enough; leaves since the last deeper
-        ("tried", "<u4"),  # read to see whether there is an end
-        ("next", "<u4"),  # of a site: visits of the host before the next; of a kind: its links, see `MET_AT`
+        ("read", "<u4"), ("own", "<u4"), ("leaves", "<u4"),  # numbers of pages
+        ("first", "<u2"), ("deepest", "<u2"),  # depth + 1 of the first and deepest page read; 0 for none
+        ("ends", "<u2"), ("dead", "<u2"),  # depth + 1 of the deepest level with leaves; leaves since the deepest page
+        ("tried", "<u4"),  # number of trial pages read
+        ("next", "<u4"),  # of a site: visits of the host before the next trial; of a kind: its links, see `MET_AT`
     ]
 )  # fmt: skip
-"""What is kept of a site, of a folder, or of a depth in a folder: 28 bytes."""
+"""The counts of a site, of a folder, or of a depth in a folder: 28 bytes."""
 CELLS: Final = struct.Struct("<IIIHHHHII")
-"""The same, row by row."""
+"""The same layout, for a single row."""
 MOST_VISITS: Final = 0xFFFFFFFF
 
 
@@ -96,7 +100,7 @@ class Group(msgspec.Struct, gc=False):
 
 
 def believed(of_site: Group, of_folder: Group) -> tuple[int, int, bool, bool]:
-    """Return what decides about the unread pages of a kind: where it ends, whether pages were met, and were enough."""
+    """Return the state that decides about unread pages: where the kind ends, whether enough links were known, read."""
     links, met = links_of(of_folder.next)
     return (
         of_site.ends,
@@ -107,12 +111,12 @@ def believed(of_site: Group, of_folder: Group) -> tuple[int, int, bool, bool]:
 
 
 def tries_of(read: Any) -> Any:
-    """Return how many pages may be read to see whether kinds of a site end, of which `read` pages were read."""
+    """Return the number of trial pages allowed for a site of which `read` pages were read."""
     return FREE + read / APART
 
 
 def with_links(seen: int, links: int, met: int) -> int:
-    """Return what is kept of the links to a kind, of which so many more were seen."""
+    """Return the link counter of a kind after `links` more links, `met` of them to known pages."""
     before, met_before = links_of(seen)
     if before + links > SEEN:
         before, met_before = before // 2, met_before // 2
@@ -121,12 +125,12 @@ def with_links(seen: int, links: int, met: int) -> int:
 
 
 def links_of(seen: Any) -> tuple[Any, Any]:
-    """Return the links to a kind that were seen, and how many of them led to what was known."""
+    """Return the number of links to a kind, and the number of them that led to known pages."""
     return seen & (1 << MET_AT) - 1, seen >> MET_AT
 
 
 def ended(of_site: Group, of_folder: Group, level: int) -> bool:
-    """Return what `ends_at` does, of one page."""
+    """Return the result of `ends_at` for one page."""
     ends, read = of_folder.ends, of_folder.read
     links, met = links_of(of_folder.next)
     below = level - of_site.first
@@ -146,7 +150,7 @@ def ended(of_site: Group, of_folder: Group, level: int) -> bool:
 
 
 def ends_at(of_site: Any, of_folder: Any, level: Any) -> Any:
-    """Return whether folders are believed to end, at `level`, by what was found of themselves and of their sites."""
+    """Return whether folders are expected to end, at `level`, by the counts of the folders and of their sites."""
     own = (of_folder["ends"] > 0) & (level <= of_folder["ends"] + np.int64(AHEAD))
     links, met = links_of(of_folder["next"])
     below = level - of_site["first"]

@@ -1,4 +1,4 @@
-"""What crawlers share that keep an interval for each page: longer when a visit found no change, shorter when it did."""
+"""The base of policies with an interval per page that grows after unchanged visits and shrinks after changes."""
 
 import math
 from abc import abstractmethod
@@ -15,20 +15,20 @@ from evercrawl.schedule.parameters import Annotated, Switch, bounded, duration, 
 from evercrawl.types import Flags, Floats
 
 CYCLE: Final = "cycle"
-"""Stands for an interval that is as long as it takes to visit all pages once: as it took until the latest new one."""
+"""Value of `start` for an interval as long as one visit to all pages takes, measured up to the latest new page."""
 _PAGE: Final = np.dtype([("interval_s", "f8"), ("due_at", "f8"), ("modified_at", "f8"), ("failures", "u1")])
 LEAST_S: Final = 1.0
 
 
 class Adaptive(Learns, Tabulates, Policy):
-    """Visit what has fallen due by its own interval; leave all else alone, unless told to conserve work.
+    """Visit pages that are due by their own intervals; visit no others, unless configured to conserve work.
 
     Parameters
     ----------
     start
-        The interval of a page that was visited once: a duration, or `cycle`.
+        Interval of a page that was visited once: a duration, or `cycle`.
     work_conserving
-        1 to go on, where nothing is due, with the page of whose interval least is left, as a part of it; 0 to leave the
+        1 to continue, if nothing is due, with the page with the smallest fraction of its interval left; 0 to leave the
         budget unused then, as published.
     """
 
@@ -41,20 +41,21 @@ class Adaptive(Learns, Tabulates, Policy):
 
     @abstractmethod
     def worth(self, pages: Pages, late_s: Floats) -> Floats:
-        """Return what pages are worth that are due, or new, shape (n,), never negative; `late_s` is 0 for new ones."""
+        """Return the worth of due and new pages, shape (n,), never negative; `late_s` is 0 for new pages."""
 
     @abstractmethod
     def after(self, held: NDArray[Any], visits: Visits, start_s: Floats) -> NDArray[Any]:
-        """Return what is kept of pages after visits: interval_s, due_at, modified_at and failures, shape (n,).
+        """Return the state of pages after visits: interval_s, due_at, modified_at and failures, shape (n,).
 
-        A `due_at` of nan is the start interval after the visit, whatever it is by then; `start_s` is what it is now.
+        A `due_at` of nan means the start interval after the visit, with its value at that time; `start_s` is its
+        current value.
         """
 
     def value(self, pages: Pages, context: Context) -> Floats:
-        """Return the worth of pages that are due or new, and for all others which part of their wait is left, below 0.
+        """Return the worth of due or new pages, and for all others minus the remaining fraction of their interval.
 
-        So work is conserved by making all intervals shorter in proportion: by the seconds left, pages that change often
-        would have all that is to spare, and others none.
+        Thus spare visits shorten all intervals in proportion. If the remaining seconds decided, frequently changing
+        pages would get all spare visits.
         """
         new = np.isnan(pages.visited_at)
         due_at = np.where(new, context.now, self.due(pages, context))
@@ -65,12 +66,12 @@ class Adaptive(Learns, Tabulates, Policy):
         return np.where(late_s < 0, late_s / wait_s, self.worth(pages, np.maximum(late_s, 0.0)))
 
     def due(self, pages: Pages, context: Context) -> Floats:
-        """Return when each falls due by its interval (s since the epoch)."""
+        """Return when each page falls due by its interval (s since the epoch)."""
         due_at: Floats = self._kept.take(pages.slot)["due_at"]
         return np.where(np.isnan(due_at), pages.visited_at + self._start_s, due_at)
 
     def learn(self, visits: Visits) -> None:
-        """Make the intervals of pages longer or shorter."""
+        """Lengthen or shorten the intervals of pages."""
         rows = self._kept.upto(int(visits.slot.max(initial=0)) + 1)
         held = rows[visits.slot]
         first = np.isnan(held["modified_at"]) & visits.read
@@ -81,7 +82,7 @@ class Adaptive(Learns, Tabulates, Policy):
         rows[visits.slot] = after
 
     def tables(self, context: Context) -> dict[str, dict[str, NDArray[Any]]]:
-        """Return the interval of each page that was read, and when it falls due.
+        """Return the interval of each read page, and when the page is due.
 
         Returns
         -------
@@ -107,9 +108,9 @@ class Adaptive(Learns, Tabulates, Policy):
 
 
 class _Rounds:
-    """How long it takes to visit all pages once, by the visits up to the latest first one.
+    """The time needed to visit all pages once, measured by the visits up to the latest first visit.
 
-    Later the budget may lie idle for lack of what is due, so that visits tell nothing of it.
+    Later the budget may be idle because nothing is due, so later visits do not show the pace.
     """
 
     def __init__(self) -> None:
@@ -118,7 +119,7 @@ class _Rounds:
         self.cycle_s = LEAST_S
 
     def learn(self, at: Floats, first: Flags) -> Floats:
-        """Take note of visits in order, and which are first ones; return the cycle after each of them, shape (n,)."""
+        """Count visits, in order, with flags for first visits; return the cycle after each of them, shape (n,)."""
         if not len(at):
             return np.zeros(0)
         self._began_at = float(at[0]) if math.isnan(self._began_at) else self._began_at

@@ -1,4 +1,4 @@
-"""What the policies share that visit what is worth a price: how it is learned, and what comes of it."""
+"""The base of policies that visit pages worth a price: how the price is learned and applied."""
 
 import math
 from copy import copy
@@ -18,54 +18,54 @@ from evercrawl.schedule.shared.pacing import MeasuredPace
 from evercrawl.types import Floats
 
 _KERNELS: Final = Library("evercrawl.schedule.policies.price._kernel")
-CLOSE: Final = 0.03  # a step of Newton's, as a part of the age, after which the error is about its square
-_STEP: Final = 0.005  # eta: how much of a visit's surprise the price takes in, once some hundred were seen
-_SURPRISE: Final = 3.0  # at most, in the logarithm
+CLOSE: Final = 0.03  # size of a Newton step, as a fraction of the age, after which the error is about its square
+_STEP: Final = 0.005  # eta: learning rate of the price per visit, after the first hundred or so
+_SURPRISE: Final = 3.0  # maximum deviation of one visit that counts, in logarithms
 _LEAST: Final = 1e-300
-_NEW_HARMONIC: Final = 0.05  # of new pages: the patience with them has an end, so that they need more of it to be read
+_NEW_HARMONIC: Final = 0.05  # minimum harmonic weight of new pages: patience is finite, so they need it to be read
 _PATIENCE_CYCLES: Final = 20.0
-_PATIENCE_S: Final = (1.0, 3e8)  # a second, less than any politeness, to ten years
-_LONGING: Final = 0.1  # of the price, by which a usual page is worth more a cycle
-_FIRST_VISITS: Final = 100  # before that nobody knows the price, nor how long a cycle is
+_PATIENCE_S: Final = (1.0, 3e8)  # from a second, less than any politeness delay, to ten years
+_LONGING: Final = 0.1  # additional worth of a usual page per cycle, as a fraction of the price
+_FIRST_VISITS: Final = 100  # number of visits before the price and the length of a cycle are known
 _WEIGHED_PAGES: Final = 1000.0
-_RESUMED_VISITS: Final = 20  # what an earlier run's price is worth, in visits: weights may be others by now
+_RESUMED_VISITS: Final = 20  # weight of an earlier run's price, in visits: page weights may have changed since
 
 
 class ByPrice(Assesses, Predicts, Priced, Follows, Resumes):
-    """Visit the page whose visit is worth most per unit of the budget; learn from that what a unit is worth.
+    """Visit the page with the highest worth per unit of the budget, and learn the price of a unit from the visits.
 
-    A page falls due when a visit is worth the price. The price follows the values of the visits that are made: where
-    they are worth more, it rises, fewer pages fall due, and the budget goes to those that need it most. New pages
-    compete with what their visit would be worth if they had been left alone for `patience`.
+    A page falls due when a visit is worth the price. The price follows the values of the visits made: if they exceed
+    it, it rises, fewer pages fall due, and the budget goes to those that need it most. New pages compete with the
+    worth that a first visit would have after a wait of `patience`.
 
     Parameters
     ----------
     harmonic, close
         As for `Price`.
     clocks
-        Which tell the age of copies; by default that is told by time alone.
+        Clocks that measure the age of copies; by default age is elapsed time.
     longs
-        Whether age alone is worth something, unless `harmonic` is 0.
+        Whether age alone has a worth, unless `harmonic` is 0.
 
     Attributes
     ----------
     price
         P, in importance times seconds per unit of the budget; nan before the first visit.
     patience
-        H, in seconds: twenty times as long as it takes to visit all pages once that were read. Those that were not
-        do not count, for there is no end to the URLs of a calendar. It is no longer than pages last on the mean. A page
-        that has waited for longer was left alone for so long indeed: even where a host allows fewer visits than would
-        be worth the price, each of its pages is read some day.
+        H, in seconds: twenty times the time needed to visit all read pages once. Unread pages are not counted, because
+        the URLs of a calendar are endless. H is at most the mean lifetime of pages. A new page that has waited longer
+        than H counts with its actual waiting time, so that every page is read some day, even on a host that allows
+        fewer visits than would be worth the price.
     clocks
-        What tells the ages of copies.
+        The clocks that measure the ages of copies.
     weight_ratio
-        What pages that were seen of late weigh over what they cost, on the mean, shape (1,).
+        Mean ratio of weight to cost of recently seen pages, shape (1,).
     """
 
     awaits: ClassVar[bool] = True
     invalidated_by: ClassVar[InvalidatedBy] = "batches"
     _given: ClassVar[float] = 1e6
-    """Rates of a larger shape were given, in seconds, and not learned."""
+    """Rates with a larger shape were given, in seconds, and not learned."""
 
     @bounded
     def __init__(
@@ -85,40 +85,40 @@ class ByPrice(Assesses, Predicts, Priced, Follows, Resumes):
         self.clocks = clocks or Clocks()
 
     def at_price(self, price: float) -> Self:
-        """Return the same policy under another price."""
+        """Return the same policy with another price."""
         other = copy(self)
         other.price = price
         return other
 
     def assess(self, pages: Pages, context: Context, valued: int, due_from: int) -> Assessed:
-        """Return what visits to the first pages are worth, how fresh these are, and when the last fall due."""
+        """Return the worth and freshness of the first pages, and the due times of the last."""
         if not valued or math.isnan(self.price):
             return assessed(self, pages, context, valued, due_from)
         return self._assess(pages, context, valued, due_from, fresh=True)
 
     def value(self, pages: Pages, context: Context) -> Floats:
-        """Return the worth of a visit per unit of the budget, I, of each page."""
+        """Return the worth I of a visit to each page per unit of the budget."""
         n = len(pages.slot)
         return self._assess(pages, context, n, n).values
 
     def due(self, pages: Pages, context: Context) -> Floats:
-        """Return when a visit to each will be worth the price; infinity where it never will."""
+        """Return when a visit to each page will be worth the price; infinity if it never will."""
         if math.isnan(self.price) and len(pages.slot):
             self.price = max(float(np.median(self.value(pages, context))), _LEAST)
         return self._assess(pages, context, 0, 0).due
 
     def fresh(self, pages: Pages, context: Context) -> Floats:
-        """Return the probability that each copy is fresh, by its exposure, made true by what was seen (`Exposure`)."""
+        """Return the probability that each copy is fresh, by its exposure, calibrated by observations (`Exposure`)."""
         out = np.empty(len(pages.slot))
         _KERNELS["fresh"](*_columns(pages), self._told(context), self.clocks.words(pages.rows), pointer(out))
         return out
 
     def _assess(self, pages: Pages, context: Context, valued: int, due_from: int, *, fresh: bool = False) -> Assessed:
-        """Return values and due times, freshness too if asked, and note what pages weigh.
+        """Return values and due times, and freshness on request; update the usual weight of pages.
 
-        A second's age adds something to the worth of a copy, whatever is believed of its changes: a page that weighs
-        and costs what others do gains a tenth of the price a cycle by it, so that of pages that are thought never to
-        change each is looked at all the same. Where rates are given and need no looking, nothing.
+        Each second of age adds to the worth of a copy, whatever the posterior of its changes: a page of usual weight
+        and cost gains a tenth of the price per cycle. Thus pages that are believed never to change are still checked.
+        With given rates, which need no checks, nothing is added.
         """
         longing = self._longs and self._visits >= _FIRST_VISITS
         wanted = _LONGING * self.price / self._pace.cycle_s(self._known) if longing else 0.0
@@ -137,12 +137,12 @@ class ByPrice(Assesses, Predicts, Priced, Follows, Resumes):
         return Assessed(out[:valued], out[valued:ends], out[ends:])
 
     def _told(self, context: Context, wanted: float = 0.0) -> Any:
-        """Return what kernels are told beside pages and clocks: `_price_layout` names it."""
+        """Return the numbers passed to the kernels besides pages and clocks; `_price_layout` names them."""
         self._terms[:THETA] = context.now, self.price, self.patience, context.deaths_per_s, wanted, self._close
         return pointer(self._terms)
 
     def chosen(self, values: Floats, context: Context, new: int = 0) -> None:
-        """Let the price follow what visits are worth, and patience how long a cycle is."""
+        """Update the price by the worth of the visits, and the patience by the length of a cycle."""
         made = len(values)
         values = np.ascontiguousarray(values[values < BEYOND])
         if len(values):
@@ -160,14 +160,14 @@ class ByPrice(Assesses, Predicts, Priced, Follows, Resumes):
         return {} if math.isnan(self.price) else {"price": self.price, "patience_s": self.patience}
 
     def resume(self, notes: dict[str, float]) -> None:
-        """Go on with the price and the patience there were."""
+        """Resume with the stored price and patience."""
         if notes.get("price", 0.0) > 0:
             self.price, self._visits = notes["price"], _RESUMED_VISITS
         self.patience = notes.get("patience_s", self.patience)
 
 
 def _columns(pages: Pages) -> tuple[Any, Any, int, int]:
-    """Return rows, columns in one piece, how many pages there are, and which columns are given: `_price_layout`."""
+    """Return rows, contiguous columns, the number of pages, and the columns present, as in `_price_layout`."""
     behind = (pages.announced_share, pages.host_price_ratio, pages.found_at, pages.comeback_scale_s, pages.owed)
     columns = (
         pages.visited_at, pages.importance, pages.shape, pages.scale_s, pages.cost, pages.cost_changed,

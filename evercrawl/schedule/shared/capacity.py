@@ -1,4 +1,4 @@
-"""How many visits a crawl can make, for policies that do not always make them all."""
+"""The number of visits that a crawl can make, for policies that do not always use all of them."""
 
 import math
 from typing import Final
@@ -7,25 +7,25 @@ import numpy as np
 
 from evercrawl.types import Floats
 
-_ENOUGH: Final = 64  # visits of this run that tell more than an earlier run did
-_MEMORY_S: Final = 86_400.0  # the pace is that of the last day,
-_MEMORY_VISITS: Final = 256.0  # and of so many visits at least
-_TOLD: Final = 4096  # visits of earlier runs that are minded
-_PAUSE_S, _PAUSE_GAPS = 60.0, 64.0  # nobody crawled in a gap that long, and so many times longer than usual
+_ENOUGH: Final = 64  # visits of this run after which they replace the pace of an earlier run
+_MEMORY_S: Final = 86_400.0  # the pace is measured over the last day,
+_MEMORY_VISITS: Final = 256.0  # and over at least this many visits
+_TOLD: Final = 4096  # maximum number of visits of earlier runs that are used
+_PAUSE_S, _PAUSE_GAPS = 60.0, 64.0  # a gap this long, and this many times the usual gap, is a pause of the crawl
 
 
 class Capacity:
-    """The pace of a crawl while it had something to do, on a clock that stands still while it had not.
+    """The pace of a crawl while it had work, measured by a clock that stops while it had none.
 
-    A policy that leaves part of the budget unspent cannot tell the budget from what is spent: it would take its own
-    idleness for the limit, plan for less, and be idler still. So visits count only with the time since those before
-    them, and only once others followed: the first after a rest say nothing of the pace, and the last before one need
-    not have been all that were possible.
+    A policy that leaves part of the budget unused cannot infer the budget from the visits made: it would mistake its
+    own idleness for the limit, plan less, and be even more idle. So each group of visits is counted only with the time
+    since the previous group, and only once another group follows: the first visits after a rest do not show the pace,
+    and the last visits before a rest need not be all that were possible.
 
     Examples
     --------
     Ten visits a second for a minute, then an hour of nothing, then a visit that nobody had planned:
-
+    Ten visits per second for a minute, then an hour of rest, then an unplanned visit:
     >>> capacity = Capacity()
     >>> capacity.begin(0.0)
     >>> for now in range(60):
@@ -36,7 +36,7 @@ class Capacity:
     10
 
     Ten could be made every other day, but there were twelve to make:
-
+    Ten visits were possible every other day, but there was work for only two at the end of each period:
     >>> capacity = Capacity()
     >>> for day in range(0, 60, 6):
     ...     capacity.begin(day * 86400.0)
@@ -50,24 +50,24 @@ class Capacity:
 
     def __init__(self) -> None:
         self._sum_visits = self._sum_s = 0.0
-        self._last_visits = self._last_s = 0.0  # those made last, and the time since those before them
-        self._at = math.nan  # when they were made; nan for none since the clock began to run
+        self._last_visits = self._last_s = 0.0  # the last group of visits, and the time since the previous group
+        self._at = math.nan  # time of the last group; nan if there was none since the clock was started
         self._before_per_s, self._visits = 0.0, 0
         self._told_at: Floats = np.zeros(0)
         self._runs = False
 
     def begin(self, now: float) -> None:
-        """Let the clock run: from now on there is something to do."""
+        """Start the clock: from now on there is work."""
         self._runs = True
 
     def rest(self, now: float) -> None:
-        """Let the clock stand: all is done that was to do."""
+        """Stop the clock: all work is done."""
         self._runs = False
         self._last_visits = self._last_s = 0.0
         self._at = math.nan
 
     def made(self, visits: int, now: float) -> None:
-        """Take note of visits that begin at `now`; those made while the clock stands do not count."""
+        """Count visits that begin at `now`; visits made while the clock is stopped do not count."""
         if not self._runs:
             return
         self._visits += visits
@@ -78,22 +78,22 @@ class Capacity:
         self._last_visits += visits
 
     def resume(self, per_s: float) -> None:
-        """Go on from what an earlier run found, until the visits of this one say more."""
+        """Resume from the result of an earlier run, until the visits of this run replace it."""
         self._before_per_s = per_s
 
     def told(self, at: Floats) -> None:
-        """Take note of when visits were made, shape (n,), before this run made any: in earlier ones, by any policy."""
+        """Learn from the times of visits made in earlier runs, by any policy, shape (n,), before any of this run."""
         if not self._visits:
             self._told_at = np.concatenate([self._told_at, at])[-_TOLD:]
 
     @property
     def known(self) -> bool:
-        """Whether anything is known of how many visits there can be."""
+        """Whether there is any information about the possible number of visits."""
         return self._measured_per_s > 0
 
     @property
     def per_s(self) -> float:
-        """Visits a second; one, as long as nothing is known."""
+        """Visits per second; one if unknown."""
         return self._measured_per_s or 1.0
 
     @property
@@ -106,7 +106,7 @@ class Capacity:
         return visits / passed_s if visits and passed_s else before_per_s
 
     def _count(self) -> None:
-        """Count the visits made last, now that others followed."""
+        """Count the last group of visits, because another group followed."""
         if not self._last_s:
             return
         memory_s = max(_MEMORY_S, _MEMORY_VISITS * self._sum_s / self._sum_visits if self._sum_visits else 0.0)
@@ -116,18 +116,18 @@ class Capacity:
 
 
 def pace_of(at: Floats) -> float:
-    """Return how many visits a second were made while somebody crawled; 0 where their instants do not tell.
+    """Return the visits per second made while the crawl was running; 0 if their times do not show it.
 
-    Whoever idled in between tells too little of what could be made, which visits to come will show.
+    If the crawl was idle in between, the result is below the possible pace, which later visits will show.
 
     Parameters
     ----------
     at
-        When each was made, in seconds since the epoch, shape (n,).
+        Time of each visit, in seconds since the epoch, shape (n,).
 
     Examples
     --------
-    Two runs, a week apart, with two visits every ten seconds:
+    Two runs a week apart, with two visits every ten seconds:
 
     >>> run = np.repeat(np.arange(0.0, 1000.0, 10.0), 2)
     >>> round(pace_of(np.concatenate([run, 604_800.0 + run])), 3)

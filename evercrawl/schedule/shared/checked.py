@@ -1,4 +1,4 @@
-"""What visits have shown of each page: how often it was looked at, and found changed, or gone; a fold over them."""
+"""Counts of each page's checks and of checks that found it changed or gone; a fold over visits."""
 
 from typing import Any, Final
 
@@ -10,7 +10,7 @@ from evercrawl.schedule.pages import Visits
 from evercrawl.types import Flags, Floats, Slots
 
 CORRECTION: Final = 0.5
-"""a = b of the estimator: what a page that was found changed every time is taken to have been found unchanged."""
+"""a = b of the estimator: number of unchanged checks assumed for a page that was found changed every time."""
 _ROW: Final = [
     ("first_at", "f8"), ("at", "f8"), ("changed_at", "f8"), ("watched_s", "f8"), ("checks", "u4"), ("changes", "u4"),
     ("site", "u4"), ("recent", "u1"), ("misses", "u1"),
@@ -19,15 +19,16 @@ _MOST_MISSES: Final = 255
 
 
 class Checked:
-    """A row a page: `first_at` and `at`, when it was read first and last asked for; `changed_at`, last found changed.
+    """A row per page: `first_at` and `at`, the first reading and last request; `changed_at`, last found changed.
 
-    A *check* is a visit that told whether the page changed: `checks` of them, `changes` of these found that it had, and
-    the intervals before them come to `watched_s` seconds. `recent` holds the outcomes of the last eight, the latest in
-    its lowest bit; `misses` counts the visits in a row that found the page gone. All zero for a page never visited.
+    A *check* is a visit that showed whether the page changed: there were `checks` of them, `changes` of these found a
+    change, and the intervals before them sum to `watched_s` seconds. `recent` holds the outcomes of the last eight, the
+    latest in the lowest bit; `misses` counts the consecutive visits that found the page gone. All columns are zero for
+    an unvisited page.
 
     Examples
     --------
-    Read, found changed an hour later, then gone twice:
+    A page is read, found changed an hour later, then gone twice:
 
     >>> from evercrawl.schedule.pages import Visits
     >>> def visit(at: float, since: float, read: bool, changed: bool) -> Visits:
@@ -49,7 +50,7 @@ class Checked:
         self._kept = Rows(_ROW)
 
     def learn(self, visits: Visits) -> None:
-        """Take note of visits, of each page one at most."""
+        """Count visits, at most one per page."""
         slots = visits.slot
         rows = self._kept.upto(int(slots.max(initial=0)) + 1)
         row = rows[slots]
@@ -70,21 +71,21 @@ class Checked:
         return self._kept.take(slots)
 
     def all(self) -> tuple[Slots, NDArray[Any]]:
-        """Return the slots of all pages that were asked for, and their rows."""
+        """Return the slots of all requested pages, and their rows."""
         rows = self._kept.upto(0)
         slots = np.flatnonzero(rows["at"] > 0).astype(np.uint32)
         return slots, rows[slots]
 
 
 def checks_among(visits: Visits) -> Flags:
-    """Return which visits told whether their page had changed since a visit before, shape (n,)."""
+    """Return which visits showed whether their page had changed since an earlier visit, shape (n,)."""
     return visits.read & ~np.isnan(visits.interval_s)
 
 
 def update_ratio(checks: ArrayLike, changes: ArrayLike) -> Floats:
-    """Return how often pages change from one visit to the next: -ln((n - x + 0.5) / (n + 0.5)), r of (13) and U of (7).
+    """Return the changes of pages per check interval: -ln((n - x + 0.5) / (n + 0.5)), r of (13) and U of (7).
 
-    Of n checks x found a change. A page that was never found changed gets 0, one that always was at most ln(2 n + 1).
+    x of n checks found a change. A page never found changed gets 0, one always found changed at most ln(2 n + 1).
 
     Examples
     --------
@@ -102,7 +103,7 @@ def update_ratio(checks: ArrayLike, changes: ArrayLike) -> Floats:
 
 
 def rate_per_s(checks: ArrayLike, changes: ArrayLike, watched_s: ArrayLike) -> Floats:
-    """Return rates of change, per second, shape (n,): the update ratio, over the mean interval between visits.
+    """Return rates of change, per second, shape (n,): the update ratio divided by the mean interval between visits.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What policies for discovery share: pages never read come first, in whatever order; all others wait their turn."""
+"""The base of discovery policies: unread pages first, in a policy-specific order; read pages wait their turn."""
 
 from abc import abstractmethod
 from typing import ClassVar, Final
@@ -10,41 +10,41 @@ from evercrawl.schedule.base import Context, Policy
 from evercrawl.schedule.pages import Pages
 from evercrawl.types import Floats
 
-_READ: Final = float(1 << 33)  # seconds, more than anybody waited; below the value of any page never read
+_READ: Final = float(1 << 33)  # seconds, more than any page has waited; subtracted to rank below all unread pages
 _BITS: Final = 1022
 _LEAST, _MOST = 2.0**-_BITS, 2.0**_BITS
-_TIE: Final = 2.0**-33  # a slot counts for less than half of what tells two pages apart
+_TIE: Final = 2.0**-33  # the difference by slots stays below half the difference of two promises
 
 
 class UnreadFirst(Places, Policy):
-    """Visit pages never read in an order of their own; when there is none, the one whose last visit is longest ago.
+    """Visit unread pages in a policy-specific order; if there are none, the page visited longest ago.
 
-    What a page promises changes with every page that is read. So of those that wait, many are ranked anew at each
-    visit: all where fewer wait than `reviews`, and of more each in its turn.
+    The promise of a page changes with every page read. So many waiting pages are ranked again at each visit: all if
+    fewer than `reviews` wait, otherwise each in turn.
     """
 
     reviews: ClassVar[int] = 64
 
     @abstractmethod
     def promise(self, pages: Pages) -> Floats:
-        """Return what pages never read promise, shape (n,), above -1e9; the rows of others are not used."""
+        """Return the promise of unread pages, shape (n,), above -1e9; the rows of other pages are not used."""
 
     def value(self, pages: Pages, context: Context) -> Floats:
-        """Return what pages promise, and for those that were read how long they waited, less 2^33 s."""
+        """Return the promise of unread pages, and for read pages their waiting time minus 2^33 s."""
         waited = context.now - pages.visited_at
         return np.where(np.isnan(waited), self.promise(pages), waited - _READ)
 
     def place(self, page: Pages, context: Context) -> str:
-        """Return where the page stands, if it was read: after those that were not."""
+        """Return the position of the page if it was read: after all unread pages."""
         return "" if np.isnan(page.visited_at[0]) else "after all pages never read"
 
     def due(self, pages: Pages, context: Context) -> Floats:
-        """Return the instant of the last visit: who has waited longest is first."""
+        """Return the instant of the last visit: the page that has waited longest comes first."""
         return pages.visited_at
 
 
 def among_equals(worth: Floats) -> Floats:
-    """Return numbers from 0 to below 1, shape (n,), more for pages that are worth more: to order what is equal else.
+    """Return numbers from 0 to below 1, shape (n,), that increase with the worth: they order otherwise equal pages.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def among_equals(worth: Floats) -> Floats:
 
 
 def counted(count: Floats | None, pages: Pages) -> Floats:
-    """Return a whole number of each page as what it promises; of equal ones the page found first promises more."""
+    """Return an integer count per page as its promise; of equal pages the one found first has the higher promise."""
     assert count is not None, "who gathers the columns asks what the policy needs"
     found: Floats = count - pages.slot * _TIE
     return found

@@ -1,8 +1,8 @@
-"""Pages that go to and fro between few versions: what they come back to is no news, and what counts is what lasts.
+"""Pages that alternate between few versions: a return to an earlier version does not count as a change.
 
-Of each page the last four versions are remembered, by 16 bits of their digests. A change that brings back one of them
-is a return, not a change; the part of a page's changes that are none says how much slower it changes for good than it
-does at all.
+The last four versions of each page are stored as 16 bits of their digests. A change to one of these versions is a
+return. The fraction of a page's changes that are not returns is the ratio of its rate of lasting changes to its rate of
+all changes.
 """
 
 from dataclasses import replace
@@ -19,20 +19,20 @@ VERSIONS: Final = 4
 _KIND: Final = np.dtype([("digest", "u2", (VERSIONS,)), ("changes", "u2"), ("returns", "u2")])
 _MOST: Final = 0xFFFF
 _USUAL: Final = 2.0
-"""Changes that last, which each page is thought to have shown before any was seen."""
+"""Number of lasting changes assumed for each page before any was observed."""
 
 
 class EarlierVersions:
-    """Tells of each change whether it brought a page back to what it was; takes 12 bytes a page.
+    """Detects changes that return a page to an earlier version; takes 12 bytes per page.
 
     Attributes
     ----------
     rows
-        What is remembered, saved block by block.
+        The stored versions, saved block by block.
 
     Examples
     --------
-    A page is seen in versions 7, 8, 7 and 9, and then there is one return among its three changes:
+    A page is seen in versions 7, 8, 7 and 9; one of its three changes is a return:
 
     >>> from evercrawl.schedule import Pages
     >>> versions, row = EarlierVersions(), np.zeros(1, np.uint32)
@@ -47,12 +47,12 @@ class EarlierVersions:
         self.rows = SavedRows(_KIND)
 
     def learn(self, rows: Slots, digests: Slots, changed: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Take note of what pages were, no page twice, and return which came back to what they had been, shape (n,).
+        """Record the versions of pages, at most one per page, and return which are returns, shape (n,).
 
         Parameters
         ----------
         rows, digests, changed
-            Which pages; digests of what was read; and whether that is another than at the visit before.
+            The pages; digests of the content read; and whether it differs from the content at the previous visit.
         """
         if not len(rows):
             return np.zeros(0, np.bool_)
@@ -62,7 +62,7 @@ class EarlierVersions:
         now[now == 0] = 1
         again: Any = held == now[:, None]
         returned: NDArray[np.bool_] = changed & again.any(axis=1)
-        order: Any = np.argsort(again, axis=1, kind="stable")[:, : VERSIONS - 1]  # the others, the latest first
+        order: Any = np.argsort(again, axis=1, kind="stable")[:, : VERSIONS - 1]  # the other versions, latest first
         table["digest"][rows] = np.concatenate((now[:, None], np.take_along_axis(held, order, axis=1)), axis=1)
         room = table["changes"][rows] < _MOST
         table["changes"][rows] += changed & room
@@ -71,27 +71,27 @@ class EarlierVersions:
         return returned
 
     def heed(self, visits: Visits) -> Visits:
-        """Take note of visits, and return them as they are where a return is no change."""
+        """Record visits, and return them with returns counted as unchanged."""
         if visits.digest is None:
             return visits
-        lasting = self.lasting(visits.rows)  # as it was before these visits
+        lasting = self.lasting(visits.rows)  # before these visits are recorded
         read = visits.read & ~visits.gone
         returned = np.zeros(len(visits), np.bool_)
         rows = visits.rows[read]
         returned[read] = self.learn(rows, visits.digest[read], visits.changed[read])
         by_time = visits.fresh_by_time
         if by_time is not None:
-            by_time = by_time**lasting  # the belief of all changes, as one of those that last
+            by_time = by_time**lasting  # converts freshness by all changes to freshness by lasting changes
         age_s = np.where(returned, np.nan, visits.age_s)
         return replace(visits, changed=visits.changed & ~returned, age_s=age_s, fresh_by_time=by_time)
 
     def lasting(self, rows: Slots) -> Floats:
-        """Return which part of the changes of pages are no returns, shape (n,)."""
+        """Return the fraction of the changes of pages that are not returns, shape (n,)."""
         found: Any = self.rows.take(rows)
         changes, returns = found["changes"].astype(np.float64), found["returns"]
         parts: Floats = (changes - returns + _USUAL) / (changes + _USUAL)
         return parts
 
     def slowed(self, pages: Pages) -> Pages:
-        """Return pages with rates of the changes that last."""
+        """Return pages with the rates of lasting changes."""
         return replace(pages, scale_s=pages.scale_s / self.lasting(pages.rows))

@@ -1,7 +1,7 @@
 """Rates of change by any estimator of `evercrawl.change`, for policies configured with one.
 
-This is the one door between neighbours: an estimator is chosen by the name of its file, as a policy is, and knows
-nothing of policies.
+This module is the only connection of the two packages: an estimator is chosen by the name of its file, like a policy,
+and does not depend on policies.
 """
 
 from typing import Final
@@ -15,26 +15,26 @@ from evercrawl.schedule.pages import Visits
 from evercrawl.schedule.shared.checked import checks_among
 from evercrawl.types import Floats, Slots
 
-_LEAST_S: Final = 1e-3  # of an interval: a clock may have been set back
-_ROWS: Final = 1024  # at first
+_LEAST_S: Final = 1e-3  # minimum of an interval, because a clock may have been set back
+_ROWS: Final = 1024  # initial number of rows
 
 
 class Estimated:
-    """One estimator, and what it has been told of each page: a fold over visits.
+    """An estimator, and its state for each page: a fold over visits.
 
     Parameters
     ----------
     name
-        Of a file in `evercrawl.change`, or `package.module:Class`.
+        Name of a file in `evercrawl.change`, or `package.module:Class`.
 
     Raises
     ------
     ConfigError
-        There is none of that name.
+        There is no estimator of that name.
 
     Examples
     --------
-    Nothing is said of the page yet, so the belief stands:
+    The page has no visits yet, so the given rate is returned:
 
     >>> Estimated("irregular").rates(np.array([7], np.uint32), np.array([0.25]))
     array([0.25])
@@ -45,7 +45,7 @@ class Estimated:
         self._estimator = kind(_ROWS)
 
     def learn(self, visits: Visits) -> None:
-        """Take in the visits that told whether their page had changed."""
+        """Learn from the visits that showed whether their page had changed."""
         told = checks_among(visits)
         if not told.any():
             return
@@ -57,10 +57,9 @@ class Estimated:
         self._estimator.learn(rows, interval_s, visits.changed[told], visits.age_s[told])
 
     def rates(self, slots: Slots, believed: Floats) -> Floats:
-        """Return the estimates, changes a second, shape (n,); what is believed where there are none.
+        """Return the estimates, changes per second, shape (n,); the posterior mean where there is no estimate.
 
-        None is where nothing can be said yet, where it is infinity, and where it is 0: such a page would never be
-        visited again.
+        An estimate of infinity or 0 also counts as none: a page with rate 0 would never be visited again.
         """
         found = self._estimator.rates()
         rows = np.minimum(slots, len(found) - 1)
@@ -70,7 +69,7 @@ class Estimated:
 
 
 def estimator_of(source: str, name: str, others: tuple[str, ...]) -> Estimated | None:
-    """Return the estimator of that name, None for one of `others`, which need none.
+    """Return the estimator of that name; None for one of `others`, which need none.
 
     Examples
     --------

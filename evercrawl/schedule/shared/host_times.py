@@ -1,4 +1,4 @@
-"""How much of their time hosts are asked, and how long a visit takes there: by the visits that were made."""
+"""Utilisation of hosts, and the duration of visits to them, measured by the visits made."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from numpy.typing import NDArray
 from evercrawl.arrays.saved import SavedRows
 from evercrawl.types import Floats, Ints, Slots
 
-_STEP: Final = 0.1  # how much of what a visit shows is taken in
-_SLOW: Final = 4.0  # times the usual: pages that take longer are remembered
-_SLOW_S: Final = 0.5  # and that take longer than that
-_MOST_SLOW: Final = 1 << 16  # pages
+_STEP: Final = 0.1  # learning rate per visit
+_SLOW: Final = 4.0  # pages that take more than this multiple of the usual time are remembered
+_SLOW_S: Final = 0.5  # if they also take longer than this
+_MOST_SLOW: Final = 1 << 16  # maximum number of remembered pages
 _HOST: Final = np.dtype([("ended_at", "<f8"), ("usual_s", "<f4"), ("busy", "<f4"), ("visits", "<u4")])
-_CELLS: Final = Struct("=dffI")  # the same, for one row: ten times as quick as by name
+_CELLS: Final = Struct("=dffI")  # the same layout for a single row; ten times faster than access by field name
 _SLOW_PAGE: Final = np.dtype([("slot", "<u4"), ("took_s", "<f4")])
 
 
 class HostTimes:
-    """Visits of each host, how much of the time it was asked, how long that usually takes, and which pages take longer.
+    """Visits, utilisation and usual visit duration of each host, and the pages that take longer.
 
-    A host that is asked again before as much time passed as it rests and the visit before took is busy.
+    A host is busy if it is visited again without a pause beyond the duration of the previous visit and its rest.
 
     Examples
     --------
-    A host that is asked without a pause, one page of which takes long:
+    A host that is visited without a pause, with one slow page:
 
     >>> times = HostTimes()
     >>> for at, slot, took_s in ((0.0, 1, 0.1), (0.2, 2, 0.1), (0.4, 3, 8.0)):
@@ -42,7 +42,7 @@ class HostTimes:
         self._slow: dict[int, float] = {}
 
     def visited(self, host: int, slot: int, at: float, took_s: float, rest_s: float) -> None:
-        """Take note of a visit: when it began, how long it took, and how long the host rests after each."""
+        """Record a visit: its start, its duration, and the rest of the host after each visit."""
         cells, place = self._hosts.upto(host + 1).data, host * _CELLS.size
         self._hosts.changed.note(host)
         ended_at, usual_s, busy, visits = _CELLS.unpack_from(cells, place)
@@ -59,17 +59,17 @@ class HostTimes:
         _CELLS.pack_into(cells, place, max(at + took_s, ended_at), usual_s, busy, min(visits + 1, 0xFFFFFFFF))
 
     def visits(self, host: int) -> int:
-        """Return how many visits a host has had."""
+        """Return the number of visits of a host."""
         return int(self._hosts.upto(0)["visits"][host]) if host < len(self._hosts) else 0
 
     def visits_of(self, hosts: NDArray[np.integer]) -> Ints:
-        """Return how many visits hosts have had, shape (n,)."""
+        """Return the numbers of visits of hosts, shape (n,)."""
         return self._hosts.take(hosts.astype(np.uint32))["visits"].astype(np.int64)
 
     def of(self, hosts: Slots, slots: Slots, rest_s: float) -> tuple[Floats, Floats]:
-        """Return how busy the hosts of pages are, and how many times the usual time a visit takes, shape (n,) each.
+        """Return the utilisation of pages' hosts, and the ratio of a visit's duration to the usual one, shape (n,).
 
-        Both count the rest that a host has after a visit.
+        Both include the rest of a host after a visit.
         """
         rows = self._hosts.take(hosts)
         usual_s = rows["usual_s"].astype(np.float64)
@@ -83,27 +83,27 @@ class HostTimes:
         return rows["busy"].astype(np.float64), ratio
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Return all that was learned, as arrays that may be kept on disk."""
+        """Return the whole state, as arrays that can be stored on disk."""
         return {name: rows.upto(0).copy() for name, rows in self.saved_rows().items()} | self.rest()
 
     def saved_rows(self) -> dict[str, SavedRows]:
-        """Return what is saved block by block of all that was learned."""
+        """Return the part of the state that is saved block by block."""
         return {"hosts": self._hosts}
 
     def rest(self) -> dict[str, NDArray[Any]]:
-        """Return the rest of what was learned; `resume` takes it."""
+        """Return the rest of the state; `resume` takes it."""
         slow = np.zeros(len(self._slow), _SLOW_PAGE)
         slow["slot"] = np.fromiter(self._slow, np.uint32, len(slow))
         slow["took_s"] = np.fromiter(self._slow.values(), np.float32, len(slow))
         return {"slow": slow}
 
     def resume(self, rest: dict[str, NDArray[Any]]) -> None:
-        """Go on from `rest`, once the saved rows are what they were.
+        """Resume from `rest`, after the saved rows have been restored.
 
         Raises
         ------
         ValueError, KeyError
-            It is of another kind; then nothing was restored.
+            The state is of another kind; nothing was restored.
         """
         slow = rest["slow"]
         if slow.dtype != _SLOW_PAGE:
@@ -111,12 +111,12 @@ class HostTimes:
         self._slow = dict(zip(slow["slot"].tolist(), slow["took_s"].tolist(), strict=True))
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        """Go on from what `state` returned.
+        """Resume from the result of `state`.
 
         Raises
         ------
         ValueError, KeyError
-            It is not such a state; then nothing was restored.
+            The state is not valid; nothing was restored.
         """
         hosts = state["hosts"]
         if hosts.dtype != _HOST:
@@ -125,5 +125,5 @@ class HostTimes:
         self._hosts.restore(hosts)
 
     def size_bytes(self) -> int:
-        """Return how much memory is in use."""
+        """Return the memory use in bytes."""
         return len(self._hosts) * _HOST.itemsize + 100 * len(self._slow)

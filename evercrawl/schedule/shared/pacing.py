@@ -1,4 +1,4 @@
-"""How fast a crawl has been going of late, and whose turn it is: what policies learn from the visits they chose."""
+"""The recent pace of a crawl, and turns of new and visited pages, measured by the visits that policies chose."""
 
 import math
 from typing import Final
@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 
 from evercrawl.types import Floats
 
-_MEMORY_S: Final = 86_400.0  # the pace is that of the last day
-_ARREARS: Final = 64.0  # visits that new pages, or others, can be owed at most
+_MEMORY_S: Final = 86_400.0  # the pace is measured over the last day
+_ARREARS: Final = 64.0  # maximum number of visits owed to new pages, or to others
 
 
 class MeasuredPace:
-    """How many visits a second a crawl makes, over about the last day.
+    """The visits per second of a crawl, over about the last day.
 
     Examples
     --------
@@ -29,40 +29,40 @@ class MeasuredPace:
         self._visits = self._passed_s = 1.0
 
     def made(self, visits: int, now: float) -> None:
-        """Take note of visits that begin at `now`, in seconds since the epoch."""
+        """Count visits that begin at `now`, in seconds since the epoch."""
         passed_s = max(now - self._at, 0.0) if not math.isnan(self._at) else 0.0
         self._at, kept = now, math.exp(-passed_s / _MEMORY_S)
         self._visits = self._visits * kept + visits
         self._passed_s = self._passed_s * kept + passed_s
 
     def state(self) -> tuple[float, float, float]:
-        """Return all there is to it; `restore` takes it."""
+        """Return the state; `restore` takes it."""
         return self._at, self._visits, self._passed_s
 
     def restore(self, at: float, visits: float, passed_s: float) -> None:
-        """Go on from what `state` returned."""
+        """Resume from the result of `state`."""
         self._at, self._visits, self._passed_s = at, visits, passed_s
 
     @property
     def per_s(self) -> float:
-        """Visits a second."""
+        """Visits per second."""
         return self._visits / self._passed_s
 
     def cycle_s(self, pages: int) -> float:
-        """Return how long it takes to visit so many pages once."""
+        """Return the time needed to visit this many pages once."""
         return max(pages, 1) * self._passed_s / self._visits
 
 
 class Turns:
-    """Gives new pages a fixed share of the visits, as long as there are any, and others the rest.
+    """Gives new pages a fixed share of the visits, as long as there are any, and other pages the rest.
 
-    A policy that was published for refresh alone does not say what a new page is worth beside one that is known. So
-    each kind is ordered among its own, and the kind that has had less than its share comes first, whatever the values.
+    A policy published for refresh alone does not define the worth of a new page relative to a known one. So each kind
+    is ordered separately, and the kind that has had less than its share comes first, whatever the values.
 
     Parameters
     ----------
     share
-        Part of the visits that goes to new pages, from 0 to 1.
+        Fraction of the visits for new pages, from 0 to 1.
 
     Examples
     --------
@@ -79,16 +79,16 @@ class Turns:
 
     def __init__(self, share: float) -> None:
         self.share = share
-        self._owed = 0.0  # visits to new pages
+        self._owed = 0.0  # number of visits owed to new pages
 
     def made(self, visits: int, new: int) -> None:
-        """Take note of visits, and of how many were to new pages."""
+        """Count visits, and those of them to new pages."""
         self._owed = min(max(self._owed + self.share * visits - new, -_ARREARS), _ARREARS)
 
     def order(self, values: Floats, new: NDArray[np.bool_]) -> Floats:
-        """Return values, none negative, so changed that they hold between the two kinds; the order within each stays.
+        """Return non-negative values mapped so that they order both kinds together; the order within each is kept.
 
-        Those of new pages do not depend on whose turn it is: they may be kept for a while.
+        The results for new pages do not depend on whose turn it is, so callers may cache them.
         """
         within = values / (1.0 + values)
         return within + np.where(new, 1.0, 0.0 if self._owed > 0 else 2.0)

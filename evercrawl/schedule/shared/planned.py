@@ -1,4 +1,4 @@
-"""What policies that allocate share: now and then a rate of visits for every page, and visits evenly spaced by it."""
+"""The base of allocation policies: at intervals, a plan of visit rates for all pages, with evenly spaced visits."""
 
 import inspect
 import math
@@ -21,24 +21,24 @@ from evercrawl.schedule.shared.pacing import MeasuredPace, Turns
 from evercrawl.types import Floats, Slots
 
 ESTIMATORS: Final = ("typical", "gamma", "log_corrected", "naive")
-"""What a rate of change is taken to be: of the belief, e to the mean of its logarithm, or its mean; of the visits that
-told of change, (13) or X / T. The mean is what few pages of unknown rate reach: who takes it for the rate gives most of
-them up before anything is known of them. Any other is the name of an estimator of `evercrawl.change`."""
+"""Estimates of a rate of change: from the posterior, e to the mean of the logarithm, or the mean; from the visits,
+(13) or X / T. The posterior mean is dominated by few pages of unknown rate; with it, most of these would be abandoned
+before anything is known of them. Any other name is an estimator of `evercrawl.change`."""
 _COUNTED: Final = ESTIMATORS[2:]
-_WAIT_S: Final = (1.0, 7 * 86_400.0)  # between two plans
-_TRUSTED: Final = 100  # visits after which this run's pace counts, not an earlier one's
+_WAIT_S: Final = (1.0, 7 * 86_400.0)  # minimum and maximum time between two plans
+_TRUSTED: Final = 100  # visits after which this run's pace replaces that of an earlier run
 _DAY_S: Final = 86_400.0
-_UNSEEN: Final = 0.5  # changes that a page is taken to have made that was never found changed
+_UNSEEN: Final = 0.5  # number of changes assumed for a page that was never found changed
 _PACE: Final = "planned_visits_per_s"
 
 
 class PlannedRates(Learns, Allocates, Tunable, Follows, Resumes, Tabulates, Policy):
-    """Give every page a rate of visits f now and then; visit the page that is late by the most of its own intervals.
+    """Plan a visit rate f for every page at intervals, and visit the page that is latest in units of its own interval.
 
-    A page that got none is visited when nothing else waits: nothing of the budget is left unused. Pages visited since
-    the last plan get the mean rate. Such policies were published for refresh alone, so new pages have a fixed share of
-    the visits as long as there are any, the most important first. What there is to allocate is what was visited of
-    late. Every parameter may be changed while the policy runs.
+    A page with rate 0 is visited when nothing else waits, so the whole budget is used. Pages first visited since the
+    last plan get the mean rate. Such policies were published for refresh alone, so new pages have a fixed share of the
+    visits as long as there are any, the most important first. The budget to allocate is the recent pace of visits.
+    Every parameter can be changed while the policy runs.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class PlannedRates(Learns, Allocates, Tunable, Follows, Resumes, Tabulates, Poli
     """
 
     invalidated_by: ClassVar[InvalidatedBy] = "plans"
-    reviews: ClassVar[int] = 8  # pages whose due times follow a new plan, for each visit: all, until the next plan
+    reviews: ClassVar[int] = 8  # due times recomputed per visit after a new plan: all of them before the next plan
 
     @bounded
     def __init__(
@@ -72,33 +72,34 @@ class PlannedRates(Learns, Allocates, Tunable, Follows, Resumes, Tabulates, Poli
 
     @property
     def called(self) -> str:
-        """The name by which people choose this policy."""
+        """The name by which users choose this policy."""
         return type(self).__module__.rpartition(".")[2]
 
     @abstractmethod
     def allocate(self, pages: Pages, weight: Floats, lam: Floats, budget_per_s: float) -> Floats:
-        """Return rates of visits in any unit, shape (n,), finite and not negative; they are scaled to the budget.
+        """Return visit rates in any unit, shape (n,), finite and not negative; they are scaled to the budget.
 
         Parameters
         ----------
         pages
-            All pages that were visited.
+            All visited pages.
         weight
-            What they matter, shape (n,), not negative. A page at least matters and changes: else all rates are alike.
+            Their weights, shape (n,), not negative. At least one page has positive weight and rate; otherwise all
+            rates are equal and this method is not called.
         lam
             Their rates of change, per second, shape (n,).
         budget_per_s
-            Visits a second that there are for them, above 0.
+            Visits per second available for them, above 0.
         """
 
     def promise(self, pages: Pages) -> Floats:
-        """Return what new pages promise, shape (n,), not negative: by default what they matter."""
+        """Return the promise of new pages, shape (n,), not negative: by default their weight."""
         return np.maximum(pages.importance, 0.0)
 
     def value(self, pages: Pages, context: Context) -> Floats:
-        """Return how late each page is, in intervals of its own, and what new ones promise; then the kinds take turns.
+        """Return the lateness of pages in units of their own intervals, the promise of new pages, and take turns.
 
-        Pages that were planned are worth 1 more, so that those without a rate come last.
+        Pages with a planned rate are worth 1 more, so that those without a rate come last.
         """
         new = np.isnan(pages.visited_at)
         waited_s = np.maximum(context.now - np.where(new, context.now, pages.visited_at), 0.0)
@@ -108,28 +109,28 @@ class PlannedRates(Learns, Allocates, Tunable, Follows, Resumes, Tabulates, Poli
         return self._turns.order(np.where(new, self.promise(pages), late), new)
 
     def lateness(self, pages: Pages, per_s: Floats, waited_s: Floats, now: float) -> Floats:
-        """Return by how much pages are late, shape (n,), not negative: by default intervals waited, f x waited."""
+        """Return how late pages are, shape (n,), not negative: by default f times the time waited."""
         return per_s * waited_s
 
     def due(self, pages: Pages, context: Context) -> Floats:
-        """Return when the interval since the last visit is over, infinity for pages that are to have no visits."""
+        """Return when the interval since the last visit is over; infinity for pages without visits in the plan."""
         per_s = self.rates(pages.slot)
         return pages.visited_at + np.where(per_s > 0, 1.0 / np.where(per_s > 0, per_s, 1.0), np.inf)
 
     def rates(self, slots: Slots) -> Floats:
-        """Return visits a second by the last plan, shape (n,); the mean for pages that it did not know."""
+        """Return visits per second by the last plan, shape (n,); the mean for pages not in the plan."""
         per_s = self._rates.take(slots)["per_s"]
         return np.where(np.isnan(per_s), self._mean_per_s, per_s)
 
     def learn(self, visits: Visits) -> None:
-        """Count visits and changes, where rates are estimated from these; let an estimator that was asked for learn."""
+        """Count visits and changes if rates are estimated from these; update a configured estimator."""
         if self._estimated is not None:
             self._estimated.learn(visits)
         elif self.estimator in _COUNTED:
             self._seen.learn(visits)
 
     def plan(self, pages: Pages, unread: int, context: Context) -> float:
-        """Allocate what is left to visited pages; return when to do so again."""
+        """Allocate the rest of the budget to visited pages; return the time of the next plan."""
         n = len(pages.slot)
         if not n:
             return context.now + _WAIT_S[0]
@@ -153,10 +154,10 @@ class PlannedRates(Learns, Allocates, Tunable, Follows, Resumes, Tabulates, Poli
         return self._resumed_per_s if resumed else self._pace.per_s
 
     def changes_per_s(self, pages: Pages) -> Floats:
-        """Return the rates of change of pages, per second, shape (n,), by the estimator that was asked for.
+        """Return the rates of change of pages, per second, shape (n,), by the configured estimator.
 
-        Estimates of pages that no visit has told of are those of the belief. A page that was never found changed would
-        have the rate 0 and never be visited again; it is taken to have changed half a time.
+        For pages without informative visits the posterior is used. A page that was never found changed would have the
+        rate 0 and never be visited again, so half a change is assumed.
         """
         believed = pages.shape / pages.scale_s
         if self.estimator == "typical":
@@ -174,15 +175,15 @@ class PlannedRates(Learns, Allocates, Tunable, Follows, Resumes, Tabulates, Poli
         return np.where(told, changes / np.where(told, watched_s, 1.0), believed)
 
     def chosen(self, values: Floats, context: Context, new: int = 0) -> None:
-        """Measure the pace, and remember whose turn it was."""
+        """Measure the pace, and count the turns of new and visited pages."""
         self._visits += len(values)
         self._pace.made(len(values), context.now)
         self._turns.made(len(values), new)
 
     def adjust(self, options: Mapping[str, float | str]) -> None:
-        """Take other values for any parameters, from the next plan on; refuse them as the constructor would.
+        """Set new values for any parameters, from the next plan on; invalid ones are refused as by the constructor.
 
-        Another estimator learns from the visits to come; after a restart, from all.
+        A new estimator learns from later visits only; after a restart, from all visits.
         """
         names = list(inspect.signature(type(self)).parameters)
         unknown = sorted(set(options) - set(names))
@@ -201,7 +202,7 @@ class PlannedRates(Learns, Allocates, Tunable, Follows, Resumes, Tabulates, Poli
         return {_PACE: self._per_s()} if self._visits or not math.isnan(self._resumed_per_s) else {}
 
     def resume(self, notes: dict[str, float]) -> None:
-        """Allocate what an earlier run could visit, until this one has made some visits."""
+        """Plan with the pace of an earlier run, until this run has made enough visits."""
         if notes.get(_PACE, 0.0) > 0:
             self._resumed_per_s = notes[_PACE]
 
@@ -224,11 +225,11 @@ class PlannedRates(Learns, Allocates, Tunable, Follows, Resumes, Tabulates, Poli
 
 
 def typical(shape: Floats, scale_s: Floats) -> Floats:
-    """Return e^(E ln lam) of rates that are Gamma(shape, scale_s), per second, shape (n,); less than the mean.
+    """Return e^(E ln lam) of rates with a Gamma(shape, scale_s) law, per second, shape (n,); less than the mean.
 
     Examples
     --------
-    With shape 1 it is the mean times e^-0.5772, Euler's constant; where the rate is known, it is the rate.
+    With shape 1 it is the mean times e^-0.5772 (Euler's constant); for a known rate, it is the rate.
 
     >>> typical(np.array([1.0, 1e12]), np.array([1.0, 1e12])).round(6)
     array([0.561459, 1.      ])

@@ -1,13 +1,13 @@
-"""What unread pages turned out to be once they were read, by site, folder and depth: what to expect of the next ones.
+"""Predictions about unread pages, learned from read pages of the same site, folder and depth.
 
-Of a page that nobody has read it is not known whether it has content of its own. What others were tells it: of how many
-that were read of its kind of address at its depth, of its kind, of its site and anywhere (a kind is told by
-`store.table.folders`: its folder, and what is counted in it), each told by the next wider group as far as it has few of
-its own (a Beta belief whose prior is worth `PRIOR` pages). The more it is in doubt the more there
-is to learn: a standard deviation is added.
+Whether an unread page has content of its own is unknown. Its probability is estimated from the pages read in four
+nested groups: its kind at its depth, its kind, its site, and the crawl. (`store.table.folders` defines a kind by a
+folder and the numbers in it.) Each group has a Beta posterior whose prior is the estimate of the next wider group, with
+a weight of `PRIOR` pages. Uncertain estimates are increased by a standard deviation, because reading such pages is
+informative.
 
-Whether a kind ends is told by `_ends`: pages of one that has shown no end are *held back*, but for a few that show
-whether it does. So are pages where most of those before turned out to be copies, or none at all.
+`_ends` judges whether a kind ends: pages of a kind that has shown no end are *held back*, except a few that show
+whether it ends. So are pages in groups where most pages read were copies or without content.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ from evercrawl.schedule.shared.host_times import HostTimes
 from evercrawl.types import Flags, Floats, Keys, Slots
 
 PRIOR: Final = 4.0
-"""Pages that what is expected of a wider group counts for."""
+"""Weight of the estimate of the next wider group, in pages."""
 USUAL: Final = 0.8
-"""Part of all pages that have content of their own, before any was read."""
+"""Prior fraction of pages with content of their own, before any was read."""
 POOR: Final = 0.2
-"""Part of pages with content of their own below which the rest is held back, once `TOLD` were read."""
+"""Fraction of pages with own content below which the rest of a group is held back, once `TOLD` pages were read."""
 MOSTLY: Final = 0.5
-"""The same for a whole site, once `TOLD_OF_SITE` were read: what copies make known seldom is more."""
+"""The same for a whole site, once `TOLD_OF_SITE` pages were read: copies rarely lead to other content."""
 TOLD_OF_SITE: Final = 4
 _ODD: Final = 0x9E3779B97F4A7C15
 _MASK: Final = (1 << 64) - 1
@@ -61,24 +61,24 @@ _MOST: Final = 0xFFFF
 
 
 class Prospect(NamedTuple):
-    """What is to be expected of unread pages, shape (n,) each.
+    """Predictions about unread pages, shape (n,) each.
 
     Attributes
     ----------
     read, own
-        Pages read in its folder at its depth; and the probability that it has content of its own.
+        Number of pages read in its folder at its depth; and the probability that it has content of its own.
     doubt
-        The standard deviation of that.
+        Standard deviation of that probability.
     of_site
-        Pages read of its site.
+        Number of pages read of its site.
     ends
-        Whether its kind is believed to end, and not to be mostly copies; else it is held back.
+        Whether its kind is expected to end, and not to consist mostly of copies; otherwise the page is held back.
     tries
-        How much it is wanted to see whether its kind ends: 0 not now, 1, or 2 where it would be the deepest.
+        Priority as a trial page that shows whether its kind ends: 0 not now, 1, or 2 if it would be the deepest.
     endless, left
-        Whether enough of its kind was read, and has shown no end; what is then left of what it would be worth.
+        Whether enough pages of its kind were read without showing an end; and the fraction of its worth that remains.
     poor
-        Whether most that were read where it is turned out to be copies, or none at all.
+        Whether most pages read in its group were copies or without content.
     """
 
     read: Floats
@@ -93,31 +93,30 @@ class Prospect(NamedTuple):
 
 
 class Expects(Protocol):
-    """Says what is to be expected of unread pages."""
+    """Adds predictions about unread pages to columns."""
 
     def __call__(self, pages: Pages, hosts: Slots) -> Pages:
-        """Return the columns of pages, which are on `hosts`, with what is expected of those that were never read."""
+        """Return the columns of pages, which are on `hosts`, with predictions for the unread ones."""
         ...
 
     def turned(self) -> Collection[int]:
-        """Return the hosts of which something else is expected since the last call."""
+        """Return the hosts whose predictions have changed since the last call."""
         ...
 
 
 class Prospects:
-    """Learns from visits, in order, what unread pages turn out to be, and how much of their time hosts are asked.
+    """Learns from visits, in order, what unread pages turn out to be, and the utilisation of hosts.
 
     Attributes
     ----------
     times
-        Of the hosts.
+        Visit times of the hosts.
     turned
-        Hosts where a kind of pages is believed to end that was not before, or the other way round; for the caller to
-        clear.
+        Hosts where the expected end of a kind of pages has changed; the caller clears it.
 
     Examples
     --------
-    Of a folder, three pages were read two links deep; all had content, and two of them led nowhere else:
+    In a folder, three pages were read two links deep; all had content, and two of them led nowhere else:
 
     >>> prospects, one = Prospects(), np.array([7])
     >>> for found in (3, 0, 0):
@@ -131,7 +130,7 @@ class Prospects:
         self.times = HostTimes()
         self.turned = set[int]()
         self._numbers, self._groups = Numbering(), SavedRows(GROUP)
-        self._groups.upto(1)  # the first is that of all pages
+        self._groups.upto(1)  # the first group is that of all pages
         self._groups.changed.note(0)
         self._numbers.of(np.array([1], np.uint64))
 
@@ -139,21 +138,21 @@ class Prospects:
         self, host: int, site: int, folder: int, depth: int, *, visits: int, own: bool, found: int, links: int = 0,
         met: int = 0,
     ) -> None:  # fmt: skip
-        """Take note of a page that was read for the first time, or found gone, or to lead elsewhere.
+        """Record a page that was read for the first time, or found gone, or redirected.
 
         Parameters
         ----------
         host, site, folder, depth
-            Where it is; the folder by its mark.
+            Location of the page; the folder by its mark.
         visits
-            How many its host has had.
+            Number of visits of its host.
         own
             Whether it has content of its own.
         found
-            How many URLs of its host it made known.
+            Number of URLs of its host discovered through it.
         links, met
-            How many links to URLs of its kind it has, those that it made known and those that are no less deep than it
-            is; and how many of these were known before.
+            Number of its links to URLs of its kind, which are new or no less deep than the page; and how many of these
+            were known before.
         """
         keys = [_site_key(site), _folder_key(host, folder), _depth_key(host, folder, depth)]
         numbers: list[int] = self._numbers.of(np.array(keys, np.uint64)).tolist()
@@ -189,7 +188,7 @@ class Prospects:
             CELLS.pack_into(cells, place, *msgspec.structs.astuple(group))
 
     def of(self, hosts: Slots, sites: Slots, folders: Slots, depths: Slots) -> Prospect:
-        """Return what to expect of unread pages by where they are, columns of shape (n,)."""
+        """Return predictions about unread pages by their locations, columns of shape (n,)."""
         hosts_8, folders_8, depths_8 = (column.astype(np.uint64) for column in (hosts, folders, depths))
         of_site = self._taken(_site_key(sites.astype(np.uint64)))
         of_folder = self._taken(_folder_key(hosts_8, folders_8))
@@ -217,35 +216,35 @@ class Prospects:
         return Prospect(read, own, doubt, told, ends, tries, endless, left, poor)
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Return all that was learned, as arrays that may be kept on disk."""
+        """Return the whole state, as arrays that can be stored on disk."""
         return {name: rows.upto(0).copy() for name, rows in self.saved_rows().items()} | self.rest()
 
     def saved_rows(self) -> dict[str, SavedRows]:
-        """Return what is saved block by block of all that was learned."""
+        """Return the part of the state that is saved block by block."""
         return {"groups": self._groups, "keys": self._numbers.known, **self.times.saved_rows()}
 
     def rest(self) -> dict[str, NDArray[Any]]:
-        """Return the rest of what was learned; `resume` takes it."""
+        """Return the rest of the state; `resume` takes it."""
         return self.times.rest()
 
     def resume(self, rest: dict[str, NDArray[Any]]) -> None:
-        """Go on from `rest`, once the saved rows are what they were.
+        """Resume from `rest`, after the saved rows have been restored.
 
         Raises
         ------
         ValueError, KeyError
-            It is of another kind.
+            The state is of another kind.
         """
         self.times.resume(rest)
         self._numbers.loaded()
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        """Go on from what `state` returned.
+        """Resume from the result of `state`.
 
         Raises
         ------
         ValueError, KeyError
-            It is not such a state; then nothing was restored.
+            The state is not valid; nothing was restored.
         """
         groups, keys = state["groups"], state["keys"]
         if groups.dtype != GROUP or keys.dtype != np.uint64 or len(groups) != len(keys) or not len(keys):
@@ -255,11 +254,11 @@ class Prospects:
         self._numbers.restore(keys)
 
     def size_bytes(self) -> int:
-        """Return how much memory is in use."""
+        """Return the memory use in bytes."""
         return self._groups.nbytes + self._numbers.nbytes + self.times.size_bytes()
 
     def _taken(self, keys: Keys) -> NDArray[Any]:
-        """Return the groups of keys, zeros for one of which nothing was read."""
+        """Return the groups of keys; zeros for groups without read pages."""
         return self._groups.take(self._numbers.find(keys))
 
 

@@ -1,4 +1,4 @@
-"""How often visits of late found a page of each site changed; what is longer ago counts less. A fold over visits."""
+"""How often recent visits found a page of each site changed, with decaying weights; a fold over visits."""
 
 from typing import Any, Final
 
@@ -9,18 +9,18 @@ from evercrawl.arrays.rows import Rows
 from evercrawl.types import Flags, Floats, Ints
 
 KEPT: Final = 0.9
-"""What counts of a visit from one period to the next."""
+"""Factor on the weight of a visit per period."""
 _ROW: Final = [("told", "f4"), ("changed", "f4"), ("period", "u4")]
 
 
 class SiteTallies:
-    """Of each site the visits that told of change, `told`, and those that found one, both as they count by now.
+    """Weighted counts per site: visits that showed whether a page changed, `told`, and visits that found a change.
 
-    Periods are counted in visits, not by a clock, so that who is told of the same visits again comes to the same.
+    Periods are counted in visits, not in time, so that a replay of the same visits gives the same result.
 
     Examples
     --------
-    Two visits, of which one found a change; a period later they count 0.9 as much:
+    Two visits, one of which found a change; a period later they count 0.9 as much:
 
     >>> tallies = SiteTallies()
     >>> tallies.learn(np.array([7, 7]), np.array([True, False]), np.array([0, 0]))
@@ -34,14 +34,14 @@ class SiteTallies:
         self._period = 0
 
     def learn(self, sites: NDArray[Any], changed: Flags, period: Ints) -> None:
-        """Take in visits, in order.
+        """Learn from visits, in order.
 
         Parameters
         ----------
         sites, changed
-            Of each visit: the number of the page's site, and whether it found a change; shape (n,).
+            For each visit: number of the page's site, and whether it found a change; shape (n,).
         period
-            In which period it was, never less than that of the visit before; shape (n,).
+            Period of each visit, never decreasing; shape (n,).
         """
         rows = self._rows.upto(int(sites.max(initial=0)) + 1)
         for number in np.unique(period).tolist():
@@ -56,13 +56,13 @@ class SiteTallies:
             self._period = number
 
     def take(self, sites: NDArray[Any]) -> tuple[Floats, Floats]:
-        """Return the visits of each site that told of change, and those that found one, shape (n,) each."""
+        """Return for each site the informative visits, and those that found a change, shape (n,) each."""
         rows = self._rows.take(sites.astype(np.uint32))
         kept = _counts(self._period - rows["period"].astype(np.int64))
         return rows["told"] * kept, rows["changed"] * kept
 
     def all(self) -> tuple[Ints, Floats, Floats]:
-        """Return the numbers of all sites of which visits have told, and what `take` says of them."""
+        """Return the numbers of all sites with informative visits, and the results of `take` for them."""
         number = np.flatnonzero(self._rows.upto(0)["told"] > 0)
         return number, *self.take(number)
 

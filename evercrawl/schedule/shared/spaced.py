@@ -1,4 +1,4 @@
-"""What policies share that were published with visits at random moments: even intervals, or random ones."""
+"""The base of policies published with visits at random moments: even or random intervals."""
 
 from typing import Final
 
@@ -15,10 +15,11 @@ _SOON: Final = 1e-300
 
 
 class Spaced(PlannedRates):
-    """Visit pages at their rates, evenly, or at random moments (Poisson) as the policy was published.
+    """Visit pages at their rates, evenly, or at random moments (Poisson) as published.
 
-    Lots are drawn from the page's number and the instant of its last visit, so that a restart draws the same. Where
-    moments are random, the page comes first whose moment is longest ago, or nearest: nothing of the budget is unused.
+    Random numbers are derived from the page's number and the time of its last visit, so that a restart repeats them.
+    With random moments, the page whose moment is longest past comes first, then the one whose moment is nearest, so the
+    whole budget is used.
 
     Parameters
     ----------
@@ -45,26 +46,26 @@ class Spaced(PlannedRates):
         return self.spacing == "random"
 
     def lateness(self, pages: Pages, per_s: Floats, waited_s: Floats, now: float) -> Floats:
-        """Return intervals waited; where moments are random, a number that grows with the time since the moment."""
+        """Return waited intervals; with random moments, a number that grows with the time since the moment."""
         if self.spacing == "even":
             return super().lateness(pages, per_s, waited_s, now)
         late = waited_s * self._mean_per_s - self._lots(pages) * self._mean_per_s / np.where(per_s > 0, per_s, 1.0)
         return np.where(late > 0, 1.0 + late, np.exp(np.minimum(late, 0.0)))
 
     def due(self, pages: Pages, context: Context) -> Floats:
-        """Return the next moment; infinity for pages that are to have no visits."""
+        """Return the next moment; infinity for pages without visits in the plan."""
         if self.spacing == "even":
             return super().due(pages, context)
         per_s = self.rates(pages.slot)
         return pages.visited_at + np.where(per_s > 0, self._lots(pages) / np.where(per_s > 0, per_s, 1.0), np.inf)
 
     def _lots(self, pages: Pages) -> Floats:
-        """Return intervals of Poisson visits at rate 1."""
+        """Return intervals of a Poisson process with rate 1."""
         return -np.log(np.maximum(drawn(pages.slot, pages.visited_at), _SOON))
 
 
 def drawn(slots: Slots, at: Floats, salt: int = 0) -> Floats:
-    """Return numbers from 0 to 1, shape (n,), each drawn from a page and an instant: the same whenever it is asked.
+    """Return random numbers from 0 to 1, shape (n,), each a function of a page and an instant.
 
     Examples
     --------

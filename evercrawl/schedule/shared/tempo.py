@@ -1,4 +1,4 @@
-"""How fast a crawl goes, by the visits that it is told of: the same whenever and in whatever batches it is told."""
+"""The pace of a crawl, computed from recorded visits; independent of batching and of restarts."""
 
 import math
 from typing import Final
@@ -8,18 +8,18 @@ import numpy as np
 from evercrawl.types import Floats
 
 MEMORY_S: Final = 86_400.0
-"""What is counted is that of about the last day."""
+"""Time constant of the counts: about the last day counts."""
 
 
 class Tempo:
-    """Visits a second, and whatever else is counted beside them, over about the last day.
+    """Visits per second, and rates of other counted events, over about the last day.
 
-    `MeasuredPace` answers the same question by the visits that are chosen, which nobody hears of after a restart.
+    `MeasuredPace` measures the same from chosen visits, which are not available after a restart.
 
     Parameters
     ----------
     kinds
-        How many things are counted beside visits.
+        Number of kinds of events counted besides visits.
 
     Examples
     --------
@@ -38,7 +38,7 @@ class Tempo:
         self._passed_s = 0.0
 
     def learn(self, at: Floats, *counts: Floats) -> None:
-        """Take note of visits at some instants, shape (n,), in order, and of what each adds to the other counts."""
+        """Count visits at the given times, shape (n,), in order, and what each adds to the other counts."""
         if not len(at):
             return
         before = float(at[0]) if math.isnan(self._at) else self._at
@@ -52,9 +52,9 @@ class Tempo:
 
     @property
     def per_s(self) -> Floats:
-        """Visits a second, and the other counts, shape (1 + kinds,); as if a second had passed before time did."""
+        """Visits per second, and the other rates, shape (1 + kinds,); the elapsed time counts as at least 1 s."""
         return self._counts / max(self._passed_s, 1.0)
 
     def cycle_s(self, pages: int) -> float:
-        """Return how long it takes to visit so many pages once; a second each before there are visits."""
+        """Return the time needed to visit this many pages once; a second each before there are visits."""
         return max(pages, 1) / (float(self.per_s[0]) or 1.0)
