@@ -1,1 +1,1 @@
-"""Choice: which page next, among those of hosts that have rested."""
+"""The frontier: the choice of the next pages among those of hosts that are ready for a request."""

@@ -1,10 +1,10 @@
-"""The candidates of a choice, as the kernels hand them on."""
+"""The candidates of a choice, as passed between kernels."""
 
 from typing import Any, NamedTuple
 
 
 class CandidateRows(NamedTuple):
-    """The candidates of one choice, and the hosts that they are of, each with its best row."""
+    """The candidates of one choice, and their hosts, each with its best row."""
 
     slots: Any
     of: Any
@@ -13,6 +13,6 @@ class CandidateRows(NamedTuple):
     hosts: Any
     best: Any
     row: Any
-    next: Any  # of each host, the value of its second best row
-    dear: Any  # of each row, how many times the crawl's price a visit to its host costs
-    counts: Any  # hosts; rows to be valued, woken ones among them; hosts whose time came, from the far end of `hosts`
+    next: Any  # by host, the value of its second best row
+    dear: Any  # by row, the price of a visit to its host relative to the crawl's price
+    counts: Any  # hosts; rows to value, woken ones among them; hosts that became ready, from the far end of `hosts`

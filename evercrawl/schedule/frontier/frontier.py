@@ -1,4 +1,4 @@
-"""The frontier: which page next, among the pages of hosts that have rested."""
+"""The frontier: chooses the next pages among those of hosts that are ready for a request."""
 
 from __future__ import annotations
 
@@ -26,66 +26,66 @@ if TYPE_CHECKING:
     from evercrawl.schedule.frontier.hosts import Host
     from evercrawl.schedule.pages import Pages
 
-_VALUED_MOST: Final = 1 << 14  # new pages that are valued as they come; more at once are ranked later
-_FILL: Final = 1 << 20  # pages of which columns are asked at once
-_LOOK_S: Final = 1.0  # how soon to look again, where the policy leaves all pages alone and does not say until when
-_LOOK_MOST_S: Final = 60.0  # at the latest: what it said may not hold any more
-_HOSTS_OWN: Final = 0.8  # part of a visit's worth beyond the crawl's price, in the logarithm, that is its host's price
+_VALUED_MOST: Final = 1 << 14  # maximum number of new pages valued at once on arrival; others are ranked later
+_FILL: Final = 1 << 20  # number of pages whose columns are requested at once
+_LOOK_S: Final = 1.0  # delay to the next choice if the policy excludes all pages and does not say until when
+_LOOK_MOST_S: Final = 60.0  # maximum of this delay, because the policy's answer may become outdated
+_HOSTS_OWN: Final = 0.8  # fraction of a visit's log worth above the crawl's price that counts as its host's price
 _NOTHING: Final = np.zeros(0)
 
 
 class Locator(Protocol):
-    """Says which hosts have to come back, for their names cannot be looked up now."""
+    """Tells which hosts must wait because their names cannot be looked up now."""
 
     def choosing(self) -> None:
-        """Begin anew to count who is let through: those of the choice before are looked up, or were put back."""
+        """Restart the count of admitted hosts: those of the last choice were looked up, or put back."""
         ...
 
     def crowded(self, now: float) -> bool:
-        """Whether so many were put off at this instant that choosing more of them is of no use."""
+        """Return whether so many hosts were deferred at this instant that choosing more of them is useless."""
         ...
 
     def waits(self, host: Host, now: float) -> bool:
-        """Whether a host has to come back; then it rests until it may. Else it is let through."""
+        """Return whether a host must wait; if so, it rests until it may be tried again. Otherwise it is admitted."""
         ...
 
 
 class Frontier(PoliteHosts):
-    """Hosts, each with its waiting pages; offers only pages of hosts that have rested.
+    """The hosts with their waiting pages; offers only pages of hosts that are ready for a request.
 
     Parameters
     ----------
     policy
-        Values the candidates: of each host the first pages to fall due and the best new ones.
+        Policy that values the candidates: the first due pages and the best new pages of each host.
     columns
         Slots -> their columns, for the policy.
     visited_at
         Slot -> the instant of its last visit.
     delay_s, connections_per_host, connections_per_ip, ip_delay_s
-        Politeness.
+        Politeness limits.
     refresh_after_s
-        Least time between two visits of a page.
+        Minimum time between two visits of a page.
     weighed
-        Whether pages are weighed by something else than importance; see `Policy.weighs`.
+        Whether pages are weighed by something other than importance; see `Policy.weighs`.
     surroundings
-        What the policy is told beside columns.
+        Source of the context that the policy receives with the columns.
     names
-        Host names by number, if somebody keeps them; else they are kept here.
+        Host names by number, if the caller stores them; otherwise they are stored here.
     own_delay
-        Host name -> its own delay (s), None where it is the usual one.
+        Host name -> its own delay (s), None for the default.
     expecting
-        Columns of pages and the numbers of their hosts -> columns, with what is expected of pages on such hosts.
+        Columns of pages and the numbers of their hosts -> columns with predictions about unread pages.
 
     Attributes
     ----------
     hosts
-        By number.
+        The hosts by number.
     predicted_fresh
-        Of pages that were chosen, how likely their copies are to be fresh; whoever makes the visit takes it away.
+        For each chosen page, the probability that its copy is fresh; the code that makes the visit removes the entry.
     locator
-        Which hosts have to come back for their names; None where no names are looked up.
+        Tells which hosts must wait for a name look-up; None if no names are looked up.
     hurried
-        Whether a choice that has found something is to end, for others wait.
+        Whether a choice that has found a page should end early, because others wait.
     """
 
     def __init__(
@@ -128,39 +128,39 @@ class Frontier(PoliteHosts):
         self._newcomers_away = NewcomersAway(self._rows, self._queues)
         self._picked, self._picked_values = list[tuple["Host", int, bool]](), list["Floats"]()  # of the last choice
         self._picked_at, self._picked_new = 0.0, 0
-        self._returned = set[int]()  # slots of that choice that were put back, or given up
-        self._spent = self._passed_over = False  # what the last choice left: nothing; an address's other hosts
-        self._left_alone_until = 0.0  # before that the policy has no page visited
-        self._new_hosts, self._new = array("I"), array("I")  # what came since the last choice: new and visited pages
+        self._returned = set[int]()  # slots of that choice that were put back or given up
+        self._spent = self._passed_over = False  # whether the last choice left nothing; skipped hosts of an address
+        self._left_alone_until = 0.0  # the policy excludes all pages until this instant
+        self._new_hosts, self._new = array("I"), array("I")  # arrivals since the last choice: new and visited pages
         self._seen_hosts, self._seen, self._seen_until = array("I"), array("I"), array("d")
-        self._queued_new, self._queued_seen = 0, 0  # pages in the lots
+        self._queued_new, self._queued_seen = 0, 0  # number of pages in the queues
         self.predicted_fresh = dict[int, float]()
         self.locator: Locator | None = None
         self.hurried: Callable[[], bool] = _never
 
     def add_hosts(self, names: Sequence[str], pages: Ints | None = None) -> None:
-        """Add hosts with the next numbers, of which so many pages are known."""
+        """Add hosts with the next numbers, with their numbers of known pages."""
         self._queues.add_hosts(len(names))
         super().add_hosts(names, pages)
 
     def add_new(self, number: int, slots: Iterable[int]) -> None:
-        """Add pages of a host that were never fetched, or are to be tried again."""
+        """Add pages of a host that were never fetched, or are to be fetched again."""
         before = len(self._new)
         self._new.extend(slots)
         self._new_hosts.extend([number] * (len(self._new) - before))
 
     def add_found(self, numbers: Sequence[int], first: int) -> None:
-        """Add pages that were just found, with slots from `first` on: slot `first + i` of host `numbers[i]`."""
+        """Add newly found pages, with slots from `first` on: slot `first + i` on host `numbers[i]`."""
         new, new_hosts = self._new, self._new_hosts
-        for number in numbers:  # mostly few
+        for number in numbers:  # usually few
             new.append(first)
             new_hosts.append(number)
             first += 1
 
     def add_seen(self, number: int, slot: int, not_before: float = 0.0, *, visited_at: float | None = None) -> None:
-        """Add a page that was just visited, for its refresh: not before `refresh_after_s` have passed.
+        """Add a visited page for its refresh, `refresh_after_s` after the visit at the earliest.
 
-        Who knows when it was visited says so, which saves asking for it.
+        Callers that know the time of the visit pass it, which saves a look-up.
         """
         at = self._visited_at(slot) if visited_at is None else visited_at
         until = at + self._refresh_after_s
@@ -171,7 +171,7 @@ class Frontier(PoliteHosts):
     def fill(self, numbers: NDArray[np.uint32], slots: Slots, *, new: bool, not_before: Floats | None = None) -> None:
         """Add many pages at once: slot i to host `numbers[i]`, in this order.
 
-        Visited pages wait for `not_before`, by default until `refresh_after_s` have passed.
+        Visited pages wait until `not_before`, by default until `refresh_after_s` after their visits.
         """
         numbers, slots = np.ascontiguousarray(numbers, np.uint32), np.ascontiguousarray(slots, np.uint32)
         self._flush()
@@ -193,14 +193,14 @@ class Frontier(PoliteHosts):
         self._queues.rest(filled, rows["ready_at"].take(filled))
 
     def choose(self, now: float, most: int, least: float = -math.inf) -> list[tuple[Host, int, bool]]:
-        """Return up to `most` pages to visit now, the most valuable first, at most one of a host.
+        """Return up to `most` pages to visit now, the most valuable first, at most one per host.
 
-        Of a host that need not rest there may be as many as it may be asked for at once.
+        A host without a delay may have as many pages as it may receive requests at once.
 
-        None is worth less than `least`, or than the policy's own, as the policy values it.
+        No page has a value below `least`, or below the policy's own minimum.
 
-        Each is (host, slot, whether it is a new page), and does not wait any more: the caller begins a visit, puts it
-        back with `put_first`, or gives it up with `give_up`. The policy is told of it at the next choice.
+        Each entry is (host, slot, whether the page is new), and leaves the queues: the caller begins a visit, puts the
+        page back with `put_first`, or gives it up with `give_up`. The policy is informed at the next choice.
         """
         chosen = list[tuple["Host", int, bool]]()
         self._tell()
@@ -229,22 +229,22 @@ class Frontier(PoliteHosts):
         if self._left_alone_until == 0.0 and not chosen and most > 0 and self._policy.min_value > -math.inf:
             due_at = self._queues.due_at()
             self._left_alone_until = min(due_at, now + _LOOK_MOST_S) if due_at > now else now + _LOOK_S
-            if owing:  # what was looked at again may be wanted
+            if owing:  # pages that were reviewed may be wanted
                 self._left_alone_until = now
         return chosen
 
     @property
     def spent(self) -> bool:
-        """Whether the last choice left nothing that could be chosen at its instant, and nothing of it came back."""
+        """Whether the last choice left no page to choose at its instant, and none of its pages was put back."""
         return self._spent and not self._returned
 
     def planned(self) -> None:
-        """Ask anew when pages fall due: the policy has looked at all of them, and may have changed its mind."""
+        """Recompute when pages fall due, after a plan of the policy."""
         self._queues.look_again(self.seen_count)
         self._left_alone_until = 0.0
 
     def put_first(self, host: Host, slot: int, *, new: bool) -> None:
-        """Put a chosen page back in front of its host's: something else has to come first."""
+        """Put a chosen page back at the front of its host, because something else must come first."""
         self._returned.add(slot)
         self.predicted_fresh.pop(slot, None)
         self._count(1, new=new)
@@ -254,13 +254,13 @@ class Frontier(PoliteHosts):
         self._rest(host)
 
     def give_up(self, host: Host, slot: int) -> None:
-        """Let a chosen page go without a visit; it waits no more."""
+        """Drop a chosen page without a visit; it leaves the queues."""
         self._returned.add(slot)
         self.predicted_fresh.pop(slot, None)
         self.release(host)
 
     def take_first(self, host: Host) -> tuple[int, bool] | None:
-        """Take a page that a host would offer next, rested or not, and say whether it is new; None when it has none."""
+        """Take the next page of a host, ready or not, and whether it is new; None if it has none."""
         self._flush(valued=False)
         taken = self._queues.take(host.number)
         if taken is not None:
@@ -268,7 +268,7 @@ class Frontier(PoliteHosts):
         return taken
 
     def take_page(self, host: Host, slot: int) -> bool:
-        """Take a page that waits for its refresh out of turn, rested or not; return whether it waited.
+        """Take a page that waits for its refresh out of order, host ready or not; return whether it waited.
 
         As with `choose`, the caller begins a visit, puts it back with `put_first`, or gives it up with `give_up`.
         """
@@ -278,9 +278,9 @@ class Frontier(PoliteHosts):
         return taken
 
     def drop(self, first: int, last: int, unwanted: NDArray[np.uint8], dropped: NDArray[np.uint8], most: int) -> int:
-        """Let pages of some hosts wait no more; return how many. See `HostQueues.drop`.
+        """Remove waiting pages of some hosts; return how many. See `HostQueues.drop`.
 
-        Pages that were added since the last choice may still come up; whoever makes visits gives them up.
+        Pages added since the last choice may still be chosen; the code that makes visits gives them up.
         """
         self._flush()
         new, seen = self._queues.drop(first, last, unwanted, dropped, most)
@@ -290,9 +290,9 @@ class Frontier(PoliteHosts):
         return new + seen
 
     def take_waiting(self, host: Host, slot: int, known: int) -> tuple[bool, bool]:
-        """Take a page out of turn, read or not; return whether it waited, and whether as a new one.
+        """Take a page out of order, read or not; return whether it waited, and whether as a new page.
 
-        As with `take_page`; `known` is how many pages there are.
+        See `take_page`; `known` is the number of known pages.
         """
         self._flush(valued=False)
         wanted = np.zeros(known // 8 + 1, np.uint8)
@@ -305,9 +305,9 @@ class Frontier(PoliteHosts):
     def change_delay(
         self, delay_s: float, ip_delay_s: float, own_delay: Callable[[str], float | None] | None = None
     ) -> None:
-        """Let hosts rest for another time from now on; one whose robots.txt asks for a longer one keeps that.
+        """Set the delays of hosts from now on; a host whose robots.txt requests a longer delay keeps it.
 
-        With `own_delay`, host name -> rest or None, other hosts than before have a time of their own.
+        With `own_delay`, host name -> delay or None, the hosts with delays of their own change.
         """
         rows = self._rows.rows[: len(self.hosts)]
         usual = rows["delay_s"] <= max(self._delay_s, delay_s)
@@ -327,7 +327,7 @@ class Frontier(PoliteHosts):
         self._several = self._per_host > 1 and not (delay_s or ip_delay_s or self._in_order)
 
     def reopen(self, reason: str, now: float) -> None:
-        """Let hosts that stay away for a reason be asked again from now on, after their rest."""
+        """Allow requests again to hosts that were closed for a reason, after their rest."""
         rows = self._rows
         for number in np.flatnonzero(rows.rows["reason"][: rows.count] == rows.code(reason)).tolist():
             host = self.hosts[number]
@@ -335,62 +335,62 @@ class Frontier(PoliteHosts):
             self._rest(host)
 
     def queued_on(self, first: int, last: int) -> tuple[Ints, Ints]:
-        """Return how many new pages wait on each host from `first` to before `last`, and how many visited ones."""
+        """Return the numbers of new and of visited pages that wait on each host from `first` to before `last`."""
         self._flush()
         return self._queues.waiting(first, last)
 
     def next_at(self) -> float:
-        """Return the instant at which a host is next to be looked at; infinity when none waits for time to pass."""
+        """Return the instant at which the next host becomes ready; infinity if none waits for an instant."""
         self._flush()
         added = [self._rows.ready_at[number] for number in set(self._new_hosts)]
         gates = [self._gates[0][0]] if self._gates else []
         return min([self._queues.next_at(self._left_alone_until), *gates, *added])
 
     def first_due(self) -> tuple[int, float] | None:
-        """Return a page that is among the first to fall due, and when; None where a new one waits, or nothing does.
+        """Return one of the first pages to fall due, and when; None if a new page waits, or nothing falls due.
 
-        It takes microseconds: hosts that rest count as due when they have rested.
+        This takes microseconds: a resting host's pages count as due when its rest ends.
         """
         self._flush()
         return None if self._new else self._queues.first_due()
 
     def near(self, now: float, within_s: float, most: int) -> list[int]:
-        """Return the numbers of hosts whose turn is near, for whoever prepares it; it takes microseconds.
+        """Return the numbers of hosts whose turn is near, so that callers can prepare; this takes microseconds.
 
-        These are up to `most` of those that have rested and have the best new pages, as many that have the first due
-        ones, and as many that come to rest within `within_s`. Who is busy or held is not among them, nor are hosts that
-        wait for an address, nor those that had nothing to offer before pages were added since the last choice.
+        These are up to `most` ready hosts with the best new pages, as many with the first due pages, and as many whose
+        rest ends within `within_s`. Excluded are busy and held hosts, hosts that wait for an address, and hosts that
+        had nothing to offer before pages were added since the last choice.
         """
         self._flush()
         return self._queues.near(now + within_s, most)
 
     @property
     def new_count(self) -> int:
-        """How many pages wait that were never fetched, or are to be tried again."""
+        """The number of waiting pages that were never fetched, or are to be fetched again."""
         return self._queued_new + len(self._new)
 
     @property
     def seen_count(self) -> int:
-        """How many pages wait to be refreshed."""
+        """The number of pages that wait for a refresh."""
         return self._queued_seen + len(self._seen)
 
     def size_bytes(self) -> int:
-        """Return how much memory the pages that wait and the hosts have taken."""
+        """Return the memory use of the queues and hosts in bytes."""
         return self._queues.size_bytes() + len(self.hosts) * HOST.itemsize
 
     def waiting_on(self) -> tuple[Ints, Ints]:
-        """Return how many pages wait on each host, by number: new ones, and those to be refreshed."""
+        """Return the numbers of new pages, and of pages to refresh, that wait on each host, by host number."""
         (new, seen), hosts = self._queues.waiting(), len(self.hosts)
         new += np.bincount(np.array(self._new_hosts, np.int64), minlength=hosts)
         seen += np.bincount(np.array(self._seen_hosts, np.int64), minlength=hosts)
         return new, seen
 
     def away(self, host: int, now: float) -> bool:
-        """Whether a host is left alone for so long that nobody waits for it."""
+        """Whether a host is unavailable for so long that callers should not wait for it."""
         return self._rows.away_until[host] - now > AWAY_S
 
     def idle(self, now: float) -> bool:
-        """Whether nothing is left that was never fetched, except on hosts that are away."""
+        """Whether no unfetched pages are left, except on hosts that are away."""
         if self.new_count == 0:
             return True
         away_until = self._rows.away_until
@@ -399,7 +399,7 @@ class Frontier(PoliteHosts):
         return self._newcomers_away.all(now)
 
     def waiting(self, now: float) -> dict[str, int]:
-        """Return how many hosts with new pages wait, by reason; where there are many, most as of a moment ago."""
+        """Return the number of waiting hosts with new pages by reason; for many hosts, partly as of a moment ago."""
         return self._reasons.count(now, self._new_hosts)
 
     # One round of choosing
@@ -430,19 +430,19 @@ class Frontier(PoliteHosts):
             self._picked_values.append(values.take(taken) / np.maximum(ratio.take(taken), 1.0) ** _HOSTS_OWN)
             self._picked_at = now
             self._note_fresh(pages, taken, fresh, context)
-        if rows and self._queues.everyone:  # what was left is worth too little
+        if rows and self._queues.everyone:  # the values of the others are too low
             return False
         return bool(rows or out or added or self._queues.arrived)
 
     def _note_fresh(self, pages: Pages, rows: Ints, fresh: Floats | None, context: Context) -> None:
-        """Note how likely the copies of chosen pages are to be fresh; ask the policy where it did not say."""
+        """Record the freshness of the copies of chosen pages; query the policy where it was not returned."""
         rows = rows[pages.visited_at.take(rows) <= context.now]
         if len(rows):
             likely = p_fresh(self._policy, pages.take(rows), context) if fresh is None else fresh.take(rows)
             self.predicted_fresh.update(zip(pages.slot.take(rows).tolist(), likely.tolist(), strict=True))
 
     def _tell(self) -> None:
-        """Tell the policy which of the pages that it chose the last time were not put back."""
+        """Inform the policy which pages of its last choice were not put back."""
         if self._picked:
             rounds = self._picked_values
             values, new = rounds[0] if len(rounds) == 1 else np.concatenate(rounds), self._picked_new
@@ -459,17 +459,17 @@ class Frontier(PoliteHosts):
     def _pick(
         self, values: Floats, now: float, most: int, least: float, chosen: list[tuple[Host, int, bool]]
     ) -> tuple[array[int], array[int], array[int]]:
-        """Choose the best; return their rows, the numbers of hosts that turn out not to be asked now, and who is busy.
+        """Choose the best pages; return their rows, the hosts that cannot be requested now, and the busy flags.
 
-        Busy is, of each row, a host that is asked again before it has rested twice as long as it has to. What begins
-        with one host decides when the next of its address may be asked, so an address is asked once; but where nobody
-        rests, one host of it as often as there are connections.
+        A row is busy if its host is visited again before it has rested for twice its delay. The first exchange with an
+        address determines when its next host may be requested, so each address is chosen once; without delays, a host
+        of an address is chosen as often as there are connections.
         """
         choices, recent, per_host, addresses = self._choices, self.hosts.recent, self._per_host, self._addresses
         rows, out, busy, fresh, of = array("q"), array("I"), array("B"), 0, self._rows
         rested_at, delay_s, held, in_flight, keys = of.ready_at, of.delay_s, of.held, of.in_flight, of.address
         locator, located = self.locator, of.located
-        begun = dict[int, int]()  # by host number, how many pages were chosen; 0 where it is not to be asked
+        begun = dict[int, int]()  # chosen pages by host number; 0 if the host cannot be requested
         for number, row, slot, new in self._queues.best(values, least, several=self._several):
             if len(rows) == most:
                 break
@@ -514,7 +514,7 @@ class Frontier(PoliteHosts):
         return rows, out, busy
 
     def _one_more(self, number: int, begun: int) -> bool:
-        """Whether another page of a host may be chosen at the same instant, of which `begun` were."""
+        """Whether another page of a host may be chosen at the same instant, after `begun` pages."""
         of, addresses = self._rows, self._addresses
         if not begun or of.delay_s[number] or of.in_flight[number] + begun >= self._per_host:
             return False
@@ -528,7 +528,7 @@ class Frontier(PoliteHosts):
             self._queued_seen += by
 
     def _flush(self, *, valued: bool = True) -> None:
-        """Tell the lots what changed; new pages only where they need no valuing first, or there are too many."""
+        """Pass changes to the queues; new pages only if they need no valuing first, or if there are too many."""
         if self._rested:
             self._queues.rest(self._rested, self._rested_at)
             del self._rested[:], self._rested_at[:]

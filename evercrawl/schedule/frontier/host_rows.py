@@ -1,4 +1,4 @@
-"""The columns of the hosts: a row for each that is known, 48 bytes, and more only of those that were located lately."""
+"""The columns of the hosts: a row of 48 bytes per known host, and more for recently located hosts."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ HOST: Final = np.dtype(
         ("ready_at", "f8"),
         ("delay_s", "f8"),
         ("away_until", "f8"),
-        ("address", "u8"),  # key of the address that its name leads to, 0 before that is known
+        ("address", "u8"),  # key of the address that the name resolves to; 0 if unknown
         ("in_flight", "i2"),
-        ("held", "u2"),  # what it is held for: place in `words`
+        ("held", "u2"),  # why it is held: index into `words`
         ("pages", "u4"),
         ("failures", "u2"),
-        ("reason", "u2"),  # why it rests: likewise
+        ("reason", "u2"),  # why it rests: index into `words`
         ("answers", "u1"),
     ],
     align=True,
 )
-"""What is kept of a host that is known; `Host` says what the columns are."""
+"""The stored columns of a known host; `Host` documents them."""
 
-LOCATED_MOST: Final = 1 << 12  # hosts whose addresses are kept, beside as many older ones and those that are busy
+LOCATED_MOST: Final = 1 << 12  # maximum number of hosts with stored addresses, plus as many older and all busy ones
 _NOWHERE: Final = tuple[str, ...](), -1e18
 
 
@@ -40,18 +40,18 @@ class HostRows:
     Parameters
     ----------
     names
-        Host names by number, if somebody keeps them; else they are kept here.
+        Host names by number, if the caller stores them; otherwise they are stored here.
     capacity
-        Hosts that there is room for; memory is used as it is needed.
+        Capacity in hosts; memory is used as needed.
 
     Attributes
     ----------
     names
-        By number.
+        Names by number.
     rows
-        By number; `ready_at`, `delay_s` and so on are the same memory, column by column, quick to look at one by one.
+        Rows by number; `ready_at`, `delay_s` and so on are views of its columns, for fast access to single values.
     words
-        What hosts are held for and why they rest. The first stands for neither, or for resting.
+        Reasons why hosts are held or rest. The first stands for "not held", or for plain resting.
     """
 
     def __init__(self, names: Sequence[str] | None = None, capacity: int = 1 << 27) -> None:
@@ -89,7 +89,7 @@ class HostRows:
         self.count += len(names)
 
     def code(self, word: str) -> int:
-        """Return the place of a word in `words`."""
+        """Return the index of a word in `words`."""
         place = self._codes.get(word)
         if place is None:
             place = self._codes[word] = len(self.words)
@@ -97,11 +97,11 @@ class HostRows:
         return place
 
     def located(self, number: int) -> tuple[tuple[str, ...], float]:
-        """Return the addresses of a host, and until when they hold; none where it was located long ago."""
+        """Return the addresses of a host and their expiry; none if it was located long ago."""
         return self._located.get(number) or self._older.get(number, _NOWHERE)
 
     def locate(self, number: int, addresses: tuple[str, ...], until: float) -> None:
-        """Keep the addresses of a host, and until when they hold."""
+        """Store the addresses of a host and their expiry."""
         if len(self._located) >= LOCATED_MOST and number not in self._located:
             busy = {
                 host: found for host, found in self._older.items() if self.in_flight[host] > 0 or self.held[host] > 0

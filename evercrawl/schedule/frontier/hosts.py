@@ -1,4 +1,4 @@
-"""A host: its rest, what it is held for, and where it is; a view of its row."""
+"""A host: its rest, why it is held, and its addresses; a view of its row."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evercrawl.schedule.frontier.host_rows import HostRows
 BACK_OFF_FIRST_S: Final = 1.0
 BACK_OFF_MOST_S: Final = 3600.0
 AWAY_S: Final = 30.0  # a host that rests for longer than this because of failures counts as away
-_FAILURES: Final = 0xFFFF  # that are counted; the longest back-off begins with the thirteenth
+_FAILURES: Final = 0xFFFF  # maximum count of failures; the longest back-off begins with the thirteenth
 _DOUBLINGS: Final = 12
 _VIEWS: Final = 2048
 
@@ -19,10 +19,10 @@ _T = TypeVar("_T")
 
 
 class HostColumn(Generic[_T]):
-    """One value in the row of a host, as an attribute of it."""
+    """A value in the row of a host, as an attribute of the host."""
 
     def __set_name__(self, owner: type, name: str) -> None:
-        """Take the name of the column."""
+        """Set the name of the column."""
         self._name = name
 
     @overload
@@ -36,42 +36,42 @@ class HostColumn(Generic[_T]):
         return cast("_T", getattr(host.rows, self._name)[host.row]) if host is not None else self
 
     def __set__(self, host: Host, value: _T) -> None:
-        """Write it."""
+        """Set the value."""
         getattr(host.rows, self._name)[host.row] = value
 
 
 class Host:
-    """One host name: how many of its pages wait, and its rest.
+    """A host name: its known pages, and its rest.
 
-    It has no memory of its own: all that it says is in its row, so that a host that nobody looks at is but that row.
+    The object has no state of its own: all attributes are in its row, so an unused host takes no more than the row.
 
     Parameters
     ----------
     number, name
-        As below.
+        See the attributes.
     rows
-        Has its row, that with its number, and its name; without, it has one of its own.
+        Columns with the host's row and name; by default the host has its own.
 
     Attributes
     ----------
     number
-        Its number in the journal's order.
+        Number of the host, in the journal's order.
     rows, row
-        The columns that it is in, and its place there.
+        Columns of the host, and its position there.
     delay_s
-        Least time between two requests.
+        Minimum time between two requests.
     ready_at
-        No request before then.
+        Earliest instant of the next request.
     away_until
-        A failing host, or one that asked for it (Retry-After), is left alone until then.
+        A failing host, or one that requested it (Retry-After), receives no requests until then.
     failures
-        Failed exchanges in a row.
+        Number of consecutive failed exchanges.
     in_flight
-        Exchanges under way.
+        Number of exchanges under way.
     pages
-        Known pages, for the ceiling of pages a host.
+        Number of known pages, for the limit of pages per host.
     answers
-        1 where there was an answer to the last exchange of this run; else 0.
+        1 if the last exchange of this run was answered; else 0.
     """
 
     __slots__ = ("__weakref__", "number", "row", "rows")
@@ -93,12 +93,12 @@ class Host:
 
     @property
     def name(self) -> str:
-        """Its name; an IP literal is one."""
+        """The name; an IP literal is its own name."""
         return self.rows.names[self.row]
 
     @property
     def held(self) -> str:
-        """What has to come first, "" when nothing has: "robots.txt", "name look-up". A held host offers nothing."""
+        """What must come first, "" if nothing: "robots.txt", "name look-up". A held host offers nothing."""
         return self.rows.words[self.rows.held[self.row]]
 
     @held.setter
@@ -107,7 +107,7 @@ class Host:
 
     @property
     def reason(self) -> str:
-        """Why it rests, in a word or two: "resting", "back-off", "robots.txt", "name look-up" or "hours"."""
+        """Why the host rests: "resting", "back-off", "robots.txt", "name look-up" or "hours"."""
         return self.rows.words[self.rows.reason[self.row]] or "resting"
 
     @reason.setter
@@ -116,21 +116,21 @@ class Host:
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """Where its name leads; () where it was not looked up of late."""
+        """The addresses of the name; () without a recent look-up."""
         return self.rows.located(self.row)[0]
 
     @property
     def located_until(self) -> float:
-        """Until when that holds, in seconds since the epoch."""
+        """Expiry of the addresses, in seconds since the epoch."""
         return self.rows.located(self.row)[1]
 
     def succeeded(self) -> None:
-        """Forget the failures."""
+        """Reset the failures."""
         self.failures = 0
         self.rows.reason[self.row] = 0
 
     def failed(self, now: float) -> float:
-        """Back off for twice as long as the last time, from 1 s to an hour; return the instant it ends."""
+        """Back off for twice as long as the last time, from 1 s to an hour; return the instant at which it ends."""
         wait_s = min(BACK_OFF_FIRST_S * 2.0 ** min(self.failures, _DOUBLINGS), BACK_OFF_MOST_S)
         self.count_failure()
         self.stay_away(now + wait_s, "back-off")
@@ -141,28 +141,28 @@ class Host:
         self.failures = min(self.failures + 1, _FAILURES)
 
     def stay_away(self, until: float, reason: str) -> None:
-        """Ask nothing of the host before `until`."""
+        """Make no requests to the host before `until`."""
         self.away_until = max(self.away_until, until)
         self.ready_at = max(self.ready_at, until)
         self.reason = reason
 
     def away(self, now: float) -> bool:
-        """Whether failures, not manners, keep the host from being asked soon."""
+        """Whether failures, rather than politeness, prevent requests to the host for some time."""
         return self.away_until - now > AWAY_S
 
 
 class Hosts:
-    """Hosts by number; what is given out is the same object as long as somebody has it.
+    """Hosts by number; a host is represented by the same object as long as it is referenced.
 
     Parameters
     ----------
     rows
-        What is known of them.
+        Columns of the hosts.
 
     Attributes
     ----------
     recent
-        Those that were asked for lately.
+        Recently requested hosts.
     """
 
     def __init__(self, rows: HostRows) -> None:
@@ -171,18 +171,18 @@ class Hosts:
         self._others: WeakValueDictionary[int, Host] = WeakValueDictionary()
 
     def __len__(self) -> int:
-        """Return how many hosts are known."""
+        """Return the number of known hosts."""
         return self._rows.count
 
     def __getitem__(self, number: int) -> Host:
-        """Return a host."""
+        """Return the host with a number."""
         host = self.recent.get(number)
         if host is None:
             if not 0 <= number < self._rows.count:
                 raise IndexError(number)
             if len(self.recent) >= _VIEWS:
                 self._others.update(self.recent)
-                self.recent.clear()  # those that nobody has are gone
+                self.recent.clear()  # unreferenced hosts are freed
             host = self._others.get(number)
             self.recent[number] = host = Host(number, rows=self._rows) if host is None else host
         return host

@@ -1,4 +1,4 @@
-"""What is asked of all hosts at once, looked up a piece at a time: the more hosts, the more questions, none longer."""
+"""Questions about all hosts, answered incrementally: with more hosts there are more steps, but no longer ones."""
 
 from __future__ import annotations
 
@@ -17,20 +17,19 @@ if TYPE_CHECKING:
     from evercrawl.schedule.frontier.host_rows import HostRows
     from evercrawl.types import Ints
 
-PIECE: Final = 1 << 15  # hosts that are looked at in one go: under a millisecond
+PIECE: Final = 1 << 15  # number of hosts examined in one step: under a millisecond
 _FEW: Final = 128
 
 
 class HostReasons:
-    """How many hosts with new pages wait, by reason.
+    """The number of waiting hosts with new pages, by reason.
 
-    Each question looks at the next `PIECE` hosts, so that with more hosts than that the others count as they were when
-    they were last looked at.
+    Each call examines the next `PIECE` hosts; if there are more, the others count as they were when last examined.
 
     Parameters
     ----------
     rows, queues
-        The hosts, and the pages that wait on them.
+        The hosts, and their waiting pages.
     """
 
     def __init__(self, rows: HostRows, queues: HostQueues) -> None:
@@ -40,7 +39,7 @@ class HostReasons:
         self._next = 0
 
     def count(self, now: float, added: Iterable[int]) -> dict[str, int]:
-        """Return it; new pages were just `added` to hosts of these numbers, and stand in no queue yet."""
+        """Return the counts; new pages were just `added` to hosts with these numbers, and are in no queue yet."""
         pieces = max(-(-self._rows.count // PIECE), 1)
         while len(self._pieces) < pieces:
             self._pieces.append(Counter())
@@ -70,13 +69,13 @@ class HostReasons:
 class NewcomersAway:
     """Whether all hosts with new pages are away.
 
-    Mostly one that is not is known from the question before. Else hosts are looked at from where the last look ended;
-    once all were, it is known until when that holds, and which hosts got pages since is told.
+    Usually a host that is not away is known from the previous call. Otherwise hosts are examined from where the last
+    call stopped; once all were examined, the result holds until a known instant, and `added` reports new pages.
 
     Parameters
     ----------
     rows, queues
-        The hosts, and the pages that wait on them.
+        The hosts, and their waiting pages.
     """
 
     def __init__(self, rows: HostRows, queues: HostQueues) -> None:
@@ -86,7 +85,7 @@ class NewcomersAway:
         self._until, self._holds_until = math.inf, -math.inf
 
     def added(self, numbers: Iterable[int], now: float) -> None:
-        """Hear of hosts that got new pages."""
+        """Record hosts that received new pages."""
         for number in numbers if self._known is None else ():
             until = self._rows.away_until[number]
             if until - now <= AWAY_S:
@@ -95,7 +94,7 @@ class NewcomersAway:
             self._until, self._holds_until = min(self._until, until), min(self._holds_until, until - AWAY_S)
 
     def all(self, now: float) -> bool:
-        """Whether they are; False as long as not all were looked at."""
+        """Return whether all hosts are away; False as long as not all were examined."""
         known = self._known
         if known is not None:
             if self._queues.waiting(known, known + 1)[0][0] and not self._away(known, now):
@@ -109,7 +108,7 @@ class NewcomersAway:
         return self._rows.away_until[number] - now > AWAY_S
 
     def _look(self, now: float) -> bool:
-        """Look at hosts, more and more at a time; return whether all were looked at, and none is to be waited for."""
+        """Examine hosts, more at each call; return whether all were examined, and none is worth waiting for."""
         room, size = PIECE, _FEW
         while room > 0 and self._looked < self._rows.count:
             if self._look_at(min(size, room), now):
@@ -121,7 +120,7 @@ class NewcomersAway:
         return now < self._holds_until
 
     def _look_at(self, most: int, now: float) -> bool:
-        """Look at the next hosts; return whether one of them is not away."""
+        """Examine the next hosts; return whether one of them is not away."""
         first = self._next if self._next < self._rows.count else 0
         last = min(first + most, self._rows.count)
         numbers: Ints = first + np.flatnonzero(self._queues.waiting(first, last)[0])

@@ -1,4 +1,4 @@
-"""Which machine an address leads to: what two addresses of one machine have in common."""
+"""The machine behind an address: a key that addresses of one machine share."""
 
 import ipaddress
 from functools import lru_cache
@@ -7,16 +7,16 @@ from typing import Final
 __all__ = ["machine_of"]
 
 _PREFIX_6: Final = 64
-"""Bits of an IPv6 network that one machine may answer for as a whole: what an interface has (RFC 4291, 2.5.1)."""
+"""Prefix length of an IPv6 network treated as one machine: the size assigned to an interface (RFC 4291, 2.5.1)."""
 _NAT64: Final = ipaddress.IPv6Address("64:ff9b::").packed[:12]
 
 
 def machine_of(address: str) -> str:
-    """Return what stands for the machine that an address leads to.
+    """Return a key of the machine that an address leads to.
 
-    An IPv4 address is one machine, in whatever form of IPv6 it is written: whoever has names for a victim's address in
-    several forms would have it asked several times at once. Of IPv6 it is all that one interface may answer for.
-    What is no address stands for itself.
+    An IPv4 address is one machine, in any of its IPv6 notations. Otherwise somebody with names for a victim's address
+    in several notations could have it requested several times at once. For IPv6 the machine is the network of one
+    interface. A string that is not an address is its own key.
 
     Examples
     --------

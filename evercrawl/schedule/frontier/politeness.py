@@ -1,4 +1,4 @@
-"""Politeness: which hosts may be asked, and from when on; no host and no machine is asked too often."""
+"""Politeness: which hosts may be requested, and from when on; limits per host and per machine."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ if TYPE_CHECKING:
 
     from evercrawl.types import Ints
 
-AT_ONCE: Final = 16  # hosts that wait for one address and are offered again together
-LOOK_S: Final = 0.1  # how soon, at the soonest, to look again whether a busy host can be asked
-GATE_S: Final = 1.0  # after which the next of them are
-_ADDRESSES: Final = 1 << 12  # that are kept whatever they do
+AT_ONCE: Final = 16  # number of hosts waiting for one address that are offered again together
+LOOK_S: Final = 0.1  # minimum delay before a busy host is checked again
+GATE_S: Final = 1.0  # delay before the next group of waiting hosts is offered
+_ADDRESSES: Final = 1 << 12  # number of addresses that are kept in any state
 
 
 @dataclass(slots=True, eq=False)
 class Address:
-    """One IP address: however many names share it, it is one machine. One that rests is like one never asked.
+    """One IP address: one machine, whatever the number of names. After its rest, it equals an address never requested.
 
     Attributes
     ----------
     in_flight
-        Exchanges under way, and places kept for those about to begin.
+        Exchanges under way, and places reserved for those about to begin.
     kept
-        Those places.
+        Number of reserved places.
     ready_at
-        No request before then, in seconds since the epoch.
+        Earliest instant of the next request, in seconds since the epoch.
     shut, rested_at
-        Whether somebody else has it, and what `ready_at` was before.
+        Whether another partition has the address, and `ready_at` before that.
     waiting
-        Numbers of hosts that have rested and wait for the address; a few at a time are offered again.
+        Numbers of rested hosts that wait for the address; they are offered again in small groups.
     gated
-        The frontier will look after those that wait by itself.
+        Whether a check of the waiting hosts is scheduled.
     chosen
-        The last choice in which one of its hosts was.
+        Last choice that included one of its hosts.
     """
 
     in_flight: int = 0
@@ -60,26 +60,26 @@ class Address:
 
 
 class PoliteHosts:
-    """The hosts and the addresses behind them; takes note of what begins and ends, and of who has rested.
+    """The hosts and their addresses; records the start and end of exchanges, and which hosts have rested.
 
     Parameters
     ----------
     delay_s, connections_per_host, connections_per_ip, ip_delay_s
-        Least time between two requests to a host, and between two to an address; how many may be under way at once.
-
+        Minimum time between two requests to a host, and between two to an address; maximum number of exchanges under
+        way.
     names
-        Host names by number, if somebody keeps them; else they are kept here.
+        Host names by number, if the caller stores them; otherwise they are stored here.
     own_delay
-        Host name -> its own least time between two requests (s), None where it is the usual one.
+        Host name -> its own minimum time between two requests (s), None for the default.
 
     Attributes
     ----------
     hosts
-        By number.
+        The hosts by number.
     rests_until
-        Hosts that are added rest until then (s since the epoch): who was asked before this run is not known for sure.
+        Added hosts rest until this instant (s since the epoch), because requests before this run may be unknown.
     unproven
-        Numbers of hosts that are being asked and did not answer the last time, or were not asked yet in this run.
+        Numbers of hosts with requests under way that did not answer the last time, or were not requested in this run.
     """
 
     def __init__(
@@ -99,10 +99,10 @@ class PoliteHosts:
         self._ip_delay_s = ip_delay_s
         self._order = itertools.count()
         self._gates: list[tuple[float, int, Address]] = []
-        self._rested, self._rested_at = array("I"), array("d")  # hosts to be looked at, each from an instant on
+        self._rested, self._rested_at = array("I"), array("d")  # hosts to consider, each from an instant on
         self._rows = HostRows(names)
         self._hasher = names.hasher if isinstance(names, NumberedNames) else Hasher(os.urandom(SECRET_BYTES))
-        self._addresses: dict[int, Address] = {}  # that are asked, or rest, by key
+        self._addresses: dict[int, Address] = {}  # addresses in use or at rest, by key
         self._addresses_most = _ADDRESSES
         self.rests_until = 0.0
         self.unproven = set[int]()
@@ -114,7 +114,7 @@ class PoliteHosts:
         return self.hosts[len(self.hosts) - 1]
 
     def add_hosts(self, names: Sequence[str], pages: Ints | None = None) -> None:
-        """Add hosts with the next numbers, of which so many pages are known."""
+        """Add hosts with the next numbers, with their numbers of known pages."""
         first = self._rows.count
         self._rows.add(names, self._delay_s, self.rests_until, pages)
         if self._own_delay is not None:
@@ -123,17 +123,17 @@ class PoliteHosts:
                     self._rows.delay_s[number] = self._own_delays[number] = delay_s
 
     def count_pages(self, numbers: Sequence[int]) -> None:
-        """Count pages that became known, each of a host."""
+        """Count newly known pages, given by their hosts."""
         pages = self._rows.pages
         for number in numbers:
             pages[number] += 1
 
     def pages_of(self, number: int) -> int:
-        """Return how many pages of a host are known."""
+        """Return the number of known pages of a host."""
         return self._rows.pages[number]
 
     def locate(self, host: Host, addresses: tuple[str, ...], until: float) -> None:
-        """Take note of where the host's name leads, until when; while it is being asked, it stays where it is."""
+        """Set the addresses of a host and their expiry; during an exchange the current address is kept."""
         rows, row = host.rows, host.row
         if rows.in_flight[row] == 0 or not rows.address[row]:
             rows.address[row] = self._key(machine_of(addresses[0]) if addresses else host.name)
@@ -143,7 +143,7 @@ class PoliteHosts:
         self._rest(host)
 
     def stranger(self, name: str, addresses: tuple[str, ...]) -> Host:
-        """Return a host that has no page and no number, to be asked by the same manners as the others."""
+        """Return a host without pages and number, which is requested under the same politeness limits."""
         host = Host(-1, name)
         own_s = self._own_delay(name) if self._own_delay is not None else None
         host.delay_s = self._delay_s if own_s is None else own_s
@@ -153,7 +153,7 @@ class PoliteHosts:
         return host
 
     def keep_place(self, host: Host) -> Address | None:
-        """Let nobody who comes later be admitted to the address of a host before this one was asked; return it."""
+        """Reserve a place at a host's address, so that later hosts are not admitted before it; return the address."""
         address = self._address_of(host)
         if address is not None:
             address.in_flight += 1
@@ -161,23 +161,23 @@ class PoliteHosts:
         return address
 
     def give_place(self, address: Address | None) -> None:
-        """Give up the place that was kept: the request begins now, or never will."""
+        """Release a reserved place: the request begins now, or will not be made."""
         if address is not None:
             address.in_flight -= 1
             address.kept -= 1
 
     def rested(self, host: Host, now: float) -> bool:
-        """Whether a host for which a place is kept may be asked: it has rested, and so has its address."""
+        """Whether a host with a reserved place may be requested: it has rested, and so has its address."""
         address = self._address_of(host)
         free = address is None or (address.in_flight - address.kept < self._per_ip and address.ready_at <= now)
         return free and not host.in_flight and host.ready_at <= now
 
     def release(self, host: Host) -> None:
-        """Let a host offer pages again, whose chosen page was not asked for or whose rest was changed."""
+        """Let a host offer pages again if its chosen page was not requested or its rest was changed."""
         self._rest(host)
 
     def began(self, host: Host, now: float) -> None:
-        """Take note of a request to `host` that starts now."""
+        """Record a request to `host` that starts now."""
         rows, row = host.rows, host.row
         rows.in_flight[row] += 1
         if not rows.answers[row]:
@@ -198,7 +198,7 @@ class PoliteHosts:
             self._rest(host)
 
     def ended(self, host: Host, now: float) -> None:
-        """Take note of its end; with one connection a host the rest is counted from here: gaps hold at the server."""
+        """Record the end of an exchange; with one connection per host, the rest begins here: gaps hold at servers."""
         rows, row = host.rows, host.row
         in_flight = rows.in_flight[row] - 1
         rows.in_flight[row] = in_flight
@@ -213,14 +213,15 @@ class PoliteHosts:
             address.in_flight -= 1
             if address.waiting:
                 self._admit(address, now)
-        if not rows.held[row] and in_flight < self._per_host:  # `_rest`, without a call
+        if not rows.held[row] and in_flight < self._per_host:  # `_rest`, inlined
             self._rested.append(host.number)
             self._rested_at.append(rested_at)
 
     def began_beside(self, host: Host, address: str, now: float, may: Callable[[int], bool]) -> int:
-        """Count an exchange with a second address of a host from now on; return the key of that, 0 if it may not be.
+        """Count an exchange with a second address of a host from now on; return the key, 0 if it is not allowed.
 
-        It may not where the address is busy, rests, is the host's own in another form, or `may` says no of its key.
+        It is not allowed if the address is busy, rests, is another notation of the host's own, or if `may` rejects its
+        key.
         """
         key = self._key(machine_of(address))
         if key == host.rows.address[host.row] or not may(key):
@@ -233,16 +234,16 @@ class PoliteHosts:
         return key
 
     def ended_beside(self, key: int, now: float) -> None:
-        """Take note of the end of an exchange that was counted there."""
+        """Record the end of an exchange with a second address."""
         second = self._address(key)
         second.in_flight -= 1
         if second.waiting:
             self._admit(second, now)
 
     def wait_s(self, host: Host, now: float) -> float:
-        """Return how long to wait before looking whether a host may be asked for what is no page; 0 if it may be now.
+        """Return how long to wait before checking again whether a host may be requested for a file; 0 if it may now.
 
-        What waits on a host takes part in its turns; this is for whoever asks beside them.
+        Waiting pages take part in the host's turns; this is for requests other than pages.
         """
         address = self._address_of(host)
         ready_at = max(host.ready_at, address.ready_at if address else 0.0)
@@ -250,37 +251,37 @@ class PoliteHosts:
             return ready_at - now
         busy = host.held or host.in_flight >= self._per_host
         if busy or (address is not None and address.in_flight >= self._per_ip):
-            return max(LOOK_S, host.delay_s / 2)  # its next rest is longer than that, so it is not missed
+            return max(LOOK_S, host.delay_s / 2)  # the next rest is longer, so the check does not miss it
         return 0.0
 
     def shut(self, key: int, until: float) -> None:
-        """Let nobody ask an address before an instant, or before `open_address`: somebody else has it."""
+        """Forbid requests to an address before an instant, or before `open_address`: another partition has it."""
         address = self._addresses.get(key) or self._address(key)
         if not address.shut:
             address.shut, address.rested_at = True, address.ready_at
         address.ready_at = max(address.ready_at, until)
 
     def open_address(self, key: int, at: float) -> None:
-        """Let an address be asked from an instant on that was shut."""
+        """Allow requests to a shut address from an instant on."""
         address = self._addresses.get(key)
         if address is not None and address.shut:
             address.shut, address.ready_at = False, max(address.rested_at, at)
             if address.waiting:
-                address.gated = True  # beside the later look that was meant
+                address.gated = True  # in addition to the scheduled later check
                 heapq.heappush(self._gates, (address.ready_at, next(self._order), address))
 
     @staticmethod
     def address_key(host: Host) -> int:
-        """Return what stands for the address of a host; 0 where it has none yet."""
+        """Return the key of the address of a host; 0 if it has none yet."""
         return host.rows.address[host.row]
 
     def under_way(self, key: int) -> int:
-        """Return how many exchanges are under way at an address, and places that are kept."""
+        """Return the number of exchanges under way at an address, plus reserved places."""
         address = self._addresses.get(key)
         return address.in_flight if address is not None else 0
 
     def _rest(self, host: Host) -> None:
-        """Let a host be looked at when it has rested, from the next choice on; unless it is busy or held."""
+        """Have a host considered when it has rested, from the next choice on, unless it is busy or held."""
         rows, row = host.rows, host.row
         if not rows.held[row] and rows.in_flight[row] < self._per_host:
             self._rested.append(host.number)
@@ -297,7 +298,7 @@ class PoliteHosts:
         return address
 
     def _forget_addresses(self, now: float) -> None:
-        """Keep of the addresses, where there are many, those that are busy, waited for, or have not rested."""
+        """If there are many addresses, keep those that are busy, waited for, or at rest."""
         if len(self._addresses) > self._addresses_most:
             self._addresses = {
                 key: address
@@ -307,14 +308,14 @@ class PoliteHosts:
             self._addresses_most = max(_ADDRESSES, 2 * len(self._addresses))
 
     def _await(self, address: Address, number: int, now: float) -> None:
-        """Let a host wait for an address that may not be asked now."""
+        """Let a host wait for an address that may not be requested now."""
         if address.waiting is None:
             address.waiting = deque()
         address.waiting.append(number)
         self._gate(address, now)
 
     def _gate(self, address: Address, now: float) -> None:
-        """See to it that hosts that wait for an address are looked at again."""
+        """Schedule a check of the hosts that wait for an address."""
         if not address.gated:
             address.gated = True
             when = address.ready_at if address.ready_at > now else now + GATE_S
@@ -327,7 +328,7 @@ class PoliteHosts:
             self._admit(address, now)
 
     def _admit(self, address: Address, now: float) -> None:
-        """Let some of the hosts that wait for an address be offered again, if it may be asked; the others later."""
+        """Offer some of the hosts that wait for an address again, if it may be requested; the others later."""
         waiting = address.waiting
         if waiting and address.in_flight < self._per_ip and address.ready_at <= now:
             for _ in range(min(AT_ONCE, len(waiting))):
