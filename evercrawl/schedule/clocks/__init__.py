@@ -1,1 +1,1 @@
-"""How exposed copies are to change: clocks of folders."""
+"""The clocks of folders, which measure how exposed copies are to change."""

@@ -1,43 +1,43 @@
-"""The clocks of folders: a page's exposure to change is told by a clock that runs fast while its folder changes.
+"""The clocks of folders: a page's exposure to change is measured by a clock that runs fast while its folder changes.
 
-Change comes in batches, by site and folder, and in bursts of a page. So the age of a copy is not told in seconds, but
-as its *exposure*: with it in place of the age, a page's changes are a Poisson process as good as can be, whose rate is
-Gamma distributed. The exposure since a visit is the sum of six parts, each times a factor that its site has learned:
+Changes come in batches, by site and folder, and in bursts of a page. So the age of a copy is measured not in seconds,
+but as its *exposure*: as a function of exposure, a page's changes approximate a Poisson process with a Gamma
+distributed rate. The exposure since a visit is the sum of six parts, each times a factor learned for the site:
 
-* the time that passed, and the time that passed on the folder's clock: together these are one on the mean,
-* the page's own burst: after a change more follow, the less likely the longer ago it was,
-* its cohort, the pages that changed with it the last time: if one of them changed since, it may have as well; a page
-  that was read but once has the date that it said then,
-* its siblings, the pages of the same name in other folders (other languages, other versions): likewise,
-* its kin, at most 16 pages whose paths begin alike: likewise. In a small folder all pages are kin; in a large one,
-  those whose names begin alike.
+* elapsed time, and elapsed time on the folder's clock: together these are one on average,
+* the page's own burst: after a change more follow, with a probability that decreases with time,
+* its cohort, the pages that changed with it the last time: if one of them changed since, the page may have changed
+  too; for a page read only once, the date that it showed then counts,
+* its siblings, the pages of the same name in other folders (other languages, other versions), in the same way,
+* its kin, up to 16 pages whose paths begin alike, in the same way. In a small folder all pages are kin; in a large
+  one, those whose names begin alike.
 
-**Clock.** How far a folder's clock went in each of 80 cells, which reach back about four cycles, is Gamma distributed
-before anything is seen: a site's by its variance per second, and so a folder's in each cell around its site's. The
-latest 32 cells are a bin each, a sixtieth of a cycle, and the oldest are eight. Pages that were watched through a cell,
-of rates that sum to E, and that made C changes in it, make it (d / c + C) / (1 / c + E), d being the cell's width and c
-the variance. The rates are those in seconds, as time alone tells them: with those on the clock, both could drift apart,
-one as much faster as the other is slower. A change that has no date is spread over the cells in which it can have been,
-as the clock has it. What a cell holds is counted in 65,536 units, of a size of the ring's own.
+**Clock.** The advance of a folder's clock in each of 80 cells, which reach back about four cycles, has a Gamma prior: a
+site's by its variance per second, and a folder's in each cell around its site's. The latest 32 cells are one bin each,
+a sixtieth of a cycle, and the oldest are eight. If pages observed through a cell have rates that sum to E, and made C
+changes in it, the advance is (d / c + C) / (1 / c + E), where d is the cell's width and c the variance. The rates are
+those in seconds, by time alone: with rates on the clock, both could drift apart, the rates becoming slower as the clock
+becomes faster. A change without a date is spread over its possible cells in proportion to the clock. The counts of a
+cell are stored in 65,536 units, whose size is the ring's own.
 
-**Factors.** When a visit finds a change, each part has caused a share of it that is its share of the exposure, and of
-rate x exposure / (1 - e^(-rate x exposure)) changes that were made; the factor is what it caused over what it foretold
-(the EM steps of a Poisson regression), with 20 changes' worth of the whole crawl's.
+**Factors.** When a visit finds a change, each part has caused a share of it equal to its share of the exposure, and of
+rate x exposure / (1 - e^(-rate x exposure)) expected changes. The factor is the ratio of caused to predicted changes
+(the EM steps of a Poisson regression), shrunk to that of the whole crawl with a weight of 20 changes.
 
-**Rates.** The mean of a folder's rates is shrunk to the site's, and that to the crawl's. How they spread is told by
-whether a page's past excess over its folder foretells its next.
+**Rates.** The mean rate of a folder is shrunk to the site's, and that to the crawl's. The spread of the rates is
+estimated from how well a page's past excess over its folder predicts its next.
 
-**One for all.** The page of a folder that was visited last tells, when it is visited again, of all others since then:
-if it changed, so did they perhaps. Its visit is therefore worth as much as if it weighed, besides itself, what those
-weigh that would be visited then (`price`). So folders of which nobody thinks that they change are looked at too.
+**One for all.** The next visit to the page of a folder that was visited last shows whether all others may have changed
+since then. Its visit is therefore worth as much as if it had, in addition to its own weight, that of the pages that
+would then be visited (`price`). So folders that are believed not to change are checked too.
 
-**Seconds.** A site's clock may run faster or slower than time does on the mean of all visits. What is told is in the
-seconds of that mean, for sites compete by how long copies last.
+**Seconds.** A site's clock may run faster or slower than time, averaged over all visits. Results are converted to
+seconds of that average, because sites compete by how long copies last.
 
-**Whether to believe it.** Of each site there is a probability that its clocks are right, and not the belief of each
-page's rate that the policy has without them (`Visits.fresh_by_time`). Before anything is seen it is what other sites
-have on the mean; each visit changes it by Bayes' rule, by how likely either had made what was found, and a little of it
-goes back, so that it can change its mind (fixed share). What is told of a copy is the mean over both models.
+**Model choice.** Each site has a probability that its clocks are right, rather than the posterior of each page's rate
+that the policy has without them (`Visits.fresh_by_time`). Its prior is the mean over other sites. Each visit updates it
+by Bayes' rule, with the likelihoods of the result under both models, and a small fraction returns to the prior, so that
+the choice can change (fixed share). Predictions about a copy are means over both models.
 
 References
 ----------
@@ -89,13 +89,13 @@ from evercrawl.schedule.pages import Pages, Visits
 from evercrawl.types import Ints, Slots
 
 PARTS: Final = ("exposure", "clock", "burst", "cohorts", "siblings", "kin", "mates")
-"""What `without` can leave out: `exposure` (everything but time), `clock` (clocks of folders and sites), `burst` (the
-page's own), `cohorts`, `siblings`, `kin`, and `mates` (that one page's visit tells of its whole folder)."""
+"""Values of `without`: `exposure` (everything but time), `clock` (clocks of folders and sites), `burst` (the page's
+own), `cohorts`, `siblings`, `kin`, and `mates` (that one page's visit is informative about its whole folder)."""
 _ASK: Final = Library("evercrawl.schedule.clocks._exposure_kernel")
 _LEARN: Final = Library("evercrawl.schedule.clocks._learn_kernel")
 _DAY_S: Final = 86_400.0
-_TICKS: Final = 60.0  # bins a cycle
-_SCALES: Final = {  # in seconds, and at most in cycles
+_TICKS: Final = 60.0  # bins per cycle
+_SCALES: Final = {  # in seconds, and maximum in cycles
     SITE_VARIES: (3 * _DAY_S, 1.5),
     FOLDER_VARIES: (800 * _DAY_S, 100.0),
     BURST_LASTS: (10 * _DAY_S, 5.0),
@@ -104,28 +104,28 @@ _SCALES: Final = {  # in seconds, and at most in cycles
 }
 _BURST: Final = 2.0
 _FORGET: Final = 0.03
-_STEADY: Final = 1e-3  # of a clock that goes as time does
+_STEADY: Final = 1e-3  # variance of a clock that runs as time does
 _BATCH: Final = 3.0  # standard deviations
-_LOOKS: Final = 8.0  # a cycle, at most, for batches
+_LOOKS: Final = 8.0  # maximum number of checks for batches per cycle
 _NEW_PAGE: Final = (0.0, 0.0, 0.0, 0, NONE, NONE, 0, 0.0, 0.0, NONE)
 
 
 class Clocks:
-    """Learns from visits how pages change together, and tells how exposed copies are.
+    """Learns from visits how pages change together, and measures how exposed copies are.
 
-    It takes 44 bytes a page, 32 a folder and 400 a site, and 344 more for each of these as soon as one of its pages is
-    read a second time, if four were read; and some 40 a name, a kin and a cohort.
+    It takes 44 bytes per page, 32 per folder and 400 per site, and 344 more for each folder and site once one of its
+    pages is read a second time, if four pages were read; and about 40 per name, group of kin and cohort.
 
     Parameters
     ----------
     cycle_s
-        About how long it takes to visit all pages once, before it can be told from visits.
+        Approximate time needed to visit all pages once, until it can be measured.
     without
-        Of `PARTS`, those that are left out, to see what they are good for.
+        Items of `PARTS` to leave out, to measure their effect.
 
     Examples
     --------
-    Until clocks foretell better than time, the exposure is the age, and rates are the pages' own:
+    Until clocks predict better than time, the exposure is the age, and rates are the pages' own:
 
     >>> from evercrawl.schedule import Pages
     >>> one, none = np.ones(1), np.zeros(1)
@@ -153,7 +153,7 @@ class Clocks:
         self.set_cycle(cycle_s)
 
     def set_cycle(self, cycle_s: float) -> None:
-        """Say how long it takes to visit all pages once; bins are made wider or narrower when that is twice as long."""
+        """Set the time needed to visit all pages once; a change by a factor of two changes the width of bins."""
         assert cycle_s > 0, "a cycle takes some time"
         self._settings[CYCLE] = cycle_s
         for scale, (most_s, cycles) in _SCALES.items():
@@ -164,7 +164,7 @@ class Clocks:
         self._settings[WIDTH] = self._rings.width_s
 
     def exposures(self, pages: Pages, now: float) -> Exposure:
-        """Return how exposed copies are, and their rates; by the pages' own columns where nothing was learned."""
+        """Return the exposures and rates of copies; from the pages' own columns where nothing was learned."""
         n = len(pages.slot)
         rows, visited_at = (
             np.ascontiguousarray(pages.rows, np.uint32),
@@ -175,7 +175,7 @@ class Clocks:
         return Exposure(*told)
 
     def learn(self, visits: Visits) -> None:
-        """Take note of what visits found, no page twice; how they are parted into calls makes no difference."""
+        """Learn from visits, at most one per page; how visits are split into calls makes no difference."""
         if "exposure" in self._without:
             return
         if "siblings" in self._without:
@@ -202,9 +202,9 @@ class Clocks:
         return self._addresses.at()
 
     def jumped(self, now: float) -> bool:
-        """Return whether more pages changed than was foretold, by far, since it last said so an eighth of a cycle ago.
+        """Return whether far more pages changed than predicted, at most once per eighth of a cycle.
 
-        Where pages change in batches, those that were not visited since are older than they were thought to be.
+        If pages change in batches, those not visited since are older than estimated.
         """
         surprise, varies = self._settings[SURPRISE], self._settings[SURPRISE_VARIES]
         if now < self._jumped_at + self._settings[CYCLE] / _LOOKS or surprise < _BATCH * max(1.0, np.sqrt(varies)):
@@ -213,7 +213,7 @@ class Clocks:
         return True
 
     def trust(self, row: int) -> ClockTrust | None:
-        """Return how likely clocks are to be right of a page, 0 where none saw a change; None of one not seen yet."""
+        """Return the probability that clocks are right for a page, 0 without any change; None for an unknown page."""
         page = self._pages.take(np.array([row], np.uint32))[0]
         if page["known"] != KNOWN:
             return None
@@ -223,7 +223,7 @@ class Clocks:
         return found if site[CHANGES] > 0.0 or page["changed_at"] > 0.0 else found._replace(believed=0.0)
 
     def nbytes(self) -> dict[str, int]:
-        """Return bytes of memory in use: of `pages`, of `folders` with their clocks and sites, and of `groups`."""
+        """Return the memory use in bytes: of `pages`, of `folders` with their clocks and sites, and of `groups`."""
         placed, groups = self._places.nbytes(), self._cohorts.nbytes
         return {
             "pages": self._pages.nbytes,
@@ -233,30 +233,30 @@ class Clocks:
 
     @property
     def folders(self) -> int:
-        """How many folders are known."""
+        """The number of known folders."""
         return max(len(self._places.folders) - 1, 0)
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Return all that was learned, as arrays; `restore` goes on from there."""
+        """Return the whole state, as arrays; `restore` resumes from it."""
         return self.rest() | {name: rows.upto(0) for name, rows in self.saved_rows().items()}
 
     def saved_rows(self) -> dict[str, SavedRows]:
-        """Return what is saved block by block of all that was learned."""
+        """Return the part of the state that is saved block by block."""
         keys = {name: numbers.known for name, numbers in self._numberings().items()}
         return {"pages": self._pages, **self._tables(), **keys}
 
     def rest(self) -> dict[str, NDArray[Any]]:
-        """Return the rest of what was learned; `resume` takes it."""
+        """Return the rest of the state; `resume` takes it."""
         told = np.array([*self._stretches.state(), self._rings.width_s, *self._settings])
         return {"told": told, **self._rings.rest()}
 
     def resume(self, rest: dict[str, NDArray[Any]]) -> None:
-        """Go on from `rest`, once the saved rows are what they were.
+        """Resume from `rest`, after the saved rows have been restored.
 
         Raises
         ------
         ValueError, KeyError
-            It is of another kind; then nothing was restored.
+            The state is of another kind; nothing was restored.
         """
         told, now = rest["told"].tolist(), self.rest()["told"]
         if len(told) != len(now):
@@ -270,12 +270,12 @@ class Clocks:
         self._rings.resume(rest)
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
-        """Go on from what `state` returned.
+        """Resume from the result of `state`.
 
         Raises
         ------
         ValueError, KeyError
-            It is not the state of clocks as they are now; then nothing was recalled.
+            The state does not fit the clocks as configured now; nothing was restored.
         """
         now = self.state()
         same = now.keys() - self._rings.rest().keys()
@@ -324,7 +324,7 @@ class Clocks:
         self._note(visits)
 
     def _note(self, visits: Visits) -> None:
-        """Note what was written to that is told of visits; of pages those rows, and where they belonged before."""
+        """Record which rows learning from visits changes; for pages, their rows and previous groups."""
         pages = self._pages.all()[visits.rows]
         folders = self._places.folders.all()[pages["folder"]]
         sites = folders["site"]
@@ -353,7 +353,7 @@ class Clocks:
 
 
 def _those(visits: Visits, which: NDArray[np.bool_]) -> Visits:
-    """Return some of the visits, mostly all: to copy their columns would cost more than to learn from them."""
+    """Return some of the visits, usually all of them uncopied, because copying would cost more than learning."""
     return visits if which.all() else visits.take(which)
 
 

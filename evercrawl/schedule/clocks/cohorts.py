@@ -1,4 +1,4 @@
-"""Cohorts: pages of a site that changed in the same hour, as far as dates tell."""
+"""Cohorts: pages of a site that changed in the same hour, according to dates."""
 
 from typing import Any, Final
 
@@ -16,25 +16,25 @@ _ODD: Final = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Cohorts:
-    """Which pages changed together the last time, and what became of them since.
+    """The groups of pages that changed together the last time, and their changes since.
 
-    A page is in one cohort at most, so that those which have pages are no more than pages. Whose last page has left is
-    forgotten, and its number is another's.
+    A page is in at most one cohort, so there are no more non-empty cohorts than pages. An empty cohort is removed, and
+    its number is reused.
     """
 
     def __init__(self) -> None:
         self.groups = SavedRows(GROUP)
         self._by_key = Numbering()
-        self._pages = Rows("u4")  # of each
+        self._pages = Rows("u4")  # number of pages in each cohort
         self._left = list[Slots]()  # cohorts that pages have left
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory in use."""
+        """Memory use in bytes."""
         return self.groups.nbytes + self._by_key.nbytes + self._pages.nbytes
 
     def join(self, visits: Visits, rows: NDArray[Any], near_s: float) -> None:
-        """Let pages that changed, or are new, belong to those that changed in the same `near_s` of time."""
+        """Assign pages that changed, or are new, to the cohort of pages that changed in the same `near_s` of time."""
         before = rows["cohort"][visits.rows]
         left: Slots = before[before != NONE]
         if len(left):
@@ -51,7 +51,7 @@ class Cohorts:
             np.add.at(self._pages.upto(len(self._by_key)), numbers, np.uint32(1))
 
     def forget_empty(self) -> None:
-        """Forget cohorts that pages have left if none is in them any more."""
+        """Remove cohorts that have lost their last page."""
         if not self._left:
             return
         left, self._left = np.unique(np.concatenate(self._left)), []
@@ -62,23 +62,23 @@ class Cohorts:
             self.groups.note(empty)
 
     def restored(self, rows: NDArray[Any]) -> None:
-        """Take note that the tables are others now, and so are all pages."""
+        """Update derived state after the tables and pages were restored."""
         inside = rows["cohort"][rows["cohort"] != NONE]
         self._pages.restore(np.bincount(inside, minlength=len(self.groups)).astype(np.uint32))
         there: NDArray[np.bool_] = (self._pages.upto(0) == 0) & (self._by_key.keys() != 0)
         self._left = [np.flatnonzero(there).astype(np.uint32)]
 
     def tables(self) -> dict[str, SavedRows]:
-        """Return all there is to them but keys, by name."""
+        """Return the whole state except keys, by name."""
         return {"cohorts": self.groups}
 
     def numberings(self) -> dict[str, Numbering]:
-        """Return the keys' numbers, by name."""
+        """Return the numbers of the keys, by name."""
         return {"by_cohort": self._by_key}
 
 
 def _keys(visits: Visits, near_s: float) -> Keys:
-    """Return a key of each page's site and of the time in which it changed, none of them 0."""
+    """Return a key of each page's site and of the time of its change, none of them 0."""
     hour = np.floor((visits.at - visits.age_s) / near_s).astype(np.int64).astype(np.uint64)
     site: Slots = visits.site
     keys = (hour + np.uint64(1)) * _ODD ^ (site.astype(np.uint64) << np.uint64(40))

@@ -1,4 +1,4 @@
-"""How exposed copies are to change: what the clocks of folders tell, and what time alone does."""
+"""The exposure of copies to change, by the clocks of folders or by time alone."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from evercrawl.schedule.formulas.index import survival
 from evercrawl.schedule.pages import Pages
 from evercrawl.types import Floats
 
-_LEAST: Final = 1e-6  # of a probability, and of its complement
+_LEAST: Final = 1e-6  # minimum of a probability and of its complement
 
 
 class Exposure(NamedTuple):
-    """What is thought of copies, shape (n,) each.
+    """The posterior state of copies, shape (n,) each.
 
     Attributes
     ----------
@@ -24,9 +24,9 @@ class Exposure(NamedTuple):
     exposure_s
         Time since the visit, on the clock.
     speed
-        How fast that grows now, on the mean.
+        Current mean growth of the exposure per second.
     level, slope
-        What makes true what follows of freshness: the line along which the logarithm of its odds is bent.
+        Calibration of the probability of freshness: the linear map applied to the logarithm of its odds.
     """
 
     shape: Floats
@@ -37,7 +37,7 @@ class Exposure(NamedTuple):
     slope: Floats
 
     def fresh(self) -> Floats:
-        """Return the probability that each copy is fresh, shape (n,), made true by what was seen of others of its site.
+        """Return the probability that each copy is fresh, shape (n,), calibrated by observations on its site.
 
         >>> no, one = np.zeros(1), np.ones(1)
         >>> Exposure(one, one, one, one, no, one).fresh(), Exposure(one, 3 * one, one, one, no, 2 * one).fresh()
@@ -48,22 +48,23 @@ class Exposure(NamedTuple):
         return np.where(self.exposure_s > 0, 1 / (1 + odds), 1.0)
 
     def dying(self, age_s: ArrayLike, deaths_per_s: float) -> Exposure:
-        """Return what is thought of copies that are no good either once their pages are gone: lam + d in place of lam.
+        """Return the state of copies that also become invalid when their pages vanish: with lam + d in place of lam.
 
-        The mean and the variance of lam + d make another Gamma belief, whose survival is that of the belief times
-        e^(-d t): exactly where the rate is known, up to t^3 where it is not. Changes come by the clock and deaths by
-        time, so the exposure is the mean of both, each by its part of the rate.
+        A Gamma distribution with the mean and variance of lam + d is used. Its survival is the original one times
+        e^(-d t): exactly for a known rate, up to t^3 otherwise. Changes follow the clock and deaths follow time, so the
+        exposure is the mean of both, weighted by their rates.
 
         Parameters
         ----------
         age_s
             Time since the visit, shape (n,).
         deaths_per_s
+            d, the fraction of pages that vanish per second.
             d, the part of the pages that vanish in a second.
 
         Examples
         --------
-        Pages that change once a second at the mean, of which one vanishes every other second:
+        Pages change once a second on average, and one vanishes every two seconds:
 
         >>> one, no = np.ones(1), np.zeros(1)
         >>> both = Exposure(1e9 * one, 1e9 * one, one, one, no, one).dying(one, 0.5)
@@ -79,7 +80,7 @@ class Exposure(NamedTuple):
 
 
 def by_age(pages: Pages, now: float) -> Exposure:
-    """Return ages as exposures, and the pages' own rates: what time alone tells."""
+    """Return ages as exposures, and the pages' own rates: the prediction by time alone."""
     none, one = np.zeros(len(pages.slot)), np.ones(len(pages.slot))
     age_s = np.maximum(now - np.asarray(pages.visited_at, np.float64), 0.0)
     return Exposure(

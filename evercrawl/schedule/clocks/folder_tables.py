@@ -1,4 +1,4 @@
-"""Where pages are: folders, sites, names and kin, in the order in which they were met."""
+"""The folders, sites, names and kin of pages, numbered in the order in which they were met."""
 
 from typing import Any, Final
 
@@ -24,16 +24,16 @@ from evercrawl.schedule.clocks.rings import ClockRings
 from evercrawl.schedule.pages import Visits
 from evercrawl.types import Keys, Slots
 
-_ODD: Final = np.uint64(0x9E3779B97F4A7C15)  # sites as keys, far from each other
+_ODD: Final = np.uint64(0x9E3779B97F4A7C15)  # multiplier that spreads site numbers over keys
 
 
 class FolderTables:
-    """Tables of folders, sites, names and kin; folder 0 is that of pages which have none yet.
+    """Tables of folders, sites, names and kin; folder 0 holds pages without a folder yet.
 
     Parameters
     ----------
     rings
-        Where folders and sites get their clocks, as soon as they have pages enough.
+        Source of the clocks of folders and sites with enough pages.
     """
 
     def __init__(self, rings: ClockRings) -> None:
@@ -44,9 +44,9 @@ class FolderTables:
         self._by_folder, self._by_site, self._by_name, self._by_kin = (Numbering() for _ in range(4))
 
     def place(self, visits: Visits, rows: NDArray[Any]) -> None:
-        """Give pages their folders, names and kin, unless they have them; rows are those of `PAGE`.
+        """Assign pages to folders, names and kin, unless they have them; rows are those of `PAGE`.
 
-        Where nobody says in which folder a page is, its site is one folder.
+        Without known folders, the site is one folder.
         """
         visits = visits.take(rows["folder"][visits.rows] == 0)
         if not len(visits):
@@ -64,7 +64,7 @@ class FolderTables:
             rows["kin"][related.rows] = self._kin(related.kin)
 
     def give_rings(self, visits: Visits, rows: NDArray[Any]) -> None:
-        """Give a clock of its own to each folder, and site, of which a page is read again, unless it has few pages."""
+        """Assign a clock to each folder and site, of which a page is read again, if it has enough pages."""
         pages = rows[visits.rows]
         again = (pages["known"] == KNOWN) & ~np.isnan(visits.interval_s)
         if not again.any():
@@ -75,30 +75,30 @@ class FolderTables:
         self._give(table["site"][visited], table["site"][new], sites[:, PAGES], sites[:, RING])
 
     def nbytes(self) -> dict[str, int]:
-        """Return bytes of memory in use: of `folders` and their sites, and of `names` and kin."""
+        """Return the memory use in bytes: of `folders` and their sites, and of `names` and kin."""
         folders = self.folders.nbytes + self.sites.nbytes + self._by_folder.nbytes + self._by_site.nbytes
         names = self.names.nbytes + self._by_name.nbytes + self.kin.nbytes + self._by_kin.nbytes
         return {"folders": folders, "names": names}
 
     def tables(self) -> dict[str, SavedRows]:
-        """Return all there is to them but keys, by name."""
+        """Return the whole state except keys, by name."""
         return {"folders": self.folders, "sites": self.sites, "names": self.names, "kin": self.kin}
 
     def numberings(self) -> dict[str, Numbering]:
-        """Return the keys' numbers, by name."""
+        """Return the numbers of the keys, by name."""
         return {
             "by_folder": self._by_folder, "by_site": self._by_site, "by_name": self._by_name, "by_kin": self._by_kin,
         }  # fmt: skip
 
     def _sites(self, sites: Slots) -> Slots:
-        """Return the rows of sites; only those that were met have one, for their numbers may be far apart."""
+        """Return the rows of sites; only sites that were met have one, because their numbers may be sparse."""
         known = len(self._by_site)
         found = self._by_site.of(sites.astype(np.uint64) + np.uint64(1))
         self.sites.upto(len(self._by_site))[known:, RENEWED] = -1.0
         return found
 
     def _give(self, visited: Slots, more: Slots, pages: NDArray[Any], rings: NDArray[Any]) -> None:
-        """Give rings to those visited that have none, and pages enough, with `more`, one for each new page."""
+        """Assign rings to visited owners with enough pages that have none; `more` counts one for each new page."""
         met, wanted = np.unique(visited), rings[np.unique(visited)] == 0
         met = met[wanted]
         counts = pages[met] + np.bincount(more, minlength=int(met.max(initial=0)) + 1)[met]
@@ -107,10 +107,9 @@ class FolderTables:
             rings[grown] = self._rings.more(len(grown))
 
     def _kin(self, stems: Keys | None) -> Slots:
-        """Return the groups of pages by their stems: the first that has room, from short to long.
+        """Return the groups of pages by their stems: the first one with room, from short to long.
 
-        So where there are few pages they are kin by their folders, and where there are many by their names; those that
-        came first stay together.
+        So a few pages are grouped by their folders, and many by their names; the earliest ones stay together.
         """
         assert stems is not None, "there are stems"
         known = self._by_kin.find(stems.ravel()).reshape(stems.shape)
@@ -131,7 +130,7 @@ class FolderTables:
 
 
 def _numbers(keys: Keys | None, by_key: Numbering, groups: SavedRows) -> Slots:
-    """Return the numbers of groups by their keys, those that are new too."""
+    """Return the numbers of groups by their keys, creating new ones."""
     assert keys is not None, "there are keys"
     numbers = by_key.of(keys)
     groups.upto(len(by_key))

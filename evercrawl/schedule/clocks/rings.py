@@ -1,4 +1,4 @@
-"""The clocks of folders and sites: rings of cells, which grow in number, and whose bins are made wider and narrower."""
+"""The clocks of folders and sites: a growing number of rings of cells with adjustable bin widths."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -20,20 +20,20 @@ from evercrawl.schedule.clocks._layout import (
 from evercrawl.types import Floats, Ints
 
 AT_ONCE: Final = 256
-"""Rings that are made wider or narrower at a time: some ten milliseconds."""
-_REACH: Final = 256  # bins, at most
+"""Number of rings converted at a time to another bin width: some ten milliseconds."""
+_REACH: Final = 256  # maximum number of bins
 
 
 class ClockRings:
-    """Rings of 80 cells, 344 bytes each; `_rings` tells what lies in them. Ring 0 is nobody's.
+    """Rings of 80 cells, 344 bytes each; `_rings` documents their contents. Ring 0 belongs to no owner.
 
-    Where there are many, not all get wider or narrower bins at once: `go_on` has some of them follow, and whoever is
-    about to look at others has these follow first (`settle`).
+    If there are many, they are converted to another bin width in steps: `go_on` converts some of them, and callers
+    convert the rings that they are about to use first (`settle`).
 
     Parameters
     ----------
     width_s
-        Of a bin, in seconds.
+        Width of a bin, in seconds.
 
     Examples
     --------
@@ -50,21 +50,21 @@ class ClockRings:
         for cache in (self._tags, self._times, self._clock):
             cache.upto(CACHED)
         self._swept = self._until = self._doublings = 0
-        self._ahead: NDArray[np.bool_] = np.zeros(0, np.bool_)  # those that followed before it was their turn
+        self._ahead: NDArray[np.bool_] = np.zeros(0, np.bool_)  # rings that were converted before their turn
         self.more(1)
 
     def __len__(self) -> int:
-        """Return how many rings there are, ring 0 included."""
+        """Return the number of rings, including ring 0."""
         return len(self._heads)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory in use."""
+        """Memory use in bytes."""
         each = (*self.tables().values(), self._versions, self._tags, self._times, self._clock)
         return sum(rows.nbytes for rows in each)
 
     def more(self, count: int) -> Ints:
-        """Return the numbers of so many new rings."""
+        """Return the numbers of new rings."""
         first = len(self)
         for column in (*self.tables().values(), self._versions):
             column.upto(first + count)
@@ -73,14 +73,14 @@ class ClockRings:
         return np.arange(first, first + count)
 
     def note(self, rings: Ints) -> None:
-        """Note that rings were written to."""
+        """Record that rings were written to."""
         for table in self.tables().values():
             table.note(rings)
 
     def fit(self, width_s: float) -> bool:
-        """Make bins twice as wide, or half, until they are within a factor of two of what is wanted.
+        """Double or halve the width of bins until it is within a factor of two of the given one.
 
-        Returns whether they were changed; they are not while some rings have yet to follow an earlier change.
+        Returns whether the width was changed; it is not as long as some rings still have an earlier width.
         """
         if self.stale or self.width_s / 2 < width_s < 2 * self.width_s:
             return False
@@ -95,17 +95,17 @@ class ClockRings:
 
     @property
     def stale(self) -> bool:
-        """Whether some rings still have the bins of before."""
+        """Whether some rings still have the previous width."""
         return self._swept < self._until
 
     def go_on(self) -> None:
-        """Have the next rings follow."""
+        """Convert the next rings."""
         if self.stale:
             first, self._swept = self._swept, min(self._swept + AT_ONCE, self._until)
             self._follow(first + np.flatnonzero(~self._ahead[first : self._swept]))
 
     def settle(self, rings: Ints) -> None:
-        """Have rings follow that are about to be looked at."""
+        """Convert rings that are about to be used."""
         some = np.unique(rings)
         some = some[(some >= self._swept) & (some < self._until)]
         some = some[~self._ahead[some]]
@@ -114,14 +114,14 @@ class ClockRings:
             self._follow(some)
 
     def rest(self) -> dict[str, NDArray[Any]]:
-        """Return which rings have yet to follow; `resume` takes it."""
+        """Return which rings still have to be converted; `resume` takes it."""
         if not self.stale:
             return {}
         ahead = np.flatnonzero(self._ahead[self._swept :]) + self._swept
         return {"following": np.array([self._swept, self._until, self._doublings, *ahead.tolist()], np.int64)}
 
     def resume(self, rest: dict[str, NDArray[Any]]) -> None:
-        """Take note that the tables are others now, and which rings of them have yet to follow."""
+        """Resume after the tables were restored, with the rings that still have to be converted."""
         self._versions.restore(np.zeros(len(self._heads), np.uint32))
         self._tags.all()[:] = 0
         numbers: list[int] = rest.get("following", np.zeros(3, np.int64)).tolist()
@@ -130,21 +130,21 @@ class ClockRings:
         self._ahead[numbers[3:]] = True
 
     def tables(self) -> dict[str, SavedRows]:
-        """Return all that they have learned, by name."""
+        """Return the whole state, by name."""
         return {
             "heads": self._heads, "units": self._units, "changes": self._changes, "expected": self._expected,
         }  # fmt: skip
 
     def in_order(self) -> tuple[Rows, ...]:
-        """Return all tables in the order in which kernels know them."""
+        """Return all tables in the order in which kernels expect them."""
         learned = self._heads, self._versions, self._units, self._changes, self._expected
         return (*learned, self._tags, self._times, self._clock)
 
     def bins(self, rings: Ints | None = None) -> tuple[Floats, Floats]:
-        """Return the changes and the expected rates of rings bin by bin, the newest first, shape (rings, 256) each.
+        """Return the changes and the expected rates of rings by bin, the newest first, shape (rings, 256) each.
 
-        By default of all. What a cell of many bins holds is spread over them; where nothing is kept any more there is
-        nothing.
+        The default is all rings. The contents of a cell with several bins are spread over them; bins beyond the reach
+        of a ring are 0.
         """
         some = slice(None) if rings is None else rings
         heads, units = self._heads.all()[some], self._units.all()[some].astype(np.float64)
@@ -157,7 +157,7 @@ class ClockRings:
         return changes * units[:, CHANGES_SCALE : CHANGES_SCALE + 1], expected * units[:, EXPECTED_SCALE, None]
 
     def _follow(self, rings: Ints) -> None:
-        """Have rings get the bins that all are to have; those that were never used hold nothing."""
+        """Convert rings to the current width; rings that were never used are empty."""
         heads = self._heads.all()
         used = rings[heads[rings] >= 0]
         for first in range(0, len(used), AT_ONCE):
@@ -174,7 +174,7 @@ class ClockRings:
         self._versions.all()[used] += np.uint32(1)
 
     def _write(self, some: Ints, heads: Ints, columns: list[Floats]) -> None:
-        """Write what rings hold bin by bin into their cells, in units as fine as they may be."""
+        """Write the contents of bins into the cells of rings, in the finest possible units."""
         level, cell = _cells(heads[:, None] - np.arange(_REACH), heads[:, None])
         row, kept = np.arange(len(heads))[:, None], level < LEVELS
         for which, (rows, column) in enumerate(zip((self._changes, self._expected), columns, strict=True)):
@@ -188,7 +188,7 @@ class ClockRings:
 
 
 def _cells(k: Ints, head: Ints) -> tuple[Ints, Ints]:
-    """Return in which level and cell bins lie, `LEVELS` and 0 where in none; as the kernels have it."""
+    """Return the level and cell of each bin, `LEVELS` and 0 if it is beyond reach; equals the kernels' version."""
     level, cell, oldest = np.full(k.shape, LEVELS), np.zeros(k.shape, np.int64), (head - 30) & ~1
     for number, slack in enumerate((29, 57, 128, 0)):
         inside = (level == LEVELS) & (k >= oldest) & (k <= head)
@@ -204,7 +204,7 @@ def _cells(k: Ints, head: Ints) -> tuple[Ints, Ints]:
 def _filled(
     column: Floats, kind: int, heads: Ints, after: Ints, parts: Callable[[Ints], tuple[Ints, Ints, float]]
 ) -> NDArray[Any]:
-    """Return what each new bin holds, the newest first: changes are added up, and who was watched is the mean."""
+    """Return the contents of each new bin, the newest first: changes are summed, and observed rates averaged."""
     heads, row = heads[:, None], np.arange(len(heads))[:, None]
     one, other, share = parts(after[:, None] - np.arange(_REACH))
     both = [
@@ -215,10 +215,10 @@ def _filled(
 
 
 def _pairs(bins: Ints) -> tuple[Ints, Ints, float]:
-    """Return which two bins make each that is twice as wide, and which part of their changes that gets."""
+    """Return the two bins that form each bin of twice the width, and the fraction of their changes in it."""
     return 2 * bins, 2 * bins + 1, 1.0
 
 
 def _halves(bins: Ints) -> tuple[Ints, Ints, float]:
-    """Return which bin holds each that is half as wide, twice, and which part of its changes, so counted, that gets."""
+    """Return the bin that contains each bin of half the width, twice, and the fraction of its changes in it."""
     return bins >> 1, bins >> 1, 0.25

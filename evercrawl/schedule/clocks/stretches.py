@@ -1,19 +1,19 @@
-"""Stretches of visits, after each of which clocks measure anew how long a cycle of the crawl is."""
+"""Stretches of visits, after each of which clocks measure the crawl's cycle again."""
 
 from typing import Final
 
 from evercrawl.schedule.shared.pacing import MeasuredPace
 
-_EARLY: Final = 256  # visits, up to which stretches are short
+_EARLY: Final = 256  # number of visits up to which stretches are short
 _SHORT: Final = 16
 
 
 class Stretches:
-    """Counts visits, and tells the cycle by them alone, however they are parted into calls.
+    """Counts visits, and measures the cycle from them alone, however they are split into calls.
 
     Examples
     --------
-    The first stretch tells when the next began, and nothing of the cycle:
+    The first stretch gives the start of the next, and no information about the cycle:
 
     >>> stretches = Stretches()
     >>> stretches.known = 40
@@ -27,14 +27,14 @@ class Stretches:
         self._pace = MeasuredPace()
         self._visits = self._paced = 0
         self.known = 0
-        """How many pages share the visits."""
+        """Number of pages that share the visits."""
 
     def left(self) -> int:
-        """Return how many visits there are until the stretch is whole."""
+        """Return the number of visits left in the stretch."""
         return self._every() - self._visits % self._every()
 
     def passed(self, visits: int, now: float) -> bool:
-        """Take note of visits, no more than were left; return whether that made a stretch whole, after the first."""
+        """Count visits, at most those left; return whether they completed a stretch, other than the first."""
         self._visits += visits
         if self._visits % self._every():
             return False
@@ -45,15 +45,15 @@ class Stretches:
 
     @property
     def cycle_s(self) -> float:
-        """How long it takes to visit all known pages once."""
+        """The time needed to visit all known pages once."""
         return self._pace.cycle_s(self.known)
 
     def state(self) -> tuple[float, ...]:
-        """Return all there is to it; `restore` takes it."""
+        """Return the whole state; `restore` takes it."""
         return self._visits, self._paced, self.known, *self._pace.state()
 
     def restore(self, visits: float, paced: float, known: float, *pace: float) -> None:
-        """Go on from what `state` returned."""
+        """Resume from the result of `state`."""
         self._visits, self._paced, self.known = int(visits), int(paced), int(known)
         self._pace.restore(*pace)
 

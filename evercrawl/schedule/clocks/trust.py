@@ -1,4 +1,4 @@
-"""Which model tells how a site's copies age: the clocks of its folders, or time alone."""
+"""The choice of the model for the age of a site's copies: the clocks of its folders, or time alone."""
 
 import math
 from typing import NamedTuple
@@ -18,13 +18,13 @@ _MOST_ODDS = 700.0
 
 
 class ClockTrust(NamedTuple):
-    """How likely it is that clocks are right on a site.
+    """The probability that clocks are right on a site.
 
     Attributes
     ----------
     nats
-        The logarithm of the odds: by how much clocks made what was found likelier than time alone did, and by what
-        other sites have shown.
+        The logarithm of the odds: from the likelihoods of results under clocks and under time alone, and from other
+        sites.
     believed
         The probability.
     """
@@ -34,11 +34,11 @@ class ClockTrust(NamedTuple):
 
 
 def trust(site: Floats, settings: Floats) -> ClockTrust:
-    """Return it for the columns of a site and the numbers of the crawl, as the kernels work it out (`believed`).
+    """Return the trust for the columns of a site and the numbers of the crawl, as computed by kernels (`believed`).
 
     Examples
     --------
-    A site that was hardly seen has what others have shown: nothing at first.
+    A site with few observations gets the mean of other sites: the prior at first.
 
     >>> import numpy as np
     >>> from evercrawl.schedule.clocks._layout import SETTINGS, SITE_COLUMNS

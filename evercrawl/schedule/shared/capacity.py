@@ -24,8 +24,8 @@ class Capacity:
 
     Examples
     --------
-    Ten visits a second for a minute, then an hour of nothing, then a visit that nobody had planned:
     Ten visits per second for a minute, then an hour of rest, then an unplanned visit:
+
     >>> capacity = Capacity()
     >>> capacity.begin(0.0)
     >>> for now in range(60):
@@ -35,8 +35,8 @@ class Capacity:
     >>> round(capacity.per_s)
     10
 
-    Ten could be made every other day, but there were twelve to make:
-    Ten visits were possible every other day, but there was work for only two at the end of each period:
+    Ten visits were possible every other day, and in each period twelve were to be made:
+
     >>> capacity = Capacity()
     >>> for day in range(0, 60, 6):
     ...     capacity.begin(day * 86400.0)
