@@ -1,4 +1,4 @@
-"""The folder clocks' inner loop: how long pages were exposed to change; `clocks` tells the meaning."""
+"""The folder clocks' inner loop, which computes the exposures of pages; `clocks` documents the model."""
 
 import math
 from typing import Any, Final, NamedTuple
@@ -59,7 +59,7 @@ from evercrawl.schedule.clocks._sites import GAPS, consulted, renew_site
 
 _FLOATS: Final = pointer(np.float64)
 WORDS: Final = pointer(np.int64)
-"""Type of what both loops are given of all that was learned: `AT_SETTINGS` and what follows."""
+"""Type of the argument of both loops that holds the whole state: `AT_SETTINGS` and what follows."""
 _pages_at: Final = pointer_at(PAGE)
 _folders_at: Final = pointer_at(FOLDER)
 _groups_at: Final = pointer_at(GROUP)
@@ -70,7 +70,7 @@ _words_at: Final = pointer_at(np.uint32)
 
 
 class Exposed(NamedTuple):
-    """A page's rate, its exposure, and the parts of it."""
+    """A page's rate, its exposure, and the parts of the exposure."""
 
     shape: float
     scale: float
@@ -85,26 +85,26 @@ class Exposed(NamedTuple):
 
 @compiled
 def usual_rate(folder: Any, site: Any) -> float:
-    """Return the mean rate of a folder's pages, a second on its clock."""
+    """Return the mean rate of a folder's pages, per second on its clock."""
     return float((folder.changes + GAPS) / (folder.waited_s + GAPS / site[RATE]))
 
 
 @compiled
 def usual_joining(site: Any, kind: int) -> float:
-    """Return how often pages of a site do what their like did: cohorts are kind 0, siblings 1, kin 2."""
+    """Return how often pages of a site join the changes of similar pages: kinds are cohorts 0, siblings 1, kin 2."""
     return float((site[JOINED + kind] + 0.5) / (site[JOINED + kind] + site[STAYED + kind] + 5.0))
 
 
 @compiled
 def seconds(site: Any) -> float:
-    """Return how long a second on the clocks of a site takes on the mean: only by that can sites be compared."""
+    """Return the mean length of a second on the clocks of a site, in seconds; it makes sites comparable."""
     few = GAPS / site[RATE]
     return float((site[PLAIN_WAITED] + few) / (site[WAITED] + few))
 
 
 @compiled
 def _burst(page: Any, since: float, now: float, s: Any) -> float:
-    """Return how much exposure a page's own last change makes."""
+    """Return the exposure due to a page's own last change."""
     if not page.changed_at > 0.0:
         return 0.0
     before, after = max(since - page.changed_at, 0.0), max(now - page.changed_at, 0.0)
@@ -113,7 +113,7 @@ def _burst(page: Any, since: float, now: float, s: Any) -> float:
 
 
 class Tables(NamedTuple):
-    """All that clocks have learned, as arrays."""
+    """The whole state of clocks, as arrays."""
 
     settings: Any
     pages: Any
@@ -127,7 +127,7 @@ class Tables(NamedTuple):
 
 @compiled
 def exposed(page: Any, folder: Any, site: Any, t: Tables, since: float, now: float) -> Exposed:
-    """Return how exposed a page was since a visit, its site and its folder's clock being renewed."""
+    """Return the exposure of a page since a visit; its site and its folder's clock are up to date."""
     s, r = t.settings, t.rings
     rate = usual_rate(folder, site)
     shape, scale = site[SHAPE] + page.changes, site[SHAPE] / rate + page.waited_s
@@ -147,10 +147,10 @@ def exposed(page: Any, folder: Any, site: Any, t: Tables, since: float, now: flo
 
 
 class CopyBelief(NamedTuple):
-    """What is thought of a copy; `exposure` tells of each.
+    """The posterior state of a copy; `exposure` documents the terms.
 
-    `mates` is how many others of its folder its next visit tells of, and `jump` by how much their exposure grows if it
-    finds a change; 0 where another page is to tell.
+    `mates` is the number of other pages of its folder about which its next visit is informative, and `jump` is the
+    growth of their exposure if it finds a change; 0 if another page is the informative one.
     """
 
     shape: float
@@ -165,7 +165,7 @@ class CopyBelief(NamedTuple):
 
 @compiled
 def tables(words: Any) -> Tables:
-    """Return what entries are given as `WORDS`."""
+    """Return the tables that entries receive as `WORDS`."""
     at = view(words, MEMORY)
     return Tables(
         view(floats_at(at[AT_SETTINGS]), SETTINGS), view(_pages_at(at[AT_PAGES]), at[AT_PAGES + 1]),
@@ -186,20 +186,20 @@ def tables(words: Any) -> Tables:
 
 @compiled
 def _jump(site: Any, rate: float, s: Any) -> float:
-    """Return how far a folder's clock is thought to have gone at once, where a page of that rate is found changed."""
+    """Return the estimated jump of a folder's clock if a page of the given rate is found changed."""
     return float(site[FACTOR + CLOCK] * s[FOLDER_VARIES] / (1.0 + s[FOLDER_VARIES] * rate))
 
 
 @compiled
 def by_age(visited_at: float, shape: float, scale: float, now: float) -> CopyBelief:
-    """Return what time alone tells of a copy; its exposure is nan where there is none."""
+    """Return the state of a copy by time alone; its exposure is nan for unvisited pages."""
     return CopyBelief(shape, scale, 0.0 if visited_at > now else now - visited_at, 1.0, 0.0, 1.0, 0.0, 0.0)
 
 
 class Mixture(NamedTuple):
-    """What is thought of a copy by time and by the clock of its folder, and the probability that the clock is right.
+    """The state of a copy by time and by the clock of its folder, and the probability that the clock is right.
 
-    Where that is 0 or 1 the other one is not to be asked.
+    If that is 0 or 1, the other state must not be used.
     """
 
     time: CopyBelief
@@ -209,7 +209,7 @@ class Mixture(NamedTuple):
 
 @compiled
 def mixture(row: Any, visited_at: float, shape: float, scale: float, now: float, t: Tables) -> Mixture:
-    """Return what is thought of a copy; by time alone where clocks know nothing of it."""
+    """Return the state of a copy under both models; by time alone if clocks do not know the page."""
     plain = by_age(visited_at, shape, scale, now)
     if row >= len(t.pages) or not visited_at <= now:
         return Mixture(plain, plain, 0.0)
@@ -238,10 +238,7 @@ def mixture(row: Any, visited_at: float, shape: float, scale: float, now: float,
 
 @entry(i64, pointer(np.uint32), _FLOATS, i64, f64, WORDS, _FLOATS)
 def exposures(rows: Any, visited_at: Any, n: int, now: float, words: Any, told: Any) -> int:
-    """Write what is thought of copies over what time alone tells of them: six rows, those of `Exposure`.
-
-    It is what the likelier model tells.
-    """
+    """Replace the states of copies by time alone with those of the likelier model: six rows, as in `Exposure`."""
     t, which, seen, out = tables(words), view(rows, n), view(visited_at, n), view(told, (6, n))
     for i in range(n):
         both = mixture(np.int64(which[i]), seen[i], out[0, i], out[1, i], now, t)

@@ -1,4 +1,4 @@
-"""The folder clocks' other loop: what visits teach; `clocks` tells the meaning."""
+"""The folder clocks' other loop, which learns from visits; `clocks` documents the model."""
 
 import math
 from typing import Any, Final
@@ -60,16 +60,16 @@ from evercrawl.schedule.clocks._sites import (
 from evercrawl.schedule.clocks._truing import begin_claims, note_claim, odds, unbent
 
 _FLOATS: Final = pointer(np.float64)
-_LEAST: Final = -0.9  # of what is thought before anything is seen, can be taken away
+_LEAST: Final = -0.9  # maximum reduction of the prior
 _NOTHING: Final = 1e-9
 _LIKELY: Final = 0.5
-_RESTLESS: Final = 2.0  # times as fast as is usual
+_RESTLESS: Final = 2.0  # ratio to the usual rate above which a page is restless
 _DAY_TOGETHER: Final = 24.0  # cohorts share an hour, siblings a day
 
 
 @compiled
 def _first(page: Any, folder: Any, site: Any, t: Tables, now: float, age: float) -> None:
-    """Take in a page that was never known, or not of late; its date tells of its last change, or of its birth."""
+    """Learn a page that is new or forgotten; its date gives its last change, or its creation."""
     if page.known == UNKNOWN:
         folder.pages += 1.0
         site[PAGES] += 1.0
@@ -84,7 +84,7 @@ def _first(page: Any, folder: Any, site: Any, t: Tables, now: float, age: float)
 
 @compiled
 def _crowd(group: Any) -> None:
-    """Count one more page of a name, or of a kin, as long as it matters how many there are."""
+    """Count one more page of a name or group of kin, as long as its size matters."""
     if group.pages <= SIBLINGS:
         group.pages += 1
     if group.pages > SIBLINGS:
@@ -93,7 +93,7 @@ def _crowd(group: Any) -> None:
 
 @compiled
 def _meet(group: Any, site: Any, kind: int, since: float, changed: bool, when: float, dated: bool, near: float) -> None:
-    """Note in a group whether a page joined what another of it did; its own change may be the newest."""
+    """Record in a group whether a page joined another's change; its own change may be the newest."""
     waiting = since < group.newest_at
     joined = changed and waiting and (not dated or when <= group.newest_at + near)
     if waiting and not joined:
@@ -110,9 +110,10 @@ def _meet(group: Any, site: Any, kind: int, since: float, changed: bool, when: f
 def _evidence(
     changed: bool, dated: bool, shape: float, scale: float, length: float, own: float, since_change: float
 ) -> tuple[float, float, float]:
-    """Return what a visit adds to the shape and scale of a rate, and how long the page had lasted, about.
+    """Return the increments of the shape and scale of a rate, and approximately how long the page had lasted.
 
-    That others changed is told in units of the page's own rate, and so says nothing of that: `own` is without it.
+    The evidence of others' changes is in units of the page's own rate, so it carries no information about that rate:
+    `own` excludes it.
     """
     if not changed:
         return 0.0, own, own
@@ -124,7 +125,7 @@ def _evidence(
 
 @compiled
 def _note_parts(was: Exposed, exposure: float, changed: bool, site: Any, s: Any) -> None:
-    """Note what each part of the exposure foretold, caused, and made likelier: the clock, in place of time."""
+    """Record for each part of the exposure what it predicted and caused, and its gain; for the clock, over time."""
     rate = was.shape / was.scale
     made = at_least_one(rate * exposure) if changed else 0.0
     time, clock, burst = (
@@ -154,10 +155,10 @@ def _note_rings(
     folder: Any, site: Any, since: float, now: float, changed: bool, dated: bool, when: float, rate: float, s: Any,
     r: Rings,
 ) -> None:  # fmt: skip
-    """Note what a visit saw in the folder's ring and in the site's."""
+    """Record the result of a visit in the rings of the folder and of the site."""
     own, whole = own_ring(folder, site), ring_of(site)
     low, high = since, now
-    if changed and dated:  # where in its bin says nothing: changes of a batch are made at one instant
+    if changed and dated:  # the position within the bin is ignored: changes of a batch share an instant
         bin_at = bin_of(when, s[WIDTH]) * s[WIDTH]
         low, high = bin_at, min(now, bin_at + s[WIDTH])
     count = at_least_one(rate * (passed(folder, site, low, now, s, r) - passed(folder, site, high, now, s, r)))
@@ -172,7 +173,7 @@ def _note_rings(
 
 @compiled
 def _note_page(page: Any, site: Any, usual: float, on_clock: Any, plainly: Any, scaled: float, kept: float) -> None:
-    """Add to the evidence of a page's rate, and forget some of it."""
+    """Add to the evidence of a page's rate, with forgetting."""
     page.changes = max((page.changes + on_clock[0]) * kept, _LEAST * site[SHAPE])
     page.waited_s = max((page.waited_s + on_clock[1]) * kept, _LEAST * site[SHAPE] / usual)
     first_scale = scaled - page.plain_waited_s
@@ -182,7 +183,7 @@ def _note_page(page: Any, site: Any, usual: float, on_clock: Any, plainly: Any, 
 
 @compiled
 def _note_groups(page: Any, site: Any, t: Tables, since: float, changed: bool, when: float, dated: bool) -> None:
-    """Tell a page's cohort, siblings and kin what it did."""
+    """Record a page's result in its cohort, siblings and kin."""
     s, seen_at = t.settings, when if dated else since
     if page.cohort != NONE:
         _meet(t.cohorts[page.cohort], site, 0, since, changed, when, dated, s[TOGETHER])
@@ -194,7 +195,7 @@ def _note_groups(page: Any, site: Any, t: Tables, since: float, changed: bool, w
 
 @compiled
 def _note_spread(page: Any, site: Any, usual: float, exposure: float, changed: bool) -> None:
-    """Note whether the page's excess so far foretold this outcome: that tells how its site's rates spread."""
+    """Record whether the page's excess so far predicted this result: evidence for the spread of its site's rates."""
     site[EXCESS] += (changed - usual * exposure) * (page.changes - usual * page.waited_s)
     site[SPREAD] += usual * exposure * usual * page.waited_s
 
@@ -204,12 +205,12 @@ def _revisit(
     page: Any, folder: Any, site: Any, t: Tables, now: float, gap: float, changed: bool, age: float, claim: float,
     aged: float,
 ) -> None:  # fmt: skip
-    """Take in what a visit after the first found; `claim` is how likely the copy was said to be fresh, or nan.
+    """Learn from a visit after the first; `claim` is the predicted probability of a fresh copy, or nan.
 
-    `aged` is the same by the belief in which no clock has a say, nan where nobody tells.
+    `aged` is the same prediction without clocks, nan if unknown.
     """
     since, dated, s, r = now - gap, age == age, t.settings, t.rings
-    site[RENEWED] = -1.0  # whoever asked for values meanwhile makes no difference
+    site[RENEWED] = -1.0  # so that queries in between make no difference
     renew_site(site, now, s)
     reach(folder, site, now, s, r)
     renew(folder, site, now, s, r)
@@ -227,7 +228,7 @@ def _revisit(
     _note_rings(folder, site, since, now, changed, dated, when, first / scaled, s, r)
     foretold = likelihood(shape, scale, exposure, changed)
     trust = consulted(page, site, s)
-    if trust > _LIKELY:  # elsewhere nobody is looked at again for what others did
+    if trust > _LIKELY:  # otherwise others' changes do not cause a rescan
         note_surprise(-expm1(-shape * log1p(exposure / scale)), changed, s)
     begin_claims(bin_of(now, s[WIDTH]), site)
     if claim == claim:
@@ -250,7 +251,7 @@ def _revisit(
 
 @compiled
 def _tells(page: Any, folder: Any, site: Any) -> bool:
-    """Tell whether a page's changes say something of others of its folder: those of a restless page do not."""
+    """Return whether a page's changes are informative about its folder: those of a restless page are not."""
     usual = usual_rate(folder, site)
     return bool((site[SHAPE] + page.changes) / (site[SHAPE] / usual + page.waited_s) < _RESTLESS * usual)
 
@@ -260,7 +261,7 @@ def learn(
     rows: Any, visited_at: Any, interval_s: Any, changed: Any, age_s: Any, claimed: Any, unclocked: Any, n: int,
     words: Any,
 ) -> int:  # fmt: skip
-    """Take in what visits found, in order; of a page that is not known, only that it is there."""
+    """Learn from the results of visits, in order; of an unknown page, only that it exists."""
     which, when_at, gap, news = view(rows, n), view(visited_at, n), view(interval_s, n), view(changed, n)
     dates, claims, aged, t = view(age_s, n), view(claimed, n), view(unclocked, n), tables(words)
     for i in range(n):

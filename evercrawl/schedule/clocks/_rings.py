@@ -1,9 +1,9 @@
-"""A folder's clock, compiled: cells of changes seen and of changes expected at the usual speed.
+"""A folder's clock, compiled: cells of observed changes and of changes expected at the usual speed.
 
-A ring is 80 cells, in four levels: 32 of a bin each, then 16 of two, 16 of four and 16 of eight bins. So what was of
-late is told apart finely, and what was long ago roughly; together they reach back 250 bins or more. When a bin begins,
-the oldest two cells of a level become one of the next, if there is no room for both. Ring 0 belongs to nobody: nothing
-is noted in it, and it goes as time does.
+A ring is 80 cells, in four levels: 32 of one bin each, then 16 of two, 16 of four and 16 of eight bins. So recent
+history has a fine resolution and old history a coarse one; together they reach back 250 bins or more. When a bin begins
+and a level is full, its oldest two cells become one cell of the next level. Ring 0 belongs to no owner: nothing is
+recorded in it, and it runs as time does.
 """
 
 import math
@@ -29,17 +29,17 @@ from evercrawl.schedule.clocks._layout import (
     WIDTH,
 )
 
-_FINE: Final = 1.0 / 16_384  # of the first amount: the unit in which a ring counts at first
+_FINE: Final = 1.0 / 16_384  # initial unit of a ring, as a fraction of the first amount
 _LEAST_CHANGES: Final = 1e-3
 _LEAST_RATE: Final = 1e-12
 _STEP: Final = 0.6180339887498949
 
 
 class Rings(NamedTuple):
-    """Row i is ring i: its newest bin, how often it was written to, its units and a number that rounds them, its cells.
+    """Row i is ring i: its newest bin, its number of writes, its units and a number that rounds them, its cells.
 
-    The last three are of clocks that were worked out: whose and of when, the instant and how far the newest bin went by
-    then, and how far the clock went from the beginning of each cell up to that of the newest bin.
+    The last three are cached clocks: the ring and time of each, the instant and the advance of the newest bin by then,
+    and the advance from the beginning of each cell to that of the newest bin.
     """
 
     heads: NDArray[Any]
@@ -60,13 +60,13 @@ def ring_of(site: Any) -> int:
 
 @compiled
 def own_ring(folder: Any, site: Any) -> int:
-    """Return a folder's ring: its own where it has one, and pages enough, or else its site's."""
+    """Return a folder's ring: its own if it has one, and enough pages, or else its site's."""
     return int(folder.ring) if folder.pages >= OWN_RING and folder.ring > 0 else ring_of(site)
 
 
 @compiled
 def bin_of(at: float, width: float) -> int:
-    """Return the bin in which an instant lies."""
+    """Return the bin of an instant."""
     return int(np.int64(math.floor(at / width)))
 
 
@@ -85,7 +85,7 @@ def _oldest(head: int, level: int) -> int:
 
 @compiled
 def _level(k: int, head: int) -> int:
-    """Return the level in which a bin lies; `LEVELS` of one that is beyond all."""
+    """Return the level of a bin; `LEVELS` if it is beyond all levels."""
     for level in range(LEVELS):
         if k >= _oldest(head, level):
             return level
@@ -94,13 +94,13 @@ def _level(k: int, head: int) -> int:
 
 @compiled
 def _cell(k: int, level: int) -> int:
-    """Return the cell in which a bin lies."""
+    """Return the cell of a bin."""
     return k & 31 if level == 0 else 16 + 16 * level + ((k >> level) & 15)
 
 
 @compiled
 def _halve(cells: Any, units: Any, which: int) -> None:
-    """Let a ring count in units twice as large."""
+    """Double the unit of a ring."""
     for i in range(CELLS):
         cells[i] = (int(np.int64(cells[i])) + 1) >> 1
     units[which] *= 2.0
@@ -116,7 +116,7 @@ def _put(cells: Any, units: Any, which: int, cell: int, code: int) -> None:
 
 @compiled
 def _add(cells: Any, units: Any, which: int, cell: int, amount: float) -> None:
-    """Add to a cell; what is no whole unit is rounded up as often as it should be."""
+    """Add to a cell; fractions of a unit are rounded up with the right frequency."""
     if amount <= 0.0:
         return
     if units[which] == 0.0:
@@ -138,7 +138,7 @@ def _clear(ring: int, r: Rings) -> None:
 
 @compiled
 def _advance(ring: int, head: int, r: Rings) -> None:
-    """Let a ring reach up to the bin `head`; ring 0 stays as it is."""
+    """Extend a ring to the bin `head`; ring 0 is unchanged."""
     h = int(np.int64(r.heads[ring]))
     if ring == 0 or h >= head:
         return
@@ -159,7 +159,7 @@ def _advance(ring: int, head: int, r: Rings) -> None:
 
 @compiled
 def _join(ring: int, a: int, level: int, r: Rings) -> None:
-    """Make one cell of the next level of two of this: changes are added up, and who was watched is the mean."""
+    """Merge two cells of a level into one of the next: changes are summed, and observed rates averaged."""
     one, other, to = _cell(a, level), _cell(a + (1 << level), level), _cell(a, level + 1)
     watched = (int(np.int64(r.expected[ring, one])) + int(np.int64(r.expected[ring, other])) + 1) >> 1
     made = int(np.int64(r.changes[ring, one])) + int(np.int64(r.changes[ring, other]))
@@ -169,7 +169,7 @@ def _join(ring: int, a: int, level: int, r: Rings) -> None:
 
 @compiled
 def reach(folder: Any, site: Any, now: float, s: Any, r: Rings) -> None:
-    """Let the rings of a folder and of its site reach up to now, both as far."""
+    """Extend the rings of a folder and of its site to now, both equally far."""
     own, whole = own_ring(folder, site), ring_of(site)
     head = max(bin_of(now, s[WIDTH]), int(np.int64(r.heads[whole])), int(np.int64(r.heads[own])))
     _advance(whole, head, r)
@@ -180,7 +180,7 @@ def reach(folder: Any, site: Any, now: float, s: Any, r: Rings) -> None:
 
 @compiled
 def _held(ring: int, a: int, level: int, r: Rings) -> tuple[float, float]:
-    """Return the changes in a stretch of bins, and who was watched; the ring may reach less far, and be finer there."""
+    """Return the changes and observed rates in a range of bins; the ring may be older, and finer there."""
     h = int(np.int64(r.heads[ring]))
     if ring == 0 or a > h:
         return 0.0, 0.0
@@ -201,7 +201,7 @@ def _held(ring: int, a: int, level: int, r: Rings) -> tuple[float, float]:
 
 @compiled
 def _goes(whole: int, inner: int, a: int, level: int, time: float, s: Any, r: Rings) -> float:
-    """Return how far a clock of two rings went in a stretch of bins that takes that time."""
+    """Return the advance of a clock of two rings in a range of bins of the given duration."""
     over, over_in = 1.0 / s[SITE_VARIES], 1.0 / s[FOLDER_VARIES]
     made, watched = _held(whole, a, level, r)
     made_in, watched_in = _held(inner, a, level, r)
@@ -211,7 +211,7 @@ def _goes(whole: int, inner: int, a: int, level: int, time: float, s: Any, r: Ri
 
 @compiled
 def renew(folder: Any, site: Any, now: float, s: Any, r: Rings) -> None:
-    """Work out how far the clock of a folder went from each cell's beginning up to now, unless that is at hand."""
+    """Compute the advance of a folder's clock from each cell's beginning up to now, unless it is cached."""
     whole, own = ring_of(site), own_ring(folder, site)
     if own == 0:
         return
@@ -228,7 +228,7 @@ def renew(folder: Any, site: Any, now: float, s: Any, r: Rings) -> None:
 
 @compiled
 def _add_up(whole: int, inner: int, head: int, reached: int, clock: Any, s: Any, r: Rings) -> None:
-    """Write how far a clock went from the beginning of each cell up to that of the bin `head`."""
+    """Write the advance of a clock from the beginning of each cell to that of the bin `head`."""
     gone, k = 0.0, head - 1
     clock[_cell(head, 0)] = 0.0
     for level in range(LEVELS):
@@ -243,13 +243,13 @@ def _add_up(whole: int, inner: int, head: int, reached: int, clock: Any, s: Any,
 
 @compiled
 def passed(folder: Any, site: Any, since: float, now: float, s: Any, r: Rings) -> float:
-    """Return how far a folder's clock, renewed for `now`, went from `since` until then."""
+    """Return the advance of a folder's clock, renewed for `now`, from `since` until then."""
     own, width = own_ring(folder, site), s[WIDTH]
     if own == 0 or since >= now:
         return max(now - since, 0.0)
     at, k = own % CACHED, bin_of(since, width)
     head, reached, newest, clock = r.tags[at, 1], r.tags[at, 4], r.times[at, 1], r.clock[at]
-    if head < _oldest(reached, 0):  # the machine's clock was ahead of now once, by far
+    if head < _oldest(reached, 0):  # the system clock was once far ahead
         return now - since
     if k >= head:
         return float(newest * (now - since) / max(now - head * width, 1e-9))
@@ -267,10 +267,10 @@ def passed(folder: Any, site: Any, since: float, now: float, s: Any, r: Rings) -
 
 @compiled
 def expect(ring: int, since: float, until: float, rate: float, width: float, r: Rings) -> None:
-    """Note in a ring that a page of that rate was watched for a time.
+    """Record in a ring that a page of the given rate was observed for a time.
 
-    Of the bin that has just begun it counts what is over: were it little that was seen, what was found there would have
-    come in no time.
+    Of the current bin only the elapsed part counts. Otherwise, with little of it observed, the changes found there
+    would seem to have come in no time.
     """
     if ring == 0:
         return
@@ -279,13 +279,13 @@ def expect(ring: int, since: float, until: float, rate: float, width: float, r: 
     cells, units = r.expected[ring], r.units[ring]
     r.versions[ring] += 1
     k = max(begin + 1, oldest)
-    while k < end:  # watched from their beginning to their end
+    while k < end:  # bins observed completely
         level = _level(k, head)
         stop = min(((k >> level) + 1) << level, end)
         _add(cells, units, EXPECTED_SCALE, _cell(k, level), rate * (stop - k) / (1 << level))
         k = stop
     for k in range(begin, end + 1, max(end - begin, 1)):
-        over = max(min(until - k * width, width), 1e-6 * width)  # how much of the bin is over
+        over = max(min(until - k * width, width), 1e-6 * width)  # elapsed part of the bin
         share = (min(until, (k + 1) * width) - max(since, k * width)) / over
         if share > 0.0 and k >= oldest:
             level = _level(k, head)
@@ -294,7 +294,7 @@ def expect(ring: int, since: float, until: float, rate: float, width: float, r: 
 
 @compiled
 def found(ring: int, when: float, count: float, width: float, r: Rings) -> None:
-    """Note in a ring a change whose date is known, and those that it may have hidden."""
+    """Record in a ring a change of known date, and the changes that it may have hidden."""
     k, head = bin_of(when, width), int(np.int64(r.heads[ring]))
     level = _level(k, head)
     if ring and level < LEVELS and k <= head:
@@ -304,7 +304,7 @@ def found(ring: int, when: float, count: float, width: float, r: Rings) -> None:
 
 @compiled
 def spread(ring: int, folder: Any, site: Any, since: float, until: float, count: float, s: Any, r: Rings) -> None:
-    """Note in a ring changes that were made at some time, which the folder's clock makes more or less likely."""
+    """Record in a ring changes of unknown time, distributed according to the folder's clock."""
     if ring == 0:
         return
     width, head = s[WIDTH], int(np.int64(r.heads[ring]))

@@ -1,4 +1,4 @@
-"""What is learned of a site as a whole, and of the crawl, compiled: factors, how rates spread, what to believe."""
+"""Statistics of a site and of the crawl, compiled: factors, the spread of rates, and the choice of the model."""
 
 import math
 from typing import Any, Final
@@ -48,13 +48,13 @@ from evercrawl.schedule.clocks._layout import (
 )
 from evercrawl.schedule.clocks._rings import bin_of
 
-GAPS: Final = 3.0  # changes that the rate of what is above is worth below
+GAPS: Final = 3.0  # weight of the mean rate of the next wider group, in changes
 PLAIN_SHAPE: Final = 0.4
 _FIRST_PARTS: Final = (0.2, 0.8, 1.0, 1.0, 1.0, 1.0)
-_PRIOR: Final = 20.0  # changes that a factor is worth before any was seen
+_PRIOR: Final = 20.0  # weight of the prior of a factor, in changes
 _MOST_ODDS: Final = 700.0
-_SURE: Final = 30.0  # of a logarithm: exp of more makes no difference
-_FADES: Final = 0.002  # of a site's gains, a visit
+_SURE: Final = 30.0  # maximum logarithm: exp of more makes no difference
+_FADES: Final = 0.002  # forgetting of a site's gains, per visit
 _FIRST_EXCESS: Final = 50.0
 _FIRST_SPREAD: Final = 30.0
 _SHAPES: Final = (0.15, 6.0)
@@ -62,8 +62,8 @@ _SHAPES: Final = (0.15, 6.0)
 
 @compiled
 def renew_site(site: Any, now: float, s: Any) -> None:
-    """Work out a site's shape, rate and factors from its sums, once a bin."""
-    middle = (bin_of(now, s[WIDTH]) + 0.5) * s[WIDTH]  # of no bin that is wider or narrower
+    """Compute a site's shape, rate and factors from its sums, once per bin."""
+    middle = (bin_of(now, s[WIDTH]) + 0.5) * s[WIDTH]  # differs from the middles of wider or narrower bins
     if site[RENEWED] == middle:
         return
     site[RENEWED] = middle
@@ -79,7 +79,7 @@ def _renew_factors(site: Any, s: Any) -> None:
     for part in range(PARTS):
         usual = (s[ALL_FOUND + part] + _PRIOR) / (s[ALL_EXPECTED + part] + _PRIOR / _FIRST_PARTS[part])
         site[FULL + part] = (site[FOUND + part] + _PRIOR) / (site[EXPECTED + part] + _PRIOR / usual)
-    both = site[FULL + TIME] + site[FULL + CLOCK]  # a unit of time is one on the mean, whichever clock tells it
+    both = site[FULL + TIME] + site[FULL + CLOCK]  # a unit of time is one on average, on either clock
     site[FULL + TIME] /= both
     site[FULL + CLOCK] /= both
     for part in range(CLOCK, PARTS):
@@ -90,13 +90,13 @@ def _renew_factors(site: Any, s: Any) -> None:
 
 @compiled
 def _everywhere(gain: float, s: Any) -> float:
-    """Return what a gain of the whole crawl counts for on each site."""
+    """Return the weight of a gain of the whole crawl on each site."""
     return within(GAINED * gain / max(s[ALL_VISITS], GAINED), -GAIN_MOST, GAIN_MOST)
 
 
 @compiled
 def _usual_odds(site: Any, s: Any) -> float:
-    """Return the logarithm of the odds that clocks are right on a site, by what all others have shown."""
+    """Return the prior logarithm of the odds that clocks are right on a site, from all other sites."""
     others = s[ALL_SITES] - (1.0 if site[COUNTED] > 0.0 else 0.0)
     usual = (s[ALL_BELIEVED] - site[COUNTED] + BELIEVED * BELIEVED_SITES) / (others + BELIEVED_SITES)
     usual = within(usual, SHARE, 1.0 - SHARE)
@@ -105,28 +105,28 @@ def _usual_odds(site: Any, s: Any) -> float:
 
 @compiled
 def believed(site: Any, s: Any) -> float:
-    """Return the probability that clocks tell a site's changes better than time alone."""
+    """Return the probability that clocks predict a site's changes better than time alone."""
     return 1.0 / (1.0 + math.exp(-within(site[ODDS] + _usual_odds(site, s), -_MOST_ODDS, _MOST_ODDS)))
 
 
 @compiled
 def consulted(page: Any, site: Any, s: Any) -> float:
-    """Return what `believed` does, `settled`; 0 where no change was found yet.
+    """Return the result of `believed`, `settled`; 0 if no change was found yet.
 
-    All that clocks would then tell of is how often changes were supposed to come, before any was seen.
+    Without changes, clocks would only reflect the prior interval between changes.
     """
     return settled(believed(site, s)) if site[CHANGES] > 0.0 or page.changed_at > 0.0 else 0.0
 
 
 @compiled
 def settled(probability: float) -> float:
-    """Return a probability, or 0 or 1 where it is as good as that."""
+    """Return a probability, replaced by 0 or 1 if it is close enough."""
     return 0.0 if probability < SETTLED else 1.0 if probability > 1.0 - SETTLED else probability
 
 
 @compiled
 def plain(page: Any, site: Any, s: Any) -> tuple[float, float]:
-    """Return shape and scale of a page's rate as time alone tells it."""
+    """Return shape and scale of a page's rate by time alone."""
     everywhere = (s[ALL_PLAIN_CHANGES] + 1.0) / (s[ALL_PLAIN_WAITED] + s[FIRST_GAP])
     rate = (site[PLAIN_CHANGES] + GAPS) / (site[PLAIN_WAITED] + GAPS / everywhere)
     return PLAIN_SHAPE + page.plain_changes, PLAIN_SHAPE / rate + page.plain_waited_s
@@ -134,7 +134,7 @@ def plain(page: Any, site: Any, s: Any) -> tuple[float, float]:
 
 @compiled
 def note_part(part: int, share: float, rate: float, caused: float, site: Any, s: Any) -> None:
-    """Note how many changes a part of the exposure foretold, and how many are due to it."""
+    """Record the changes that a part of the exposure predicted, and those that it caused."""
     site[FOUND + part] += caused
     site[EXPECTED + part] += rate * share
     s[ALL_FOUND + part] += caused
@@ -145,7 +145,7 @@ def note_part(part: int, share: float, rate: float, caused: float, site: Any, s:
 def note_gain(
     part: int, share: float, shape: float, scale: float, exposure: float, changed: bool, site: Any, s: Any
 ) -> None:
-    """Note by how much a part makes an outcome likelier, in the logarithm."""
+    """Record by how much a part increases the log-likelihood of a result."""
     without = exposure - site[FACTOR + part] * share
     entire = without + site[FULL + part] * share
     gain = likelihood(shape, scale, entire, changed) - likelihood(shape, scale, without, changed)
@@ -155,7 +155,7 @@ def note_gain(
 
 @compiled
 def note_odds(better: float, site: Any, s: Any) -> None:
-    """Note by how much the clocks made an outcome likelier than time alone; some of it goes back to what is usual."""
+    """Record by how much clocks increased the log-likelihood over time alone; a fraction returns to the prior."""
     usual = _usual_odds(site, s)
     after = 1.0 / (1.0 + math.exp(-within(site[ODDS] + usual + better, -_SURE, _SURE)))
     after += SHARE * (1.0 / (1.0 + math.exp(-usual)) - after)
@@ -167,14 +167,14 @@ def note_odds(better: float, site: Any, s: Any) -> None:
 
 @compiled
 def note_surprise(foretold: float, changed: bool, s: Any) -> None:
-    """Note by how many more changes are found of late than were foretold, and how much that may vary."""
+    """Record the recent excess of changes over predictions, and its variance."""
     s[SURPRISE] = max(s[SURPRISE] + changed - foretold, 0.0)
     s[SURPRISE_VARIES] += foretold * (1.0 - foretold)
 
 
 @compiled
 def note_lengths(changed: bool, on_clock: float, plainly: float, folder: Any, site: Any, s: Any) -> None:
-    """Note whether a visit found a change, and how long the page had lasted, on its clock and in seconds."""
+    """Record whether a visit found a change, and how long the page had lasted, on its clock and in seconds."""
     folder.changes += changed
     folder.waited_s += on_clock
     site[CHANGES] += changed

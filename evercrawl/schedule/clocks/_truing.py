@@ -1,10 +1,11 @@
-"""What is said of copies, made true: how likely they were fresh that were said to be so, site by site.
+"""Calibration of predicted freshness, per site, by the observed freshness of copies.
 
-The logarithm of the odds is bent along a line, whose level and slope are learned as in a logistic regression, visit by
-visit: each adds its curvature to what is known, and moves the line by its surprise over that. What counts is what was
-said before the visit, and before all that were made meanwhile: of a hundred copies of one batch the second would be
-said to be stale by whoever has seen the first. All that is said of a site within one bin of its clock is taken to have
-been said when that began. Such claims are true or false together, so that each further one of a bin counts less.
+The logarithm of the odds is mapped by a line whose level and slope are learned as in online logistic regression: each
+visit adds its curvature to the precision, and moves the line by its surprise over the precision. The prediction that
+counts is the one before the visit and before all visits of the same batch: otherwise, after the first of a hundred
+copies of one batch was seen, the second would be predicted to be stale. So all predictions for a site within one bin of
+its clock use the line at the beginning of the bin. Such predictions are right or wrong together, so each further one of
+a bin counts less.
 
 References
 ----------
@@ -18,10 +19,10 @@ from typing import Any, Final
 from evercrawl.kernels.build import compiled
 from evercrawl.schedule.clocks._layout import CLAIMED, CURVED, LEVEL, SLOPE
 
-_LEAST: Final = 1e-6  # of a probability, and of its complement
-_PRIOR: Final = 10.0  # curvature that the line is worth which changes nothing
-_FADES: Final = 0.01  # of what is known, a visit
-_ALIKE: Final = 0.1  # the eleventh claim of a bin counts half of what the first does
+_LEAST: Final = 1e-6  # minimum of a probability and of its complement
+_PRIOR: Final = 10.0  # precision of the initial line, which is the identity
+_FADES: Final = 0.01  # forgetting of the precision, per visit
+_ALIKE: Final = 0.1  # the eleventh prediction of a bin counts half as much as the first
 _LEVEL_MOST: Final = 3.0
 _SLOPES: Final = (-0.7, 3.0)
 
@@ -35,14 +36,14 @@ def odds(probability: float) -> float:
 
 @compiled
 def unbent(said: float, site: Any) -> float:
-    """Return the logarithm of the odds of a probability as it was before it was made true, when the bin began."""
+    """Return the logarithm of the odds of a probability before its calibration with the line of the bin."""
     most = odds(1.0)
     return float(min(max((odds(said) - site[CLAIMED + 2]) / (1.0 + site[CLAIMED + 3]), -most), most))
 
 
 @compiled
 def begin_claims(of_bin: float, site: Any) -> None:
-    """Begin with the claims of a bin, if there were none of it."""
+    """Begin with the predictions of a bin, if there were none yet."""
     if site[CLAIMED] != of_bin:
         site[CLAIMED], site[CLAIMED + 1] = of_bin, 0.0
         site[CLAIMED + 2], site[CLAIMED + 3] = site[LEVEL], site[SLOPE]
@@ -50,7 +51,7 @@ def begin_claims(of_bin: float, site: Any) -> None:
 
 @compiled
 def note_claim(at: float, fresh: bool, site: Any) -> None:
-    """Note whether a copy was fresh that was said to be so, before that was made true, with odds of logarithm `at`."""
+    """Learn from a copy with uncalibrated log odds `at` of being fresh, which was fresh or not."""
     counts = 1.0 / (1.0 + _ALIKE * site[CLAIMED + 1])
     site[CLAIMED + 1] += 1.0
     now = 1.0 / (1.0 + math.exp(-(site[LEVEL] + (1.0 + site[SLOPE]) * at)))

@@ -1,7 +1,7 @@
-"""What a choice will want of the queues, compiled: asked of memory some steps ahead.
+"""Prefetching of the parts of the queues that a choice will need, compiled.
 
-Of a million pages each wait for memory would take as long as all that is done with what comes, so it is asked for in
-time, for many hosts at once.
+For a million pages, waiting for memory at each access would take as long as all other work. So memory is requested in
+advance, for many hosts at once.
 """
 
 from typing import Any
@@ -22,21 +22,21 @@ def _see(heap: Heap, i: int) -> None:
 
 @compiled
 def _see_new(heap: Heap, n: int) -> None:
-    """Ask for where an entry comes that is added to `n`, and for the one above it."""
+    """Prefetch the place of an entry to be added to `n`, and the entry above it."""
     _see(heap, n)
     _see(heap, (n - 1) >> 1)
 
 
 @compiled
 def see_firsts(s: Store, h: int) -> None:
-    """Ask for the first of a host's awake pages and of its short list."""
+    """Prefetch the first of a host's awake pages and of its short list."""
     _see(awake(s, h), 0)
     _see(short(s, h), 0)
 
 
 @compiled
 def see_asleep(s: Store, h: int) -> None:
-    """Ask for the ends of a host's heap of pages that are asleep: the first may awake, the last take its place."""
+    """Prefetch the ends of a host's heap of sleeping pages: the first may awake, and the last replaces it."""
     heap = asleep(s, h)
     _see(heap, 0)
     _see(heap, whole(s.lots[h].asleep) - 1)
@@ -44,13 +44,13 @@ def see_asleep(s: Store, h: int) -> None:
 
 @compiled
 def see_bed(s: Store, h: int) -> None:
-    """Ask for where a host's next page will sleep, and for the entry above it."""
+    """Prefetch the place where a host's next page will sleep, and the entry above it."""
     _see_new(asleep(s, h), whole(s.lots[h].asleep))
 
 
 @compiled
 def see_rows(s: Store, r: CandidateRows, chosen: Any, n: int) -> None:
-    """Ask for what rows that are settled will need: what takes a chosen one's place, and where the others come."""
+    """Prefetch what settling rows needs: the entries that replace chosen ones, and the places of the others."""
     for i in chosen:
         h = whole(r.of[i])
         if r.kinds[i] == AWAKE:

@@ -1,9 +1,9 @@
-"""Memory for what waits, compiled: blocks of places, and tables that say where those of a heap are.
+"""Memory allocation for the queues, compiled: blocks of places, and tables of the blocks of a heap.
 
-All hosts share two big arrays. `entries` is given out in blocks of 16 places: to heaps of pages, and to bags, which use
-them as words. A heap or a bag that has but one block has a part of one instead, 4 or 8 places. `tables` is given out in
-pieces of 1, 2, 4 ... words, of which each says where a block of a heap is. What is given back is given out again before
-more is used, to whom ever; nothing is copied but tables, and what a first block holds when it becomes too small.
+All hosts share two large arrays. `entries` is allocated in blocks of 16 places: to heaps of pages, and to bags, which
+use them as words. A heap or a bag with only one block has a part of one instead, 4 or 8 places. `tables` is allocated
+in pieces of 1, 2, 4 ... words, each of which locates a block of a heap. Freed memory is reused for any owner before
+more is used; only tables, and the contents of a first block that becomes too small, are ever copied.
 """
 
 from typing import Any, Final, NamedTuple
@@ -13,11 +13,11 @@ from evercrawl.schedule.frontier._heaps import HostHeap, whole
 from evercrawl.schedule.frontier._layout import BITS, BLOCK, FREE, FREE_TABLE, TABLED, TOP, WORDS
 
 LARGEST: Final = BITS - 2
-"""Kind of a whole block: it has 4 << kind places."""
+"""Kind of a whole block: a block of a kind has 4 << kind places."""
 
 
 class Store(NamedTuple):
-    """All memory there is."""
+    """All memory of the queues."""
 
     lots: Any
     resting: HostHeap
@@ -32,7 +32,7 @@ class Store(NamedTuple):
 
 @compiled
 def open_place(s: Store, first: int, n: int) -> int:
-    """Make place for one entry more in a heap of `n`; return its first block."""
+    """Make room for one more entry in a heap of `n`; return its first block."""
     place = n + 1
     if n == 0:
         first = _first_block(s, 0)
@@ -48,7 +48,7 @@ def open_place(s: Store, first: int, n: int) -> int:
 
 @compiled
 def close_place(s: Store, first: int, n: int) -> None:
-    """Give back what a heap does not need of which one entry was taken, so that `n` are left."""
+    """Free the memory that a heap no longer needs after one entry was removed and `n` are left."""
     place = n + 1
     if n == 0:
         room = whole(s.words[first * WORDS + 1])
@@ -61,7 +61,7 @@ def close_place(s: Store, first: int, n: int) -> None:
 
 @compiled
 def _first_block(s: Store, kind: int) -> Any:
-    """Return a block for a heap that has no table yet; who looks ahead reads the first words of all before it has."""
+    """Return a block for a heap without a table; its first words are initialised because prefetching reads them."""
     block = take_block(s, kind)
     s.words[block * WORDS], s.words[block * WORDS + 1] = 0, 0
     return block
@@ -69,7 +69,7 @@ def _first_block(s: Store, kind: int) -> Any:
 
 @compiled
 def take_block(s: Store, kind: int) -> Any:
-    """Return the number of a block of 4 << kind places, a part of a larger one where none such is free."""
+    """Return the number of a block of 4 << kind places, a part of a larger one if no block of the kind is free."""
     larger = kind
     while larger < LARGEST and s.control[FREE + larger] == 0:
         larger += 1
@@ -88,14 +88,14 @@ def take_block(s: Store, kind: int) -> Any:
 
 @compiled
 def give_block(s: Store, block: int, kind: int) -> None:
-    """Let others have a block."""
+    """Free a block."""
     s.slots[block * 4] = s.control[FREE + kind]
     s.control[FREE + kind] = block + 1
 
 
 @compiled
 def _double(s: Store, block: int) -> Any:
-    """Return a block twice as large as a first one that is full, with what was in that."""
+    """Return a block of twice the size of a full first block, with its contents."""
     kind = whole(s.slots[block * 4])
     new = _first_block(s, kind + 1)
     for place in range(1, 4 << kind):
@@ -106,7 +106,7 @@ def _double(s: Store, block: int) -> Any:
 
 @compiled
 def _kind_of(room: int) -> int:
-    """Return the kind of a table with room for so many words: it has 1 << kind."""
+    """Return the kind of a table with room for this many words: it has 1 << kind."""
     kind = 0
     while 1 << kind < room:
         kind += 1
@@ -115,14 +115,14 @@ def _kind_of(room: int) -> int:
 
 @compiled
 def _give_table(s: Store, table: int, kind: int) -> None:
-    """Let others have a table."""
+    """Free a table."""
     s.tables[table] = s.control[FREE_TABLE + kind]
     s.control[FREE_TABLE + kind] = table + 1
 
 
 @compiled
 def _widen(s: Store, first: int) -> None:
-    """Give a heap a table that is twice as long as its own, or has one word, and says the same."""
+    """Give a heap a table of twice the length of its own, or of one word, with the same contents."""
     table, room = whole(s.words[first * WORDS]), whole(s.words[first * WORDS + 1])
     kind = _kind_of(max(2 * room, 1))
     new = s.control[FREE_TABLE + kind] - 1

@@ -1,4 +1,4 @@
-"""What befalls a host and its pages between two choices, compiled."""
+"""Changes to a host and its pages between two choices, compiled."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def offered(s: Store, h: int) -> Any:
 
 @compiled
 def withdraw(s: Store, h: int) -> None:
-    """Let a host offer nothing."""
+    """Remove a host from the orders, so that it offers nothing."""
     leave(s.resting, h)
     leave(s.dues, h)
     leave(s.news, h)
@@ -38,7 +38,7 @@ def withdraw(s: Store, h: int) -> None:
 
 @compiled
 def stand(s: Store, h: int) -> None:
-    """Stand a host where it is looked at as soon as it has rested and has something to offer."""
+    """Insert a host into the orders, so that it is considered once it is ready and has something to offer."""
     lot = s.lots[h]
     if lot.out:
         return
@@ -71,7 +71,7 @@ def sleep(s: Store, h: int, slot: int, until: float) -> None:
 
 @compiled
 def append(s: Store, h: int, slot: int) -> None:
-    """Add a new page behind all others."""
+    """Append a new page to the queue."""
     bag_in(s, h, slot)
     s.lots[h].added += 1
     if s.lots[h].out == 0 and s.lots[h].new == 0:
@@ -80,7 +80,7 @@ def append(s: Store, h: int, slot: int) -> None:
 
 @compiled
 def put_back(s: Store, h: int, slot: int, new: int) -> None:
-    """Put a page in front of all others of its host."""
+    """Put a page at the front of its host's queue."""
     if new:
         push_short(s, h, -np.inf, slot)
     else:
@@ -98,7 +98,7 @@ def pop_asleep(s: Store, h: int) -> Any:
 
 @compiled
 def remove_page(s: Store, h: int, slot: int) -> Any:
-    """Take a visited page out, wherever it waits, and stand its host where it belongs; return whether it waited."""
+    """Remove a visited page, wherever it waits, and reinsert its host; return whether it waited."""
     lot = s.lots[h]
     for i in range(whole(lot.awake)):
         if slot_at(awake(s, h), i) == slot:
@@ -115,7 +115,7 @@ def remove_page(s: Store, h: int, slot: int) -> Any:
 
 @compiled
 def _stand_again(s: Store, h: int) -> None:
-    """Stand a host anew of which a visited page was taken out of turn."""
+    """Reinsert a host from which a visited page was removed out of order."""
     lot = s.lots[h]
     if lot.due > 0 and lot.awake > 0:
         enter(s.dues, h, key_at(awake(s, h), 0))
@@ -137,7 +137,7 @@ def pop_short(s: Store, h: int, place: int) -> None:
 
 @compiled
 def take(s: Store, h: int) -> Any:
-    """Take a host's first page, a new one if there is one: return 2 * slot, + 1 if it was new; -1 where none is."""
+    """Take a host's first page, a new one if there is one: return 2 * slot, + 1 if it was new; -1 without pages."""
     lot = s.lots[h]
     if lot.short:
         slot = slot_at(short(s, h), 0)

@@ -1,4 +1,4 @@
-"""The first half of a choice, compiled: which hosts, and which of their pages, are to be compared."""
+"""The first half of a choice, compiled: which hosts, and which of their pages, are compared."""
 
 import math
 from typing import Any, Final
@@ -29,17 +29,17 @@ from evercrawl.schedule.frontier._layout import (
 from evercrawl.schedule.frontier._memory import asleep, awake, bag_out, empty_short, push_short, short
 from evercrawl.schedule.frontier._rows import CandidateRows
 
-BELOW: Final = 2  # entries of a heap below the first, one of which is the second
-POOL: Final = 15  # at most so many pages of a host are compared
-POOL_LEAST: Final = 64  # rows to be compared, about, where there are few hosts
-WINDOW: Final = 1 << 15  # pages of a bag that are ranked at once: 5 to 10 ms
-RANK_ROWS: Final = 1 << 16  # rows a choice after which no other host is ranked
-REFILL: Final = 32  # pages that move from the bag to the short list at once where the order is that of discovery
+BELOW: Final = 2  # number of entries directly below the first in a heap, one of which is the second
+POOL: Final = 15  # maximum number of pages of a host that are compared
+POOL_LEAST: Final = 64  # approximate minimum number of rows compared, if there are few hosts
+WINDOW: Final = 1 << 15  # number of pages of a bag that are ranked at once: 5 to 10 ms
+RANK_ROWS: Final = 1 << 16  # number of rows per choice after which no other host is ranked
+REFILL: Final = 32  # number of pages moved from the bag to the short list at once in the order of discovery
 
 
 @compiled
 def consider(s: Store, r: CandidateRows, h: int) -> None:
-    """Let a host take part in this choice."""
+    """Add a host to this choice."""
     lot = s.lots[h]
     if lot.stamp == s.control[STAMP] or lot.out:
         return
@@ -58,7 +58,7 @@ def _row(r: CandidateRows, n: int, h: int, slot: int, kind: int, place: int) -> 
 
 @compiled
 def _arrive(s: Store, h: int) -> None:
-    """Stand a host that has rested in the orders of these, by the keys its first pages have."""
+    """Insert a host that became ready into the orders of ready hosts, by the keys of its first pages."""
     lot = s.lots[h]
     if lot.awake:
         enter(s.dues, h, key_at(awake(s, h), 0))
@@ -70,9 +70,10 @@ def _arrive(s: Store, h: int) -> None:
 
 @compiled
 def gather_hosts(s: Store, r: CandidateRows, now: float, most: int, wide: int, in_order: int) -> None:
-    """See which hosts have rested, at most `most` at once, and choose whose pages to look at: `wide` of each order.
+    """Find the hosts that became ready, at most `most` at once, and choose `wide` hosts of each order to examine.
 
-    Where new pages come as they were found their keys cannot be compared, so all hosts are looked at that come to rest.
+    If new pages come in the order of discovery, their keys cannot be compared, so all hosts that become ready are
+    examined.
     """
     s.control[STAMP] = (s.control[STAMP] + 1) & 0xFFFFFFFF
     r.counts[:] = 0
@@ -97,7 +98,7 @@ def gather_hosts(s: Store, r: CandidateRows, now: float, most: int, wide: int, i
 
 @compiled
 def _stale(s: Store, h: int) -> Any:
-    """Tell whether the short list is used up, or so many pages were added that all are to be ranked anew."""
+    """Return whether the short list is empty, or so many pages were added that all must be ranked again."""
     lot = s.lots[h]
     if lot.short == 0:
         return lot.bag > 0
@@ -107,7 +108,7 @@ def _stale(s: Store, h: int) -> Any:
 
 @compiled
 def _unrank(s: Store, r: CandidateRows, n: int, h: int) -> int:
-    """Make rows of a host's short list, and of what was longest in its bag."""
+    """Make rows of a host's short list, and of the oldest pages in its bag."""
     lot = s.lots[h]
     heap = short(s, h)
     for i in range(whole(lot.short)):
@@ -121,7 +122,7 @@ def _unrank(s: Store, r: CandidateRows, n: int, h: int) -> int:
 
 @compiled
 def review(s: Store, r: CandidateRows, n: int, chosen: int) -> int:
-    """Rank the next hosts anew, round all, a row for each page `chosen` of late; return where the rows end."""
+    """Rank the next hosts in a rotation, one row per recently `chosen` page; return where the rows end."""
     hosts, tries = s.control[HOSTS], 16
     s.control[CREDIT] = min(s.control[CREDIT] + chosen, WINDOW)
     while tries and hosts and n < RANK_ROWS:
@@ -139,14 +140,14 @@ def review(s: Store, r: CandidateRows, n: int, chosen: int) -> int:
 
 @compiled
 def first_of(order: HostHeap, until: float, most: int, hosts: Any, n: int) -> int:
-    """Write hosts from the top of an order whose keys are `until` or less, level by level; return where they end.
+    """Write hosts from the top of an order with keys of `until` or less, level by level; return where they end.
 
-    At most `most` are looked at: the first `most` of the heap that have only such hosts above them.
+    At most `most` hosts are examined: the first ones of the heap that have only such hosts above them.
     """
     start, size = n, order.size[order.at]
     for root in range(min(1, size, most)):
         if order.keys[root] <= until:
-            hosts[n] = root  # places, until all are found
+            hosts[n] = root  # places, replaced by hosts at the end
             n += 1
     i = start
     while i < n:
@@ -162,13 +163,13 @@ def first_of(order: HostHeap, until: float, most: int, hosts: Any, n: int) -> in
 
 @compiled
 def depth_of(pool: int, hosts: int) -> int:
-    """Return how many pages of each kind a host may offer, where `pool` are to be compared in all."""
+    """Return the number of pages of each kind that a host may offer, if `pool` pages are compared in total."""
     return min(max(max(pool, POOL_LEAST) // max(2 * hosts, 1), 1), POOL)
 
 
 @compiled
 def _refill(s: Store, h: int) -> None:
-    """Move new pages from the bag to the short list in the order in which they were found."""
+    """Move new pages from the bag to the short list in the order of discovery."""
     if s.lots[h].short == 0:
         for i in range(min(whole(s.lots[h].bag), REFILL)):
             push_short(s, h, float(i), bag_out(s, h))
@@ -178,7 +179,7 @@ def _refill(s: Store, h: int) -> None:
 def gather_pages(s: Store, r: CandidateRows, n: int, now: float, depth: int, in_order: int) -> int:
     """Make rows of the pages that the hosts offer, up to `depth` of each kind; return where they end.
 
-    Where more are overdue than that, one more: what had to wait tells how dear visits to the host are.
+    If more are overdue, one more row is made: the value of a page that had to wait determines the host's price.
     """
     for spot in range(r.counts[0]):
         h = whole(r.hosts[spot])
@@ -215,7 +216,7 @@ def wake(s: Store, r: CandidateRows, n: int, now: float) -> int:
 
 @compiled
 def price_rows(s: Store, r: CandidateRows, n: int) -> None:
-    """Write how dear visits to the hosts of the first `n` rows are."""
+    """Write the relative prices of visits to the hosts of the first `n` rows."""
     for i in range(n):
         dear = s.lots[whole(r.of[i])].dear
         r.dear[i] = math.exp(dear) if dear != 0.0 else 1.0
@@ -223,7 +224,7 @@ def price_rows(s: Store, r: CandidateRows, n: int) -> None:
 
 @compiled
 def gather_again(s: Store, r: CandidateRows, n: int, most: int) -> int:
-    """Make rows of the next `most` pages whose keys are to be made anew, round all hosts; return where they end."""
+    """Make rows of the next `most` pages with keys to recompute, in a rotation over hosts; return where they end."""
     hosts, until, tries = s.control[HOSTS], n + most, 4 * most + 16
     while n < until and tries and hosts:
         tries -= 1

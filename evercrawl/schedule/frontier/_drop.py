@@ -1,4 +1,4 @@
-"""Pages that wait are taken out by the set bits of an array, compiled: a host's heaps, and its bag some at a time."""
+"""Removal of waiting pages by the set bits of an array, compiled: all of a host's heaps, and its bag in parts."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def _set(bits: Any, slot: int) -> None:
 
 @compiled
 def _sieve(heap: Heap, n: int, unwanted: Any, dropped: Any) -> Any:
-    """Keep those of `n` entries whose bit is not set, as a heap; return how many these are."""
+    """Keep those of `n` entries whose bit is not set, as a heap; return their number."""
     kept = 0
     for i in range(n):
         slot = whole(slot_at(heap, i))
@@ -41,9 +41,9 @@ def _sieve(heap: Heap, n: int, unwanted: Any, dropped: Any) -> Any:
 
 @compiled
 def drop(s: Store, h: int, unwanted: Any, dropped: Any, most: int, gone: Any) -> None:
-    """Take unwanted pages out of a host's heaps, and of the first `most` of its bag, and note them as `dropped`.
+    """Remove unwanted pages from a host's heaps, and from the first `most` of its bag, and mark them as `dropped`.
 
-    Of those in the bag the others go to its end. `gone` counts new pages, and visited ones.
+    The other examined pages of the bag move to its end. `gone` counts new pages, and visited ones.
     """
     lot, before_new, before_seen = s.lots[h], gone[0], gone[1]
     n, kept = whole(lot.short), _sieve(short(s, h), whole(lot.short), unwanted, dropped)

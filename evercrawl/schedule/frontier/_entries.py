@@ -1,4 +1,4 @@
-"""What `Lots` calls: a round of choosing, and single changes. The first argument has the addresses of all arrays."""
+"""Entry points of the kernels: a round of choosing, and single changes. The first argument holds all addresses."""
 
 from typing import Any, Final
 
@@ -55,7 +55,7 @@ def _rows(memory: Any) -> CandidateRows:
 
 @entry(i64, _INTS, _SLOTS, _FLOATS, i64)
 def rest(memory: Any, hosts: Any, until: Any, n: int) -> int:
-    """Let hosts offer their pages again, each from an instant on."""
+    """Let hosts offer their pages again from the given instants on."""
     s = _store(memory)
     numbers, instants = view(hosts, n), view(until, n)
     for i in range(n):
@@ -65,7 +65,7 @@ def rest(memory: Any, hosts: Any, until: Any, n: int) -> int:
 
 @entry(i64, _INTS, _SLOTS, _SLOTS, _FLOATS, i64)
 def sleep(memory: Any, hosts: Any, slots: Any, until: Any, n: int) -> int:
-    """Add pages that are not to be visited before an instant each."""
+    """Add pages that are not to be visited before the given instants."""
     s = _store(memory)
     numbers, pages, instants = view(hosts, n), view(slots, n), view(until, n)
     for i in range(n):
@@ -77,7 +77,7 @@ def sleep(memory: Any, hosts: Any, slots: Any, until: Any, n: int) -> int:
 
 @entry(i64, _INTS, _SLOTS, _SLOTS, i64)
 def append(memory: Any, hosts: Any, slots: Any, n: int) -> int:
-    """Add new pages behind all others of their hosts."""
+    """Append new pages to the queues of their hosts."""
     s = _store(memory)
     numbers, pages = view(hosts, n), view(slots, n)
     for i in range(n):
@@ -87,28 +87,28 @@ def append(memory: Any, hosts: Any, slots: Any, n: int) -> int:
 
 @entry(i64, _INTS, i64, i64, i64)
 def put_back(memory: Any, host: int, slot: int, new: int) -> int:
-    """Put a page in front of all others of its host."""
+    """Put a page at the front of its host's queue."""
     changes.put_back(_store(memory), host, slot, new)
     return 0
 
 
 @entry(i64, _INTS, i64)
 def take(memory: Any, host: int) -> int:
-    """Take a host's first page: 2 * slot, + 1 if it was new; -1 where none is."""
+    """Take a host's first page: 2 * slot, + 1 if it was new; -1 without pages."""
     return int(changes.take(_store(memory), host))
 
 
 @entry(i64, _INTS, i64, i64)
 def remove_page(memory: Any, host: int, slot: int) -> int:
-    """Take a visited page out, wherever it waits on its host: 1 if it did, else 0. All pages of the host are passed."""
+    """Remove a visited page from its host: 1 if it waited there, else 0. Takes linear time."""
     return int(changes.remove_page(_store(memory), host, slot))
 
 
 @entry(i64, _INTS, i64, i64, _BYTES, _BYTES, i64, i64, _INTS)
 def drop(memory: Any, first: int, last: int, unwanted: Any, dropped: Any, size: int, most: int, gone: Any) -> int:
-    """Take pages out whose bits are set in `unwanted`, of hosts from `first` to before `last`, and set them there.
+    """Remove pages whose bits are set in `unwanted`, of hosts from `first` to before `last`, and set them in `dropped`.
 
-    Of each bag `most` pages are looked at. `gone` counts new pages, and visited ones.
+    In each bag `most` pages are examined. `gone` counts new pages, and visited ones.
     """
     s = _store(memory)
     bits, noted, counts = view(unwanted, size), view(dropped, size), view(gone, 2)
@@ -122,10 +122,10 @@ def collect(
     memory: Any, now: float, most: int, wide: int, pool: int, again: int, in_order: int, several: int,
     added_hosts: Any, added: Any, n_added: int,
 ) -> int:  # fmt: skip
-    """Gather the candidates, and what is to be valued `again`; return how many rows there are.
+    """Gather the candidates, and the pages to value `again`; return the number of rows.
 
-    Of the candidates there are about `pool` rows, or fewer if there are but few hosts, of which one each is chosen
-    unless `several` may be.
+    There are about `pool` rows of candidates, or fewer if there are few hosts; one per host is chosen unless `several`
+    may be.
     """
     s = _store(memory)
     r = _rows(memory)
@@ -152,7 +152,7 @@ def collect(
 
 @entry(i64, _INTS, f64, i64, _SLOTS)
 def near(memory: Any, until: float, most: int, out: Any) -> int:
-    """Write hosts whose turn is near, up to `most` of each order, to `out`; return how many, some of them twice."""
+    """Write hosts whose turn is near, up to `most` of each order, to `out`; return their number, with duplicates."""
     s = _store(memory)
     hosts = view(out, 3 * most)
     n = collecting.first_of(s.news, np.inf, most, hosts, 0)
@@ -162,9 +162,9 @@ def near(memory: Any, until: float, most: int, out: Any) -> int:
 
 @entry(i64, _INTS, _FLOATS, i64, f64, i64)
 def rank(memory: Any, values: Any, n: int, least: float, several: int) -> int:
-    """Find the best row of each host, given the rows' values, and line the hosts up; return how many stand there.
+    """Find the best row of each host, given the rows' values, and sort the hosts; return their number.
 
-    Where `several` pages of a host may be chosen, all rows are lined up instead.
+    If `several` pages of a host may be chosen, all rows are sorted instead.
     """
     s = _store(memory)
     r = _rows(memory)
@@ -181,10 +181,10 @@ def settle(
     memory: Any, values: Any, n_values: int, keys: Any, n_keys: int, chosen: Any, busy: Any, n_chosen: int,
     out: Any, n_out: int, price: float, in_order: int,
 ) -> int:  # fmt: skip
-    """Take the chosen rows away, put all others in their places; hosts in `out` offer nothing until they rest again.
+    """Remove the chosen rows, and put all others in their places; hosts in `out` offer nothing until they rest again.
 
-    The prices of the hosts follow, beside `price`, that of the crawl, nan for none; of each chosen row it is said
-    whether its host is `busy`, 1 or 0.
+    The hosts' prices are updated relative to `price`, that of the crawl (nan if there is none); `busy` is 1 for chosen
+    rows with busy hosts, else 0.
     """
     s = _store(memory)
     r = _rows(memory)

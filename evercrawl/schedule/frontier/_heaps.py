@@ -1,9 +1,9 @@
-"""Heaps, compiled: of pages in blocks of one big array, and of hosts, which know their place.
+"""Heaps, compiled: of pages in blocks of one large array, and of hosts with known places.
 
-A heap of pages lies in blocks of 16 places, wherever there was room for one, and a table says where all but the first
-are; so a heap that grows is never copied, and leaves nothing unused but a part of its last block. Entry i has place
-i + 1, for that brings the two below an entry into the same block. The smallest key is on top; of equal ones the smaller
-slot, so that the order does not depend on how the heap came about.
+A heap of pages is stored in blocks of 16 places, at any position; a table locates all but the first. So a growing heap
+is never copied, and leaves only a part of its last block unused. Entry i has place i + 1, so that the two entries below
+an entry share a block. The smallest key is on top; of equal keys the smaller slot comes first, so that the order does
+not depend on the history of the heap.
 """
 
 from typing import Any, NamedTuple
@@ -16,14 +16,14 @@ from evercrawl.schedule.frontier._layout import BITS, BLOCK, WORDS
 
 @compiled
 def whole(number: Any) -> Any:
-    """Return a number as a signed one: unsigned and signed ones together would make a float."""
+    """Return a number as a signed one: mixing unsigned and signed numbers would give a float."""
     return np.int64(number)
 
 
 class Heap(NamedTuple):
-    """Where a heap of pages lies: the arrays of keys and slots, also as words; its first block; the tables of others.
+    """Location of a heap of pages: the arrays of keys and slots, also as words; its first block; the tables.
 
-    Word 0 of its first block, whose place 0 has no entry, says where its table begins; word 1 how much room that has.
+    Word 0 of its first block, whose place 0 has no entry, gives the start of its table; word 1 gives the table's size.
     """
 
     keys: Any
@@ -35,7 +35,7 @@ class Heap(NamedTuple):
 
 @compiled
 def spot(heap: Heap, i: int) -> Any:
-    """Return where entry `i` is in the arrays."""
+    """Return the position of entry `i` in the arrays."""
     place = i + 1
     if place < BLOCK:
         return heap.block * 4 + place
@@ -68,7 +68,7 @@ def slot_at(heap: Heap, i: int) -> Any:
 
 @compiled
 def _rise(heap: Heap, i: int, key: float, slot: int) -> None:
-    """Place an entry at `i`, or above where it belongs."""
+    """Place an entry at `i`, or above, where it belongs."""
     while i > 0:
         parent = (i - 1) >> 1
         if not _before(key, slot, key_at(heap, parent), slot_at(heap, parent)):
@@ -80,7 +80,7 @@ def _rise(heap: Heap, i: int, key: float, slot: int) -> None:
 
 @compiled
 def _sink(heap: Heap, n: int, i: int, key: float, slot: int) -> None:
-    """Place an entry at `i`, or below where it belongs."""
+    """Place an entry at `i`, or below, where it belongs."""
     while True:
         child = 2 * i + 1
         if child >= n:
@@ -104,7 +104,7 @@ def push(heap: Heap, n: int, key: float, slot: int) -> None:
 
 @compiled
 def rekey(heap: Heap, n: int, i: int, key: float) -> None:
-    """Give entry `i` of `n` another key."""
+    """Change the key of entry `i` of `n`."""
     slot = slot_at(heap, i)
     if i > 0 and _before(key, slot, key_at(heap, (i - 1) >> 1), slot_at(heap, (i - 1) >> 1)):
         _rise(heap, i, key, slot)
@@ -114,7 +114,7 @@ def rekey(heap: Heap, n: int, i: int, key: float) -> None:
 
 @compiled
 def remove(heap: Heap, n: int, i: int) -> None:
-    """Take entry `i` out of a heap of `n`."""
+    """Remove entry `i` from a heap of `n`."""
     last = n - 1
     if i < last:
         _put(heap, i, key_at(heap, i), slot_at(heap, last))
@@ -129,7 +129,7 @@ def heapify(heap: Heap, n: int) -> None:
 
 
 class HostHeap(NamedTuple):
-    """A heap of hosts: keys and hosts by place, place + 1 by host (0: not in it), and how many, in `size[at]`."""
+    """A heap of hosts: keys and hosts by place, place + 1 by host (0: not in it), and its size, in `size[at]`."""
 
     keys: Any
     hosts: Any
@@ -146,7 +146,7 @@ def _stand(order: HostHeap, i: int, key: float, host: int) -> None:
 
 @compiled
 def _move(order: HostHeap, i: int, key: float, host: int) -> None:
-    """Stand `host` at `i`, or above or below, where it belongs."""
+    """Place `host` at `i`, or above or below, where it belongs."""
     n, start = order.size[order.at], i
     while i > 0:
         parent = (i - 1) >> 1
@@ -175,7 +175,7 @@ def place_of(order: HostHeap, host: int) -> Any:
 
 @compiled
 def enter(order: HostHeap, host: int, key: float) -> None:
-    """Stand a host in the order, or move it there, by its key."""
+    """Insert a host into the order by its key, or move it."""
     place = whole(order.places[host])
     if place == 0:
         place = order.size[order.at] + 1
@@ -187,7 +187,7 @@ def enter(order: HostHeap, host: int, key: float) -> None:
 
 @compiled
 def leave(order: HostHeap, host: int) -> None:
-    """Take a host out of the order, if it is there."""
+    """Remove a host from the order, if it is there."""
     place = whole(order.places[host])
     if place == 0:
         return

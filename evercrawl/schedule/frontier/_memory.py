@@ -1,8 +1,8 @@
-"""What a host has waiting, compiled: pages to refresh in heaps, pages never fetched in a short list and a bag.
+"""The pages of a host, compiled: pages to refresh in heaps, pages never fetched in a short list and a bag.
 
 A host's *awake* and *asleep* pages and its *short list* are heaps in blocks (`_lot_blocks`). Its *bag* is a chain of
-such blocks: the number of the following one, two words that are not used for this, and slots, 9 in a first block, 21 in
-the second, and 45 in others, first in, first out; 4.3 bytes a page.
+such blocks, first in, first out: the number of the next block, two unused words, and slots, 9 in a first block, 21 in
+the second, and 45 in others; 4.3 bytes per page.
 """
 
 from typing import Any
@@ -18,19 +18,19 @@ from evercrawl.schedule.frontier._layout import WORDS
 
 @compiled
 def awake(s: Store, h: int) -> Heap:
-    """Return the pages that may be refreshed, by when they fall due."""
+    """Return the pages that may be refreshed, by due time."""
     return Heap(s.keys, s.slots, s.words, whole(s.lots["awake_block"][h]), s.tables)
 
 
 @compiled
 def asleep(s: Store, h: int) -> Heap:
-    """Return the pages that may not yet be refreshed, by when they may."""
+    """Return the pages that may not yet be refreshed, by the earliest time of a refresh."""
     return Heap(s.keys, s.slots, s.words, whole(s.lots["asleep_block"][h]), s.tables)
 
 
 @compiled
 def short(s: Store, h: int) -> Heap:
-    """Return the best of the pages never fetched, by value upside down."""
+    """Return the best of the pages never fetched, by negated value."""
     return Heap(s.keys, s.slots, s.words, whole(s.lots["short_block"][h]), s.tables)
 
 
@@ -63,7 +63,7 @@ def push_short(s: Store, h: int, key: float, slot: int) -> None:
 
 @compiled
 def drop_awake(s: Store, h: int, i: int) -> None:
-    """Take entry `i` of the pages out that may be refreshed."""
+    """Remove entry `i` of the pages that may be refreshed."""
     lot = s.lots[h]
     remove(awake(s, h), whole(lot.awake), i)
     lot.awake -= 1
@@ -72,7 +72,7 @@ def drop_awake(s: Store, h: int, i: int) -> None:
 
 @compiled
 def drop_asleep(s: Store, h: int, i: int) -> None:
-    """Take entry `i` of the pages out that may not yet be refreshed."""
+    """Remove entry `i` of the pages that may not yet be refreshed."""
     lot = s.lots[h]
     remove(asleep(s, h), whole(lot.asleep), i)
     lot.asleep -= 1
@@ -81,7 +81,7 @@ def drop_asleep(s: Store, h: int, i: int) -> None:
 
 @compiled
 def drop_short(s: Store, h: int, i: int) -> None:
-    """Take entry `i` of the short list out."""
+    """Remove entry `i` of the short list."""
     lot = s.lots[h]
     remove(short(s, h), whole(lot.short), i)
     lot.short -= 1
@@ -90,7 +90,7 @@ def drop_short(s: Store, h: int, i: int) -> None:
 
 @compiled
 def empty_short(s: Store, h: int) -> None:
-    """Take all out of the short list."""
+    """Empty the short list."""
     lot = s.lots[h]
     while lot.short:
         lot.short -= 1
@@ -99,7 +99,7 @@ def empty_short(s: Store, h: int) -> None:
 
 @compiled
 def turn_short(s: Store, h: int) -> None:
-    """Turn the short list upside down: every key becomes its negative."""
+    """Reverse the short list: every key is negated."""
     heap, n = short(s, h), whole(s.lots[h].short)
     for i in range(n):
         s.keys[spot(heap, i)] *= -1.0
@@ -108,7 +108,7 @@ def turn_short(s: Store, h: int) -> None:
 
 @compiled
 def _slots_in(s: Store, block: int) -> Any:
-    """Return how many slots of a bag a block holds: three words of its unused place 0 are something else."""
+    """Return the number of slots of a bag in a block: three words of its place 0 have other uses."""
     return (WORDS << whole(s.slots[block * 4])) - 3
 
 
@@ -130,7 +130,7 @@ def bag_in(s: Store, h: int, slot: int) -> None:
 
 @compiled
 def bag_out(s: Store, h: int) -> Any:
-    """Take the page that has been longest in the bag; there is one."""
+    """Take the oldest page of the bag, which is not empty."""
     lot, head = s.lots[h], whole(s.lots[h].head)
     following = s.words[head * WORDS]
     if lot.first == 0 and lot.head != lot.tail:
@@ -146,7 +146,7 @@ def bag_out(s: Store, h: int) -> Any:
 
 @compiled
 def replace_worst(s: Store, h: int, value: float, slot: int) -> Any:
-    """Put a page in the place of the first of a full short list whose keys are values; return which went."""
+    """Replace the first page of a full short list whose keys are values; return the replaced page."""
     heap = short(s, h)
     went = slot_at(heap, 0)
     s.keys[spot(heap, 0)], s.slots[spot(heap, 0)] = value, slot

@@ -1,4 +1,4 @@
-"""The second half of a choice, compiled: the best page of each host, and every other back in its place."""
+"""The second half of a choice, compiled: the best page of each host, and the return of all others to their places."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from evercrawl.schedule.frontier._blocks import Store
     from evercrawl.schedule.frontier._rows import CandidateRows
 
-_STEP: Final = 0.1  # how much of what a visit shows a host's price takes in
-_SURPRISE: Final = 3.0  # at most, in the logarithm
-_FAR: Final = 20.0  # how far from the crawl's price a host's may be, in the logarithm: some pages are worth nothing
+_STEP: Final = 0.1  # learning rate of a host's price per visit
+_SURPRISE: Final = 3.0  # maximum deviation of one visit that counts, in logarithms
+_FAR: Final = 20.0  # maximum distance of a host's price from the crawl's, in logarithms: some pages are worth nothing
 _LEAST: Final = 1e-300
-FEW: Final = 32  # new pages a host that all stand in the short list
+FEW: Final = 32  # number of new pages of a host up to which all are in the short list
 SHORT_MOST: Final = 1 << 13
 
 
@@ -59,16 +59,16 @@ def rank(s: Store, r: CandidateRows, values: Any) -> None:
 
 @compiled
 def price_hosts(s: Store, r: CandidateRows, chosen: Any, busy: Any, values: Any, price: float) -> None:
-    """Let the prices of the hosts of chosen rows follow what was chosen, and what had to wait.
+    """Update the prices of the hosts of chosen rows by the values of the chosen pages and of those that had to wait.
 
-    The price at which a host's pages want as many visits as it allows lies between the two; of all such prices the one
-    next to the crawl's is taken. A host that is not `busy` allows more visits than it gets: what waits there waits for
+    The price at which a host's pages demand as many visits as it allows lies between the two; of all such prices the
+    one closest to the crawl's is used. A host that is not `busy` allows more visits than it gets: its pages wait for
     the crawl's budget, and its price is the crawl's.
     """
     for k in range(len(chosen)):
         i = chosen[k]
         lot = s.lots[whole(r.of[i])]
-        if values[i] > BEYOND or r.next[lot.spot] > BEYOND:  # what is owed says nothing of what visits are worth
+        if values[i] > BEYOND or r.next[lot.spot] > BEYOND:  # values of owed pages do not show the worth of visits
             continue
         waits, made, goal = r.next[lot.spot] / price, values[i] / price, 0.0
         if busy[k] and waits > 1.0:
@@ -81,9 +81,9 @@ def price_hosts(s: Store, r: CandidateRows, chosen: Any, busy: Any, values: Any,
 
 @compiled
 def line_up_rows(s: Store, r: CandidateRows, values: Any, least: float, keys: Any, spots: Any, lined: Any) -> int:
-    """Write all rows of the hosts that take part whose value is `least` or more, as `line_up` does; return how many.
+    """Write all rows of the hosts that take part with values of at least `least`, as `line_up` does; return the number.
 
-    -1 says that there is no room for so many.
+    -1 means that there is not enough room.
     """
     n = 0
     for i in range(len(values)):
@@ -102,9 +102,9 @@ def line_up_rows(s: Store, r: CandidateRows, values: Any, least: float, keys: An
 
 @compiled
 def line_up(r: CandidateRows, least: float, keys: Any, spots: Any, lined: Any) -> int:
-    """Write the hosts whose best value is `least` or more, the best first; return how many.
+    """Write the hosts whose best value is at least `least`, the best first; return their number.
 
-    Of each is written its number, the row, its slot, and 1 where that is a new page.
+    For each are written its number, the row, its slot, and 1 if it is a new page.
     """
     n = 0
     for spot in range(r.counts[0]):
@@ -122,7 +122,7 @@ def line_up(r: CandidateRows, least: float, keys: Any, spots: Any, lined: Any) -
 
 @compiled
 def _sort(keys: Any, spots: Any, n: int) -> None:
-    """Sort by keys, the largest first; spots of equal ones as they are, the smallest first (Shell 1959)."""
+    """Sort by keys, the largest first, and equal ones by spots, the smallest first (Shell 1959)."""
     gap = 1
     while gap < n // 3:
         gap = 3 * gap + 1
@@ -138,7 +138,7 @@ def _sort(keys: Any, spots: Any, n: int) -> None:
 
 @compiled
 def take_rows(s: Store, r: CandidateRows, chosen: Any) -> None:
-    """Take the pages of rows away, and the hosts with them."""
+    """Remove the pages of rows from the queues, and their hosts from the orders."""
     for i in chosen:
         h = whole(r.of[i])
         if r.kinds[i] == AWAKE:
@@ -151,7 +151,7 @@ def take_rows(s: Store, r: CandidateRows, chosen: Any) -> None:
 
 @compiled
 def _place_now(heap: Any, n: int, place: int, slot: int) -> int:
-    """Return where a page stands that stood at `place` before others of its host were taken; that is near the top."""
+    """Return the new place, near the top, of a page that was at `place` before others of its host were taken."""
     if place < n and slot_at(heap, place) == slot:
         return place
     place = 0
@@ -195,7 +195,7 @@ def _rank_anew(s: Store, r: CandidateRows, values: Any, i: int) -> int:
 
 @compiled
 def place_ranked(s: Store, r: CandidateRows, values: Any) -> None:
-    """Fill the short lists that were ranked anew."""
+    """Fill the short lists that were ranked again."""
     i = 0
     while i < len(values):
         i = _rank_anew(s, r, values, i) if r.kinds[i] == RANKED else i + 1
@@ -203,7 +203,7 @@ def place_ranked(s: Store, r: CandidateRows, values: Any) -> None:
 
 @compiled
 def place_new(s: Store, r: CandidateRows, values: Any) -> None:
-    """Place new pages by their values, and tell the order of rested hosts of it."""
+    """Place new pages by their values, and update the order of ready hosts."""
     for i in range(len(values)):
         h, slot, key = whole(r.of[i]), whole(r.slots[i]), -values[i]
         if r.kinds[i] == ADDED:
@@ -221,7 +221,7 @@ def place_new(s: Store, r: CandidateRows, values: Any) -> None:
 
 @compiled
 def place_seen(s: Store, r: CandidateRows, first: int, last: int, keys: Any) -> None:
-    """Place the pages of rows `first` to `last` by when they fall due."""
+    """Place the pages of rows `first` to `last` by due time."""
     for i in range(first, last):
         h, key = whole(r.of[i]), keys[i - first]
         if r.kinds[i] == WOKEN:
@@ -236,7 +236,7 @@ def place_seen(s: Store, r: CandidateRows, first: int, last: int, keys: Any) -> 
 
 @compiled
 def stand_hosts(s: Store, r: CandidateRows, in_order: int) -> None:
-    """Stand the hosts that took part, and were not chosen, where they belong."""
+    """Reinsert the hosts that took part and were not chosen into the orders."""
     for spot in range(r.counts[0]):
         h = whole(r.hosts[spot])
         lot = s.lots[h]

@@ -1,6 +1,6 @@
-"""What becomes of a belief about changes where pages vanish too, compiled; `Exposure.dying` has the same in numpy.
+"""The effect of vanishing pages on posteriors, compiled; `Exposure.dying` is the same in numpy.
 
-What a page is worth that was found gone, for the time when it is back, compiled.
+Also compiled: the worth of a page that was found gone, for the time after its return.
 """
 
 import math
@@ -12,7 +12,7 @@ from evercrawl.schedule.clocks._exposure_kernel import CopyBelief
 from evercrawl.schedule.policies.price._worth import due_after
 
 BACK_SHAPE: Final = 0.5
-"""Of the belief about the rate at which a page comes back, as `change.comebacks` has it."""
+"""Shape of the posterior of the rate at which a page comes back, as in `change.comebacks`."""
 
 
 @compiled
@@ -20,11 +20,11 @@ def weight_back(
     w: float, a: float, b: float, c0: float, c1: float, price: float, theta: float, longing: float, never: float,
     close: float, rho: float,
 ) -> float:  # fmt: skip
-    """Return what a second is worth by which a page that is back is seen sooner: w S(t), t the age at which it is due.
+    """Return the worth of seeing a returned page one second sooner: w S(t), with the age t at which it falls due.
 
-    From the visit that sees it back on it is kept fresh at the usual price: in the optimum a second of that earns what
-    the last second before a visit does. Nobody knows t before there is a price: then all that the page weighs. A page
-    that is not worth another visit at any age is worth none to see whether it is back.
+    From the visit that finds it back, the page is kept fresh at the usual price: in the optimum, each second of that
+    earns as much as the last second before a visit. Without a price t is unknown, and the result is the whole weight.
+    A page that is not worth another visit at any age is not worth a check whether it is back.
     """
     if not price > 0.0:
         return w
@@ -34,9 +34,9 @@ def weight_back(
 
 @compiled
 def dying(told: CopyBelief, age_s: float, deaths: float) -> CopyBelief:
-    """Return what is thought of a copy that is no good either once its page is gone: lam + d in place of lam.
+    """Return the state of a copy that also becomes invalid when its page vanishes: lam + d in place of lam.
 
-    Where no page vanishes, nothing at all becomes another.
+    If no pages vanish, the state is unchanged.
     """
     if deaths == 0.0:
         return told

@@ -1,4 +1,4 @@
-"""The price policy's inner loops, compiled: from what is known of pages to values, due times and freshness at once."""
+"""The price policy's inner loops, compiled: values, due times and freshness from the columns of pages."""
 
 import math
 from typing import Any, Final, NamedTuple
@@ -34,15 +34,15 @@ from evercrawl.schedule.shared._price_layout import (
 
 _NOTHING: Final = 1e-300
 _HALVINGS: Final = 40
-_NEAR: Final = 0.1  # of what a step of the search for a due time may be, as a part
-_LEAST: Final = 1e-6  # of a probability, and of its complement
+_NEAR: Final = 0.1  # tolerance of the search for a due time, as a fraction of the precision
+_LEAST: Final = 1e-6  # minimum of a probability and of its complement
 _FLOATS: Final = pointer(np.float64)
 _COLUMNS: Final = (pointer(np.uint32), _FLOATS, i64, i64)
-"""Slots, all else in one piece, how many pages there are, and which of the columns are given that need not be."""
+"""Slots, the other columns in one array, the number of pages, and the flags of the optional columns."""
 
 
 class PriceColumns(NamedTuple):
-    """Those of `Pages` that the price needs."""
+    """The columns of `Pages` that the price needs."""
 
     row: Any
     visited_at: Any
@@ -60,7 +60,7 @@ class PriceColumns(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """What does not depend on the page; `assess` tells of each."""
+    """The terms that do not depend on the page; `assess` documents each."""
 
     now: float
     price: float
@@ -75,7 +75,7 @@ class Terms(NamedTuple):
 
 @compiled
 def _terms(t: Any) -> Terms:
-    """Return what entries are given in an array."""
+    """Return the terms that entries receive as an array."""
     return Terms(
         t[layout.NOW], t[layout.PRICE], t[layout.PATIENCE], t[layout.THETA], t[layout.THETA_NEW], t[layout.NEVER],
         t[layout.CLOSE], t[layout.KNOWN], t[layout.DEATHS],
@@ -84,7 +84,7 @@ def _terms(t: Any) -> Terms:
 
 @compiled
 def _on_host(s: Terms, c: PriceColumns, i: int) -> Terms:
-    """Return the terms as they are on a page's host, by how many times the crawl's price a unit costs there."""
+    """Return the terms on a page's host, where the price differs by the host's ratio."""
     if len(c.host_ratio) == 0:
         return s
     price = s.price * c.host_ratio[i]
@@ -93,7 +93,7 @@ def _on_host(s: Terms, c: PriceColumns, i: int) -> Terms:
 
 @compiled
 def _given(rows: Any, given: int, k: int) -> Any:
-    """Return column k of those that need not be given; none of it where it is not."""
+    """Return optional column k; an empty one if it is absent."""
     before = 0
     for other in range(k):
         before += given >> other & 1
@@ -102,8 +102,8 @@ def _given(rows: Any, given: int, k: int) -> Any:
 
 @compiled
 def _columns(numbers: Any, columns: Any, n: int, given: int) -> PriceColumns:
-    """Return what entries are given as `_COLUMNS`."""
-    rows = view(columns, (ALWAYS + OPTIONAL, n))  # of which the last may not be there
+    """Return the columns that entries receive as `_COLUMNS`."""
+    rows = view(columns, (ALWAYS + OPTIONAL, n))  # the last rows may be absent
     return PriceColumns(
         view(numbers, n), rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6], _given(rows, given, ANNOUNCED),
         _given(rows, given, HOST_RATIO), _given(rows, given, FOUND_AT), _given(rows, given, COMEBACK),
@@ -113,7 +113,7 @@ def _columns(numbers: Any, columns: Any, n: int, given: int) -> PriceColumns:
 
 @compiled
 def _recall(c: PriceColumns, i: int, told: CopyBelief, both: CopyBelief) -> float:
-    """Return which part of what may make a copy no good is announced; deaths never are."""
+    """Return the announced fraction of the events that make a copy invalid; deaths are never announced."""
     if len(c.recall) == 0:
         return 0.0
     return float(c.recall[i] * (told.shape / told.scale) / (both.shape / both.scale))
@@ -121,7 +121,7 @@ def _recall(c: PriceColumns, i: int, told: CopyBelief, both: CopyBelief) -> floa
 
 @compiled
 def _told(c: PriceColumns, i: int, now: float, known: float, t: Tables) -> Mixture:
-    """Return what is thought of a copy: by its folder's clock too, but where its rate is known in seconds."""
+    """Return the state of a copy, including its folder's clock unless its rate is known in seconds."""
     if c.shape[i] > known:
         plain = by_age(c.visited_at[i], c.shape[i], c.scale[i], now)
         return Mixture(plain, plain, 0.0)
@@ -130,7 +130,7 @@ def _told(c: PriceColumns, i: int, now: float, known: float, t: Tables) -> Mixtu
 
 @compiled
 def _see(c: PriceColumns, t: Tables) -> None:
-    """Ask memory for what is learned of pages, then of their folders: it lies anywhere."""
+    """Prefetch the learned state of pages, then of their folders, which is scattered in memory."""
     for i in range(len(c.row)):
         if c.row[i] < len(t.pages):
             prefetch(t.pages, np.int64(c.row[i]))
@@ -141,7 +141,7 @@ def _see(c: PriceColumns, t: Tables) -> None:
 
 @compiled
 def _longing(c: PriceColumns, first: int, t: Any) -> float:
-    """Return what a second's age adds to the worth of a copy of weight 1; note what those from `first` on weigh."""
+    """Return the worth of a second of age for weight 1; update the usual weight by the pages from `first` on."""
     known, wanted, few = t[layout.KNOWN], t[layout.WANTED], t[layout.FEW]
     total, seen, given = 0.0, 0, False
     for i in range(first, len(c.row)):
@@ -156,10 +156,10 @@ def _longing(c: PriceColumns, first: int, t: Any) -> float:
 
 @compiled
 def _value_of_new(c: PriceColumns, i: int, s: Terms) -> float:
-    """Return what a first visit is worth: the page has the age `patience`, or that since it was found, and costs both.
+    """Return the worth of a first visit: the page has the age `patience`, or that since discovery, and costs both.
 
-    The surer its rate, the longer it has waited for a copy that will be good for some time: of a page that is known to
-    change seldom there is none, however little it would be worth another visit after `patience`.
+    The more certain its rate, the longer the assumed wait, up to a copy that will last: a page known to change seldom
+    is worth a first visit, however little another visit after `patience` would be worth.
     """
     told = dying(by_age(s.now, c.shape[i], c.scale[i], s.now), 0.0, s.deaths)
     a, b, waited = told.shape, told.scale, s.patience
@@ -177,9 +177,9 @@ def _value_of_new(c: PriceColumns, i: int, s: Terms) -> float:
 
 @compiled
 def _mates_weigh(c: PriceColumns, i: int, s: Terms, usual: float, told: CopyBelief) -> float:
-    """Return what those pages weigh that are to be visited too if a visit finds a change, in the mean.
+    """Return the expected weight of the other pages that are to be visited too if a visit finds a change.
 
-    They are taken to be like the page itself, but to weigh no more than pages do.
+    They are assumed to be like the page itself, with at most the usual weight.
     """
     if told.mates == 0.0 or not s.price > 0.0:
         return 0.0
@@ -187,13 +187,13 @@ def _mates_weigh(c: PriceColumns, i: int, s: Terms, usual: float, told: CopyBeli
     w = min(c.weight[i], usual * c.cost[i])
     alike = 1.0 - math.exp(a * (log1p(max(told.exposure, 0.0) / b) - log1p(later / b)))
     worth, _, _, _ = parts(a, b, later, 0.0)
-    gained = 1.0 - s.price * (c.cost[i] + c.changed[i]) / max(w * worth, _NOTHING)  # of what their visits are worth
+    gained = 1.0 - s.price * (c.cost[i] + c.changed[i]) / max(w * worth, _NOTHING)  # net fraction of their worth
     return float(told.mates * alike * max(gained, 0.0) * w)
 
 
 @compiled
 def _worth(c: PriceColumns, i: int, s: Terms, told: CopyBelief, rho: float, later: float) -> tuple[float, float]:
-    """Return what another visit is worth by one model for a weight of 1, some time later, and how likely it is dear."""
+    """Return the worth of another visit by one model for weight 1 after `later`, and the probability of extra cost."""
     a, b, exposure = told.shape, told.scale, max(told.exposure + told.speed * later, 0.0)
     if c.notice[i] > 0.0:
         worth, dear, _, _ = announced(a, b, exposure, s.theta, rho, c.notice[i])
@@ -204,7 +204,7 @@ def _worth(c: PriceColumns, i: int, s: Terms, told: CopyBelief, rho: float, late
 
 @compiled
 def _value(c: PriceColumns, i: int, s: Terms, longing: float, both: Mixture, usual: float) -> float:
-    """Return what another visit is worth now: the mean over both models, by how likely each is."""
+    """Return the worth of another visit now: the mean over both models, weighted by their probabilities."""
     earned, dear, age = 0.0, 0.0, max(s.now - c.visited_at[i], 0.0)
     for k in range(2):
         share = both.believed if k else 1.0 - both.believed
@@ -219,7 +219,7 @@ def _value(c: PriceColumns, i: int, s: Terms, longing: float, both: Mixture, usu
 
 @compiled
 def _fresh(c: PriceColumns, i: int, now: float, deaths: float, both: Mixture) -> float:
-    """Return the probability that a copy is fresh, as `Exposure` has it, and that it is not announced or dead."""
+    """Return the probability that a copy is fresh, as in `Exposure`, and neither announced as changed nor dead."""
     doubt = c.notice[i] + deaths * max(now - c.visited_at[i], 0.0)
     said, quiet, listens = 0.0, 0.0, len(c.recall) > 0 and c.recall[i] > 0.0
     for k in range(2):
@@ -230,7 +230,7 @@ def _fresh(c: PriceColumns, i: int, now: float, deaths: float, both: Mixture) ->
                 return math.exp(-doubt)
             alone = math.exp(-told.shape * log1p(told.exposure / told.scale))
             said += share * alone
-            if listens:  # what would have been announced did not happen
+            if listens:  # changes that would have been announced did not happen
                 quiet += share * alone * math.exp(told.shape * log1p(c.recall[i] * told.exposure / told.scale))
     quiet = quiet / said if listens and said > 0.0 else 1.0
     said = min(max(said, _LEAST), 1.0 - _LEAST)
@@ -243,9 +243,9 @@ def _fresh(c: PriceColumns, i: int, now: float, deaths: float, both: Mixture) ->
 
 @compiled
 def _due_by(c: PriceColumns, i: int, s: Terms, longing: float, plain: CopyBelief, usual: float) -> float:
-    """Return after how long a visit is worth the price by one model; infinity for never, nan for a page never visited.
+    """Return the time until a visit is worth the price by one model; infinity for never, nan for an unvisited page.
 
-    Less than 0 where it was before.
+    It is negative if a visit is already worth more.
     """
     told = dying(plain, max(s.now - c.visited_at[i], 0.0), s.deaths)
     rho = _recall(c, i, plain, told)
@@ -260,7 +260,7 @@ def _due_by(c: PriceColumns, i: int, s: Terms, longing: float, plain: CopyBelief
 
 @compiled
 def _over_price(c: PriceColumns, i: int, s: Terms, longing: float, both: Mixture, usual: float, later: float) -> float:
-    """Return the logarithm of what a visit is worth some time later, over what it costs at the price."""
+    """Return the logarithm of the ratio of a visit's worth after `later` to its cost at the price."""
     earned, dear, age = 0.0, 0.0, max(s.now - c.visited_at[i], 0.0)
     for k in range(2):
         plain = both.clock if k else both.time
@@ -276,7 +276,7 @@ def _over_price(c: PriceColumns, i: int, s: Terms, longing: float, both: Mixture
 def _between(
     c: PriceColumns, i: int, s: Terms, longing: float, both: Mixture, usual: float, low: float, high: float
 ) -> float:  # fmt: skip
-    """Return after how long a visit is worth the price by both models, which one thinks is at `low`, one at `high`."""
+    """Return the time until a visit is worth the price by both models, given the results `low` and `high` of each."""
     high = min(high, s.never)
     under = _over_price(c, i, s, longing, both, usual, low)
     over = _over_price(c, i, s, longing, both, usual, high)
@@ -288,7 +288,7 @@ def _between(
         if abs(told) <= _NEAR * s.close:
             return middle
         if told < 0.0:
-            low, under, over = middle, told, 0.5 * over  # the Illinois rule: an end that stays counts half
+            low, under, over = middle, told, 0.5 * over  # the Illinois rule: halve the value at the retained end
         else:
             high, over, under = middle, told, 0.5 * under
     return low if not under < 0.0 else high
@@ -296,7 +296,7 @@ def _between(
 
 @compiled
 def _due(c: PriceColumns, i: int, s: Terms, longing: float, t: Tables, usual: float) -> float:
-    """Return when a visit is worth the price; infinity for never, nan for a page never visited."""
+    """Return when a visit is worth the price; infinity for never, nan for an unvisited page."""
     both, begun = _told(c, i, s.now, s.known, t), max(s.now, c.visited_at[i])
     if both.believed == 0.0:
         return float(begun + _due_by(c, i, s, longing, both.time, usual))
@@ -310,7 +310,7 @@ def _due(c: PriceColumns, i: int, s: Terms, longing: float, t: Tables, usual: fl
 
 @compiled
 def _alive(c: PriceColumns, i: int, s: Terms, longing: float) -> float:
-    """Return what a page that is gone would weigh once it is back, until it falls due again; see `weight_back`."""
+    """Return the weight of a gone page after its return, until it falls due again; see `weight_back`."""
     plain = by_age(s.now, c.shape[i], c.scale[i], s.now)
     told = dying(plain, 0.0, s.deaths)
     return weight_back(
@@ -321,7 +321,7 @@ def _alive(c: PriceColumns, i: int, s: Terms, longing: float) -> float:
 
 @compiled
 def _value_of_gone(c: PriceColumns, i: int, s: Terms, longing: float) -> float:
-    """Return what it is worth to see whether a page that was found gone is back."""
+    """Return the worth of checking whether a gone page is back."""
     age = max(s.now - c.visited_at[i], 0.0)
     if c.notice[i] > 0.0:
         worth, likely, _, _ = announced(BACK_SHAPE, c.comeback[i], age, 0.0, 0.0, c.notice[i])
@@ -332,7 +332,7 @@ def _value_of_gone(c: PriceColumns, i: int, s: Terms, longing: float) -> float:
 
 @compiled
 def _due_of_gone(c: PriceColumns, i: int, s: Terms, longing: float) -> float:
-    """Return when it is worth the price to see whether a page that was found gone is back; infinity for never."""
+    """Return when it is worth the price to check whether a gone page is back; infinity for never."""
     return float(c.visited_at[i] + due_after(
         _alive(c, i, s, longing), BACK_SHAPE, c.comeback[i], c.cost[i], c.changed[i], s.price, 0.0, 0.0, s.never,
         s.close, 0.0, c.notice[i],
@@ -341,7 +341,7 @@ def _due_of_gone(c: PriceColumns, i: int, s: Terms, longing: float) -> float:
 
 @compiled
 def _is_gone(c: PriceColumns, i: int) -> bool:
-    """Tell whether a page was found gone."""
+    """Return whether a page was found gone."""
     return bool(len(c.comeback) > 0 and c.comeback[i] > 0.0)
 
 
@@ -350,14 +350,14 @@ def assess(
     numbers: Any, columns: Any, n: int, given: int, terms: Any, clocks: Any, valued: int, due_from: int, claimed: int,
     out: Any,
 ) -> int:  # fmt: skip
-    """Write what visits to the first `valued` pages are worth now, and when those from `due_from` on fall due.
+    """Write the worth of visits to the first `valued` pages now, and the due times of the pages from `due_from` on.
 
-    Of the first `claimed` of those that are valued, the probability that copies are fresh is written too, nan for none.
-    These come last in `out`.
+    For the first `claimed` of the valued pages, the probability that their copies are fresh is written too, nan without
+    a copy. These come last in `out`.
 
-    All pages together, and those whose due times are asked, make `WEIGHED` follow what pages weigh over what they cost;
-    age adds `WANTED` over that. Rates of a shape above `KNOWN` were given, in seconds. The column `COMEBACK` is above 0
-    of pages found gone, how slowly they come back.
+    All pages together, and those whose due times are requested, update `WEIGHED`, the usual ratio of weight to cost;
+    age adds `WANTED` over that. Rates with a shape above `KNOWN` were given, in seconds. The column `COMEBACK` is above
+    0 for pages found gone: the slowness of their return.
     """
     c, t, of = _columns(numbers, columns, n, given), tables(clocks), view(terms, TERMS)
     _see(c, t)
@@ -391,7 +391,7 @@ def assess(
 
 @entry(i64, *_COLUMNS, _FLOATS, WORDS, _FLOATS)
 def fresh(numbers: Any, columns: Any, n: int, given: int, terms: Any, clocks: Any, out: Any) -> int:
-    """Write the probability that each copy is fresh; nan where there is none."""
+    """Write the probability that each copy is fresh; nan without a copy."""
     c, t, s, to = _columns(numbers, columns, n, given), tables(clocks), _terms(view(terms, TERMS)), view(out, n)
     for i in range(n):
         new = math.isnan(c.visited_at[i])
@@ -401,7 +401,7 @@ def fresh(numbers: Any, columns: Any, n: int, given: int, terms: Any, clocks: An
 
 @entry(f64, _FLOATS, i64, f64, i64, f64, f64)
 def follow(values: Any, n: int, price: float, before: int, step: float, surprise: float) -> float:
-    """Return the price after visits of those values, `before` others having been made."""
+    """Return the price after visits with these values; `before` other visits were made earlier."""
     logarithm, of = math.log(price), view(values, n)
     for i in range(n):
         off = math.log(max(of[i], 1e-300)) - logarithm

@@ -1,4 +1,4 @@
-"""What an age is worth, and which age is worth the price, compiled; `index` has the same in numpy, to be read."""
+"""The worth of an age, and the age worth the price, compiled; `index` is the readable version in numpy."""
 
 import math
 from typing import Final
@@ -10,12 +10,12 @@ from evercrawl.schedule.clocks._chances import log1p
 
 _SMALL: Final = 0.01
 _STEPS: Final = 40
-_SILENT: Final = 1e-6  # a part of all changes that is as good as none
+_SILENT: Final = 1e-6  # fraction of all changes that counts as none
 
 
 @compiled
 def parts(a: float, b: float, t: float, theta: float) -> tuple[float, float, float, float]:
-    """Return what an age is worth and what makes it dear, for a weight of 1, and by how much both grow a second."""
+    """Return the worth and the probability of extra cost of an age for weight 1, and their derivatives by time."""
     x = t / b
     length = log1p(x)
     fresh_yet = math.exp(-a * length)
@@ -41,10 +41,10 @@ def parts(a: float, b: float, t: float, theta: float) -> tuple[float, float, flo
 
 @compiled
 def heard(a: float, b: float, t: float, theta: float, rho: float) -> tuple[float, float, float, float]:
-    """Return `parts` where a part of all changes is announced and nothing was said; `index.heard` tells the meaning."""
+    """Return `parts` if a fraction of all changes is announced and none was announced; see `index.heard`."""
     if rho < _SILENT:
         return parts(a, b, t, theta)
-    silent, by_now = (1.0 - rho) * t, b + rho * t  # as if only what is not announced had been possible
+    silent, by_now = (1.0 - rho) * t, b + rho * t  # as if only unannounced changes had been possible
     all_fresh, _, _, _ = parts(a, by_now, t, 0.0)
     all_harmonic, _, _, _ = parts(a, by_now, t, 1.0)
     fresh, _, _, _ = parts(a, by_now, silent, 0.0)
@@ -65,10 +65,10 @@ def heard(a: float, b: float, t: float, theta: float, rho: float) -> tuple[float
 def announced(
     a: float, b: float, t: float, theta: float, rho: float, kappa: float
 ) -> tuple[float, float, float, float]:
-    """Return `parts` of a page of which a change was announced; `index.announced` tells the meaning."""
+    """Return `parts` for a page with an announced change; see `index.announced`."""
     rho = min(max(rho, _SILENT), 1.0 - _SILENT)
     by_now, level = b + rho * t, kappa / (1.0 - rho)
-    doubt, both = math.exp(-kappa), math.exp(-level)  # that nothing changed, by what was said; and what that leaves
+    doubt, both = math.exp(-kappa), math.exp(-level)  # P(no change | announcement); the same including silent changes
     silent = (1.0 - rho) * t
     slower, faster = 1.0 / (b + t) - rho / by_now, (1.0 + rho) / (by_now + t) - rho / by_now
     s, of_all = math.exp(-a * log1p(silent / by_now)), math.exp(-a * log1p(t / by_now))
@@ -91,14 +91,14 @@ def due_after(
     w: float, a: float, b: float, c0: float, c1: float, price: float, theta: float, longing: float, never: float,
     close: float, rho: float, kappa: float,
 ) -> float:  # fmt: skip
-    """Return the age at which a visit is worth the price: Newton in logarithms, kept between bounds."""
+    """Return the age at which a visit is worth the price, by bracketed Newton steps in logarithms."""
     if not w > 0.0:
         return np.inf
     if kappa > 0.0:
         worth, dear, _, _ = announced(a, b, 0.0, theta, rho, kappa)
         if w * worth >= price * (c0 + c1 * dear):
             return 0.0
-    start: float = (2.0 * price * c0 / (a * b * w)) ** 0.5  # as far as two terms of the series go
+    start: float = (2.0 * price * c0 / (a * b * w)) ** 0.5  # from two terms of the series
     following: float
     low, high, age = 0.0, np.inf, min(b * start * (1.0 + (a + 1.0) * start / 3.0), never)
     for _ in range(_STEPS):
