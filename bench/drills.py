@@ -1,4 +1,4 @@
-"""Drills on a real Ray cluster on this machine: kill -9 of actors, raylets, Ray's head, and the crawl itself.
+"""Drills on a real Ray cluster on this machine: kill -9 of actors, raylets, Ray's head, and the crawl itself; moves.
 
 Two raylets with a folder each stand for two machines; four partitions are crawled on them. Each round kills something
 while the crawl runs, mends what a person would mend (starts the machine, or the crawl, again), and waits until visits
@@ -8,6 +8,7 @@ held against what the server was asked. With --resume, what was made and held is
 
 python bench/drills.py --rounds 8
 python bench/drills.py --rounds 5 --kept
+python bench/drills.py --rounds 3 --kinds move
 python bench/drills.py --rounds 8 --each 50 --resume drills.jsonl
 """
 
@@ -17,6 +18,7 @@ import argparse
 import asyncio
 import json
 import os
+import random
 import secrets
 import shutil
 import signal
@@ -41,6 +43,10 @@ KINDS = "actor", "raylet", "coordinator", "head"
 KEPT_KINDS = "disk", "directory"
 """With --kept besides: a machine is killed and its folder removed, and another machine comes instead of it; the crawl
 is killed and its directory removed, and it goes on from what is beside the second copies."""
+MOVE_KINDS = "move", "drain", "broken"
+"""If they are named: a partition moves to the other machine; a machine is emptied, and used again; during a move the
+crawl's command, a process of the move or of a partition is killed."""
+THIRD = 99
 LOST_AFTER_S = 10
 PARTS = 4
 MADE_S = 180.0
@@ -147,7 +153,7 @@ class Drill:
     """One crawl, on which rounds are made."""
 
     def __init__(self, folder: Path, sites: int, pages: int, *, kept: bool = False, prefix: str = "127.0.9.") -> None:
-        self.folder, self.directory, self.last = folder, folder / "crawl", 1
+        self.folder, self.directory, self.last, self.moves = folder, folder / "crawl", 1, 0
         self.keeping = ("--durable", "keeper", "--lost-after", f"{LOST_AFTER_S}s") if kept else ()
         self.web, self.machines = Served(folder, sites, pages, prefix), Machines(folder)
         self.crawl: subprocess.Popen[str] | None = None
@@ -185,6 +191,8 @@ class Drill:
             killed = machines.kill("raylet/raylet", number=self.last)
             time.sleep(2)
             machines.start(self.last)
+        elif kind in MOVE_KINDS:
+            return self.moved(kind)
         elif kind == "disk":
             self.caught_up()
             killed = machines.kill("raylet/raylet", number=self.last)
@@ -219,6 +227,63 @@ class Drill:
             machines.start(self.last)
             self.begin(delay="0.3")
         return {"kind": kind, "killed": killed, "again_s": self.made(sum(self.web.server.asked.values()))}
+
+    def moved(self, kind: str) -> dict[str, object]:
+        """Have a partition move to the other machine, or a machine emptied, while the crawl runs."""
+        if kind == "drain" and self.keeping and not self.machines.processes(number=THIRD):
+            self.machines.start(THIRD)  # partitions and their second copies need two machines besides
+            time.sleep(8)
+        asked, began = sum(self.web.server.asked.values()), time.monotonic()
+        disks = {file.read_text(): file.parent for file in self.folder.glob("disk-*/*/disk-id")}
+        places = read_birth(self.directory).places
+        self.moves += 1
+        number = self.moves % PARTS
+        goal = next(disk for disk in disks if disk != places[number])
+        words = ["move", str(number), goal] if kind == "move" else ["drain", places[0]]
+        if kind == "broken":
+            return self.broken(number, goal)
+        done = self.verb(*words)
+        found: dict[str, object] = {
+            "kind": kind, "of_s": round(time.monotonic() - began, 1),
+            "visits_meanwhile": sum(self.web.server.asked.values()) - asked,
+        }  # fmt: skip
+        if kind == "move":
+            found |= {name: done[name] for name in ("number", "copied_bytes", "pause_s")}
+            assert read_birth(self.directory).places[number] == goal, "it is there"
+        else:
+            assert places[0] not in read_birth(self.directory).places, "it is empty"
+            found["moved"] = places.count(places[0])
+            self.verb("drain", places[0], "--lift")
+        return {**found, "again_s": self.made(sum(self.web.server.asked.values()))}
+
+    def broken(self, number: int, goal: str) -> dict[str, object]:
+        """Begin a move, and kill something meanwhile; what comes of it is seen at the end."""
+        what = ("ray::HaulActor", "crawl", "ray::PartActor")[self.moves % 3]
+        after_s, before = round(random.uniform(0.5, 6.0), 1), read_birth(self.directory).places[number]
+        command = [sys.executable, "-m", "evercrawl", "move", str(number), goal, "--dir", str(self.directory)]
+        moving = subprocess.Popen(command, env=self.machines.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(after_s)
+        if what == "crawl" and self.crawl is not None:
+            self.crawl.kill()
+            self.crawl.wait()
+            self.begin(delay="0.3")
+        else:
+            self.machines.kill(what, most=1)
+        moving.communicate()
+        again_s = self.made(sum(self.web.server.asked.values()))
+        place = read_birth(self.directory).places[number]
+        return {
+            "kind": "broken", "killed": what, "after_s": after_s, "moved": place == goal, "stayed": place == before,
+            "again_s": again_s,
+        }  # fmt: skip
+
+    def verb(self, *words: str) -> dict[str, object]:
+        """Give an order; return what it came to."""
+        command = [sys.executable, "-m", "evercrawl", *words, "--dir", str(self.directory), "--json"]
+        done = subprocess.run(command, env=self.machines.env, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(done.stdout + done.stderr)
+        return dict(json.loads(done.stdout))
 
     def caught_up(self) -> None:
         """Wait until every partition has a whole second copy on another disk."""
@@ -272,7 +337,9 @@ def main() -> int:
     """Make rounds, and print a JSON object for each."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=8)
-    parser.add_argument("--kinds", default="", help=f"of {', '.join(KINDS)}, with --kept also {', '.join(KEPT_KINDS)}")
+    parser.add_argument(
+        "--kinds", default="", help=f"of {', '.join((*KINDS, *MOVE_KINDS))}; with --kept {', '.join(KEPT_KINDS)}"
+    )
     parser.add_argument("--kept", action="store_true", help="have second copies on the other machine, and lose disks")
     parser.add_argument("--sites", type=int, default=24)
     parser.add_argument("--pages", type=int, default=40)

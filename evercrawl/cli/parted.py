@@ -57,7 +57,7 @@ def answer(args: argparse.Namespace) -> int:
     directory = _directory(args)
     together: dict[str, Callable[[argparse.Namespace, Path], int]] = {
         "status": _status, "top": _top, "search": _search, "verify": _verify, "export": _export, "serve": _serve,
-        "move": _move,
+        "move": _move, "drain": _drain,
     }  # fmt: skip
     if args.verb in together:
         return together[args.verb](args, directory)
@@ -290,6 +290,12 @@ def _move(args: argparse.Namespace, directory: Path) -> int:
     from evercrawl.cli.verbs.move import run_parted
 
     return run_parted(args, directory)
+
+
+def _drain(args: argparse.Namespace, directory: Path) -> int:
+    from evercrawl.cli.verbs.move import drain_parted
+
+    return drain_parted(args, directory)
 
 
 def _verify(args: argparse.Namespace, directory: Path) -> int:

@@ -86,7 +86,7 @@ def crawl(
             ray = stack.enter_context(connected(cluster))
         directory.mkdir(parents=True, exist_ok=True)
         stack.enter_context(lock_for_crawl(directory))  # another crawl of it hears at once
-        from evercrawl.cluster.birth import born
+        from evercrawl.cluster.birth import born, next_life
         from evercrawl.cluster.coordinator import crawl_parted
         from evercrawl.config import save
 
@@ -99,17 +99,23 @@ def crawl(
             if not note:
                 continue
             watch(Progress(at=time.time(), message=note))
-        launcher = copies = None
+        launcher = copies = moves = None
         if ray is not None:
             from evercrawl.cluster.copies.node_copies import NodeCopies
+            from evercrawl.cluster.hauling.node_moves import NodeMoves
             from evercrawl.cluster.on_ray import RayLauncher
 
             launcher = RayLauncher(ray, directory, birth)
             birth = launcher.settle()
-            copies = NodeCopies(directory, birth, launcher, lambda said: watch(Progress(at=time.time(), message=said)))
+
+            def tell(said: str) -> None:
+                watch(Progress(at=time.time(), message=said))
+
+            copies = NodeCopies(directory, birth, launcher, tell)
+            moves = NodeMoves(directory, birth, launcher, next_life, tell, kept=config.durable == "keeper")
 
         def work(stop: asyncio.Event) -> Awaitable[Summary]:
-            return crawl_parted(directory, birth, config, urls, limits, watch, stop, launcher, copies)
+            return crawl_parted(directory, birth, config, urls, limits, watch, stop, launcher, copies, moves)
 
         summary = running.until_stopped(work)
     watch.finish(summary)

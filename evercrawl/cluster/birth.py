@@ -67,6 +67,9 @@ class ClusterBirth(msgspec.Struct, frozen=True):
         on from its copy is another one than any older directory.
     begun
         The partitions that have been crawled: their directories, or their copies, must be there.
+    drained, vacated
+        Where partitions are on machines: the disks that are to be emptied; the disks that each partition was moved
+        from, and where its old directory has yet to be set aside, with how many processes had been begun then.
     """
 
     format: int
@@ -82,6 +85,8 @@ class ClusterBirth(msgspec.Struct, frozen=True):
     keepers: dict[int, str] = {}
     lines: dict[int, int] = {}
     begun: list[int] = []
+    drained: list[str] = []
+    vacated: dict[int, dict[str, int]] = {}
 
     def __repr__(self) -> str:
         """Return which crawl this is, without its secret."""

@@ -19,7 +19,7 @@ from evercrawl.cluster.copies.base import PartCopies
 from evercrawl.cluster.copies.folder_copies import FolderCopies
 from evercrawl.cluster.launching import Launcher, LocalLauncher, PartProcess
 from evercrawl.cluster.metrics import EVERY_S, write_figures
-from evercrawl.cluster.moving import PartMoves
+from evercrawl.cluster.moving import PartMoves, PartTransfer
 from evercrawl.cluster.part import LEAVE_S
 from evercrawl.cluster.patience import Listening, Patience
 from evercrawl.cluster.plan import PartPlan
@@ -104,8 +104,9 @@ class Coordinator:
         Where it is, and what it is.
     config, seeds, limits, watch
         As of `evercrawl.crawl.session.crawl`.
-    launcher, copies
-        Where the processes run; what is known of second copies, None where they are on this machine.
+    launcher, copies, transfer
+        Where the processes run; what is known of second copies, and what moves partitions, None where they are on this
+        machine.
     """
 
     def __init__(
@@ -118,6 +119,7 @@ class Coordinator:
         watch: Callable[[Progress], None],
         launcher: Launcher,
         copies: PartCopies | None = None,
+        transfer: PartTransfer | None = None,
     ) -> None:
         self._directory, self._birth, self._launcher = directory, birth, launcher
         self._config, self._seeds, self._limits, self._watch = config, tuple(seeds), limits, watch
@@ -134,7 +136,7 @@ class Coordinator:
         )
         self._copies: PartCopies = FolderCopies(directory, birth) if copies is None else copies
         self._copies.say = lambda number, frame: self._say(self._parts[number], frame)
-        self._moves = PartMoves(directory, self, self._tell)
+        self._moves = PartMoves(directory, self, self._tell, transfer)
         self._line = PartsLine(directory, self.states, self._asked.ask)
 
     async def run(self, stop: asyncio.Event | None = None) -> Summary:
@@ -448,6 +450,12 @@ class Coordinator:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(part.reported.wait(), LASTS_S)
 
+    def well(self, number: int) -> bool:
+        """Whether the process of a partition has said how it is, and what counts is in its second copy too."""
+        part = self._parts[number]
+        reported = part.running and part.reported.is_set()
+        return reported and (part.report.kept or self._settings().durable != "keeper")
+
     def _say(self, part: _Part, frame: Frame) -> bool:
         """Send a frame to the process of a partition; return whether there is one."""
         if part.writer is None or part.writer.is_closing():
@@ -490,6 +498,7 @@ async def crawl_parted(
     stop: asyncio.Event | None = None,
     launcher: Launcher | None = None,
     copies: PartCopies | None = None,
+    transfer: PartTransfer | None = None,
 ) -> Summary:
     """Crawl in several partitions until a limit is reached or `stop` is set.
 
@@ -499,8 +508,8 @@ async def crawl_parted(
         The directory, which the caller has locked, and what it is.
     config, seeds, limits, watch, stop
         As of `evercrawl.crawl.session.crawl`.
-    launcher, copies
-        Where the processes run, and what is known of second copies; None for this machine.
+    launcher, copies, transfer
+        Where the processes run, what is known of second copies, and what moves partitions; None for this machine.
 
     Raises
     ------
@@ -508,4 +517,4 @@ async def crawl_parted(
         A partition cannot be crawled.
     """
     launcher = LocalLauncher(directory) if launcher is None else launcher
-    return await Coordinator(directory, birth, config, seeds, limits, watch, launcher, copies).run(stop)
+    return await Coordinator(directory, birth, config, seeds, limits, watch, launcher, copies, transfer).run(stop)

@@ -1,4 +1,4 @@
-"""Orders to move partitions to other directories: most of the bytes while they run, the rest while they stand still.
+"""Moves of partitions to other directories or machines: most of the bytes while they run, the rest while they stand.
 
 Whoever wants one moved writes an order into the crawl's directory. The process that runs the crawl carries it out, or
 the one that gives it where none does.
@@ -11,7 +11,7 @@ import contextlib
 import secrets
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
@@ -24,7 +24,7 @@ from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import holder, lock_for_crawl
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Coroutine
 
 
 FILE: Final = "move.json"
@@ -32,6 +32,10 @@ LAG_BYTES: Final = 1 << 20
 """So much may be left to be copied while the partition stands still."""
 ROUNDS: Final = 6
 LOOK_S: Final = 0.2
+DRAIN: Final = -1
+LIFT: Final = -2
+AGAIN_S: Final = 60.0
+"""After a move without an order that failed, before the next one."""
 ASKED_S: Final = 5.0
 """Between two looks at whether the process that runs the crawl answers."""
 HUNG_S: Final = 30.0
@@ -49,20 +53,27 @@ class PartHolder(Protocol):
         """Return once a partition has a process again that says how it is."""
         ...
 
+    def well(self, number: int) -> bool:
+        """Whether the process of a partition has said how it is, and all that counts is where it is to be."""
+        ...
+
 
 class PartMove(msgspec.Struct, frozen=True):
-    """A partition that is to be moved, and what became of it.
+    """A partition that is to be moved, or a machine that is to be emptied, and what became of it.
 
     Attributes
     ----------
     id, number, goal
-        Of the order; which partition, and where to.
+        Of the order; which partition, and where to: a directory, or a machine of a cluster. The number is `DRAIN` or
+        `LIFT` where that machine is to be emptied, or is no longer to be.
     error
         Why it was not moved; "" where it was, or is yet to be.
     done
         Whether it is over.
     copied_bytes, pause_s
         How many bytes were written, and for how long the partition stood still.
+    source
+        The disk that a partition of a cluster was on.
     """
 
     id: str
@@ -72,6 +83,81 @@ class PartMove(msgspec.Struct, frozen=True):
     done: bool = False
     copied_bytes: int = 0
     pause_s: float = 0.0
+    source: str = ""
+
+
+class PartTransfer(Protocol):
+    """Copies partitions to where they are to be, and writes down that they are there."""
+
+    def turn(self, holds: PartHolder) -> PartMove | Coroutine[Any, Any, None] | None:
+        """Return a move that is to be made without an order, or other work; None where nothing is to be done."""
+        ...
+
+    def placed(self, move: PartMove) -> PartMove:
+        """Return an order with the place that it names in other words; one about a machine is carried out at once.
+
+        Raises
+        ------
+        ConfigError
+            It cannot be carried out; nothing was written.
+        """
+        ...
+
+    async def prepare(self, move: PartMove, see: Callable[[], None]) -> None:
+        """Make the goal ready. `see` is called now and then, and may raise."""
+        ...
+
+    async def copy(self, move: PartMove, see: Callable[[], None]) -> int:
+        """Bring the goal up to date; return how many bytes were written."""
+        ...
+
+    async def finish(self, move: PartMove, see: Callable[[], None]) -> tuple[int, str]:
+        """Copy the rest of a partition that stands still, and let it be there; return bytes copied, and any trouble."""
+        ...
+
+    async def end(self) -> None:
+        """End what was begun for a move, so that nothing has a directory open."""
+        ...
+
+
+class FolderTransfer:
+    """Copies partitions to other directories of this machine; see `PartTransfer`.
+
+    Parameters
+    ----------
+    directory, tell
+        Of the crawl; told what is wrong.
+    """
+
+    def __init__(self, directory: Path, tell: Callable[[str], None]) -> None:
+        self._directory = directory
+        if trouble := mark_left(directory):
+            tell(trouble)
+
+    def turn(self, holds: PartHolder) -> None:
+        """Do nothing: what is to be moved on one machine, people say."""
+
+    def placed(self, move: PartMove) -> PartMove:
+        """See that a partition may be moved there."""
+        check_goal(self._directory, move.number, Path(move.goal))
+        return move
+
+    async def prepare(self, move: PartMove, see: Callable[[], None]) -> None:
+        """Make the directory."""
+        prepare(self._directory, move.number, Path(move.goal))
+
+    async def copy(self, move: PartMove, see: Callable[[], None]) -> int:
+        """Copy what is new."""
+        source = part_directories(self._directory)[move.number]
+        return await asyncio.get_running_loop().run_in_executor(None, copy_part, source, Path(move.goal), see)
+
+    async def finish(self, move: PartMove, see: Callable[[], None]) -> tuple[int, str]:
+        """Copy the rest, and write down where the partition is."""
+        loop, goal = asyncio.get_running_loop(), Path(move.goal)
+        return await loop.run_in_executor(None, finish, self._directory, move.number, goal, see)
+
+    async def end(self) -> None:
+        """Do nothing: no process was begun."""
 
 
 def read_move(directory: Path) -> PartMove | None:
@@ -85,6 +171,18 @@ def read_move(directory: Path) -> PartMove | None:
 def _write(directory: Path, move: PartMove) -> None:
     with contextlib.closing(RealDisk(directory)) as disk:
         disk.replace(FILE, [msgspec.json.encode(move)])
+
+
+def ordered(directory: Path, move: PartMove, tell: Callable[[str], None]) -> PartMove:
+    """Give an order to the running crawl, and return what became of it."""
+    before = read_move(directory)
+    if before is not None and not before.done:
+        first = f"partition {before.number} is being moved to {before.goal}"
+        raise StoreError(f"{first if before.number >= 0 else 'another order is carried out'}; wait for that first")
+    if move.number >= 0:
+        tell("the crawl is running, and moves it")
+    _write(directory, move)
+    return _awaited(directory, move)
 
 
 def move_part(directory: Path, number: int, goal: Path, tell: Callable[[str], None]) -> PartMove:
@@ -110,12 +208,7 @@ def move_part(directory: Path, number: int, goal: Path, tell: Callable[[str], No
     check_goal(directory, number, goal)
     move = PartMove(secrets.token_hex(8), number, str(goal))
     if holder(directory) is not None:
-        before = read_move(directory)
-        if before is not None and not before.done:
-            raise StoreError(f"partition {before.number} is being moved to {before.goal}; wait for that first")
-        tell("the crawl is running, and moves it")
-        _write(directory, move)
-        return _awaited(directory, move)
+        return ordered(directory, move, tell)
     with lock_for_crawl(directory):
         if trouble := mark_left(directory):
             tell(trouble)
@@ -133,20 +226,39 @@ def _awaited(directory: Path, move: PartMove) -> PartMove:
     while True:
         over, now = holder(directory) is None, read_move(directory)
         ended = now is None or now.id != move.id or bool(now.error) or (over and not now.done)
-        if ended and is_there(directory, move.number, Path(move.goal)):
+        if ended and move.number >= 0 and is_there(directory, move.number, move.goal):
             return msgspec.structs.replace(move, done=True)
         if now is None or now.id != move.id:
             raise StoreError(f"{directory / FILE} was changed by somebody else; see where the partition is")
         if now.done:
             if now.error:
-                raise StoreError(f"partition {move.number} was not moved: {now.error}")
+                raise StoreError(_outcome(now))
             return now
         if over:
             (directory / FILE).unlink(missing_ok=True)
-            raise StoreError(f"the crawl ended before partition {move.number} was moved; move it again")
+            raise StoreError(f"the crawl ended before {_about(move)}; {_again(move)}")
         if trouble := line.trouble():
-            raise StoreError(f"{trouble}. If it continues, it moves partition {move.number} too; if not, move it again")
+            raise StoreError(f"{trouble}. If it continues, it does that too; if not, {_again(move)}")
         time.sleep(LOOK_S)
+
+
+def _about(move: PartMove) -> str:
+    what = "moved" if move.number >= 0 else "emptied" if move.number == DRAIN else "used again"
+    return f"{f'partition {move.number}' if move.number >= 0 else f'the machine {move.goal}'} was {what}"
+
+
+def _again(move: PartMove) -> str:
+    return "move it again" if move.number >= 0 else "give the order again"
+
+
+def _outcome(moved: PartMove) -> str:
+    """Return what became of an order, in words."""
+    if moved.number < 0:
+        done = "is emptied" if moved.number == DRAIN else "may have partitions again"
+        return f"the machine {moved.goal} {f'cannot be: {moved.error}' if moved.error else done}"
+    if moved.error:
+        return f"partition {moved.number} was not moved: {moved.error}"
+    return f"partition {moved.number} is in {moved.goal}; it paused {moved.pause_s:.1f} s"
 
 
 class _Answering:
@@ -181,20 +293,30 @@ class PartMoves:
         Who has the processes.
     tell
         Told what is done.
+    transfer
+        What copies partitions, and writes down where they are; None where they are on this machine.
     """
 
-    def __init__(self, directory: Path, holds: PartHolder, tell: Callable[[str], None]) -> None:
+    def __init__(
+        self, directory: Path, holds: PartHolder, tell: Callable[[str], None], transfer: PartTransfer | None = None
+    ) -> None:
         self._directory, self._holds, self._tell = directory, holds, tell
         self._task: asyncio.Task[None] | None = None
-        self._over = False
+        self._over, self._again_at = False, float("-inf")
         (directory / FILE).unlink(missing_ok=True)  # of a run before
-        if trouble := mark_left(directory):
-            tell(trouble)
+        self._transfer: PartTransfer = FolderTransfer(directory, tell) if transfer is None else transfer
 
     def turn(self) -> None:
-        """Begin what is asked for."""
-        if not self._over and self._task is None and (move := read_move(self._directory)) is not None and not move.done:
+        """Begin what is asked for, or what is to be done without that."""
+        if self._over or self._task is not None:
+            return
+        move: PartMove | Coroutine[Any, Any, None] | None = read_move(self._directory)
+        if not isinstance(move, PartMove) or move.done:
+            move = self._transfer.turn(self._holds) if time.monotonic() >= self._again_at else None
+        if isinstance(move, PartMove):
             self._task = asyncio.ensure_future(self._carry_out(move))
+        elif move is not None:
+            self._task = asyncio.ensure_future(self._work(move))
 
     def stop(self) -> None:
         """Begin nothing more, and break off what is under way."""
@@ -206,22 +328,30 @@ class PartMoves:
         if self._task is not None:
             await self._task
 
+    async def _work(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except Exception as error:  # the crawl goes on
+            self._tell(f"an old directory was not set aside: {type(error).__name__}: {error}")
+        finally:
+            self._task = None
+
     async def _carry_out(self, move: PartMove) -> None:
         try:
+            placed = move
             try:
-                moved = await self._moved(move)
+                placed = self._transfer.placed(move)
+                moved = await self._moved(placed) if move.number >= 0 else msgspec.structs.replace(placed, done=True)
             except Exception as error:  # one that nobody foresaw too: whoever waits is told, and the crawl goes on
                 known = isinstance(error, (EvercrawlError, OSError))
                 why = str(error) if known else f"{type(error).__name__}: {error}"
-                there = is_there(self._directory, move.number, Path(move.goal))
-                moved = msgspec.structs.replace(move, done=True, error="" if there else why)
-            self._write_down(moved)
-            said = (
-                f"was not moved: {moved.error}"
-                if moved.error
-                else f"is in {moved.goal}; it paused {moved.pause_s:.1f} s"
-            )
-            self._tell(f"partition {move.number} {said}")
+                there = move.number >= 0 and is_there(self._directory, move.number, placed.goal)
+                moved = msgspec.structs.replace(placed, done=True, error="" if there else why)
+            if move.id:
+                self._write_down(moved)
+            elif moved.error:
+                self._again_at = time.monotonic() + AGAIN_S
+            self._tell(_outcome(moved))
         finally:
             self._task = None
 
@@ -239,23 +369,24 @@ class PartMoves:
             raise StoreError("the crawl ended")
 
     async def _moved(self, move: PartMove) -> PartMove:
-        check_goal(self._directory, move.number, Path(move.goal))
-        loop, copied = asyncio.get_running_loop(), 0
-        source, goal = part_directories(self._directory)[move.number], Path(move.goal)
-        prepare(self._directory, move.number, goal)
-        for _ in range(ROUNDS):
-            written = await loop.run_in_executor(None, copy_part, source, goal, self._see)
-            copied += written
-            self._see()
-            if written < LAG_BYTES:
-                break
-        began = time.monotonic()
-        await self._holds.rest(move.number)
+        copied = 0
         try:
-            rest, trouble = await loop.run_in_executor(None, finish, self._directory, move.number, goal, self._see)
+            await self._transfer.prepare(move, self._see)
+            for _ in range(ROUNDS):
+                written = await self._transfer.copy(move, self._see)
+                copied += written
+                self._see()
+                if written < LAG_BYTES:
+                    break
+            began = time.monotonic()
+            await self._holds.rest(move.number)
+            try:
+                rest, trouble = await self._transfer.finish(move, self._see)
+            finally:
+                await self._transfer.end()
+                await self._holds.resume(move.number)
         finally:
-            await self._holds.resume(move.number)
-        copied += rest
+            await self._transfer.end()
         if trouble:
             self._tell(trouble)
-        return msgspec.structs.replace(move, done=True, copied_bytes=copied, pause_s=time.monotonic() - began)
+        return msgspec.structs.replace(move, done=True, copied_bytes=copied + rest, pause_s=time.monotonic() - began)

@@ -23,6 +23,7 @@ from evercrawl import __version__
 from evercrawl.cluster.birth import ClusterBirth, part_directory, write_birth
 from evercrawl.cluster.copies.keeper_main import keep_copies
 from evercrawl.cluster.disks import PartDisk, disk_here, disk_or_why, shared_out
+from evercrawl.cluster.hauling.haul_main import haul
 from evercrawl.cluster.hub import Hub
 from evercrawl.cluster.launching import Line, PartProcess
 from evercrawl.cluster.part import attend
@@ -75,6 +76,15 @@ class KeeperActor:
         threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
         copies.parent.mkdir(parents=True, exist_ok=True)
         asyncio.run(keep_copies(copies, _joined(life, address, token)))
+
+
+class HaulActor:
+    """A process of Ray that moves partitions from or to a machine's disk."""
+
+    def haul(self, root: Path, life: int, address: tuple[str, int], token: str) -> None:
+        """Join the coordinator, and do what it orders until it says stop, or is gone."""
+        threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+        asyncio.run(haul(root, _joined(life, address, token)))
 
 
 def _joined(life: int, address: tuple[str, int], token: str) -> socket.socket:
@@ -164,9 +174,21 @@ class RayLauncher:
 
     def keep(self, disk: str, life: int) -> PartProcess:
         """Begin a process that holds second copies on a disk that is there."""
-        node = next(node for node in sorted(self._alive) if node in self._disks and self._disks[node].id == disk)
+        node = self._node_with(disk)
         copies = self._disks[node].copy(0).parent
         return _RayProcess(self._ray, self._hub, node, life, KeeperActor, copies, life)
+
+    def haul(self, disk: str, life: int) -> PartProcess:
+        """Begin a process that moves partitions, on the machine of a disk that is there."""
+        node = self._node_with(disk)
+        return _RayProcess(self._ray, self._hub, node, life, HaulActor, self._disks[node].root, life)
+
+    def address(self, disk: str) -> str:
+        """Return the address of the machine of a disk that is there."""
+        return self._addresses.get(self._node_with(disk), "")
+
+    def _node_with(self, disk: str) -> str:
+        return next(node for node in sorted(self._alive) if node in self._disks and self._disks[node].id == disk)
 
     def where(self, number: int) -> str:
         """Return the address of the machine that a partition is on; "" where it is not there."""
@@ -210,7 +232,7 @@ class RayLauncher:
 
 
 class _RayProcess:
-    """An actor that crawls a partition, or holds copies."""
+    """An actor that crawls a partition, holds copies, or moves a partition."""
 
     # Whoever follows it on the same disk waits for the directory's lock; on another one it is begun `lost_after_s`
     # later, when the leave of the old one is over.
@@ -223,7 +245,8 @@ class _RayProcess:
             .options(scheduling_strategy=_on(node))
             .remote()
         )
-        self._work = self._actor.keep if actor is KeeperActor else self._actor.crawl
+        does = "keep" if actor is KeeperActor else "haul" if actor is HaulActor else "crawl"
+        self._work = getattr(self._actor, does)
         self._line = hub.expect(life)
         self._over = asyncio.ensure_future(self._run())
 

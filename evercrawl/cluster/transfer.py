@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
@@ -19,7 +18,7 @@ from evercrawl.cluster.shares import written
 from evercrawl.config import FILE_NAME
 from evercrawl.decoding import json_of
 from evercrawl.errors import ConfigError, StoreError
-from evercrawl.store.backup import BACKUP_FILE, MOVING, backup
+from evercrawl.store.backup import BACKUP_FILE, MOVING, CrawlFiles, CrawlFilesHere, bring
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.disk.moved import MOVED, moved_to
@@ -29,8 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _PURPOSE: Final = "evercrawl move"
-_FOLDERS: Final = ("search", "derived")
+FOLDERS: Final = ("search", "derived")
+"""Folders that can be made again from the rest, and that may have folders in them."""
 _FILES: Final = ("cookies.json",)
+_PIECE: Final = 4 << 20
 
 
 def check_goal(directory: Path, number: int, goal: Path) -> None:
@@ -43,7 +44,7 @@ def check_goal(directory: Path, number: int, goal: Path) -> None:
     """
     birth = read_birth(directory)
     if birth.places:
-        raise ConfigError("the partitions of this crawl are on machines of a Ray cluster, and stay on their disks")
+        raise ConfigError("the partitions of this crawl are on machines of a Ray cluster; name a machine instead")
     if not 0 <= number < birth.parts:
         raise ConfigError(f"there is no partition {number}; the last is {birth.parts - 1}")
     here = part_directories(directory)[number]
@@ -99,14 +100,71 @@ def prepare(directory: Path, number: int, goal: Path) -> None:
 
 def copy_part(source: Path, goal: Path, see: Callable[[], None]) -> int:
     """Bring the goal up to date; return how many bytes were written. `see` is called now and then, and may raise."""
-    copied = backup(source, goal, time.time(), lambda what, done, total: see()).copied_bytes
-    for folder in _FOLDERS:
-        copied += _mirror(source / folder, goal / folder, see)
-    for name in _FILES:
-        if (source / name).is_file():
-            shutil.copy2(source / name, goal / name)
-        else:
-            (goal / name).unlink(missing_ok=True)
+    with contextlib.closing(FilesHere(source)) as files:
+        return bring_part(files, str(source), goal, see)
+
+
+class PartFiles(CrawlFiles, Protocol):
+    """All files of a partition, on this machine or on another one."""
+
+    def tree(self) -> dict[str, tuple[int, int]]:
+        """Return the files of `FOLDERS`: path -> size and when it was written (ns)."""
+        ...
+
+    def piece(self, path: str, at: int, size: int) -> bytes:
+        """Return `size` bytes of one of them; fewer at its end, none where it is gone."""
+        ...
+
+
+class FilesHere(CrawlFilesHere):
+    """The files of a partition on this machine; see `PartFiles`."""
+
+    def tree(self) -> dict[str, tuple[int, int]]:
+        """Return the files of `FOLDERS`."""
+        found = dict[str, tuple[int, int]]()
+        for folder in FOLDERS:
+            for above, _, names in os.walk(self.directory / folder):
+                for name in names:
+                    with contextlib.suppress(FileNotFoundError):
+                        about = (Path(above) / name).stat()
+                        path = (Path(above) / name).relative_to(self.directory)
+                        found[path.as_posix()] = about.st_size, about.st_mtime_ns
+        return found
+
+    def piece(self, path: str, at: int, size: int) -> bytes:
+        """Return bytes of one of them."""
+        try:
+            with (self.directory / within(path)).open("rb") as file:
+                file.seek(at)
+                return file.read(size)
+        except FileNotFoundError:
+            return b""
+
+
+def within(path: str) -> str:
+    """Return a path of a file of `FOLDERS`.
+
+    Raises
+    ------
+    StoreError
+        It leads out of them.
+    """
+    steps = path.split("/")
+    if steps[0] not in FOLDERS or {"", ".", ".."} & set(steps):
+        raise StoreError(f"a partition names a file {path[:200]!r}, and none has such; see who runs on its machine")
+    return path
+
+
+def bring_part(files: PartFiles, where: str, goal: Path, see: Callable[[], None]) -> int:
+    """Do the same with files that may be on another machine; `where` says where, in words."""
+    copied = bring(files, where, goal, time.time(), lambda what, done, total: see()).copied_bytes
+    copied += _mirror(files, goal, see)
+    with contextlib.closing(RealDisk(goal)) as disk:
+        for name in _FILES:
+            if size := files.size(name):
+                disk.replace(name, [files.read(name, 0, size)], private=True)
+            else:
+                disk.remove(name)
     return copied
 
 
@@ -118,25 +176,26 @@ def finish(directory: Path, number: int, goal: Path, see: Callable[[], None]) ->
         return copied, _settle(directory, number, goal)
 
 
-def _mirror(source: Path, goal: Path, see: Callable[[], None]) -> int:
-    """Copy what a folder has otherwise, and remove what it has no more; files may come and go meanwhile."""
-    copied, there = 0, set[str]()
-    for above, _, names in os.walk(source):
-        for name in names:
-            see()
-            one = Path(above) / name
-            other = goal / one.relative_to(source)
-            there.add(str(other))
-            with contextlib.suppress(FileNotFoundError):
-                about, size = one.stat(), other.stat().st_size if other.exists() else -1
-                if size != about.st_size or other.stat().st_mtime_ns != about.st_mtime_ns:
-                    other.parent.mkdir(parents=True, exist_ok=True)
-                    shutil.copy2(one, other)
-                    copied += about.st_size
-    for above, _, names in os.walk(goal):
-        for name in names:
-            if str(Path(above) / name) not in there:
-                (Path(above) / name).unlink()
+def _mirror(files: PartFiles, goal: Path, see: Callable[[], None]) -> int:
+    """Copy what folders have otherwise, and remove what they have no more; files may come and go meanwhile."""
+    copied, there = 0, files.tree()
+    for path, (size, at) in there.items():
+        see()
+        other = goal / within(path)
+        if other.is_file() and (other.stat().st_size, other.stat().st_mtime_ns) == (size, at):
+            continue
+        other.parent.mkdir(parents=True, exist_ok=True)
+        with other.open("wb") as file:
+            for start in range(0, size, _PIECE):
+                file.write(files.piece(path, start, min(_PIECE, size - start)))
+                see()
+        os.utime(other, ns=(at, at))
+        copied += size
+    for folder in FOLDERS:
+        for above, _, names in os.walk(goal / folder):
+            for name in names:
+                if (Path(above) / name).relative_to(goal).as_posix() not in there:
+                    (Path(above) / name).unlink()
     return copied
 
 
@@ -182,6 +241,7 @@ def _birth_of(part: Path) -> str:
         return birth_id(disk)
 
 
-def is_there(directory: Path, number: int, goal: Path) -> bool:
+def is_there(directory: Path, number: int, goal: str) -> bool:
     """Whether a partition is where it was to be moved to, whatever else is said."""
-    return read_birth(directory).homes.get(number) == str(goal)
+    birth = read_birth(directory)
+    return birth.places[number] == goal if birth.places else birth.homes.get(number) == goal

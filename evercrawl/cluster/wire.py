@@ -164,6 +164,49 @@ class BirthOlder(msgspec.Struct, array_like=True, frozen=True, tag="older"):
     lives: int
 
 
+class FilesAsked(msgspec.Struct, array_like=True, frozen=True, tag="files?"):
+    """A question about the files of a partition that moves, of the machine that it moves to.
+
+    Attributes
+    ----------
+    id, what
+        Of the question; one of the methods of `evercrawl.cluster.transfer.PartFiles`.
+    name, at, size
+        Of a file, the offset and the number of bytes, as far as the method takes them.
+    """
+
+    id: int
+    what: str
+    name: str = ""
+    at: int = 0
+    size: int = 0
+
+
+class FilesTold(msgspec.Struct, array_like=True, frozen=True, tag="files"):
+    """The answer, as msgpack; or why there is none."""
+
+    id: int
+    data: bytes
+    trouble: str = ""
+
+
+class HaulAsked(msgspec.Struct, array_like=True, frozen=True, tag="haul?"):
+    """What a process that moves a partition is to do: one of the orders of `evercrawl.cluster.hauling.haul_main`."""
+
+    id: int
+    what: str
+    number: int
+    words: list[str]
+
+
+class HaulDone(msgspec.Struct, array_like=True, frozen=True, tag="haul"):
+    """That it is done, with a count; or why it cannot be. While one is still working, it says so for id 0."""
+
+    id: int
+    count: int = 0
+    trouble: str = ""
+
+
 class CopyWhole(msgspec.Struct, array_like=True, frozen=True, tag="whole"):
     """The second copy of the partition has all that counts; what counts only since then is said after it."""
 
@@ -218,6 +261,10 @@ Frame: TypeAlias = (
     | CopyWhole
     | CopyCheckAsked
     | CopyChecked
+    | FilesAsked
+    | FilesTold
+    | HaulAsked
+    | HaulDone
     | BirthKept
     | BirthOlder
     | Joined

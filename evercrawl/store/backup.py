@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 import msgspec
 
@@ -23,16 +23,16 @@ from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import FILE as LOCK
 from evercrawl.store.disk.lock import Lock
-from evercrawl.store.disk.plain import see_plain
+from evercrawl.store.disk.plain import place_of, see_plain
 from evercrawl.store.disk.stamped import LEARNED, LESSONS, SNAPSHOT
 from evercrawl.store.forgetting import PLAN
 from evercrawl.store.forgotten import FILES as FORGOTTEN
 from evercrawl.store.journal.journal import Journal
 from evercrawl.store.live_line import NAME as SOCKET
-from evercrawl.store.partition import COPY, FILE, KEY, is_crawl
+from evercrawl.store.partition import COPY, FILE, KEY
 from evercrawl.store.snapshots.head import KIND
 
-__all__ = ["BACKUP_FILE", "MOVING", "BackupReport", "backup"]
+__all__ = ["BACKUP_FILE", "MOVING", "BackupReport", "CrawlFiles", "CrawlFilesHere", "backup", "bring"]
 
 BACKUP_FILE: Final = "backup.json"
 MOVING: Final = "moving.json"
@@ -76,6 +76,56 @@ class BackupReport:
     copied_bytes: int
 
 
+class CrawlFiles(Protocol):
+    """The files of a crawl directory that is copied, wherever it is; see `evercrawl.store.disk.disk.Disk`."""
+
+    def read(self, name: str, offset: int, size: int) -> bytes:
+        """Return `size` bytes from `offset`; fewer at the end of the file, none where there is no file."""
+        ...
+
+    def size(self, name: str) -> int:
+        """Return the size in bytes, 0 where there is no such file."""
+        ...
+
+    def names(self, prefix: str = "") -> list[str]:
+        """Return the names that begin with `prefix`, sorted."""
+        ...
+
+    def written_ns(self, name: str) -> int:
+        """Return when a file was written (ns); -1 where there is none."""
+        ...
+
+    def copy_database(self, name: str, goal: Path) -> None:
+        """Copy a SQLite database to a file as it is at one instant; do nothing where that is not possible."""
+        ...
+
+    def close(self) -> None:
+        """Give back what is open."""
+        ...
+
+
+class CrawlFilesHere(RealDisk):
+    """A directory of this machine, of which a copy is made; see `CrawlFiles`."""
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(directory, read_only=True)
+
+    def written_ns(self, name: str) -> int:
+        """Return when a file was written (ns); -1 where there is none."""
+        try:
+            return place_of(self.directory, name).stat().st_mtime_ns
+        except FileNotFoundError:
+            return -1
+
+    def copy_database(self, name: str, goal: Path) -> None:
+        """Copy a database; losing it costs a few requests."""
+        with contextlib.suppress(sqlite3.Error):
+            begun = sqlite3.connect(f"{place_of(self.directory, name).absolute().as_uri()}?mode=ro", uri=True)
+            made = sqlite3.connect(goal)
+            with contextlib.closing(begun), contextlib.closing(made):
+                begun.backup(made)
+
+
 def backup(source: Path, target: Path, now: float, watch: Watch = lambda what, done, total: None) -> BackupReport:
     """Bring `target` up to date with the crawl in `source`, which may be running.
 
@@ -95,47 +145,65 @@ def backup(source: Path, target: Path, now: float, watch: Watch = lambda what, d
     StoreError
         A crawl runs in `target`, or a file cannot be read or written; `NoRoomError` if the disk is full.
     """
-    _check(source, target)
-    target.mkdir(parents=True, exist_ok=True)
-    lock = Lock.take(target, _PURPOSE, now)
-    try:
-        return _Copying(source, target, watch).run(now)
-    finally:
-        lock.release()
-
-
-def _check(source: Path, target: Path) -> None:
-    if not is_crawl(source):
-        raise ConfigError(f"there is no crawl in {source}; name its directory with --dir")
-    if target.exists() and not target.is_dir():
-        raise ConfigError(f"{target} is a file; name a directory for the backup")
     if target.resolve() == source.resolve() or source.resolve() in target.resolve().parents:
         raise ConfigError(f"{target} is in the crawl directory itself; name a directory elsewhere")
+    with contextlib.closing(CrawlFilesHere(source)) as originals:
+        return bring(originals, str(source), target, now, watch)
+
+
+def bring(
+    originals: CrawlFiles, where: str, target: Path, now: float, watch: Watch = lambda what, done, total: None
+) -> BackupReport:
+    """Bring `target` up to date with a crawl whose files may be on another machine; see `backup`.
+
+    Parameters
+    ----------
+    originals, where
+        The files, and where they are, in words.
+    target, now, watch
+        As of `backup`.
+    """
+    _check(originals, where, target)
+    target.mkdir(parents=True, exist_ok=True)
+    with Lock.take(target, _PURPOSE, now):
+        return _Copying(originals, where, target, watch).run(now)
+
+
+def _check(originals: CrawlFiles, where: str, target: Path) -> None:
+    if not (originals.size(FILE) or originals.size(COPY)):
+        raise ConfigError(f"there is no crawl in {where}; name its directory with --dir")
+    if target.exists() and not target.is_dir():
+        raise ConfigError(f"{target} is a file; name a directory for the backup")
     see_plain(target)
-    if is_crawl(target):
-        if _id(source) != _id(target):
-            raise ConfigError(f"{target} holds another crawl; name an empty directory, or this crawl's own backup")
-    elif target.exists() and {path.name for path in target.iterdir()} - {LOCK, MOVING, "archive"}:
-        raise ConfigError(f"{target} is not empty, and holds no backup; name an empty directory")
+    if not target.exists():
+        return
+    with contextlib.closing(CrawlFilesHere(target)) as there:
+        if there.size(FILE) or there.size(COPY):
+            if _id(originals) != _id(there):
+                raise ConfigError(f"{target} holds another crawl; name an empty directory, or this crawl's own backup")
+        elif {path.name for path in target.iterdir()} - {LOCK, MOVING, "archive"}:
+            raise ConfigError(f"{target} is not empty, and holds no backup; name an empty directory")
 
 
-def _id(directory: Path) -> str:
+def _id(originals: CrawlFiles) -> str:
     for name in (FILE, COPY):
-        with contextlib.suppress(OSError, msgspec.MsgspecError, UnicodeDecodeError):
-            return str(json_of((directory / name).read_bytes(), dict[str, object])["id"])
+        with contextlib.suppress(KeyError, msgspec.MsgspecError, UnicodeDecodeError):
+            return str(json_of(originals.read(name, 0, originals.size(name)), dict[str, object])["id"])
     return ""
 
 
 class _Copying:
     """One backup while it is made."""
 
-    def __init__(self, source: Path, target: Path, watch: Watch) -> None:
-        self._from, self._to = source, target
-        self._source, self._target = self._disks = RealDisk(source, read_only=True), RealDisk(target)
+    def __init__(self, originals: CrawlFiles, where: str, target: Path, watch: Watch) -> None:
+        self._from, self._to = where, target
+        self._source, self._target = originals, RealDisk(target)
         self._watch = watch
         self._files, self._copied = set[str](), 0
         # What was forgotten lies anywhere in the files, so it is not enough to copy what is new.
-        self._anew = any(self._differs(name) for name in FORGOTTEN) or any(disk.size(PLAN) for disk in self._disks)
+        self._anew = any(self._differs(name) for name in FORGOTTEN) or any(
+            disk.size(PLAN) for disk in (self._source, self._target)
+        )
         self._total = sum(self._source.size(name) for name in self._source.names())
 
     def run(self, now: float) -> BackupReport:
@@ -155,11 +223,10 @@ class _Copying:
             self._end(before)
             self._forget()
             events = Journal.open(self._target, writable=False).sequence
-            report = BackupReport(str(self._from), str(self._to), now, events, len(self._files), self._copied)
+            report = BackupReport(self._from, str(self._to), now, events, len(self._files), self._copied)
             self._target.replace(BACKUP_FILE, [msgspec.json.encode(report) + b"\n"])
             return report
         finally:
-            self._source.close()
             self._target.close()
 
     def _copy(self) -> None:
@@ -181,8 +248,8 @@ class _Copying:
         there = [name for name in _LAST if self._source.size(name)]
         found = dict[str, tuple[int, bytes]]()
         for name in there:
-            with contextlib.suppress(FileNotFoundError):
-                found[name] = (self._from / name).stat().st_mtime_ns, self._whole(self._source, name)
+            if (at := self._source.written_ns(name)) >= 0:
+                found[name] = at, self._whole(self._source, name)
         return found
 
     def _end(self, last: dict[str, tuple[int, bytes]]) -> None:
@@ -193,7 +260,7 @@ class _Copying:
             self._count(name, len(data))
 
     @staticmethod
-    def _whole(disk: RealDisk, name: str) -> bytes:
+    def _whole(disk: CrawlFiles | RealDisk, name: str) -> bytes:
         return disk.read(name, 0, disk.size(name))
 
     def _differs(self, name: str) -> bool:
@@ -238,7 +305,8 @@ class _Copying:
         """Copy a file that is written anew as a whole; one that is gone meanwhile is left out."""
         if name.endswith(".sqlite"):
             self._files.add(name)
-            self._copy_database(name)
+            self._source.copy_database(name, self._to / name)
+            self._count(name, self._target.size(name))
             return
         size = self._source.size(name)
         if not size:
@@ -249,15 +317,6 @@ class _Copying:
         pieces = (self._source.read(name, at, _PIECE) for at in range(0, size, _PIECE))
         self._target.replace(name, pieces, private=name in (FILE, COPY, KEY, FILE_NAME))
         self._count(name, size)
-
-    def _copy_database(self, name: str) -> None:
-        """Copy a cache as it is at one instant; losing it costs a few requests."""
-        with contextlib.suppress(sqlite3.Error):
-            begun = sqlite3.connect(f"{(self._from / name).absolute().as_uri()}?mode=ro", uri=True)
-            made = sqlite3.connect(self._to / name)
-            with contextlib.closing(begun), contextlib.closing(made):
-                begun.backup(made)
-        self._count(name, self._target.size(name))
 
     def _forget(self) -> None:
         """Remove what the crawl has no more, such as older snapshots."""

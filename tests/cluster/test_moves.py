@@ -320,20 +320,23 @@ class Nobody:
     async def resume(self, number: int) -> None:
         pass
 
+    def well(self, number: int) -> bool:
+        return True
+
 
 def ask(wide: Path, goal: Path) -> None:
     (wide / moving.FILE).write_bytes(msgspec.json.encode(moving.PartMove("a", 1, str(goal))))
 
 
 def test_who_stops_the_crawl_breaks_a_move_off_within_a_round(wide, tmp_path, monkeypatch):
-    said, copied, whole = list[str](), list[str](), transfer.backup
+    said, copied, whole = list[str](), list[str](), transfer.bring
 
-    def watched(source: Path, goal: Path, now: float, watch: Callable[[str, int, int], None]) -> object:
+    def watched(files: object, where: str, goal: Path, now: float, watch: Callable[[str, int, int], None]) -> object:
         def seen(name: str, done: int, total: int) -> None:
             copied.append(name)
             watch(name, done, total)
 
-        return whole(source, goal, now, seen)
+        return whole(files, where, goal, now, seen)
 
     async def go() -> None:
         moves = moving.PartMoves(wide, Nobody(), said.append)
@@ -341,7 +344,7 @@ def test_who_stops_the_crawl_breaks_a_move_off_within_a_round(wide, tmp_path, mo
         moves.turn()
         await moves.close()
 
-    monkeypatch.setattr(transfer, "backup", watched)
+    monkeypatch.setattr(transfer, "bring", watched)
     asyncio.run(go())
     assert len(copied) == 1
     assert said == ["partition 1 was not moved: the crawl ended"]

@@ -15,11 +15,9 @@ from evercrawl.cluster import coordinator, part, wire
 from evercrawl.cluster.birth import ClusterBirth, WholeCopy, read_birth, write_birth
 from evercrawl.cluster.coordinator import Coordinator
 from evercrawl.cluster.copies import keeper_main, keeper_process, node_copies, restoring_part
-from evercrawl.cluster.copies.keeper_main import keep_copies
 from evercrawl.cluster.copies.node_copies import NodeCopies
 from evercrawl.cluster.copies.node_keeper import NodeKeeper
 from evercrawl.cluster.copies.restoring_part import PartGoneError, settle_lost
-from evercrawl.cluster.disks import PartDisk, disk_here
 from evercrawl.cluster.plan import PartPlan
 from evercrawl.cluster.wire import CopyAnswered, CopyAsked, CopyWhole, Frame
 from evercrawl.config import Config
@@ -40,59 +38,10 @@ from evercrawl.store.keeper.messages import (
     KeeperStep,
 )
 from evercrawl.store.keeper.restoring import LINE_FILE
-from tests.cluster.played import Played, PlayedLauncher, seen
+from tests.cluster.folder_machines import FolderMachines
+from tests.cluster.played import Played, seen
 
 KEPT, DISK = Config(durable="keeper", lost_after_s=10.0), Config(lost_after_s=10.0)
-
-
-class KeepingProcess:
-    """A process that holds copies, in this one."""
-
-    gone = True
-
-    def __init__(self, copies: Path) -> None:
-        self.ours, theirs = socket.socketpair()
-        copies.parent.mkdir(exist_ok=True)
-        self.task = asyncio.ensure_future(keep_copies(copies, theirs))
-
-    async def connected(self):
-        return await asyncio.open_connection(sock=self.ours)
-
-    async def ended(self) -> str:
-        await asyncio.wait([self.task])
-        return "ended"
-
-    def kill(self) -> None:
-        self.task.cancel()
-
-
-class FolderMachines(PlayedLauncher):
-    """Machines that are folders, of which some are there."""
-
-    def __init__(self, folder: Path, birth: ClusterBirth, names: str) -> None:
-        super().__init__(folder)
-        self.birth, self.there, self.kept = birth, dict[str, PartDisk](), list[KeepingProcess]()
-        for name in names:
-            self.add(folder / name)
-
-    def add(self, root: Path) -> str:
-        root.mkdir()
-        disk = disk_here(root, "c")
-        self.there[disk.id] = disk
-        return disk.id
-
-    def missing(self, number: int) -> str:
-        return "" if self.birth.places[number] in self.there else f"partition {number} waits"
-
-    def directory(self, number: int) -> Path:
-        return self.there[self.birth.places[number]].part(number)
-
-    def disks(self) -> dict[str, PartDisk]:
-        return self.there
-
-    def keep(self, disk: str, life: int) -> KeepingProcess:
-        self.kept.append(KeepingProcess(self.there[disk].copy(0).parent))
-        return self.kept[-1]
 
 
 @pytest.fixture

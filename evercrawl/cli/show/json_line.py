@@ -37,6 +37,7 @@ EVENTS: Final = {
     "verify": "whether a directory is consistent",
     "backup": "what was copied",
     "moved": "where a partition is now",
+    "drained": "what a machine of a cluster still has of a crawl",
     "upgrade": "the formats of a directory, and what was converted",
     "versions": "the versions in use",
     "demo": "what the demonstration learned",

@@ -189,10 +189,10 @@ class NodeCopies:
         disks, place, keeper = self._launcher.disks(), self._birth.places[number], self._keepers.get(number)
         others = self._others(number)
         if keeper is not None and keeper != place:
-            failing = keeper in disks and self._fails(number, settings)
-            if keeper in disks and not (failing and others):
+            failing, drained = keeper in disks and self._fails(number, settings), keeper in self._birth.drained
+            if keeper in disks and not ((failing or drained) and others):
                 return ""
-            if not failing and not self._is_gone(keeper, settings):
+            if not failing and not drained and not self._is_gone(keeper, settings):
                 return f"partition {number} waits for the machine with its second copy ({keeper})"
             if failing:
                 self._processes[keeper].forgive(number)
@@ -210,7 +210,7 @@ class NodeCopies:
         """Return the other disks that may get a partition's second copy, the best first."""
         copies, has = Counter(self._keepers.values()), (self._birth.places[number], self._keepers.get(number))
         return sorted(
-            (disk for disk in self._launcher.disks() if disk not in has),
+            (disk for disk in self._launcher.disks() if disk not in has and disk not in self._birth.drained),
             key=lambda disk: (copies[disk], hashlib.sha256(f"{disk} {number}".encode()).digest()),
         )
 
@@ -261,11 +261,22 @@ class NodeCopies:
                 )
         if settings.durable != "keeper":
             return []
-        return [
+        lost = [
             number
             for number, keeper in self._keepers.items()
             if self._is_gone(keeper, settings) or (self._fails(number, settings) and self._others(number))
         ]
+        return lost or self._drained()
+
+    def _drained(self) -> list[int]:
+        """Return a partition whose second copy is on a disk that is to be emptied; one after the other."""
+        for number, keeper in self._keepers.items():
+            whole = self._whole.get(number)
+            if whole is None or whole.place != keeper:
+                return []  # one that is being made is waited for
+        return [
+            number for number, keeper in self._keepers.items() if keeper in self._birth.drained and self._others(number)
+        ][:1]
 
     def ask(self, number: int, frame: CopyAsked) -> None:
         """Pass a question on to a partition's keeper; without a process there it is lost."""

@@ -18,8 +18,11 @@ MOVED: Final = "moved.json"
 _MOST: Final = 16 << 10
 
 
-def moved_to(goal: Path, life: int) -> bytes:
-    """Return what a directory has whose partition is in `goal` from now on, after so many lives."""
+def moved_to(goal: Path | str, life: int) -> bytes:
+    """Return what a directory has whose partition is in `goal` from now on, after so many lives.
+
+    The goal is a directory of this machine, or another machine in words.
+    """
     return msgspec.json.encode({"goal": str(goal), "life": life})
 
 
@@ -33,7 +36,8 @@ def see_unmoved(directory: Path) -> None:
     """
     with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError, KeyError):
         goal = json_of(read_piece(directory / MOVED, 0, _MOST), dict[str, object])["goal"]
+        use = f"use --dir {goal}" if str(goal).startswith("/") else "ask there, or give --dir the crawl's directory"
         raise ConfigError(
-            f"the partition that was in {directory} was moved to {goal}; use --dir {goal}. What is in {directory} is "
-            "old and can be removed"
+            f"the partition that was in {directory} was moved to {goal}; {use}. What is in {directory} is old and can "
+            "be removed"
         )

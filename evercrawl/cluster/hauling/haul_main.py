@@ -1,0 +1,156 @@
+"""The process on a machine that a partition moves from or to: it does what the coordinator orders.
+
+lend: show the files of a partition. lock: keep others out of them. prepare: make the directory that a partition goes
+to, or go on with it. copy: bring that up to date. finish: have it say no more that it is being made. leave: set an old
+directory aside.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from evercrawl.cluster.birth import part_directory
+from evercrawl.cluster.hauling.lending import Lending, move_away, set_aside
+from evercrawl.cluster.hauling.remote_files import RemoteFiles
+from evercrawl.cluster.transfer import bring_part
+from evercrawl.cluster.wire import FilesAsked, FilesTold, Frame, HaulAsked, HaulDone, StopAsked, packed, read_frame
+from evercrawl.decoding import json_of
+from evercrawl.errors import EvercrawlError, StoreError
+from evercrawl.store.backup import BACKUP_FILE, MOVING
+from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.disk.moved import see_unmoved
+from evercrawl.store.disk.trouble import in_words
+from evercrawl.store.keeper.folder import made
+
+if TYPE_CHECKING:
+    import socket
+    from pathlib import Path
+
+ALIVE_S: Final = 2.0
+"""How often the process says that it is still at work."""
+
+
+async def haul(root: Path, line: socket.socket) -> None:
+    """Do what is asked over `line`, in the folder with this machine's partitions, until that says stop, or ends."""
+    reader, writer = await asyncio.open_connection(sock=line)
+    loop, tasks, busy = asyncio.get_running_loop(), set[asyncio.Task[None]](), set[int]()
+
+    def say(frame: Frame) -> None:
+        if not writer.is_closing():
+            writer.write(packed(frame))
+
+    def ask(asked: FilesAsked) -> None:
+        loop.call_soon_threadsafe(say, asked)
+
+    files = RemoteFiles(ask)
+    hauling = _Hauling(root, files)
+
+    async def do(frame: HaulAsked) -> None:
+        busy.add(frame.id)
+        try:
+            say(HaulDone(frame.id, await loop.run_in_executor(None, hauling.do, frame)))
+        except EvercrawlError as error:
+            say(HaulDone(frame.id, trouble=str(error)))
+        except OSError as error:
+            say(HaulDone(frame.id, trouble=str(in_words(error, "write", root))))
+        except Exception as error:  # one that nobody foresaw: whoever waits is told
+            say(HaulDone(frame.id, trouble=f"{type(error).__name__}: {error}"))
+        finally:
+            busy.discard(frame.id)
+
+    async def tell(frame: FilesAsked) -> None:
+        try:
+            say(FilesTold(frame.id, await loop.run_in_executor(None, hauling.told, frame)))
+        except EvercrawlError as error:
+            say(FilesTold(frame.id, b"", str(error)))
+        except OSError as error:
+            say(FilesTold(frame.id, b"", str(in_words(error, "read", root))))
+        except Exception as error:  # as above
+            say(FilesTold(frame.id, b"", f"{type(error).__name__}: {error}"))
+
+    async def live() -> None:
+        while True:
+            await asyncio.sleep(ALIVE_S)
+            if busy:
+                say(HaulDone(0))
+
+    living = asyncio.ensure_future(live())
+    try:
+        while (frame := await read_frame(reader)) is not None and not isinstance(frame, StopAsked):
+            if isinstance(frame, FilesTold):
+                files.hear(frame)
+            elif isinstance(frame, (HaulAsked, FilesAsked)):
+                task = asyncio.ensure_future(do(frame) if isinstance(frame, HaulAsked) else tell(frame))
+                tasks.add(task)
+                task.add_done_callback(tasks.discard)
+    finally:
+        living.cancel()
+        files.end()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        hauling.close()
+        writer.close()
+        with contextlib.suppress(OSError):  # the coordinator is gone
+            await writer.wait_closed()
+
+
+class _Hauling:
+    """What one machine does for moves; in threads."""
+
+    def __init__(self, root: Path, files: RemoteFiles) -> None:
+        self._root, self._files = root, files
+        self._lending: Lending | None = None
+
+    def told(self, asked: FilesAsked) -> bytes:
+        if self._lending is None:
+            raise StoreError("no partition of this machine moves")
+        return self._lending.told(asked)
+
+    def do(self, asked: HaulAsked) -> int:
+        """Carry an order out; return a count, such as of bytes."""
+        goal = part_directory(self._root, asked.number)
+        if asked.what == "lend":
+            self.close()
+            self._lending = Lending(self._root, asked.number)
+        elif asked.what == "lock" and self._lending is not None:
+            self._lending.lock()
+        elif asked.what == "prepare":
+            _prepare(goal, asked.words, int(asked.words[-1]))
+        elif asked.what == "copy":
+            return bring_part(self._files, asked.words[0], goal, lambda: None)
+        elif asked.what == "finish":
+            for name in (BACKUP_FILE, MOVING):
+                (goal / name).unlink(missing_ok=True)
+        elif asked.what == "leave":
+            set_aside(self._root, asked.number, asked.words[0], int(asked.words[1]))
+        else:
+            raise StoreError(f"the coordinator orders {asked.what!r}; install the same evercrawl on all machines")
+        return 0
+
+    def close(self) -> None:
+        if self._lending is not None:
+            self._lending.close()
+
+
+def _prepare(goal: Path, words: list[str], life: int) -> None:
+    """Make the directory that a partition moves to; a broken-off copy of the same is gone on with.
+
+    By `cluster.json` the partition is not here, so anything else that is here is old, and is moved away.
+    """
+    mark = words[:-1]
+    if goal.is_dir() and any(goal.iterdir()) and _marker(goal) != mark:
+        move_away(goal, life)
+    made(goal)
+    with contextlib.closing(RealDisk(goal)) as disk:
+        disk.replace(MOVING, [msgspec.json.encode(mark)])
+
+
+def _marker(goal: Path) -> list[str] | None:
+    try:
+        see_unmoved(goal)
+        return json_of((goal / MOVING).read_bytes(), list[str])
+    except (OSError, EvercrawlError, msgspec.MsgspecError, UnicodeDecodeError):
+        return None

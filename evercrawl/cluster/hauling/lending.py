@@ -1,0 +1,161 @@
+"""The machine that a partition moves from: it shows the partition's files, keeps others out, and sets them aside."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import time
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from evercrawl.cluster.birth import part_directory
+from evercrawl.cluster.transfer import FilesHere
+from evercrawl.errors import ConfigError, StoreError
+from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.disk.lock import Lock
+from evercrawl.store.disk.moved import MOVED, moved_to
+from evercrawl.store.disk.plain import place_of
+from evercrawl.store.keeper.restoring import is_gone, line_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evercrawl.cluster.wire import FilesAsked
+
+LOCKED_S: Final = 20.0
+"""For so long the last process of the partition, which was ended, may still have its directory."""
+MOST_BYTES: Final = 8 << 20
+_PURPOSE: Final = "evercrawl move"
+LOOK_S: Final = 0.05
+
+
+class Lending:
+    """The files of one partition, for the machine that it moves to.
+
+    Parameters
+    ----------
+    root, number
+        Where the partitions of this machine are, and which one it is.
+
+    Raises
+    ------
+    ConfigError
+        It is not there.
+    """
+
+    def __init__(self, root: Path, number: int) -> None:
+        self._directory = part_directory(root, number)
+        if is_gone(self._directory):
+            raise ConfigError(f"{self._directory} is not there; a partition can be moved once it was crawled")
+        self._files = FilesHere(self._directory)
+        self._lock: Lock | None = None
+        self._databases = dict[str, bytes]()
+
+    def lock(self) -> None:
+        """Keep every other process out of the directory, as long as this one lives; once its own has ended.
+
+        Raises
+        ------
+        StoreError
+            Another process has it, and does not end.
+        """
+        until = time.monotonic() + LOCKED_S
+        while self._lock is None:
+            try:
+                self._lock = Lock.take(self._directory, _PURPOSE, time.time())
+            except StoreError:
+                if time.monotonic() >= until:
+                    raise
+                time.sleep(LOOK_S)
+
+    def told(self, asked: FilesAsked) -> bytes:
+        """Return the answer to a question, as msgpack.
+
+        Raises
+        ------
+        StoreError
+            The disk does not give it.
+        """
+        files, name = self._files, asked.name
+        found: object
+        if asked.what == "read":
+            found = files.read(name, asked.at, min(asked.size, MOST_BYTES))
+        elif asked.what == "size":
+            found = files.size(name)
+        elif asked.what == "names":
+            found = files.names(name)
+        elif asked.what == "written_ns":
+            found = files.written_ns(name)
+        elif asked.what == "tree":
+            found = files.tree()
+        elif asked.what == "piece":
+            found = files.piece(name, asked.at, min(asked.size, MOST_BYTES))
+        elif asked.what == "database":
+            found = self._database(name, asked.at)
+        else:
+            raise StoreError(f"another machine asks for {asked.what!r}; install the same evercrawl on all machines")
+        return msgspec.msgpack.encode(found)
+
+    def _database(self, name: str, at: int) -> bytes:
+        """Return a piece of a database as it was when its first piece was asked for; none where it cannot be read."""
+        if at == 0:
+            self._databases[name] = b""
+            with contextlib.suppress(sqlite3.Error):
+                begun = sqlite3.connect(f"{place_of(self._directory, name).absolute().as_uri()}?mode=ro", uri=True)
+                made = sqlite3.connect(":memory:")
+                with contextlib.closing(begun), contextlib.closing(made):
+                    begun.backup(made)
+                    self._databases[name] = made.serialize()
+        piece = self._databases[name][at : at + MOST_BYTES]
+        if not piece:
+            del self._databases[name]
+        return piece
+
+    def close(self) -> None:
+        """Give back what is open, and let others into the directory."""
+        self._files.close()
+        if self._lock is not None:
+            self._lock.release()
+
+
+def set_aside(root: Path, number: int, goal: str, life: int) -> None:
+    """Have the directory that a partition was moved from say so, and move it away; do nothing where it is gone.
+
+    Parameters
+    ----------
+    root, number
+        Where the partitions of this machine are, and which one it was.
+    goal, life
+        Where it is now, in words; how many processes of partitions had been begun when it was moved.
+
+    Raises
+    ------
+    OSError, StoreError
+        It cannot be done.
+    """
+    directory = part_directory(root, number)
+    if not directory.is_dir():
+        return
+    try:
+        with Lock.take(directory, _PURPOSE, time.time()), contextlib.closing(RealDisk(directory)) as disk:
+            if line_of(disk) > life:
+                raise StoreError(f"{directory} was opened from a second copy since")
+            disk.replace(MOVED, [moved_to(goal, life)])
+    except ConfigError:  # it says so already
+        pass
+    move_away(directory, life)
+
+
+def move_away(directory: Path, life: int) -> None:
+    """Give a directory that is not the partition's another name; `life` as above.
+
+    Raises
+    ------
+    OSError, StoreError
+        It cannot be done, such as because a process has it open.
+    """
+    with contextlib.ExitStack() as held:
+        with contextlib.suppress(ConfigError):  # in one that says that it was moved nobody is
+            held.enter_context(Lock.take(directory, _PURPOSE, time.time()))
+        directory.rename(directory.with_name(f"{directory.name}-before-{life}"))

@@ -1,0 +1,243 @@
+"""Moves partitions between the machines of a cluster, and empties machines."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from evercrawl.cluster.birth import read_birth, write_birth
+from evercrawl.cluster.hauling.haul_process import HaulProcess
+from evercrawl.cluster.moving import DRAIN, LIFT, PartMove
+from evercrawl.cluster.wire import FilesAsked, FilesTold, Frame
+from evercrawl.errors import ConfigError, StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+    from pathlib import Path
+    from typing import Any, Protocol
+
+    from evercrawl.cluster.birth import ClusterBirth
+    from evercrawl.cluster.disks import PartDisk
+    from evercrawl.cluster.launching import PartProcess
+    from evercrawl.cluster.moving import PartHolder
+
+    class HaulLauncher(Protocol):
+        """Begins processes on machines, each of which has a disk."""
+
+        def disks(self) -> dict[str, PartDisk]:
+            """Return the disks that are there, by their ids."""
+            ...
+
+        def address(self, disk: str) -> str:
+            """Return the address of the machine of a disk that is there."""
+            ...
+
+        def haul(self, disk: str, life: int) -> PartProcess:
+            """Begin a process that moves partitions, on the machine of a disk that is there."""
+            ...
+
+
+LEAST: Final = 4
+"""So many digits of a disk's id name it, where no other disk's begins with the same."""
+LEAVE_AGAIN_S: Final = 60.0
+"""After an old directory that could not be set aside, before that is tried again."""
+
+
+def _nothing() -> None:
+    """See that nothing speaks against going on."""
+
+
+class NodeMoves:
+    """Carries partitions from one machine's disk to another's; see `evercrawl.cluster.moving.PartTransfer`.
+
+    A partition is where `cluster.json` says (`places`). That is changed once its process has ended, its directory is
+    locked on the old machine, and all of it is on the new disk. The old directory is set aside once the process on the
+    new machine has reported, and where there are second copies, once one is whole again.
+
+    Parameters
+    ----------
+    directory, birth
+        Of the crawl, and what it is; `places` and `drained` of it are changed here.
+    launcher, lives
+        Where the machines are; returns the number of a process that begins.
+    tell, clock
+        Told what is wrong; tells the time (s), by a clock that is not set.
+    kept
+        Whether partitions have second copies.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        birth: ClusterBirth,
+        launcher: HaulLauncher,
+        lives: Callable[[Path], int],
+        tell: Callable[[str], None],
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        kept: bool = False,
+    ) -> None:
+        self._directory, self._birth, self._launcher = directory, birth, launcher
+        self._lives, self._tell, self._clock, self._kept = lives, tell, clock, kept
+        self._processes, self._tries = list[HaulProcess](), Counter[int]()
+        self._leave_at, self._troubles = dict[tuple[int, str], float](), set[str]()
+
+    def turn(self, holds: PartHolder) -> PartMove | Coroutine[Any, Any, None] | None:
+        """Return the next move off a machine that is to be emptied, or work on an old directory; None for nothing."""
+        disks, now = self._launcher.disks(), self._clock()
+        for number, old in read_birth(self._directory).vacated.items() if self._birth.places else ():
+            for disk, life in old.items():
+                if disk in disks and holds.well(number) and now >= self._leave_at.get((number, disk), now):
+                    self._leave_at[number, disk] = now + LEAVE_AGAIN_S
+                    return self._leave(number, disk, life)
+        for number in sorted(range(len(self._birth.places)), key=lambda number: self._tries[number]):
+            place = self._birth.places[number]
+            leaves = place in self._birth.drained and place in disks and holds.well(number)
+            if leaves and (goals := self._goals(number)):
+                self._tries[number] += 1  # one that cannot be moved holds up no other
+                return PartMove("", number, goals[(self._tries[number] - 1) % len(goals)])
+        return None
+
+    def _goals(self, number: int) -> list[str]:
+        """Return the disks that a partition may move to, the best first: the fewest partitions for their processors."""
+        birth, disks = read_birth(self._directory), self._launcher.disks()
+        has = Counter(self._birth.places)
+        return sorted(
+            (disk for disk in disks if disk != self._birth.places[number] and disk not in self._birth.drained),
+            key=lambda disk: (
+                disk == birth.keepers.get(number),
+                (has[disk] + 1) / max(disks[disk].cpus, 0.01),
+                hashlib.sha256(f"{disk} {number}".encode()).digest(),
+            ),
+        )
+
+    def placed(self, move: PartMove) -> PartMove:
+        """Return an order with ids of disks; one to empty a machine, or to let it have partitions, is noted."""
+        disk = self._named(move.goal)
+        if move.number in (DRAIN, LIFT):
+            self._drain(disk, lift=move.number == LIFT)
+            return msgspec.structs.replace(move, goal=disk)
+        source = self._birth.places[move.number]
+        if disk == source:
+            raise ConfigError(f"partition {move.number} is on the disk {disk} already")
+        if disk in self._birth.drained:
+            raise ConfigError(
+                f"the machine of the disk {disk} is to be emptied; let it have partitions first: evercrawl drain "
+                f"{disk} --lift --dir {self._directory}"
+            )
+        if source not in self._launcher.disks():
+            raise ConfigError(f"the machine that partition {move.number} is on (disk {source}) is not there")
+        self._see_settled(move.number, source)
+        return msgspec.structs.replace(move, goal=disk, source=source)
+
+    def _drain(self, disk: str, *, lift: bool) -> None:
+        """Write down that a disk is to be emptied, or is no longer to be."""
+        others, need = len(set(self._launcher.disks()) - {disk, *self._birth.drained}), 2 if self._kept else 1
+        if not lift and others < need:
+            whose = ", and second copies are never on the machine of their partition" if self._kept else ""
+            raise ConfigError(
+                f"what is on {disk} needs {need} other machine{'s' if need > 1 else ''}{whose}; {others} can be used "
+                "now: start another one first"
+            )
+        self._birth.drained[:] = [each for each in self._birth.drained if each != disk]
+        self._birth.drained.extend([] if lift else [disk])
+        birth = read_birth(self._directory)
+        if not self._kept:  # those of a run before, which had second copies: they are chosen anew by one that has
+            birth = msgspec.structs.replace(birth, keepers={})
+        write_birth(self._directory, msgspec.structs.replace(birth, drained=list(self._birth.drained)))
+
+    def _named(self, words: str) -> str:
+        """Return the id of the disk that is meant by an address of its machine, or by the beginning of its id."""
+        there = {disk: self._launcher.address(disk) for disk in self._launcher.disks()}
+        known = dict.fromkeys((*there, *self._birth.drained))
+        found = [disk for disk in known if words in (disk, there.get(disk))]
+        found = found or [disk for disk in known if len(words) >= LEAST and disk.startswith(words)]
+        if len(found) == 1:
+            return found[0]
+        each = ", ".join(f"{disk} ({address})" for disk, address in sorted(there.items(), key=lambda one: one[1]))
+        what = "several machines are" if found else "no machine is"
+        raise ConfigError(f"{what} called {words!r}; name one of these disks or addresses: {each or 'none is there'}")
+
+    def _see_settled(self, number: int, source: str) -> None:
+        if not self._birth.places[number] == read_birth(self._directory).places[number] == source:
+            raise StoreError(f"partition {number} goes on from its second copy; move it once it runs again")
+
+    async def prepare(self, move: PartMove, see: Callable[[], None]) -> None:
+        """Begin a process on both machines; the directory is made."""
+        birth = read_birth(self._directory)
+        lends, takes = self._process(move.source), self._process(move.goal)
+
+        def pass_on(frame: Frame) -> None:
+            if isinstance(frame, FilesAsked) and not lends.write(frame):
+                takes.write(FilesTold(frame.id, b"", f"the machine of the disk {move.source} is gone"))
+
+        takes.hear = pass_on
+        lends.hear = lambda frame: isinstance(frame, FilesTold) and takes.write(frame)
+        await lends.join(see)
+        await takes.join(see)
+        await lends.do("lend", move.number, [], see)
+        mark = [birth.id, str(move.number), move.source, str(birth.lines.get(move.number, 0))]
+        await takes.do("prepare", move.number, [*mark, str(birth.lives)], see)
+
+    def _process(self, disk: str) -> HaulProcess:
+        if disk not in self._launcher.disks():
+            raise StoreError(f"the machine of the disk {disk} is not there")
+        process = HaulProcess(self._launcher.haul(disk, self._lives(self._directory)), disk)
+        self._processes.append(process)
+        return process
+
+    async def copy(self, move: PartMove, see: Callable[[], None]) -> int:
+        """Have the new machine bring its directory up to date."""
+        return await self._processes[1].do("copy", move.number, [f"the disk {move.source}"], see)
+
+    async def finish(self, move: PartMove, see: Callable[[], None]) -> tuple[int, str]:
+        """Lock the old directory, copy the rest, and write down where the partition is."""
+        lends, takes = self._processes
+        await lends.do("lock", move.number, [], see)
+        copied = await self.copy(move, see)
+        await lends.do("lock", move.number, [], see)  # it still has it: nobody has written there meanwhile
+        self._settle(move)
+        with contextlib.suppress(StoreError):  # it is the partition whatever else it says of itself
+            await takes.do("finish", move.number, [], _nothing)
+        return copied, ""
+
+    def _settle(self, move: PartMove) -> None:
+        """Write down that a partition is on another disk."""
+        self._see_settled(move.number, move.source)
+        birth = read_birth(self._directory)
+        places = [move.goal if number == move.number else place for number, place in enumerate(birth.places)]
+        old = {disk: life for disk, life in birth.vacated.get(move.number, {}).items() if disk != move.goal}
+        vacated = {**birth.vacated, move.number: {**old, move.source: birth.lives}}
+        write_birth(self._directory, msgspec.structs.replace(birth, places=places, vacated=vacated))
+        self._birth.places[move.number] = move.goal
+
+    async def _leave(self, number: int, disk: str, life: int) -> None:
+        """Have the old directory of a partition set aside."""
+        try:
+            if self._birth.places[number] != disk:
+                process = self._process(disk)
+                goal = f"the disk {self._birth.places[number]}"
+                await process.join(_nothing)
+                await process.do("leave", number, [goal, str(life)], _nothing)
+            birth = read_birth(self._directory)
+            old = {each: at for each, at in birth.vacated.get(number, {}).items() if each != disk}
+            vacated = {each: left for each, left in {**birth.vacated, number: old}.items() if left}
+            write_birth(self._directory, msgspec.structs.replace(birth, vacated=vacated))
+        except StoreError as error:
+            trouble = f"the old directory of partition {number} on the disk {disk} is not set aside yet: {error}"
+            if trouble not in self._troubles:
+                self._troubles.add(trouble)
+                self._tell(trouble)
+        finally:
+            await self.end()
+
+    async def end(self) -> None:
+        """End the processes of a move."""
+        processes, self._processes = self._processes, []
+        await asyncio.gather(*(process.close() for process in processes))

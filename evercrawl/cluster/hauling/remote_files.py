@@ -1,0 +1,106 @@
+"""The files of a partition on another machine, asked for one after the other."""
+
+from __future__ import annotations
+
+import contextlib
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NoAnswer
+from itertools import count
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import msgspec
+
+from evercrawl.cluster.wire import FilesAsked, FilesTold
+from evercrawl.errors import StoreError
+from evercrawl.store.disk.disk import RealDisk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+_T = TypeVar("_T")
+TOLD_S: Final = 60.0
+"""For so long an answer is waited for."""
+
+
+class RemoteFiles:
+    """Asks in a thread, and waits; see `evercrawl.cluster.transfer.PartFiles`.
+
+    Parameters
+    ----------
+    ask
+        Sends a question; called in that thread.
+    """
+
+    def __init__(self, ask: Callable[[FilesAsked], object]) -> None:
+        self._ask, self._ids = ask, count(1)
+        self._awaited: tuple[int, Future[FilesTold]] | None = None
+        self._ended = False
+
+    def read(self, name: str, offset: int, size: int) -> bytes:
+        """Return bytes of a file."""
+        found = self._told(bytes, "read", name, offset, size)
+        while len(found) < size and (more := self._told(bytes, "read", name, offset + len(found), size - len(found))):
+            found += more
+        return found
+
+    def size(self, name: str) -> int:
+        """Return the size of a file in bytes."""
+        return self._told(int, "size", name)
+
+    def names(self, prefix: str = "") -> list[str]:
+        """Return the names that begin with `prefix`."""
+        return self._told(list[str], "names", prefix)
+
+    def written_ns(self, name: str) -> int:
+        """Return when a file was written."""
+        return self._told(int, "written_ns", name)
+
+    def copy_database(self, name: str, goal: Path) -> None:
+        """Copy a database, piece by piece."""
+        pieces, at = list[bytes](), 0
+        while piece := self._told(bytes, "database", name, at):
+            pieces.append(piece)
+            at += len(piece)
+        if pieces:
+            with contextlib.closing(RealDisk(goal.parent)) as disk:
+                disk.replace(goal.name, pieces)
+
+    def tree(self) -> dict[str, tuple[int, int]]:
+        """Return the files of folders that may have folders in them."""
+        return self._told(dict[str, tuple[int, int]], "tree")
+
+    def piece(self, path: str, at: int, size: int) -> bytes:
+        """Return bytes of one of them."""
+        return self._told(bytes, "piece", path, at, size)
+
+    def _told(self, kind: type[_T], what: str, name: str = "", at: int = 0, size: int = 0) -> _T:
+        asked, told = FilesAsked(next(self._ids), what, name, at, size), Future[FilesTold]()
+        self._awaited = asked.id, told
+        if self._ended:
+            raise StoreError(_GONE)
+        self._ask(asked)
+        try:
+            answer = told.result(TOLD_S)
+        except NoAnswer:
+            raise StoreError(f"the machine that the partition is on has not answered for {TOLD_S:.0f} s") from None
+        if answer.trouble:
+            raise StoreError(answer.trouble)
+        return msgspec.msgpack.decode(answer.data, type=kind)
+
+    def hear(self, told: FilesTold) -> None:
+        """Take an answer in; one that nobody waits for is dropped."""
+        if self._awaited is not None and self._awaited[0] == told.id and not self._awaited[1].done():
+            self._awaited[1].set_result(told)
+
+    def end(self) -> None:
+        """Say that no answer comes any more."""
+        self._ended = True
+        if self._awaited is not None and not self._awaited[1].done():
+            self._awaited[1].set_result(FilesTold(self._awaited[0], b"", _GONE))
+
+    def close(self) -> None:
+        """Give back nothing: no file is open here."""
+
+
+_GONE: Final = "the coordinator is gone"
