@@ -1,25 +1,25 @@
-"""How often pages change, learned from visits, and what follows from it.
+"""Rates of change of pages, learned from visits, and quantities that follow from them.
 
-Whether a page is there: `deaths` (how fast pages vanish), `comebacks` (how fast they come back).
+Existence of pages: `deaths` (how fast pages vanish), `comebacks` (how fast they come back).
 
-What a copy is worth: `expectations` (freshness and age by the order of visits), `copies` (the same from a record).
+State of copies: `expectations` (freshness and age by the order of visits), `copies` (the same from a record).
 
-Estimators of a page's rate of change, each an `Estimator` of many pages in a file of its own, by whose name policies
-that allocate may be configured with one (`--policy-option estimator=NAME`):
+Estimators of a page's rate of change. Each is an `Estimator` for many pages in a file of its own; policies that
+allocate visits can be configured with one by its name (`--policy-option estimator=NAME`):
 
-- `naive`: changes found over time passed; misses what happens between two visits.
-- `log`: the logarithm of the share of visits without a change; infinite where there was none.
+- `naive`: changes found divided by elapsed time; misses further changes between two visits.
+- `log`: the logarithm of the share of unchanged visits; infinite if there was none.
 - `log_corrected`: the same with half a visit added; for even intervals.
-- `log_exact`: the same with exactly as much added as takes the bias away.
-- `irregular`: the most likely rate, whatever the intervals.
-- `last_modified`: with the date of the last change, as its server gives it.
-- `classes`: Bayesian, a page being one of some kinds.
-- `posterior`: Bayesian, the rate being of a Gamma distribution; `gamma` has its steps, `prior` learns it site by site.
-- `online_counts`, `online_steps`, `online_momentum`: a step a visit, for visits at random moments; see `online`.
+- `log_exact`: the same with a constant that removes the first-order bias.
+- `irregular`: the maximum-likelihood rate, for any intervals.
+- `last_modified`: uses the date of the last change that the server gives.
+- `classes`: Bayesian, with a few rate classes.
+- `posterior`: Bayesian, with a Gamma distributed rate; `gamma` holds its steps, `prior` learns it by site.
+- `online_counts`, `online_steps`, `online_momentum`: one step per visit, for visits at random moments; see `online`.
 
-What a change is: `extent` (how much of a page is new), `shingles` (the runs of words that tell it), `longevity` (how
-much of that stays, and which pages go to and fro), `locality` and `bursts` (whether changes come together, on sites and
-in time), `dates` (whose word on them to take). `quality`: what a page's popularity will come to.
+Properties of changes: `extent` (how much of a page is new), `shingles` (the runs of words used for this), `longevity`
+(how much of the new content stays, and which pages alternate between versions), `locality` and `bursts` (whether
+changes cluster on sites and in time), `dates` (which dates to trust). `quality`: the future popularity of a page.
 """
 
 from evercrawl.change import estimators

@@ -1,7 +1,7 @@
-"""Which part of a site's changes it announces, in sitemaps and feeds: learned from what visits find.
+"""The fraction of its changes that a site announces in sitemaps and feeds, learned from visits.
 
-Pages change at rates of which Gamma(a, b) is believed; a part rho of the changes is announced. Of a page of which
-nothing was said for t seconds the belief is Gamma(a, b + rho t), for silence tells of the rate, too.
+Pages change at rates with a Gamma(a, b) posterior; a fraction rho of the changes is announced. For a page without an
+announcement for t seconds the posterior is Gamma(a, b + rho t), because silence is evidence about the rate, too.
 """
 
 from typing import Final, NamedTuple
@@ -12,44 +12,45 @@ from numpy.typing import NDArray
 from evercrawl.types import Floats, Ints
 
 _MOST: Final = 0.98
-"""No site is thought to announce more: of pages that are never looked at unasked nobody learns that they are silent."""
+"""Maximum of rho: the silence of pages that are visited only after announcements would remain unobserved."""
 AT_FIRST: Final = 0.5
-"""The part that a site is taken to announce when the first of its changes was announced."""
-_FEW: Final = 5.0  # changes of a site that were to be expected, for which what is usual counts as much as its own
-_LITTLE: Final = 1e-9  # a part, or what is left of it, that is as good as none
+"""Prior of rho for a site whose first change was announced."""
+_FEW: Final = 5.0  # weight of the mean over sites in the estimate for a site, in expected changes
+_LITTLE: Final = 1e-9  # fraction that counts as zero
 
 
 class UsualAnnouncing(NamedTuple):
-    """What is usual of sites that announce changes: how many of the changes to be expected they announce, or do not."""
+    """Means over the sites that announce changes: announced and unannounced changes, relative to expected ones."""
 
     announced: float
     silent: float
 
 
 class Recall:
-    """How many changes of each site were announced, and how many were not; of all sites, from 0.
+    """Counts of announced and unannounced changes of each site, and of all sites; sites are numbered from 0.
 
-    A visit that follows an announcement and finds a change has heard one, and one that finds a change of which nothing
-    was said has missed one. But whoever follows announcements sees few of the others, as these come to light together
-    with the next that is announced. So either kind is held against what was to be expected: announcements in all the
-    time before something was announced, changes in the time before visits of which nothing was said.
+    A visit that follows an announcement and finds a change counts as heard; one that finds a change without an
+    announcement counts as missed. A crawl that follows announcements sees few of the unannounced changes, because they
+    are found together with the next announced one. Therefore both counts are compared with expected counts:
+    announcements with the time before each announcement, and changes with the time before visits without an
+    announcement.
 
     Parameters
     ----------
     sites
-        How many there are; more may come.
+        Number of sites; more can be added.
 
     Attributes
     ----------
     heard, missed
-        Visits that found a change that was announced, and one of which nothing was said, shape (sites,).
+        Visits that found an announced change, and visits that found an unannounced change, shape (sites,).
     listened, looked
-        How many of either there would have been had all changes been announced, and none, shape (sites,); see
-        `listening` and `looking`.
+        Expected numbers of each if all changes had been announced, and if none had, shape (sites,); see `listening` and
+        `looking`.
 
     Examples
     --------
-    A site that announced all nine changes, and whose page was as it was when nothing was said; and one that says
+    One site announced all nine changes, and its page was unchanged when nothing was announced; the other site announces
     nothing:
 
     >>> recall, page, yes, half = Recall(2), np.zeros(1, np.int64), np.ones(1, bool), np.ones(1) / 2
@@ -70,23 +71,23 @@ class Recall:
         return bool(self.heard.any())
 
     def of(self, site: Ints) -> Floats:
-        """Return the part of its changes that each site announces, rho, shape (n,); 0 before it ever did."""
+        """Return the fraction rho of its changes that each site announces, shape (n,); 0 before its first."""
         found = usual(self.heard, self.missed, self.listened, self.looked)
         return part(found, self.heard[site], self.missed[site], self.listened[site], self.looked[site])
 
     def learn(
         self, site: Ints, told: NDArray[np.bool_], changed: NDArray[np.bool_], listened: Floats, looked: Floats
     ) -> None:
-        """Take in what visits found, shape (n,) each.
+        """Learn from visits; all arguments have shape (n,).
 
         Parameters
         ----------
         site
-            Of each page.
+            Site of each page.
         told, changed
-            Whether a change was announced since the visit before, and whether one was found.
+            Whether a change was announced since the previous visit, and whether one was found.
         listened, looked
-            As `listening` has it until something was announced, or until the visit; and as `looking` has it.
+            Results of `listening` for the time until the announcement or the visit, and of `looking`.
         """
         np.add.at(self.heard, site[told & changed], 1.0)
         np.add.at(self.missed, site[changed & ~told], 1.0)
@@ -95,16 +96,16 @@ class Recall:
 
 
 def usual(heard: Floats, missed: Floats, listened: Floats, looked: Floats) -> UsualAnnouncing:
-    """Return what is usual, by what `Recall` keeps of sites; of those that never announced a change nothing counts."""
+    """Return the means over sites from the counts of `Recall`; sites that never announced a change are excluded."""
     some = heard > 0
     announced = heard[some].sum() / (listened[some].sum() + 1.0)
     return UsualAnnouncing(float(announced), float((missed[some].sum() + 1.0) / (looked[some].sum() + 1.0)))
 
 
 def part(usual: UsualAnnouncing, heard: Floats, missed: Floats, listened: Floats, looked: Floats) -> Floats:
-    """Return the part of its changes that a site announces, rho, shape (n,), by what `Recall` keeps of it.
+    """Return the fraction rho of its changes that a site announces, shape (n,), from its counts in `Recall`.
 
-    Of a site that never announced one it is 0; of others of which little is known it is near what is usual.
+    It is 0 for a site without announcements, and close to the mean over sites for one with few observations.
 
     >>> half, few, many = UsualAnnouncing(0.5, 0.5), np.array([0.0, 1.0]), np.array([0.0, 900.0])
     >>> part(half, few, few, few, few).round(2), part(half, many, many / 9, many, many).round(2)
@@ -116,10 +117,10 @@ def part(usual: UsualAnnouncing, heard: Floats, missed: Floats, listened: Floats
 
 
 def listening(shape: Floats, scale_s: Floats, passed_s: Floats, recall: Floats) -> Floats:
-    """Return how many changes were to be expected of pages while nothing was heard of them, shape (n,).
+    """Return the expected number of changes of pages during the time without an announcement, shape (n,).
 
-    That is the integral of the mean rate, as it was believed moment by moment: (a / rho) ln(1 + rho t / b). The part
-    rho of it is how many announcements were to be expected, whenever one ended the wait.
+    This is the integral of the posterior mean rate over time: (a / rho) ln(1 + rho t / b). The expected number of
+    announcements is the fraction rho of it, whether or not one ended the wait.
 
     >>> one = np.ones(1)
     >>> listening(one, one, 2 * one, 0 * one), listening(one, one, 2 * one, one).round(3)
@@ -130,10 +131,10 @@ def listening(shape: Floats, scale_s: Floats, passed_s: Floats, recall: Floats) 
 
 
 def looking(shape: Floats, scale_s: Floats, passed_s: Floats, recall: Floats) -> Floats:
-    """Return how many changes were to be found by visits of pages of which nothing was said, shape (n,).
+    """Return the expected number of changes found by visits to pages without an announcement, shape (n,).
 
-    A visit finds one however many there were: with probability D = 1 - ((b + rho t) / (b + t))^a. Returned is
-    D / (1 - rho), of which the part 1 - rho was to be found.
+    A visit finds at most one change: with probability D = 1 - ((b + rho t) / (b + t))^a. The result is D / (1 - rho);
+    the expected number found is the fraction 1 - rho of it.
 
     >>> one = np.ones(1)
     >>> looking(one, one, one, 0 * one), looking(one, one, one / 1000, one / 2).round(5)

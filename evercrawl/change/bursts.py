@@ -1,7 +1,8 @@
-"""Whether the changes of a page come together in time, and those of a site in batches.
+"""Tests whether the changes of a page cluster in time, and those of a site in batches.
 
-Were a page to change at random moments, a change would say nothing of the next. As in `locality` every comparison is
-with what chance would make of the same counts, page by page, so that a page that changes much is not taken for a burst.
+If a page changes at random moments, a change carries no information about the next. As in `locality`, each statistic is
+compared with its expectation for the same counts in random order, page by page, so that frequent changes alone do not
+count as a burst.
 
 References
 ----------
@@ -16,20 +17,20 @@ from evercrawl.types import Floats, Ints
 
 
 def in_time(changes: Ints, bins: Ints, following: Ints) -> Clustering:
-    """Return how often a change is followed by another at once, over how often that would be in a random order.
+    """Return how often a change directly follows another, relative to a random order.
 
     Parameters
     ----------
     changes
-        Of each page: bins of time (say weeks) in which it changed, shape (n,).
+        Number of time bins (such as weeks) in which each page changed, shape (n,).
     bins
-        Bins in which it was watched, shape (n,).
+        Number of bins in which it was observed, shape (n,).
     following
-        Bins with a change right after one with a change, shape (n,).
+        Number of bins with a change directly after a bin with a change, shape (n,).
 
     Examples
     --------
-    Changed in weeks 1, 2 and 3 of nine: two follow, where 3 x 2 / 9 are expected.
+    Changes in weeks 1, 2 and 3 of nine: two follow directly, where 3 x 2 / 9 are expected.
 
     >>> in_time(np.array([3]), np.array([9]), np.array([2])).lift
     3.0
@@ -42,16 +43,16 @@ def in_time(changes: Ints, bins: Ints, following: Ints) -> Clustering:
 
 
 def binned(page: Ints, at: Floats, width_s: float, began_at: Floats, ended_at: Floats) -> tuple[Ints, Ints, Ints]:
-    """Return what `in_time` asks, from a record of changes: changes, bins and following, each of shape (pages,).
+    """Return the arguments of `in_time` from a record of changes: changes, bins and following, of shape (pages,).
 
     Parameters
     ----------
     page, at
-        Of each change: which page, and when; shape (n,).
+        Page and time of each change; shape (n,).
     width_s
-        Length of a bin.
+        Length of a bin, in seconds.
     began_at, ended_at
-        Between which instants each page was watched, shape (pages,); only whole bins count.
+        Start and end of the observation of each page, shape (pages,); only complete bins count.
 
     Examples
     --------
@@ -62,7 +63,7 @@ def binned(page: Ints, at: Floats, width_s: float, began_at: Floats, ended_at: F
     bins = np.maximum((ended_at - began_at) // width_s, 0.0).astype(np.int64)
     place = np.floor((at - began_at[page]) / width_s).astype(np.int64)
     inside = (place >= 0) & (place < bins[page])
-    stride = int(bins.max(initial=0)) + 2  # so that the last bin of a page is not next to the first of the following
+    stride = int(bins.max(initial=0)) + 2  # separates the last bin of a page from the first of the next page
     cells = np.unique(page[inside] * stride + place[inside])
     follows = cells[1:][np.diff(cells) == 1]
     return np.bincount(cells // stride, minlength=pages), bins, np.bincount(follows // stride, minlength=pages)

@@ -1,7 +1,7 @@
-"""Whether pages are as often fresh as was said: the calibration of P(fresh).
+"""Calibration of P(fresh): a comparison of predicted probabilities with observed frequencies.
 
-Probabilities are gathered in bins of equal width. Of each bin there is what was said (the mean probability) and what
-was seen (the part that was fresh); a model is calibrated where the two are the same.
+Probabilities are collected in bins of equal width. For each bin, the mean prediction and the observed fraction of fresh
+pages are computed; a model is calibrated if the two are equal.
 
 References
 ----------
@@ -28,18 +28,18 @@ BINS: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Bins:
-    """What was said and seen, bin by bin; each of shape (bins,).
+    """Predictions and observations by bin; each of shape (bins,).
 
     Attributes
     ----------
     low, high
-        Bounds of the probabilities in it; the last bin has 1 too.
+        Bounds of the probabilities in the bin; the last bin includes 1.
     count, weight
-        How many there were, and what they weigh together.
+        Number of predictions, and their total weight.
     predicted, observed
-        Mean probability, and the part that was fresh, both by weight; nan where there was none.
+        Mean prediction, and fraction of fresh pages, both weighted; nan for an empty bin.
     at_least, at_most
-        Wilson's interval for the part that is fresh.
+        Wilson's interval for the fraction of fresh pages.
     """
 
     low: Floats
@@ -52,29 +52,29 @@ class Bins:
     at_most: Floats
 
     def objects(self) -> list[dict[str, float | None]]:
-        """Return them one by one as JSON has them, which knows no nan: None stands for it."""
+        """Return the bins as JSON objects, with None in place of nan."""
         names = ("low", "high", "count", "predicted", "observed", "at_least", "at_most")
         rows = zip(*(getattr(self, name).tolist() for name in names), strict=True)
         return [{n: None if math.isnan(v) else v for n, v in zip(names, row, strict=True)} for row in rows]
 
 
 class Calibration:
-    """Gathers probabilities and outcomes, in constant memory.
+    """Collects probabilities and outcomes, in constant memory.
 
     Parameters
     ----------
     bins
-        How many bins of equal width there are between 0 and 1.
+        Number of bins of equal width between 0 and 1.
 
     Attributes
     ----------
     count
-        How many outcomes there were.
+        Number of outcomes.
 
     Examples
     --------
-    Of four pages said to be fresh with 0.9 three are, of four said to be so with 0.1 none is: both bins are off, by
-    0.15 and 0.1, and weigh the same. Brier's score is (3 x 0.01 + 0.81 + 4 x 0.01) / 8.
+    Three of four pages with the prediction 0.9 are fresh, and none of four with 0.1. The bins deviate by 0.15 and 0.1
+    and have equal weights. Brier's score is (3 x 0.01 + 0.81 + 4 x 0.01) / 8.
 
     >>> seen = Calibration()
     >>> seen.add([0.9] * 4, [True, True, True, False])
@@ -87,19 +87,19 @@ class Calibration:
         self._bins = bins
         self._count = np.zeros(bins, np.int64)
         self._sums = np.zeros((4, bins))  # by bin: weights, their squares, weighted probabilities and outcomes
-        self._missed = 0.0  # the weighted sum of squared differences
+        self._missed = 0.0  # weighted sum of squared differences
 
     def add(self, probability: ArrayLike, fresh: ArrayLike, weight: ArrayLike | None = None) -> None:
-        """Take in what was said of pages, and whether they were fresh; all of shape (n,).
+        """Add predictions and outcomes of pages; all of shape (n,).
 
         Parameters
         ----------
         probability
-            P(fresh) as it was said before, from 0 to 1.
+            P(fresh) as predicted before, from 0 to 1.
         fresh
-            Whether each was (or what part of it).
+            Whether each page was fresh (or the fresh fraction).
         weight
-            What each counts, 0 or more; 1 where nobody says.
+            Weights, 0 or more; 1 by default.
         """
         p = np.atleast_1d(np.asarray(probability, np.float64))
         y = np.atleast_1d(np.asarray(fresh, np.float64))
@@ -112,12 +112,12 @@ class Calibration:
 
     @classmethod
     def of_sums(cls, count: Ints, said: Floats, fresh: Floats, missed: float) -> Calibration:
-        """Return what was gathered elsewhere, all of one weight.
+        """Return a calibration from sums computed elsewhere, with equal weights.
 
         Parameters
         ----------
         count, said, fresh
-            How many there were in each bin, the sum of their probabilities, and how many were fresh; shape (bins,).
+            For each bin, the number of predictions, their sum, and the number of fresh pages; shape (bins,).
         missed
             The sum of (outcome - probability)^2.
 
@@ -135,7 +135,7 @@ class Calibration:
 
     @classmethod
     def together(cls, parts: Iterable[Calibration]) -> Calibration:
-        """Return what was gathered in several, of as many bins each as there are if nobody says.
+        """Return the union of several calibrations with equal numbers of bins (the default number for none).
 
         >>> one, other = Calibration(), Calibration()
         >>> one.add([0.9, 0.9], [True, False])
@@ -152,7 +152,7 @@ class Calibration:
         return whole
 
     def table(self, level: float = LEVEL) -> Bins:
-        """Return what was said and seen, bin by bin; the intervals hold with probability `level`."""
+        """Return predictions and observations by bin; the intervals hold with probability `level`."""
         edges = np.arange(self._bins + 1) / self._bins
         total, squares = self._sums[0], self._sums[1]
         predicted, observed = (self._mean(row) for row in (2, 3))
@@ -160,38 +160,38 @@ class Calibration:
         return Bins(edges[:-1], edges[1:], self._count.copy(), total.copy(), predicted, observed, *bounds)
 
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
-        """Return Wilson's interval for the part that is fresh, over all bins."""
+        """Return Wilson's interval for the fraction of fresh pages, over all bins."""
         total, squares = self._sums[0].sum(), self._sums[1].sum()
         low, high = wilson(self.observed, effective_size(total, squares), level)
         return float(low), float(high)
 
     @property
     def count(self) -> int:
-        """Return how many outcomes there were."""
+        """The number of outcomes."""
         return int(self._count.sum())
 
     @property
     def predicted(self) -> float:
-        """Return the mean probability, by weight; nan where there was none."""
+        """The weighted mean prediction; nan without outcomes."""
         return self._whole(2)
 
     @property
     def observed(self) -> float:
-        """Return the part that was fresh, by weight; nan where there was none."""
+        """The weighted fraction of fresh pages; nan without outcomes."""
         return self._whole(3)
 
     @property
     def expected_error(self) -> float:
-        """Return ECE, the mean over all that was said of |observed - predicted| of its bin; nan where nothing was.
+        """The ECE, the mean over all predictions of |observed - predicted| of their bin; nan without outcomes.
 
-        Chance alone makes it positive: by about 0.8 sqrt(p (1 - p) / n) in a bin with n of part p.
+        It is positive by chance alone: by about 0.8 sqrt(p (1 - p) / n) in a bin with n predictions and fraction p.
         """
         total = self._sums[0].sum()
         return float(np.abs(self._sums[3] - self._sums[2]).sum() / total) if total else float("nan")
 
     @property
     def brier(self) -> float:
-        """Return Brier's score, the mean square of (outcome - probability), by weight; nan where there was none."""
+        """Brier's score, the weighted mean of (outcome - probability)^2; nan without outcomes."""
         total = self._sums[0].sum()
         return float(self._missed / total) if total else float("nan")
 

@@ -7,35 +7,34 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 SHAPE: Final = 0.5
-"""a: some pages are back within hours, and most never."""
-_EXPECTED_S: Final = 30 * 86_400.0  # gone until one was back, before any was
+"""a, a shape with which some pages are back within hours and most never."""
+_EXPECTED_S: Final = 30 * 86_400.0  # prior time gone per return
 _NEVER_S: Final = 1e30
 
 
 class Comebacks:
-    """The rate at which pages come back that were just found gone, over all of a crawl.
+    """The rate at which pages just found gone come back, over the whole crawl.
 
-    Rates are thought to follow Gamma(a, b), as for changes, with a = 0.5: of a page that has been gone for T it is
-    Gamma(a, b + T), so that the longer it has been gone, the longer it is likely to stay so. What the crawl learns is
-    b: the returns that were seen, by the time in which they could be, of which each second counts b / (b + T), as so
-    much less is to be expected of it. Before any was seen, one in thirty days is taken to be, which counts as if a page
-    had been watched for as long.
+    Rates have a Gamma(a, b) distribution, as for changes, with a = 0.5. For a page that has been gone for T it is
+    Gamma(a, b + T): the longer a page has been gone, the longer it is likely to stay gone. The crawl learns b from the
+    number of returns and the time in which they were possible, where each second counts b / (b + T), the relative
+    expectation of a return. The prior is one return in thirty days, with the weight of one page observed for that time.
 
     Parameters
     ----------
     back
-        Pages that were found gone, and by the next visit that told were back.
+        Number of pages found gone that were back at the next informative visit.
     watched_s
-        Time that counts from each visit that found a page gone to the next that told whether it was, over all pages.
+        Weighted time from each visit that found a page gone to the next informative visit, over all pages.
 
     Attributes
     ----------
     elsewhere
-        The same two of pages that others watch.
+        The same two numbers for pages of other partitions.
 
     Examples
     --------
-    A thousand pages, gone since yesterday; today a hundred are back:
+    A thousand pages have been gone since yesterday; today a hundred are back:
 
     >>> comebacks, day = Comebacks(), 86_400.0
     >>> comebacks.learn(np.full(1000, day), np.full(1000, day), back=100)
@@ -48,9 +47,9 @@ class Comebacks:
         self.elsewhere = 0.0, 0.0
 
     def learn(self, gone_s: ArrayLike, interval_s: ArrayLike, *, back: int) -> None:
-        """Take note of pages, gone for `gone_s` at the visit before, an interval ago, of which `back` are there again.
+        """Learn that `back` of the pages are back, which had been gone for `gone_s` at the visit an interval ago.
 
-        Both in seconds, shape (n,), or of one page.
+        Both are in seconds, of shape (n,) or scalars for one page.
         """
         scale_s = self.scale_s
         self.back += back
@@ -58,7 +57,7 @@ class Comebacks:
 
     @property
     def per_s(self) -> float:
-        """Part of the pages just found gone that come back in a second, a / b; above 0."""
+        """The fraction of pages just found gone that come back per second, a / b; above 0."""
         back, watched_s = self.elsewhere
         return (self.back + back + 1.0) / (self.watched_s + watched_s + _EXPECTED_S)
 
@@ -69,7 +68,7 @@ class Comebacks:
 
 
 def scale_s(per_s: float) -> float:
-    """Return b, in seconds, of a rate that is known; without one, so much that no page is ever back.
+    """Return b, in seconds, for a known rate; for a rate of 0, a value with which no page is ever back.
 
     >>> scale_s(0.25)
     2.0

@@ -1,4 +1,4 @@
-"""How fresh and how old a copy was, from the record of when its page changed and when it was visited.
+"""Freshness and age of a copy, from the record of its page's changes and visits.
 
 References
 ----------
@@ -11,14 +11,14 @@ from evercrawl.types import Floats
 
 
 def first_missed(changes_at: Floats, visits_at: Floats, at: Floats) -> Floats:
-    """Return when the page first changed after the visit before each instant; infinity where that is still to come.
+    """Return the first change after the last visit before each instant; infinity if it is still to come.
 
     Parameters
     ----------
     changes_at, visits_at
-        Instants in ascending order, shape (n,) and (m,). A change and a visit at one instant: the visit saw it.
+        Instants in ascending order, shape (n,) and (m,). If a change and a visit coincide, the visit saw the change.
     at
-        Instants to ask about, none before the first visit, shape (k,).
+        Instants of interest, none before the first visit, shape (k,).
 
     Examples
     --------
@@ -34,7 +34,7 @@ def over_time(changes_at: Floats, visits_at: Floats, end_at: float) -> tuple[flo
 
     Examples
     --------
-    Fresh for 1 of 3 s, and then up to 2 s old, then fresh for 1 s more:
+    The copy is fresh for 1 of 3 s, then up to 2 s old, then fresh for 1 s:
 
     >>> over_time(np.array([1.0, 2.0]), np.array([0.0, 3.0]), 4.0)
     (0.5, 0.5)

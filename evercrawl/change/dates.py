@@ -1,4 +1,4 @@
-"""When a date that a server, a sitemap or a feed gives is to be trusted, and what it then tells."""
+"""Which dates of a server, a sitemap or a feed to trust, and what they show."""
 
 import math
 import re
@@ -7,25 +7,25 @@ from functools import lru_cache
 from typing import Final
 
 MOMENT_S: Final = 5.0
-"""A date so near the visit is that of the answer, written by a program, and says nothing of the page."""
+"""Distance (s) from the visit within which a date is ignored, as it was generated with the response."""
 TRUSTED: Final = 0.8
-"""Share of good dates, by Laplace's rule of succession, from which a site's dates are believed: three of three."""
+"""Fraction of good dates, by Laplace's rule of succession, above which a site's dates are trusted: three of three."""
 LIKELY: Final = 0.5
-"""Share of right announcements from which the first of them is taken for the change that a visit then finds."""
+"""Fraction of right announcements above which the first one counts as the cause of the change that a visit finds."""
 MOST_PRECISION: Final = 0.95
-"""No notice is believed more than this: beyond it a single false one would send for a page again and again."""
+"""Maximum trust in a notice: above it, a single false notice would cause repeated visits."""
 _W3C: Final = re.compile(
     r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(\.\d+)?)? ?([Zz]|[+-]\d\d:?\d\d)?)?)?)?", re.ASCII
 )
 _USUAL: Final = re.compile(
     r"[A-Z][a-z]{2}, (\d\d [A-Z][a-z]{2} [12]\d{3}) ([01]\d|2[0-3]):([0-5]\d):([0-5]\d) GMT", re.ASCII
 )
-_LEAST: Final = (1, 1, 1, 0, 0, 0)  # year, month, day, hour, minute, second where a date leaves them out
-_DATE_CHARS: Final = 64  # the longest date there is has half as many
+_LEAST: Final = (1, 1, 1, 0, 0, 0)  # default year, month, day, hour, minute, second of an incomplete date
+_DATE_CHARS: Final = 64  # twice the length of the longest date
 
 
 def http_date(text: str) -> float | None:
-    """Return the instant of an HTTP or e-mail date, in any form RFC 9110 names; None for what is no date.
+    """Return the instant of an HTTP or e-mail date, in any form of RFC 9110; None for other text.
 
     Examples
     --------
@@ -43,12 +43,12 @@ def http_date(text: str) -> float | None:
 
 @lru_cache(maxsize=4096)
 def _midnight(day: str) -> float | None:
-    """Return the first instant of a day as nearly all dates write it: they are read in a fifth of the time."""
+    """Return the first instant of a day in the usual format of dates, which is parsed five times faster."""
     return _date(f"{day} 00:00:00 GMT")
 
 
 def _date(text: str) -> float | None:
-    from email.utils import mktime_tz, parsedate_tz  # here, for most starts read no dates
+    from email.utils import mktime_tz, parsedate_tz  # imported here, because most starts parse no dates
 
     try:
         fields = parsedate_tz(text[:_DATE_CHARS])
@@ -56,14 +56,14 @@ def _date(text: str) -> float | None:
         return None
     if fields is None or not _valid(*fields[:6]):
         return None
-    offset_s = fields[9] or 0  # without a zone: in universal time, whatever this machine's zone
+    offset_s = fields[9] or 0  # without a zone: universal time, whatever this machine's zone
     return float(mktime_tz((*fields[:9], offset_s))) if abs(offset_s) <= 86_400 else None
 
 
 def w3c_date(text: str) -> float | None:
-    """Return the instant of a date in a sitemap or feed: W3C's forms, or RFC 822's of RSS; None for what is no date.
+    """Return the instant of a date in a sitemap or feed: W3C's forms, or RFC 822's of RSS; None for other text.
 
-    A day, month or year stands for its first instant, a time without a zone for universal time.
+    A day, month or year stands for its first instant; a time without a zone is in universal time.
 
     Examples
     --------
@@ -85,22 +85,22 @@ def w3c_date(text: str) -> float | None:
 def judge(
     changed: bool, interval_s: float, date_at: float | None, before_at: float | None, visited_at: float
 ) -> bool | None:
-    """Return whether a visit speaks for a site's dates (True), against them (False), or says nothing (None).
+    """Return whether a visit is evidence for a site's dates (True), against them (False), or neither (None).
 
     Parameters
     ----------
     changed
         Whether the visit found a change.
     interval_s
-        Since the visit before.
+        Time since the previous visit.
     date_at, before_at
-        The page's date at this visit and at the one before; None where there was none.
+        The page's date at this visit and at the previous one; None without a date.
     visited_at
-        Instant of this visit, by the server's own clock (its Date) where it tells.
+        Instant of this visit, by the server's own clock (its Date header) if available.
 
     Examples
     --------
-    Changed, and the date says when; changed, yet the date is older than the visit before; not changed, yet it moved:
+    Changed, with a plausible date; changed, with a date before the previous visit; unchanged, with a new date:
 
     >>> judge(True, 100.0, 950.0, 10.0, 1000.0), judge(True, 100.0, 10.0, 10.0, 1000.0)
     (True, False)
@@ -117,7 +117,7 @@ def judge(
 
 
 def trusted(good: int, bad: int) -> bool:
-    """Return whether a site's dates are to be believed, after so many visits for and against them.
+    """Return whether a site's dates are trusted, given the numbers of visits for and against them.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def likely(good: int, bad: int) -> bool:
 
 
 def age_s(date_at: float | None, visited_at: float, interval_s: float) -> float | None:
-    """Return how long before the visit the change was, where its date can be true: within the interval.
+    """Return the time from the change to the visit, if its date is plausible: within the interval.
 
     Examples
     --------
@@ -150,14 +150,14 @@ def age_s(date_at: float | None, visited_at: float, interval_s: float) -> float 
 
 
 def notice(good: int, bad: int) -> float:
-    """Return what a site's notice that a page changed is worth: -ln of the probability that it did not.
+    """Return the weight of a site's notice that a page changed: -ln of the probability that it did not.
 
-    The probability that it did is the mean of a Beta distribution, one half before anything is known.
+    The probability of a change is the mean of a Beta distribution, one half without any evidence.
 
     Parameters
     ----------
     good, bad
-        Notices after which the page had changed, and had not.
+        Number of notices after which the page had changed, and had not.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def _valid(year: int, month: int, day: int, hour: int, minute: int, second: int)
 
 
 def _zone_s(zone: str) -> int:
-    """Return how far a zone is ahead of universal time."""
+    """Return the offset of a zone from universal time."""
     if zone in "Zz":
         return 0
     ahead_s = 3600 * int(zone[1:3]) + 60 * int(zone[-2:])

@@ -3,31 +3,31 @@
 from typing import Final
 
 RETURNS: Final = 0.5
-"""Part of the pages found gone that are taken to be back at the next visit; of those found gone again, as many."""
-_EXPECTED_S: Final = 365.25 * 86_400.0  # watched until one vanished, before any was
+"""Assumed fraction of the pages found gone that are back at the next visit; the same for pages found gone again."""
+_EXPECTED_S: Final = 365.25 * 86_400.0  # prior observed time per vanished page
 
 
 class Deaths:
-    """The rate at which pages vanish, over all of a crawl: those found gone, by the time for which all were watched.
+    """The rate at which pages vanish, over the whole crawl: pages found gone, divided by the total observed time.
 
-    Before any was it is one in a page's year, which counts as if one page had been watched for that year: few that are
-    gone soon after the crawl began say little.
+    The prior is one per page and year, with the weight of one page observed for a year, so that a few pages found gone
+    soon after the start have little influence.
 
     Parameters
     ----------
     gone
-        Pages that were there once and were found gone.
+        Number of pages that existed once and were found gone.
     watched_s
-        Time from each visit that found a page there to the next visit that told whether it still was, over all pages.
+        Time from each visit that found a page to the next informative visit, over all pages.
 
     Attributes
     ----------
     elsewhere
-        The same two of pages that others watch.
+        The same two numbers for pages of other partitions.
 
     Examples
     --------
-    A thousand pages, of which five were gone after 73 days:
+    A thousand pages, five of which were gone after 73 days:
 
     >>> deaths = Deaths()
     >>> for page in range(1000):
@@ -38,7 +38,7 @@ class Deaths:
     References
     ----------
     Ntoulas, Cho, Olston (2004). What's New on the Web? The Evolution of the Web from a Search Engine Perspective. By
-    their estimate a fifth of all pages is there after a year, so that 1.6 vanish in a page's year.
+    their estimate a fifth of all pages exists after a year, so 1.6 vanish per page and year.
     """
 
     def __init__(self, gone: float = 0, watched_s: float = 0.0) -> None:
@@ -46,12 +46,12 @@ class Deaths:
         self.elsewhere = 0.0, 0.0
 
     def learn(self, interval_s: float, *, gone: int) -> None:
-        """Take note of a page that was there an interval ago; or of many, by the sum of their intervals."""
+        """Learn the result for a page that existed an interval ago; or for many, by the sum of their intervals."""
         self.gone += gone
         self.watched_s += interval_s
 
     @property
     def per_s(self) -> float:
-        """Part of the pages that are there that vanish in a second; above 0."""
+        """The fraction of the existing pages that vanish per second; above 0."""
         gone, watched_s = self.elsewhere
         return (self.gone + gone + 1.0) / (self.watched_s + watched_s + _EXPECTED_S)

@@ -1,8 +1,8 @@
-"""Which words of a text were replaced by which: the difference of two versions, in bounded time whatever they hold.
+"""The difference of two texts as word replacements, in bounded time for any content.
 
-Words that both texts begin and end with are left aside. The rest is compared word by word (the longest common
-subsequence) or, where that is too much, in pieces whose ends the words themselves decide, and word by word only within
-the pieces that differ.
+Common words at the beginning and end are skipped. The rest is compared word by word (the longest common subsequence).
+If it is too long for that, it is split into pieces at boundaries determined by the words themselves; the pieces are
+compared, and word by word only within pieces that differ.
 
 References
 ----------
@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 MOST_WORDS: Final = 200_000
-"""Of a longer text the rest is not compared."""
+"""Maximum number of words; the rest of a longer text is not compared."""
 MOST_PAIRS: Final = 50_000_000
-"""Pairs of words, or pieces, that are compared at once: 6 MB and 40 ms."""
-_PIECE_ENDS: Final = 32  # a word in so many ends a piece
+"""Maximum number of pairs of words, or pieces, in one comparison: 6 MB and 40 ms."""
+_PIECE_ENDS: Final = 32  # one word in this many ends a piece
 _PIECE_WORDS: Final = 256
-_APART: Final = 3  # edits with fewer words between them are one
+_APART: Final = 3  # edits separated by fewer words are joined
 
 
 class Edit(NamedTuple):
@@ -36,12 +36,12 @@ class Edit(NamedTuple):
 
     @property
     def words(self) -> int:
-        """Return how many words went and came."""
+        """The number of removed and added words."""
         return self.b - self.a + self.d - self.c
 
 
 def edits(before: Sequence[str], after: Sequence[str]) -> list[Edit]:
-    """Return how one list of words became another, in order; empty where they are the same.
+    """Return the edits that turn one list of words into another, in order; empty if they are equal.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def edits(before: Sequence[str], after: Sequence[str]) -> list[Edit]:
 
 
 def _between(old: list[int], new: list[int]) -> list[Edit]:
-    """Return the edits of what differs at both ends."""
+    """Return the edits between lists that differ at both ends."""
     if not (old and new):
         return [Edit(0, len(old), 0, len(new))] if old or new else []
     if len(old) * len(new) <= MOST_PAIRS:
@@ -85,7 +85,7 @@ def _between(old: list[int], new: list[int]) -> list[Edit]:
 
 
 def _replaced(old: Sequence[object], new: Sequence[object]) -> list[Edit]:
-    from rapidfuzz.distance import Indel  # here, for most questions compare no words
+    from rapidfuzz.distance import Indel  # imported here, because most commands compare no words
 
     codes = [code for code in Indel.opcodes(old, new) if code.tag != "equal"]
     return _joined([Edit(code.src_start, code.src_end, code.dest_start, code.dest_end) for code in codes], apart=1)
@@ -108,7 +108,7 @@ def _ends(pieces: list[tuple[int, ...]]) -> list[int]:
 
 
 def _joined(found: list[Edit], apart: int) -> list[Edit]:
-    """Return edits with those made one that have fewer than so many words between them."""
+    """Return edits, joining those separated by fewer than `apart` words."""
     joined = list[Edit]()
     for edit in found:
         last = joined[-1] if joined else None

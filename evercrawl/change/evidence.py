@@ -1,17 +1,18 @@
-"""What visits add to the evidence of a page's rate of change, where some changes are announced: of one page or of many.
+"""Updates of the evidence of a page's rate of change by visits, with announced changes, for one page or for many.
 
-Beliefs are updated here and nowhere else: `learn` is for a crawl, which learns visit by visit; `learn_many` for whoever
-polls many pages at once, in experiments and in replays of histories. Both have the same formulas, and a test holds them
-to it. The evidence is what all visits so far have added to the prior of the page; see `gamma`.
+Posteriors are updated only here: `learn` is for a crawl, which learns visit by visit; `learn_many` is for experiments
+and replays that update many pages at once. Both use the same formulas, which a test compares. The evidence is the sum
+of what all visits have added to the prior of the page; see `gamma`.
 
-A site announces the part rho of its changes (see `announcements`). That tells of the interval between two visits:
+A site announces the fraction rho of its changes (see `announcements`). This determines the evidence of the interval
+between two visits:
 
-- The visit follows an announcement that is likely to be true, and finds a change: it is near the change because of it,
-  so how old the change is says nothing. How long it took until one was announced does: announcements come at the rate
-  rho lambda, so that time counts rho times.
-- It finds a change of which nothing was said: one of the others, which come at (1 - rho) lambda; and of those that
-  would have been announced there was none.
-- Else the interval counts as it is.
+- If the visit follows an announcement that is likely to be right, and finds a change, the visit is close to the change
+  because of the announcement, so the age of the change carries no information. The time until the announcement does:
+  announcements come at the rate rho lambda, so the time is multiplied by rho.
+- If the visit finds a change that was not announced, this is one of the other changes, which come at
+  (1 - rho) lambda; and none of the announced kind happened.
+- Otherwise the interval counts as it is.
 """
 
 import math
@@ -25,25 +26,24 @@ from evercrawl.change.announcements import AT_FIRST
 from evercrawl.types import Floats
 
 FORGET: Final = 0.05
-"""Evidence of one mean cycle ago counts e^-0.05 as much: rates drift, and a page that stood still for long may not."""
-_FORGOTTEN: Final = 20.0  # cycles after which nothing more is forgotten
-_FIT_FIRST: Final = 20  # intervals seen when the priors are fitted for the first time
-_FIT_GROWTH: Final = 0.1  # of the intervals seen, after which they are fitted again
-_FIT_OFTEN: Final = 100_000  # intervals after which the level is known; from then on they have to double
+"""Evidence one mean cycle old is multiplied by e^-0.05, because rates drift: a page that was static may start to change."""
+_FORGOTTEN: Final = 20.0  # maximum age, in cycles, for this discount
+_FIT_FIRST: Final = 20  # number of intervals before the priors are fitted for the first time
+_FIT_GROWTH: Final = 0.1  # relative growth of the number of intervals before they are fitted again
+_FIT_OFTEN: Final = 100_000  # number of intervals after which it must double instead, because the level is known
 
 
 class Interval(NamedTuple):
-    """What a visit says of the time since the visit before.
+    """The evidence of a visit about the time since the previous visit.
 
     Attributes
     ----------
     interval_s
-        How long it was, but for that part of it of which it is known that nothing changed.
+        Length of the interval, without the part in which the page is known to have been unchanged.
     quiet_s
-        That part.
+        Length of that part.
     age_s
-        What to learn of the rate from in place of the interval, where the page was found changed; None where nothing
-        tells.
+        Exposure to learn from in place of the interval, if the page was found changed; None if unknown.
     """
 
     interval_s: float
@@ -52,7 +52,7 @@ class Interval(NamedTuple):
 
 
 class Intervals(NamedTuple):
-    """The same of many pages, shape (n,) each; `age_s` is nan where nothing tells."""
+    """The same for many pages, shape (n,) each; `age_s` is nan if unknown."""
 
     interval_s: Floats
     quiet_s: Floats
@@ -60,25 +60,26 @@ class Intervals(NamedTuple):
 
 
 def unannounced_s(interval_s: float, announced_s: float | None) -> float:
-    """Return how long nothing was said of a page, of which a change was announced so long before the visit."""
+    """Return the time without an announcement, for a page with one `announced_s` before the visit."""
     return interval_s if announced_s is None else min(max(interval_s - announced_s, 0.0), interval_s)
 
 
 def interval(
     interval_s: float, changed: bool, age_s: float | None, announced_s: float | None, share: float, *, likely: bool
 ) -> Interval:
-    """Return what a visit says of the time since the visit before.
+    """Return the evidence of a visit about the time since the previous visit.
 
     Parameters
     ----------
     interval_s, changed
-        How long that was, and whether the visit found a change.
+        Length of the interval, and whether the visit found a change.
     age_s
-        How long ago the change was, where a date can be trusted that says so.
+        Age of the change, according to a trusted date.
     announced_s
-        How long before the visit a change was first announced; None where none was.
+        Time from the first announcement of a change to the visit; None without one.
     share, likely
-        The part of its changes that the site announces, rho; whether what it announces is as likely true as not.
+        The fraction rho of its changes that the site announces; whether its announcements are more likely right than
+        false.
 
     Examples
     --------
@@ -92,7 +93,7 @@ def interval(
 
 
 def unannounced_many_s(interval_s: Floats, announced_s: Floats) -> Floats:
-    """Return what `unannounced_s` would of each page; `announced_s` is nan where nothing was announced."""
+    """Return the result of `unannounced_s` for each page; `announced_s` is nan without an announcement."""
     until_s: Floats = np.clip(interval_s - announced_s, 0.0, np.maximum(interval_s, 0.0))
     return np.where(np.isnan(announced_s), interval_s, until_s)
 
@@ -105,7 +106,7 @@ def intervals(
     share: Floats,
     likely: NDArray[np.bool_],
 ) -> Intervals:
-    """Return what `interval` would of each page, with nan where it has None.
+    """Return the result of `interval` for each page, with nan in place of None.
 
     >>> one, yes = np.full(1, 10.0), np.array([True])
     >>> intervals(one, yes, one * np.nan, one * np.nan, one * 0.08, yes)
@@ -119,7 +120,7 @@ def intervals(
 
 
 def kept(interval_s: float, cycle_s: float) -> float:
-    """Return how much the evidence before an interval still counts, where a mean cycle is so long.
+    """Return the weight of the evidence before an interval, given the length of a mean cycle.
 
     >>> round(kept(2.0, 1.0), 3), kept(1.0, 0.0)
     (0.905, 1.0)
@@ -128,7 +129,7 @@ def kept(interval_s: float, cycle_s: float) -> float:
 
 
 def kept_many(interval_s: Floats, cycle_s: float, forget: float = FORGET) -> Floats:
-    """Return what `kept` would of each interval; evidence of one cycle ago counts e^-forget."""
+    """Return the result of `kept` for each interval; evidence one cycle old is multiplied by e^-forget."""
     return np.exp(-forget * np.minimum(interval_s / cycle_s, _FORGOTTEN)) if cycle_s > 0 else np.ones(len(interval_s))
 
 
@@ -140,11 +141,11 @@ def learn(
     Parameters
     ----------
     evidence, prior
-        The evidence before, (0, 0) for a page visited once; and the prior as it is now, (shape, scale_s) each.
+        The previous evidence, (0, 0) for a page visited once; and the current prior, (shape, scale_s) each.
     seen, changed
-        What the visit says of the time since the visit before, and whether it found a change.
+        The evidence of the visit about the interval, and whether it found a change.
     weight
-        How much the evidence before still counts; see `kept`.
+        Weight of the previous evidence; see `kept`.
 
     Examples
     --------
@@ -162,28 +163,28 @@ def learn_many(
     changed: NDArray[np.bool_],
     weight: Floats,
 ) -> tuple[Floats, Floats]:
-    """Return what `learn` would of one visit to each of many pages, whose priors have one shape."""
+    """Return the result of `learn` for one visit to each of many pages, whose priors have one shape."""
     shape, scale_s = evidence[0] * weight, evidence[1] * weight + seen.quiet_s
     return gamma.learn_evidence_many(shape, scale_s, prior, seen.interval_s, changed, seen.age_s)
 
 
 class Refits:
-    """When to read all evidence anew, in the light of what it has shown: when there is a good deal more of it.
+    """Decides when to fit the priors to all evidence again: when the amount of evidence has grown enough.
 
-    Visit by visit the priors follow what changes. What they are measured against moves only then, and from the default
-    it may have far to go.
+    Visits update the priors, but the reference of the evidence changes only in a fit, and the default reference may be
+    far off.
 
     Parameters
     ----------
     intervals
-        Between visits that were seen so far.
+        Number of intervals between visits so far.
     """
 
     def __init__(self, intervals: int = 0) -> None:
         self.intervals, self._at = intervals, intervals + _FIT_FIRST
 
     def due(self) -> bool:
-        """Return whether it is time; it is not soon after it was."""
+        """Return whether a fit is due; after a True answer, the next one comes only after more intervals."""
         if self.intervals < self._at:
             return False
         growth = _FIT_GROWTH if self.intervals < _FIT_OFTEN else 1.0

@@ -1,8 +1,8 @@
-"""How fresh and how old a copy is expected to be, of a page that changes at random moments (a Poisson process).
+"""Expected freshness and age of a copy of a page that changes at random moments (a Poisson process).
 
 A copy is *fresh* as long as its page has not changed since the visit; then its *age* is 0. Otherwise its age is the
 time since the first change that it misses. Rates of change and of visits are per second, times in seconds; any other
-unit serves as well, as long as it is the same for all.
+unit can be used consistently.
 
 References
 ----------
@@ -19,15 +19,15 @@ from numpy.typing import ArrayLike
 from evercrawl.types import Floats
 
 Order: TypeAlias = Literal["fixed", "random_order", "purely_random"]
-"""How visits follow each other: always at the same interval; once in every cycle at a random moment of it (the pages in
-another random order each time); at random moments (a Poisson process of its own)."""
+"""Orders of visits: at a fixed interval; once in every cycle at a random moment (the pages in a new random order each
+time); at random moments (a Poisson process)."""
 ORDERS: Final[tuple[Order, ...]] = ("fixed", "random_order", "purely_random")
-_NEAR: Final = 1.0  # below it differences of nearly equal numbers are taken as series
+_NEAR: Final = 1.0  # below it, differences of nearly equal numbers are computed as series
 _TERMS: Final = 20
 
 
 def age_after(lam: ArrayLike, passed_s: ArrayLike) -> Floats:
-    """Return the expected age of a copy a time after the visit: t (1 - (1 - e^(-lam t)) / (lam t)), (8).
+    """Return the expected age of a copy at a time after the visit: t (1 - (1 - e^(-lam t)) / (lam t)), (8).
 
     Examples
     --------
@@ -39,14 +39,14 @@ def age_after(lam: ArrayLike, passed_s: ArrayLike) -> Floats:
 
 
 def mean_freshness(lam: ArrayLike, rate: ArrayLike, order: Order = "fixed") -> Floats:
-    """Return the part of the time for which a copy is fresh, F, by table 1.
+    """Return the fraction of time for which a copy is fresh, F, by table 1.
 
     Parameters
     ----------
     lam, rate
-        Changes and visits a second; without visits a copy is fresh for ever if its page never changes, and else never.
+        Changes and visits per second. Without visits, a copy is always fresh if its page never changes, else never.
     order
-        How visits follow each other.
+        The order of visits.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def _product(lam: ArrayLike, passed_s: ArrayLike) -> Floats:
 
 
 class _Tails(NamedTuple):
-    """What remains of 1 - e^-r when the first terms of its series are taken off and divided by r, again and again.
+    """Remainders of 1 - e^-r after repeatedly subtracting the first term of its series and dividing by r.
 
     first (1 - e^-r) / r, second (1 - first) / r, third 1/2 - second, fourth 1/6 - third / r; at 0: 1, 1/2, 0 and 0.
     """
@@ -116,7 +116,7 @@ def _tails(r: Floats) -> _Tails:
 
 
 def _changes_a_visit(lam: Floats, rate: Floats) -> Floats:
-    """Return r = lam / f; infinity for a page that changes and is never visited, 0 for one that never changes."""
+    """Return r = lam / f; infinity for a changing page that is never visited, 0 for one that never changes."""
     changes = lam > 0
     with np.errstate(over="ignore", divide="ignore"):
         r = np.where(changes, lam, 0.0) / np.where(changes, np.maximum(rate, 0.0), 1.0)

@@ -1,9 +1,9 @@
-"""What counts as a change of a page, and how much of it changed.
+"""What counts as a change of a page, and how much of the page changed.
 
-The digest sees every byte, so also the token or the time of day that a server writes into the markup of each answer;
-bytes that differ around the same words are no change *of the page*. Whether the words are the same, their own digest
-tells. The similarity hash cannot: one word replaced among n words moves about 50 / sqrt(n) of its 64 bits, so on a page
-of 2,000 words a third of such edits leaves it as it was. It tells how much of a page is new.
+The digest of the bytes also covers tokens and times of day that a server writes into the markup of each response; bytes
+that differ around equal words are not a change *of the page*. The digest of the words shows whether they are equal. The
+similarity hash cannot: one word replaced among n words flips about 50 / sqrt(n) of its 64 bits, so on a page of 2,000
+words a third of such edits leave it unchanged. It measures how much of a page is new.
 
 References
 ----------
@@ -20,7 +20,7 @@ _BITS: Final = 64
 
 
 def changed(digest: int, words: int, digest_before: int, words_before: int) -> bool:
-    """Return whether a page is another than before, by the digests of its bytes and of its words.
+    """Return whether a page has changed, by the digests of its bytes and of its words.
 
     A digest of 0 stands for no words (an image): then the bytes decide.
 
@@ -33,7 +33,7 @@ def changed(digest: int, words: int, digest_before: int, words_before: int) -> b
 
 
 def extents(simhash: Keys, simhash_before: Keys) -> Floats:
-    """Return what `extent` says of many pages, shape (n,).
+    """Return the result of `extent` for many pages, shape (n,).
 
     Examples
     --------
@@ -46,9 +46,9 @@ def extents(simhash: Keys, simhash_before: Keys) -> Floats:
 
 
 def replaced(before: Keys, after: Keys) -> float:
-    """Return which part of a page is new, 0 to 1, exactly, by its runs of words (see `shingles`).
+    """Return the exact fraction of a page that is new, 0 to 1, by its runs of words (see `shingles`).
 
-    Of a page that lost all its words all was replaced; of one that had none before and after, nothing.
+    It is 1 for a page that lost all its words, and 0 for one without words before and after.
 
     Examples
     --------

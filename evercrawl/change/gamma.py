@@ -1,10 +1,11 @@
-"""What is believed of one page's rate of change: a Gamma distribution, two numbers.
+"""The posterior of a page's rate of change: a Gamma distribution, two numbers.
 
-Changes come as a Poisson process at the unknown rate lambda. The belief is Gamma(shape a, rate parameter b), with b in
-seconds because it counts exposure: the mean rate is a / b per second. A visit that finds the page unchanged after tau
-leaves a and adds tau to b, exactly; a change whose age s is known adds 1 to a and s to b, exactly. A change of unknown
-age leaves no Gamma, so the one with the same mean and variance takes its place. No visit ever lowers a or b, so what
-the visits added to the prior, the evidence, is never negative, and the prior may move under it at any time.
+Changes are a Poisson process with the unknown rate lambda. The posterior is Gamma(shape a, rate parameter b), with b in
+seconds of exposure: the mean rate is a / b per second. A visit that finds the page unchanged after tau leaves a and
+adds tau to b, exactly; a change of known age s adds 1 to a and s to b, exactly. A change of unknown age gives a
+posterior that is not a Gamma distribution, so the one with the same mean and variance replaces it. No visit decreases
+a or b; therefore the evidence, the sum of what visits added to the prior, is never negative, and the prior can be
+replaced at any time.
 
 References
 ----------
@@ -20,26 +21,26 @@ from evercrawl.change.special import gamma_quantile
 from evercrawl.types import Floats
 
 SMALL = 1e-9
-"""Below this share of b an interval is as good as none: a change adds 1 to a, and half the interval to b."""
+"""Interval as a fraction of b below which it counts as zero: a change adds 1 to a, and half the interval to b."""
 CERTAIN = 700.0
-"""Above this -ln P(unchanged), a change was certain and tells nothing; beyond it exp would overflow."""
+"""Value of -ln P(unchanged) above which a change was certain and carries no information; exp would overflow."""
 
 
 def learn(
     shape: float, scale_s: float, interval_s: float, changed: bool, age_s: float | None = None
 ) -> tuple[float, float]:
-    """Return the belief after a visit, (shape, scale_s); neither is ever less than before.
+    """Return the posterior after a visit, (shape, scale_s); neither decreases.
 
     Parameters
     ----------
     shape, scale_s
-        The belief before, both positive.
+        The posterior before the visit, both positive.
     interval_s
-        Since the visit before, finite; a negative one (a clock set back) counts as none.
+        Time since the previous visit, finite; a negative one (a clock set back) counts as 0.
     changed
         Whether the visit found a change.
     age_s
-        How long ago the last change was, where that is known; held to the interval.
+        Age of the last change, if known; limited to the interval.
 
     Examples
     --------
@@ -62,14 +63,14 @@ def learn_evidence(
     changed: bool,
     age_s: float | None = None,
 ) -> tuple[float, float]:
-    """Return the evidence after a visit, (shape, scale_s): what all visits so far have added to the prior.
+    """Return the evidence after a visit, (shape, scale_s): the sum of what all visits have added to the prior.
 
     Parameters
     ----------
     shape, scale_s
-        The evidence before; (0, 0) for a page visited once.
+        The previous evidence; (0, 0) for a page visited once.
     prior
-        Shape and scale_s of the prior as it is now, both positive.
+        Current shape and scale_s of the prior, both positive.
     interval_s, changed, age_s
         As for `learn`.
 
@@ -83,7 +84,7 @@ def learn_evidence(
 
 
 def _gain(shape: float, scale_s: float, interval_s: float, changed: bool, age_s: float | None) -> tuple[float, float]:
-    """Return what a visit adds to a and b."""
+    """Return the increments of a and b by a visit."""
     if not changed:
         return 0.0, interval_s
     if age_s is not None:
@@ -92,11 +93,11 @@ def _gain(shape: float, scale_s: float, interval_s: float, changed: bool, age_s:
 
 
 def _gain_by_moments(shape: float, scale_s: float, interval_s: float) -> tuple[float, float]:
-    """Return what a change of unknown age adds.
+    """Return the increments by a change of unknown age.
 
-    With q = b / (b + tau) the k-th moment grows by (1 - q^(a+k)) / (1 - q^a) over the prior's: by 1 + s for the mean
-    and 1 + s (1 + q) for the square, s = q^a (1 - q) / (1 - q^a). Put so, nothing is ever the difference of two
-    numbers that are almost the same.
+    With q = b / (b + tau), the k-th moment is that of the prior times (1 - q^(a+k)) / (1 - q^a): 1 + s for the mean and
+    1 + s (1 + q) for the square, s = q^a (1 - q) / (1 - q^a). In this form no difference of nearly equal numbers
+    occurs.
     """
     if interval_s <= SMALL * scale_s:
         return 1.0, 0.5 * interval_s
@@ -114,14 +115,14 @@ def _gain_by_moments(shape: float, scale_s: float, interval_s: float) -> tuple[f
 def learn_many(
     shape: Floats, scale_s: Floats, interval_s: Floats, changed: NDArray[np.bool_], age_s: Floats | None = None
 ) -> tuple[Floats, Floats]:
-    """Return what `learn` would make of one visit to each of many pages, (shape, scale_s), each of shape (n,).
+    """Return the result of `learn` for one visit to each of many pages, (shape, scale_s), each of shape (n,).
 
     Parameters
     ----------
     shape, scale_s, interval_s, changed
-        As for `learn`, one of each a page.
+        As for `learn`, one value per page.
     age_s
-        How long ago the last change was; nan where that is not known.
+        Age of the last change; nan if unknown.
 
     Examples
     --------
@@ -141,7 +142,7 @@ def learn_evidence_many(
     changed: NDArray[np.bool_],
     age_s: Floats | None = None,
 ) -> tuple[Floats, Floats]:
-    """Return what `learn_evidence` would make of one visit to each of many pages, (shape, scale_s), of shape (n,) each.
+    """Return the result of `learn_evidence` for one visit to each of many pages, (shape, scale_s), of shape (n,) each.
 
     >>> nothing, one = np.zeros(1), np.ones(1)
     >>> learn_evidence_many(nothing, nothing, (0.4, 3.0), one, np.array([False]))
@@ -154,7 +155,7 @@ def learn_evidence_many(
 def _gains(
     shape: Floats, scale_s: Floats, interval_s: Floats, changed: NDArray[np.bool_], age_s: Floats | None
 ) -> tuple[Floats, Floats]:
-    """Return what visits add to a and b, as `_gain` does."""
+    """Return the increments of a and b by visits, as `_gain` does."""
     interval_s = np.maximum(interval_s, 0.0)
     more, more_s = np.zeros(shape.shape), interval_s.astype(np.float64)
     undated = changed
@@ -169,7 +170,7 @@ def _gains(
 
 
 def _gains_by_moments(shape: Floats, scale_s: Floats, interval_s: Floats) -> tuple[Floats, Floats]:
-    """Return what changes of unknown age add, as `_gain_by_moments` does."""
+    """Return the increments by changes of unknown age, as `_gain_by_moments` does."""
     level = shape * np.log1p(interval_s / scale_s)
     brief, certain = interval_s <= SMALL * scale_s, level > CERTAIN
     gone = np.where(brief, 0.5, interval_s / (scale_s + interval_s))
@@ -182,9 +183,9 @@ def _gains_by_moments(shape: Floats, scale_s: Floats, interval_s: Floats) -> tup
 
 
 def forget(shape: float, scale_s: float, weight: float) -> tuple[float, float]:
-    """Return evidence that counts only `weight` as much, from 0 (forgotten) to 1.
+    """Return evidence multiplied by `weight`, from 0 (forgotten) to 1.
 
-    A weight of e^(-phi) a cycle, phi = 0.1 to 0.3, follows rates that drift.
+    A weight of e^(-phi) per cycle, phi = 0.1 to 0.3, follows rates that drift.
 
     Examples
     --------
@@ -195,7 +196,7 @@ def forget(shape: float, scale_s: float, weight: float) -> tuple[float, float]:
 
 
 def survival(shape: Floats, scale_s: Floats, age_s: Floats) -> Floats:
-    """Return the probability that copies of that age are still fresh, shape (n,): (b / (b + tau))^a.
+    """Return the probability that copies of the given age are still fresh, shape (n,): (b / (b + tau))^a.
 
     Examples
     --------
@@ -217,7 +218,7 @@ def rate(shape: Floats, scale_s: Floats) -> Floats:
 
 
 def interval(shape: float, scale_s: float, level: float = 0.9) -> tuple[float, float]:
-    """Return between which rates, per second, the page's lies with probability `level`; as much below as above.
+    """Return the central interval of rates, per second, that contains the page's rate with probability `level`.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""Times, counters, tokens and rotating advertisements told apart from content, by what a page's changes have in common.
+"""Detection of times, counters, tokens and rotating advertisements by what a page's changes have in common.
 
-A change touches places: words that were replaced, known by the words that stand around them. A place is habitual where
-at least two other changes of the page touched it too, and half of those that are compared. At a habitual place a change
-is noise if each word that came has a digit or looks like a token, or stood there before. A change is noise if all the
-places that it touches are. So a clock, a counter or a token is noise from its third change on, an advertisement once it
-comes back; a paragraph that is added, a price that changes for once and a new title are content.
+A change touches places: replaced words, identified by the surrounding words. A place is habitual if at least two other
+changes of the page touched it too, and at least half of those compared. At a habitual place, a change is noise if each
+new word has a digit, looks like a token, or was there before. A change is noise if all its places are. So a clock, a
+counter or a token is noise from its third change on, and an advertisement once it recurs; an added paragraph, a single
+price change and a new title are content.
 """
 
 import re
@@ -15,24 +15,24 @@ from typing import Final, NamedTuple
 from evercrawl.change.edits import edits
 
 ENOUGH: Final = 2
-"""Other changes that must have touched a place for it to be habitual."""
+"""Minimum number of other changes that touched a habitual place."""
 PART: Final = 0.5
-"""Part of the other changes that must have touched it."""
+"""Minimum fraction of the other changes that touched it."""
 MOST_PLACES: Final = 64
-"""A change that touches more places is content."""
+"""Maximum number of places of a noise change; a change that touches more is content."""
 _AROUND: Final = 2
 _TOKEN: Final = re.compile(r".*\d|[A-Za-z_+/=-]{20,}$")
 
 
 class TextPlace(NamedTuple):
-    """Words that stand before and behind what a change replaced."""
+    """The words before and behind a replacement."""
 
     before: tuple[str, ...]
     behind: tuple[str, ...]
 
 
 class Touch(NamedTuple):
-    """What a change did at a place: the words that went, and that came."""
+    """A replacement at a place: the removed and the added words."""
 
     place: TextPlace
     went: tuple[str, ...]
@@ -40,16 +40,16 @@ class Touch(NamedTuple):
 
 
 class Noise(NamedTuple):
-    """Whether a change is noise, and by what.
+    """Whether a change is noise, and why.
 
     Attributes
     ----------
     noise
-        Whether nothing but noise changed.
+        Whether all of the change is noise.
     habitual
-        What it did at habitual places that is noise.
+        Its noise, at habitual places.
     others
-        What it did elsewhere, that is content.
+        Its content, at other places.
     """
 
     noise: bool
@@ -58,7 +58,7 @@ class Noise(NamedTuple):
 
 
 def touches(before: Sequence[str], after: Sequence[str]) -> tuple[Touch, ...]:
-    """Return what a change did, place by place.
+    """Return the replacements of a change, by place.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def touches(before: Sequence[str], after: Sequence[str]) -> tuple[Touch, ...]:
 
 
 def noise(change: Sequence[Touch], earlier: Sequence[Sequence[Touch]], later: Sequence[Sequence[Touch]] = ()) -> Noise:
-    """Return whether a change of a page is noise, given what changes of the page before and after it did.
+    """Return whether a change of a page is noise, given the page's earlier and later changes.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Whether the pages of a site or folder change together.
+"""Tests whether the pages of a site or folder change together.
 
-A group is what could change together: the pages of one folder in one week, say. Were each page to change by itself, a
-page that changed would say nothing of its neighbours; then the numbers here are 1, or 0 where they count standard
-errors. Every comparison is with what chance would make of the very same counts, so that much change does not by itself
-look as if changes came together. See `bursts` for the same in time.
+A group contains pages that could change together, such as those of one folder in one week. If pages change
+independently, a changed page carries no information about its neighbours; then the statistics here are 1, or 0 where
+they count standard errors. Each statistic is compared with its expectation for the same counts at random, so that
+frequent changes alone do not count as clustering. `bursts` does the same in time.
 
 References
 ----------
@@ -24,9 +24,9 @@ class Clustering(NamedTuple):
     Attributes
     ----------
     lift
-        Seen over expected: 1 by chance; nan where nothing could come together.
+        Ratio of the observed to the expected number: 1 by chance; nan if nothing could come together.
     errors
-        By how many standard errors more was seen than expected; nan where chance leaves no room.
+        Excess of the observed number, in standard errors; nan if chance leaves no variance.
     """
 
     lift: float
@@ -34,18 +34,18 @@ class Clustering(NamedTuple):
 
 
 def correlation(counts: Ints, changed: Ints) -> float:
-    """Return how alike the pages of a group are, from 0 to 1: the correlation of changed or not within groups.
+    """Return the similarity of the pages of a group, from 0 to 1: the intraclass correlation of being changed.
 
     Parameters
     ----------
     counts, changed
-        Of each group: pages that were watched, and those of them that changed; shape (groups,).
+        Number of observed pages of each group, and of those that changed; shape (groups,).
 
     Returns
     -------
     float
-        0 where a change says nothing of others in the group (or, by chance, a little less), 1 where all of a group
-        change or none; nan where there is no group of two, or no difference at all.
+        0 (or, by chance, slightly less) if a change carries no information about others in the group, 1 if all pages of
+        a group change or none; nan without a group of two, or without any variance.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def correlation(counts: Ints, changed: Ints) -> float:
 
 
 def in_groups(counts: Ints, changed: Ints) -> Clustering:
-    """Return how many pairs of changes fall into one group, over how many would if the same changes fell at random.
+    """Return how many pairs of changes fall into one group, relative to a random distribution of the same changes.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def in_groups(counts: Ints, changed: Ints) -> Clustering:
 
     Examples
     --------
-    Two of four pages changed, on one of two sites: one pair in one group, where a third is expected.
+    Two of four pages changed, on one of two sites: one pair falls into one group, where a third is expected.
 
     >>> in_groups(np.array([2, 2]), np.array([2, 0])).lift
     3.0
@@ -88,21 +88,21 @@ def in_groups(counts: Ints, changed: Ints) -> Clustering:
 
 
 def _variance_of_pairs(counts: Floats, n: float, changes: float) -> float:
-    """Return the mean square of how many pairs of so many pages, drawn at random, are each within one group."""
+    """Return the mean square of the number of pairs within a group, for changes drawn at random."""
     one, two_more = float(_falling(counts, 2).sum()) / 2, float(_falling(counts, 3).sum())
     two, three, four = (_likely(changes, n, order) for order in (2, 3, 4))
-    apart = one * one - one - two_more  # ordered pairs of pairs that share no page; those that share one: `two_more`
+    apart = one * one - one - two_more  # ordered pairs of pairs without a common page; those with one: `two_more`
     return two * one + three * two_more + four * apart
 
 
 def _floats(counts: Ints, changed: Ints) -> tuple[Floats, Floats]:
-    """Return the pages and the changes of each group that has any page."""
+    """Return the pages and changes of each non-empty group."""
     there = counts > 0
     return counts[there].astype(np.float64), changed[there].astype(np.float64)
 
 
 def _falling(of: Floats, order: int) -> Floats:
-    """Return x (x - 1) ... of so many factors."""
+    """Return the falling factorial x (x - 1) ... of the given order."""
     found = np.ones(of.shape)
     for step in range(order):
         found = found * (of - step)
@@ -110,13 +110,13 @@ def _falling(of: Floats, order: int) -> Floats:
 
 
 def _likely(changes: float, n: float, order: int) -> float:
-    """Return the probability that so many given pages of n are all among those that changed."""
+    """Return the probability that `order` given pages of n are all among those that changed."""
     both = _falling(np.array([changes, n]), order)
     return float(both[0] / max(both[1], 1.0)) if n >= order else 0.0
 
 
 def compared(seen: float, expected: float, variance: float) -> Clustering:
-    """Return how what was seen compares with what chance makes of it, by its mean and variance."""
+    """Return the comparison of an observed number with its mean and variance by chance."""
     lift = seen / expected if expected > 0 else math.nan
     certain = variance <= 1e-12 * (1.0 + expected * expected)
     return Clustering(lift, math.nan if certain else (seen - expected) / math.sqrt(variance))

@@ -1,13 +1,13 @@
-"""Whether what is new on a page stays: content that lasts is worth a visit, content that flickers is not.
+"""Whether new content of a page lasts: lasting content is worth a visit, flickering content is not.
 
-An advertisement or a quotation of the day is another at each look; an article is there for good. A visit that brings in
-what will be gone at the next serves nobody. And some pages go to and fro between a few states: at most the first of
-these changes was new.
+An advertisement or a quotation of the day differs at each visit; an article stays. A visit that retrieves content that
+will be gone at the next visit is of no use. Some pages alternate between a few versions: at most the first of these
+changes was new.
 
 References
 ----------
-Olston, Pandey (2008). Recrawl scheduling based on information longevity: content that lasts, content that churns, and
-the divergence D of a copy by its age. Kaplan, Meier (1958). Nonparametric estimation from incomplete observations.
+Olston, Pandey (2008). Recrawl scheduling based on information longevity: lasting content, churning content, and the
+divergence D of a copy by its age. Kaplan, Meier (1958). Nonparametric estimation from incomplete observations.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _NONE: Final = np.zeros(0, np.uint64)
 
 
 def lasting(before: Keys, after: Keys, later: Keys) -> float:
-    """Return which part of a page was new, and still there when it was seen again: what the change was worth, 0 to 1.
+    """Return the fraction of a page that was new, and still there at the next visit: the worth of a change, 0 to 1.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def lasting(before: Keys, after: Keys, later: Keys) -> float:
 
     Examples
     --------
-    Two of four runs were new, of which one lasted:
+    Two of four runs were new; one of them lasted:
 
     >>> runs = [np.array(of, np.uint64) for of in ([1, 2, 3, 4], [1, 2, 5, 6], [1, 2, 5, 9])]
     >>> lasting(*runs)
@@ -44,7 +44,7 @@ def lasting(before: Keys, after: Keys, later: Keys) -> float:
 
 
 def flip_flops(versions: Sequence[Keys]) -> int:
-    """Return how many versions of a page, in their order, brought it back to one before the last.
+    """Return how many versions of a page returned it to one before the last.
 
     >>> one, other = np.array([1, 2], np.uint64), np.array([1, 3], np.uint64)
     >>> flip_flops([one, other, one, other, np.array([4], np.uint64)])
@@ -58,20 +58,20 @@ def flip_flops(versions: Sequence[Keys]) -> int:
 
 
 def divergence(at: Floats, versions: Sequence[Keys], ages_s: Floats) -> Floats:
-    """Return D: how much of a page is other than in a copy of each age, as a mean over time, shape (k,).
+    """Return D: the mean over time of the fraction of a page that differs from a copy of each age, shape (k,).
 
     Parameters
     ----------
     at
         When each version was first seen, in ascending order, shape (n,).
     versions
-        The runs of words of each.
+        The runs of words of each version.
     ages_s
-        Ages of a copy, not longer than the whole time, shape (k,).
+        Ages of a copy, at most the whole time, shape (k,).
 
     Examples
     --------
-    Half of it changes after 10 s, and the record goes on until then:
+    Half of the page changes after 10 s, and the record continues until 20 s:
 
     >>> runs = [np.array(of, np.uint64) for of in ([1, 2], [1, 3], [1, 3])]
     >>> divergence(np.array([0.0, 10.0, 20.0]), runs, np.array([0.0, 5.0, 10.0]))
@@ -94,14 +94,14 @@ def divergence(at: Floats, versions: Sequence[Keys], ages_s: Floats) -> Floats:
 
 
 class _Apart:
-    """How much of versions is other than in versions before: of those pairs that are asked for, once each."""
+    """Fractions by which versions differ from earlier versions, computed on demand and cached."""
 
     def __init__(self, versions: Sequence[Keys]) -> None:
         self._versions = versions
         self._known: dict[tuple[int, int], float] = {}
 
     def of(self, copy: Ints, page: Ints) -> Floats:
-        """Return it of some pairs, shape (n,)."""
+        """Return the fractions for some pairs, shape (n,)."""
         return np.array([self._pair(*pair) for pair in zip(copy.tolist(), page.tolist(), strict=True)])
 
     def _pair(self, copy: int, page: int) -> float:
@@ -111,15 +111,15 @@ class _Apart:
 
 
 class Lifetimes:
-    """How long each run of words of one page was there, version by version.
+    """Lifetimes of the runs of words of one page, learned version by version.
 
-    Of what is there at first nobody knows since when, so it says nothing of lifetimes; nor does a run that comes back
-    after it was gone, which `returned` counts. All runs there ever were are remembered.
+    Runs of the first version have an unknown start, so they carry no information about lifetimes; nor do runs that come
+    back after an absence, which `returned` counts. All runs ever seen are remembered.
 
     Attributes
     ----------
     appeared, returned
-        Runs that came with a later version and were never there before; runs that came back.
+        Number of runs that came with a later version for the first time; number of runs that came back.
 
     Examples
     --------
@@ -135,14 +135,14 @@ class Lifetimes:
     def __init__(self) -> None:
         self.appeared = self.returned = 0
         self._now: Keys = _NONE
-        self._since: Floats = np.zeros(0)  # by run of the last version; nan where the beginning is not known
+        self._since: Floats = np.zeros(0)  # by run of the last version; nan for an unknown start
         self._known: Keys = _NONE
         self._ended_s: list[Floats] = []
         self._at = 0.0
         self._versions = 0
 
     def learn(self, at: float, runs: Keys) -> None:
-        """Take in a version: its runs of words, in ascending order, each once, and when it was seen."""
+        """Learn a version: its runs of words, in ascending order without duplicates, and when it was seen."""
         stayed, here, there = np.intersect1d(self._now, runs, assume_unique=True, return_indices=True)
         del stayed
         gone = np.ones(len(self._now), np.bool_)
@@ -163,16 +163,16 @@ class Lifetimes:
 
     @property
     def flickering(self) -> float:
-        """Share of what came with later versions that had been there before; nan where nothing came."""
+        """The share of the runs of later versions that had been there before; nan without such runs."""
         came = self.appeared + self.returned
         return self.returned / came if came else float("nan")
 
     def spans_s(self) -> tuple[Floats, Floats]:
-        """Return how long the runs that appeared were there: those that went, and those of the last version."""
+        """Return the lifetimes of the runs that appeared: of ended ones, and of those still in the last version."""
         return np.concatenate([*self._ended_s, np.zeros(0)]), self._at - self._since[~np.isnan(self._since)]
 
     def survival(self, ages_s: Floats) -> Floats:
-        """Return which part of what appears is still there after each time, by Kaplan and Meier's rule, shape (k,)."""
+        """Return the fraction of new runs that survive each time, by Kaplan and Meier's estimator, shape (k,)."""
         ended_s, going_on_s = self.spans_s()
         spans_s = np.unique(ended_s)
         every = np.concatenate([ended_s, going_on_s])

@@ -1,12 +1,13 @@
-"""What is believed of a page before its second visit: what its site's other pages have shown.
+"""The prior of a page's rate of change before its second visit, learned from the other pages of its site.
 
-Pages of a site change alike, so the scale of the prior is learned site by site, and the site's from the crawl's where
-it has few pages. The shape stays: 0.4 is heavy enough for rates that differ a thousandfold within a site.
+Pages of a site change alike, so the scale of the prior is learned by site, and shrunk to the crawl's for sites with few
+pages. The shape is fixed: 0.4 is heavy-tailed enough for rates that differ a thousandfold within a site.
 
-A site's level is the mean over its pages of E[ln lambda] = psi(a) - ln b, drawn towards the crawl's level, which is
-the mean over sites, drawn towards the default. The prior itself is in the a and b of its pages; fed with its own
-estimate, a site whose pages never change (or always do) would drift off without end. So the pages are read against
-a *reference* that stands still between two fits, and a page weighs only as much as its belief is not prior.
+A site's level is the mean over its pages of E[ln lambda] = psi(a) - ln b, shrunk to the crawl's level, which is the
+mean over sites, shrunk to the default. The a and b of the pages include the prior itself. If they were computed with
+the site's own estimate, a site whose pages never change (or always do) would drift without bound. Therefore they are
+computed with a *reference* that is fixed between two fits, and a page is weighted by the part of its posterior that is
+not prior.
 
 References
 ----------
@@ -24,23 +25,23 @@ from evercrawl.change.special import digamma, digammas
 from evercrawl.types import Floats, Ints
 
 SHAPE: Final = 0.4
-"""a0. From 0.2 to 0.5 freshness is within 1.5 points of the best; 1 loses up to 6, because it gives pages up."""
+"""a0. From 0.2 to 0.5, freshness is within 1.5 points of the best; 1 loses up to 6, because it abandons pages."""
 DEFAULT_SCALE_S: Final = 4 * 86_400.0
-"""b0 before anything was seen: a mean rate of one change in ten days, half of all pages slower than one in 28."""
+"""b0 before any observation: a mean rate of one change in ten days, with half of all pages slower than one in 28."""
 SITE_PAGES: Final = 2.0
-"""Pages that the crawl's level counts for in a site's: rates differ within sites not much less than between them."""
+"""Weight of the crawl's level in a site's, in pages: rates differ within sites almost as much as between them."""
 CRAWL_SITES: Final = 0.5
-"""Sites that the default counts for in the crawl's level: a guess, which may be wrong by a factor of 100,000 (nobody
-knows beforehand whether pages change by the week or by the second) and is outweighed by one site that has spoken."""
+"""Weight of the default in the crawl's level, in sites. The default is a guess that may be wrong by a factor of 100,000
+(it is unknown whether pages change by the week or by the second), and is outweighed by one site with observations."""
 LEAST_SCALE_S: Final = SHAPE * 1.0
-"""Mean rate of one change a second: nothing that is polled for freshness needs more."""
+"""Mean rate of one change a second: no page that is polled for freshness needs a higher one."""
 MOST_SCALE_S: Final = SHAPE * 100 * 365.25 * 86_400.0
-"""Mean rate of one change in a hundred years: a site of still pages is not given up for ever."""
+"""Mean rate of one change in a hundred years: a site of unchanging pages is not abandoned for ever."""
 ROUNDS: Final = 12
-"""Times a fit moves its reference to the level just found, at most. Seen from a reference that is far off, evidence
-is worth a factor of about 12 only, so this many are enough from wherever it begins."""
+"""Maximum number of times that a fit moves its reference to the level just found. Relative to a distant reference,
+evidence moves the level by a factor of about 12 only, so this number suffices from any start."""
 SETTLED: Final = 0.01
-"""Of ln lambda: a fit that moves no site by more is done."""
+"""Tolerance in ln lambda: a fit ends when no site moves by more."""
 
 
 class SitePriors:
@@ -49,16 +50,16 @@ class SitePriors:
     Parameters
     ----------
     count
-        Sites there are.
+        Number of sites.
 
     Attributes
     ----------
     elsewhere
-        The `sums` of sites that others have read, which count for the crawl's level as these do.
+        The `sums` of the sites of other partitions, which count equally for the crawl's level.
 
     Examples
     --------
-    A page of site 0 was not found changed in 40 days; site 1 has shown nothing, but the crawl has:
+    A page of site 0 was not found changed in 40 days; site 1 has no observations, but the crawl has:
 
     >>> priors = SitePriors(2)
     >>> priors.learn(0, None, (0.0, 40 * 86_400.0))
@@ -67,19 +68,19 @@ class SitePriors:
     """
 
     def __init__(self, count: int = 0) -> None:
-        self._level = digamma(SHAPE)  # of ln lambda, where b is 1 s
+        self._level = digamma(SHAPE)  # ln lambda for b = 1 s
         self.elsewhere = 0.0, 0.0
         self._clear(count)
 
     def _clear(self, count: int) -> None:
         self._weights, self._references_s = Rows("f8"), Rows("f8")
-        self._sums = Rows("f8")  # of the pages' levels, E[ln lambda] over the default's, each times its weight
-        self._heard = 0.0  # over all sites, of weight / (weight + SITE_PAGES)
-        self._told = 0.0  # over all sites, of that times the level
+        self._sums = Rows("f8")  # by site: sum of weighted levels, E[ln lambda] relative to the default's
+        self._heard = 0.0  # over all sites, sum of weight / (weight + SITE_PAGES)
+        self._told = 0.0  # over all sites, sum of that times the level
         self.grow(count)
 
     def grow(self, count: int) -> None:
-        """Make room for `count` sites; those that are new start at the crawl's level."""
+        """Make room for `count` sites; new sites start at the crawl's level."""
         known = len(self._weights)
         if count > known:
             for column in (self._weights, self._sums):
@@ -88,7 +89,7 @@ class SitePriors:
 
     @classmethod
     def unread(cls, count: int) -> "SitePriors":
-        """Return priors of which nobody has read anything; what a site is read against is seen when something is."""
+        """Return priors without any observations; the references of sites are set with their first observations."""
         priors = cls()
         for column in (priors._weights, priors._sums, priors._references_s):
             column.upto(count)
@@ -96,19 +97,19 @@ class SitePriors:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory in use."""
+        """Memory use in bytes."""
         return self._weights.nbytes + self._sums.nbytes + self._references_s.nbytes
 
     def learn(self, site: int, before: tuple[float, float] | None, after: tuple[float, float] | None) -> None:
-        """Take in what a visit did to a page's evidence.
+        """Learn the effect of a visit on a page's evidence.
 
         Parameters
         ----------
         site
             Number of its site.
         before, after
-            Evidence (shape, scale_s) as it was taken in last, None where it was not; and as it is now, None for a page
-            that is to count no more.
+            Evidence (shape, scale_s) at the last call, None if there was none; and current evidence, None for a page
+            that no longer counts.
         """
         weights, sums = self._weights.whole(), self._sums.whole()
         weight, total, reference_s = float(weights[site]), float(sums[site]), float(self._references_s.whole()[site])
@@ -128,14 +129,14 @@ class SitePriors:
     def learn_many(
         self, sites: Ints, before: tuple[Floats, Floats] | None, after: tuple[Floats, Floats] | None
     ) -> None:
-        """Take in what visits did to the evidence of many pages: as `learn`, one after the other, in any order.
+        """Learn the effect of visits on the evidence of many pages: as successive calls of `learn`, in any order.
 
         Parameters
         ----------
         sites
             Number of each page's site, shape (n,).
         before, after
-            Evidence (shape, scale_s), each of shape (n,), with nan where `learn` has None; None for nan everywhere.
+            Evidence (shape, scale_s), each of shape (n,), with nan in place of None; None for nan everywhere.
         """
         weights, sums = self._weights.all(), self._sums.all()
         references_s, touched = self._references_s.all(), np.unique(sites)
@@ -153,16 +154,16 @@ class SitePriors:
         self._heard, self._told = self._heard + now_heard - heard, self._told + now_told - told
 
     def fit(self, sites: Ints, shape: Floats, scale_s: Floats, seen: NDArray[np.bool_], count: int) -> None:
-        """Learn from all pages at once, and forget what was learned before.
+        """Fit the priors to all pages at once, and discard what was learned before.
 
         Parameters
         ----------
         sites, shape, scale_s
-            Of each page, shape (n,): number of its site, and its evidence.
+            For each page, the number of its site, and its evidence; shape (n,).
         seen
-            Which pages count, shape (n,): those visited twice or more.
+            Pages that count, shape (n,): those visited at least twice.
         count
-            Sites there are.
+            Number of sites.
         """
         self._clear(count)
         sites = sites[seen]
@@ -180,9 +181,9 @@ class SitePriors:
                 break
 
     def refer(self, sites: Ints, basis: "SitePriors") -> float:
-        """Have the pages of some sites read against what `basis` says of these, unless something was read of them.
+        """Set the references of sites without observations to the priors of `basis`.
 
-        Returns by how much that differs, in the logarithm, at most from what `basis` was read against itself.
+        Returns the maximum difference, in logarithms, from the references of `basis`.
         """
         some = np.unique(sites)
         some = some[(self._weights.all()[some] == 0.0) & (self._sums.all()[some] == 0.0)]
@@ -192,7 +193,7 @@ class SitePriors:
         return float(np.abs(np.log(scales_s / np.where(before_s > 0.0, before_s, scales_s))).max(initial=0.0))
 
     def become(self, other: "SitePriors") -> None:
-        """Take all that another one learned."""
+        """Copy the state of another object."""
         self._weights, self._sums, self._references_s = other._weights, other._sums, other._references_s
         self._heard, self._told = other._heard, other._told
 
@@ -205,9 +206,9 @@ class SitePriors:
 
     @property
     def sums(self) -> tuple[float, float]:
-        """What these sites add to the crawl's level: how much was heard of them, and that times what it told.
+        """The contribution of these sites to the crawl's level: the total weight, and the sum of weighted levels.
 
-        Two crawls that tell each other theirs believe the same of a site that has shown nothing:
+        Two crawls that exchange these sums have equal priors for sites without observations:
 
         >>> one, other = SitePriors(1), SitePriors(1)
         >>> one.learn(0, None, (0.0, 40 * 86_400.0))
@@ -224,7 +225,7 @@ class SitePriors:
 
     @property
     def crawl_scale_s(self) -> float:
-        """The scale of the prior of a page whose site has shown nothing."""
+        """The scale of the prior for sites without observations."""
         return min(max(DEFAULT_SCALE_S * math.exp(-self._crawl_level), LEAST_SCALE_S), MOST_SCALE_S)
 
     def prior(self, site: int) -> tuple[float, float]:
@@ -246,7 +247,7 @@ class SitePriors:
         return np.clip(DEFAULT_SCALE_S * np.exp(-levels), LEAST_SCALE_S, MOST_SCALE_S)
 
     def _page(self, shape: float, scale_s: float, reference_s: float) -> tuple[float, float]:
-        """Return how much a page weighs, and its E[ln lambda] over the default's."""
+        """Return the weight of a page, and its E[ln lambda] relative to the default's."""
         b = reference_s + scale_s
         share = 1.0 - reference_s / b * (SHAPE / (SHAPE + shape))
         return share, digamma(SHAPE + shape) - self._level - math.log(b / DEFAULT_SCALE_S)
@@ -258,12 +259,12 @@ class SitePriors:
 
 
 def _pooled(weights: Floats, sums: Floats) -> tuple[float, float]:
-    """Return what sites add to the crawl's level: how much was heard of them, and that times what it told."""
+    """Return the contribution of sites to the crawl's level: the total weight, and the sum of weighted levels."""
     return float((weights / (weights + SITE_PAGES)).sum()), float((sums / (weights + SITE_PAGES)).sum())
 
 
 def _pages(shape: Floats, scale_s: Floats, references_s: Floats) -> tuple[Floats, Floats]:
-    """Return how much pages weigh, and their E[ln lambda] over the default's; all of shape (n,)."""
+    """Return the weights of pages, and their E[ln lambda] relative to the default's; all of shape (n,)."""
     b = references_s + scale_s
     shares = 1.0 - references_s / b * (SHAPE / (SHAPE + shape))
     return shares, digammas(SHAPE + shape) - digamma(SHAPE) - np.log(b / DEFAULT_SCALE_S)

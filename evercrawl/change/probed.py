@@ -1,12 +1,13 @@
-"""How fresh and how old copies are, from random probes: pages drawn by lot, and visited some time after.
+"""Freshness and age of copies, measured by random probes: pages sampled at random and visited some time later.
 
-What is asked is how a copy was *when it was drawn*, for a page cannot always be visited at once. A visit that finds no
-change says that it was fresh. One that finds a change says that it was stale, unless the change may have come while the
-page waited; then as far as the model says so, which is little as long as pages wait for less than they are left alone.
+The question is the state of a copy *when it was sampled*, because a page cannot always be visited at once. A visit that
+finds no change shows that the copy was fresh. A visit that finds a change shows that it was stale, unless the change
+may have come while the page waited. Then the model gives the probability of that, which is small as long as the wait is
+shorter than the time between visits.
 
-The age of a stale copy is seldom seen. Where the date of a change is believed, it is at least the time since then, and
-as much more as changes before that one are to be expected; else it is what the model expects of a copy that is stale.
-So the measured age is a measured part of stale copies, each as old as it is dated or thought to be.
+The age of a stale copy is rarely observed. If the date of a change is trusted, the age is at least the time since then,
+plus the expected time of earlier missed changes; otherwise it is the model's expectation for a stale copy. So the
+measured age is the measured fraction of stale copies, each with its dated or expected age.
 
 References
 ----------
@@ -27,12 +28,12 @@ RESAMPLES: Final = 1000
 
 
 class Prediction(NamedTuple):
-    """What a model said of a copy when it was drawn.
+    """The model's prediction for a copy when it was sampled.
 
     Attributes
     ----------
     fresh, age_s
-        How likely it was to be fresh, and its expected age, which is 0 as long as it is.
+        Probability that it was fresh, and its expected age (0 for a fresh copy).
     alone_s
         Time since the last visit that saw the content.
     """
@@ -43,18 +44,18 @@ class Prediction(NamedTuple):
 
 
 class ProbeFinding(NamedTuple):
-    """What the visit of a page that was drawn found.
+    """The result of the visit to a sampled page.
 
     Attributes
     ----------
     after_s
-        How long after the drawing it began; negative where it was under way by then.
+        Time from the sampling to the start of the visit; negative if the visit was already under way.
     fresh
-        Whether the copy was still the page.
+        Whether the copy was still current.
     said
-        How likely it was said to be so at the visit.
+        Predicted probability of that at the visit.
     change_after_s
-        How long after the drawing the page last changed; negative for before, nan where that is not known.
+        Time from the sampling to the last change of the page; negative for an earlier change, nan if unknown.
     """
 
     after_s: float
@@ -64,19 +65,19 @@ class ProbeFinding(NamedTuple):
 
 
 class JudgedCopy(NamedTuple):
-    """How a copy was when it was drawn: with what probability it was fresh, and its age."""
+    """The state of a copy when it was sampled: the probability that it was fresh, and its age."""
 
     fresh: float
     age_s: float
 
 
 def judged(said: Prediction, found: ProbeFinding) -> JudgedCopy:
-    """Return how a copy was when it was drawn, as far as its next visit tells.
+    """Return the state of a copy when it was sampled, as inferred from its next visit.
 
     Examples
     --------
-    A copy of 100 s, fresh with 0.8 when it was drawn and with 0.75 at the visit, where it was not: 0.2 of the 0.25 had
-    come about before. Its age is said to be 10 s, which is 50 s if it is stale.
+    A copy 100 s old was fresh with probability 0.8 when it was sampled and 0.75 at the visit, which found it stale: 0.2
+    of the 0.25 had come about before. Its expected age is 10 s, which is 50 s for a stale copy.
 
     >>> judged(Prediction(0.8, 10.0, 100.0), ProbeFinding(20.0, fresh=False, said=0.75))
     JudgedCopy(fresh=0.2, age_s=40.0)
@@ -86,7 +87,7 @@ def judged(said: Prediction, found: ProbeFinding) -> JudgedCopy:
     if found.fresh:
         return JudgedCopy(1.0, 0.0)
     if not math.isnan(found.change_after_s) and found.after_s > 0:
-        if found.change_after_s > 0:  # it says nothing of changes before
+        if found.change_after_s > 0:  # it carries no information about earlier changes
             return JudgedCopy(said.fresh, said.age_s)
         return JudgedCopy(0.0, _dated_s(said, -found.change_after_s))
     stale = 1.0 - said.fresh
@@ -96,31 +97,31 @@ def judged(said: Prediction, found: ProbeFinding) -> JudgedCopy:
 
 
 def stale_age_s(said: Prediction) -> float:
-    """Return the age that was to be expected of a copy if it was stale."""
+    """Return the expected age of a copy given that it is stale."""
     stale = 1.0 - said.fresh
     return min(said.age_s / stale, said.alone_s) if stale > 1e-9 else 0.5 * said.alone_s
 
 
 def _dated_s(said: Prediction, ago_s: float) -> float:
-    """Return the age of a copy whose page last changed so long before: then, or at a change before that one."""
+    """Return the age of a copy whose page last changed `ago_s` earlier, including possible earlier missed changes."""
     earlier_s = max(said.alone_s - ago_s, 0.0)
     lam = -math.log(max(said.fresh, 1e-12)) / said.alone_s if said.alone_s > 0 else 0.0
     return min(ago_s, said.alone_s) + float(age_after(lam, earlier_s))
 
 
 class ProbedMeasure(NamedTuple):
-    """What a sample of copies says, beside what was said of the very same copies.
+    """The result of a sample of copies, with the predictions for the same copies.
 
     Attributes
     ----------
     probes, visits
-        Copies drawn, and visits by which they were judged: one may judge several.
+        Number of sampled copies, and of the visits that judged them: one visit may judge several.
     fresh, fresh_low, fresh_high
-        The part that was fresh, and Wilson's interval for that of all copies.
+        Fraction that was fresh, and Wilson's interval for the fraction of all copies.
     fresh_expected
-        The mean probability that was said.
+        Mean predicted probability.
     age_s, age_low_s, age_high_s, age_expected_s
-        The same for the mean age; the interval by bootstrap.
+        The same for the mean age; the interval is a bootstrap interval.
     """
 
     probes: int
@@ -144,18 +145,18 @@ def measure(
     visit: Ints,
     level: float = LEVEL,
 ) -> ProbedMeasure | None:
-    """Return what a sample says; None where it is empty.
+    """Return the result of a sample; None if it is empty.
 
     Parameters
     ----------
     fresh, age_s
-        How each copy was, by `judged`; shape (n,).
+        State of each copy, by `judged`; shape (n,).
     expected, expected_age_s, stale_age_s
-        What was said of it, and of its age if it is stale.
+        Predictions for each copy: freshness, age, and age if it is stale.
     visit
-        A number for the visit that told. Copies that one visit judged count less than if each had had its own.
+        Number of the visit that judged each copy. Copies judged by one visit count less than independent ones.
     level
-        With what probability the intervals are to hold.
+        Confidence level of the intervals.
     """
     if not len(fresh):
         return None
@@ -173,7 +174,7 @@ def measure(
 
 
 def _resampled(sums: Floats, sizes: Floats, level: float) -> tuple[float, float]:
-    """Return between which bounds a mean lies, by drawing from the sample again and again."""
+    """Return the bootstrap bounds of a mean."""
     n = len(sizes)
     times = np.random.default_rng(n).multinomial(n, np.full(n, 1.0 / n), RESAMPLES)
     means = (times @ sums) / (times @ sizes)

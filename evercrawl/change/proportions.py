@@ -1,11 +1,11 @@
-"""Between which bounds a part of a whole lies, of which a sample is known.
+"""Confidence bounds of a proportion, estimated from a sample.
 
 References
 ----------
 Wilson (1927). Probable inference, the law of succession, and statistical inference. Brown, Cai, DasGupta (2001).
 Interval estimation for a binomial proportion: the simple interval fails near 0 and 1, where the freshness of a good
-crawl lies, the exact one is too wide throughout, Wilson's is right on average. Kish (1965). Survey Sampling, 11.7: the
-size of a weighted sample.
+crawl lies, the exact one is too wide throughout, Wilson's has the right coverage on average. Kish (1965). Survey
+Sampling, 11.7: the effective size of a weighted sample.
 """
 
 from statistics import NormalDist
@@ -20,7 +20,7 @@ LEVEL: Final = 0.95
 
 
 def deviates(level: float) -> float:
-    """Return within how many standard deviations of its mean a normal variable lies with probability `level`.
+    """Return the number of standard deviations around the mean that contain a normal variable with P = `level`.
 
     Examples
     --------
@@ -31,21 +31,21 @@ def deviates(level: float) -> float:
 
 
 def wilson(part: ArrayLike, size: ArrayLike, level: float = LEVEL) -> tuple[Floats, Floats]:
-    """Return the bounds (low, high) of Wilson's interval; 0 and 1 where there is no sample.
+    """Return the bounds (low, high) of Wilson's interval; 0 and 1 without a sample.
 
     Parameters
     ----------
     part
-        The part that was found, from 0 to 1.
+        The observed proportion, from 0 to 1.
     size
-        How many were looked at, or as how many they count (see `effective_size`).
+        The sample size, or the effective size (see `effective_size`).
     level
-        With what probability the true part lies within.
+        The confidence level.
 
     Examples
     --------
-    The bounds are the two parts p of which a sample with half is `deviates(level)` standard deviations away,
-    |1/2 - p| = z sqrt(p (1 - p) / n); for z^2 = n that is 2 (p - 1/2)^2 = 1/4:
+    The bounds are the two proportions p from which a sample proportion of 1/2 is `deviates(level)` standard deviations
+    away, |1/2 - p| = z sqrt(p (1 - p) / n); for z^2 = n that is 2 (p - 1/2)^2 = 1/4:
 
     >>> low, high = wilson(0.5, deviates(0.95) ** 2)
     >>> round(low.item(), 6), round(high.item(), 6), round(0.5 - (1 / 8) ** 0.5, 6)
@@ -62,7 +62,7 @@ def wilson(part: ArrayLike, size: ArrayLike, level: float = LEVEL) -> tuple[Floa
 
 
 def effective_size(total: ArrayLike, squares: ArrayLike) -> Floats:
-    """Return as how many draws of one weight a weighted sample counts: (sum w)^2 / sum w^2, Kish's.
+    """Return the size of an equally weighted sample with the same variance: (sum w)^2 / sum w^2, Kish's.
 
     Parameters
     ----------

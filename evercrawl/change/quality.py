@@ -1,9 +1,9 @@
-"""What a page is worth to those who see it, from how fast its popularity grows: quality is where popularity will end.
+"""The quality of a page, estimated from the growth of its popularity: quality is the limit of popularity.
 
-Popularity P is the share of people who like the page: those who know it, A, times the part of these who like it, the
-quality Q. Who looks at the page makes others know it. So where P draws visitors in proportion, P grows as
-dP/dt = c P (Q - P), c = r v / n; where people come through a search engine that ranks by popularity, with visits as
-P^(9/4), as dP/dt = c P^(9/4) (Q - P), and a good new page waits for very long. Time is in whatever unit c is.
+Popularity P is the share of people who like the page: the share A who know it, times the fraction of these who like it,
+the quality Q. Visitors of the page become people who know it. If P attracts visitors in proportion, P grows as
+dP/dt = c P (Q - P), c = r v / n. If people come through a search engine that ranks by popularity, with visits as
+P^(9/4), P grows as dP/dt = c P^(9/4) (Q - P), and a good new page waits for very long. Time is in the unit of 1 / c.
 
 References
 ----------
@@ -22,7 +22,7 @@ def estimate(before: ArrayLike, after: ArrayLike, passed: ArrayLike, growth: Arr
 
     Examples
     --------
-    It doubled within a unit of time:
+    The popularity doubled within a unit of time:
 
     >>> estimate([0.01], 0.02, 1.0, 10.0)
     array([0.07])

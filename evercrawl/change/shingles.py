@@ -1,4 +1,4 @@
-"""Texts as sets of runs of words: what two versions of a page share, and a sample that tells it in little room.
+"""Texts as sets of runs of words: the overlap of two versions of a page, and a small sample that estimates it.
 
 References
 ----------
@@ -13,14 +13,14 @@ import xxhash
 from evercrawl.types import Keys
 
 RUN: Final = 4
-"""Words in a run: one word that is another changes four runs."""
+"""Number of words in a run: one changed word changes four runs."""
 _PRIME: Final = np.uint64(0x9E3779B97F4A7C15)
 _MIX: Final = np.uint64(0xBF58476D1CE4E5B9)
 _SHIFT: Final = np.uint64(31)
 
 
 def word_keys(text: str) -> Keys:
-    """Return a hash of each word of a text, in order; words end at white space, and their case does not matter.
+    """Return a hash of each word of a text, in order; words are separated by white space, and case is ignored.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def word_keys(text: str) -> Keys:
 
 
 def shingles(words: Keys, run: int = RUN) -> Keys:
-    """Return hashes of all runs of so many words, each once, in ascending order; a shorter text is one run.
+    """Return hashes of all runs of `run` words, without duplicates, in ascending order; a shorter text is one run.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The special functions that the Gamma distribution needs: digamma, the incomplete gamma function, its inverse.
+"""Special functions of the Gamma distribution: digamma, the incomplete gamma function, and its inverse.
 
 References
 ----------
@@ -13,7 +13,7 @@ import numpy as np
 
 from evercrawl.types import Floats
 
-_FAR: Final = 6.0  # from here on the asymptotic series of digamma is good to 1e-11
+_FAR: Final = 6.0  # from here on, the asymptotic series of digamma has an error of 1e-11
 _TINY: Final = 1e-300
 _NEAR: Final = 1e-15
 _NORMAL_FROM: Final = 1e5  # shapes for which the cube root of a Gamma variable is normal to about 1e-9
@@ -71,7 +71,7 @@ def gamma_probability(shape: float, x: float) -> float:
 
 
 def gamma_quantile(shape: float, probability: float) -> float:
-    """Return below which number a Gamma(shape, 1) variable is with that probability, 0 < probability < 1.
+    """Return the quantile of a Gamma(shape, 1) variable for a probability between 0 and 1.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def gamma_quantile(shape: float, probability: float) -> float:
         return _cube(shape, probability)
     least = (math.log(probability) + math.lgamma(shape + 1.0)) / shape  # P(x) <= x^shape / Gamma(shape + 1)
     if least < -20.0:
-        return math.exp(least)  # so near 0 that the bound is the value
+        return math.exp(least)  # so close to 0 that the bound is the value
     low, high = least, math.log(shape + 1.0)
     while gamma_probability(shape, math.exp(high)) < probability:
         low, high = high, high + 1.0
@@ -90,7 +90,7 @@ def gamma_quantile(shape: float, probability: float) -> float:
 
 
 def _newton(shape: float, probability: float, low: float, high: float) -> float:
-    """Return ln of the quantile, which lies between `low` and `high`: Newton's steps, halving where they leave."""
+    """Return ln of the quantile, between `low` and `high`: Newton steps, and bisection if a step leaves them."""
     at = math.log(max(_cube(shape, probability), _TINY))
     for _ in range(100):
         if not low <= at <= high:
@@ -112,7 +112,7 @@ def _cube(shape: float, probability: float) -> float:
 
 
 def _series(shape: float, x: float) -> float:
-    """Return the lower incomplete gamma function over x^shape e^-x; quick for x below shape + 1."""
+    """Return the lower incomplete gamma function over x^shape e^-x; fast for x below shape + 1."""
     term = total = 1.0 / shape
     while term > total * _NEAR:
         shape += 1.0

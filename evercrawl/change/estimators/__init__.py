@@ -1,1 +1,1 @@
-"""Estimators of a page's rate of change, one a file."""
+"""Estimators of a page's rate of change, one per file."""

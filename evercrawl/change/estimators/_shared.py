@@ -1,14 +1,14 @@
-"""What the on-line estimators share: counts of visits, and the rate of visits, measured.
+"""The base of the online estimators: counts of visits, and the measured rate of visits.
 
-They are made for visits at random moments (a Poisson process of rate p). Then a visit finds a change with probability
-lam / (lam + p), whatever came before, and lam = p E[I] / (1 - E[I]). Where visits are evenly spaced instead, what they
-come to is not lam but p (e^(lam / p) - 1): hardly more for pages visited often, far more for others.
+They are designed for visits at random moments (a Poisson process of rate p). Then a visit finds a change with
+probability lam / (lam + p), independently of earlier visits, and lam = p E[I] / (1 - E[I]). With evenly spaced visits
+the limit is not lam but p (e^(lam / p) - 1): slightly more for pages visited often, far more for others.
 
 References
 ----------
 Avrachenkov, Patil, Thoppe (2020). Change rate estimation and optimal freshness in web page crawling. (2022). Online
-algorithms for estimating change rates of web pages. There p is known; here it is measured. The lengths of the steps are
-ours, within the conditions under which they converge.
+algorithms for estimating change rates of web pages. There p is known; here it is measured. The step lengths are ours,
+within the conditions for convergence.
 """
 
 from abc import abstractmethod
@@ -21,9 +21,9 @@ from evercrawl.types import Flags, Floats, Ints
 
 
 def step(visits: Floats, power: float) -> Floats:
-    """Return the length of the step after so many visits: visits^-power, so that the first goes all the way.
+    """Return the length of the step after this many visits: visits^-power, so that the first step has length 1.
 
-    Sums of steps have no end and those of their squares have one, as convergence asks, for powers above 1/2 up to 1.
+    The sum of the steps diverges and the sum of their squares converges, as required, for 1/2 < power <= 1.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class Online(Estimator):
     Attributes
     ----------
     visits, passed_s
-        Of each page, shape (pages,).
+        Number of visits and elapsed time of each page, shape (pages,).
     """
 
     columns: ClassVar[tuple[str, ...]] = ("visits", "passed_s", "_rates")
@@ -56,7 +56,7 @@ class Online(Estimator):
 
     @abstractmethod
     def _move(self, rows: Ints, visits_per_s: Floats, changed: Flags) -> None:
-        """Change the estimates of some pages after a visit to each."""
+        """Update the estimates of some pages after a visit to each."""
 
     def rates(self) -> Floats:
         """Return the estimates; nan before the first visit."""

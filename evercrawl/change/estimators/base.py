@@ -1,4 +1,4 @@
-"""What every estimator of rates of change promises."""
+"""The interface of every estimator of rates of change."""
 
 from abc import ABC, abstractmethod
 from typing import ClassVar
@@ -9,22 +9,22 @@ from evercrawl.types import Flags, Floats, Ints
 
 
 class Estimator(ABC):
-    """Learns the rates of change of many pages from what visits find.
+    """Learns the rates of change of many pages from the results of visits.
 
     Parameters
     ----------
     pages
-        How many there are; they are named by their row, from 0.
+        Number of pages; they are identified by their row, from 0.
     """
 
     columns: ClassVar[tuple[str, ...]] = ()
-    """Attributes that hold a row a page, zero where nothing was seen."""
+    """Names of the attributes with one row per page, zero without visits."""
 
     def __init__(self, pages: int) -> None:
         self.pages = pages
 
     def grow(self, pages: int) -> None:
-        """Make room for more pages, of which nothing was seen yet."""
+        """Make room for more pages, without visits yet."""
         for name in self.columns:
             held: Floats = getattr(self, name)
             more = np.zeros((pages, *held.shape[1:]))
@@ -34,36 +34,35 @@ class Estimator(ABC):
 
     @abstractmethod
     def learn(self, rows: Ints, interval_s: Floats, changed: Flags, age_s: Floats | None = None) -> None:
-        """Take in one visit to each of several pages, none of them twice in one call.
+        """Learn from one visit to each of several pages, without duplicates in one call.
 
         Parameters
         ----------
         rows
-            Which pages, shape (n,).
+            The pages, shape (n,).
         interval_s
-            Since the visit before, above 0, shape (n,).
+            Time since the previous visit, above 0, shape (n,).
         changed
             Whether the visit found a change, shape (n,).
         age_s
-            How long before the visit the last change was, nan where that is not known, shape (n,); most estimators have
-            no use for it.
+            Time from the last change to the visit, nan if unknown, shape (n,); most estimators ignore it.
         """
 
     @abstractmethod
     def rates(self) -> Floats:
-        """Return the estimates, changes a second, shape (pages,).
+        """Return the estimates, changes per second, shape (pages,).
 
-        They are nan where nothing can be said yet, infinity where all that was seen speaks for ever higher rates.
+        They are nan where there is no estimate yet, and infinity where the likelihood grows with the rate.
         """
 
 
 class Tally(Estimator):
-    """An estimator to which only three sums matter.
+    """An estimator that depends only on three sums.
 
     Attributes
     ----------
     visits, changes, passed_s
-        Of each page: visits, those that found a change, and the time since the first, shape (pages,).
+        For each page, the visits, those that found a change, and the time since the first visit, shape (pages,).
     """
 
     columns: ClassVar[tuple[str, ...]] = ("visits", "changes", "passed_s")

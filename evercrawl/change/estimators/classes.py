@@ -1,4 +1,4 @@
-"""Bayesian classes: a page is one of a few kinds, each with its rate, and each visit says which are the likelier ones.
+"""Bayesian classes: a page belongs to one of a few rate classes, and each visit updates the class probabilities.
 
 References
 ----------
@@ -16,20 +16,20 @@ from evercrawl.types import Flags, Floats, Ints
 
 _DAY_S: Final = 86_400.0
 PERIODS_S: Final = tuple(_DAY_S * days for days in (0.1, 0.5, 1, 3, 7, 15, 30, 60, 120, 365, 1200))
-"""Mean times between two changes of the classes, unless others are named: from a tenth of a day to three years."""
+"""Default mean times between two changes of the classes: from a tenth of a day to three years."""
 
 
 def log_likelihood(rates: Floats, interval_s: Floats, changed: Flags, age_s: Floats | None = None) -> Floats:
-    """Return the logarithm of how probable each visit's finding is in each class, up to a term that classes share.
+    """Return the log-likelihood of each visit's result in each class, up to a term common to all classes.
 
     Parameters
     ----------
     rates
-        Changes a second of each class, above 0, shape (k,).
+        Changes per second of each class, above 0, shape (k,).
     interval_s, changed
-        Of each visit: time since the one before, and whether it found a change; shape (n,).
+        For each visit, the time since the previous one, and whether it found a change; shape (n,).
     age_s
-        How long before the visit the last change was, nan where that is not known; shape (n,).
+        Time from the last change to the visit, nan if unknown; shape (n,).
 
     Returns
     -------
@@ -52,7 +52,7 @@ def log_likelihood(rates: Floats, interval_s: Floats, changed: Flags, age_s: Flo
 
 
 def posterior(log_weights: Floats) -> Floats:
-    """Return probabilities from logarithms of weights, by the last axis.
+    """Return normalised probabilities from logarithms of weights, along the last axis.
 
     Examples
     --------
@@ -64,20 +64,20 @@ def posterior(log_weights: Floats) -> Floats:
 
 
 class Classes(Estimator):
-    """Bayesian classes, any number of them, for visits at any intervals.
+    """Bayesian rate classes, in any number, for visits at any intervals.
 
     Parameters
     ----------
     pages
-        How many there are.
+        Number of pages.
     periods_s
         Mean time between two changes in each class, shape (k,).
     prior
-        Probability of each class before anything is seen; as likely as each other unless it is given.
+        Prior probability of each class; equal by default.
 
     Examples
     --------
-    Weekly or monthly; a change was found after five days:
+    Weekly or monthly? A change was found after five days:
 
     >>> pages = Classes(1, [7.0, 30.0])
     >>> pages.learn(np.array([0]), np.array([5.0]), np.array([True]))
@@ -95,19 +95,19 @@ class Classes(Estimator):
         self._logs = np.tile(self._first, (pages, 1))
 
     def grow(self, pages: int) -> None:
-        """Make room for more pages, of which nothing is known but the prior."""
+        """Make room for more pages, with the prior as their probabilities."""
         self._logs = np.concatenate([self._logs, np.tile(self._first, (pages - self.pages, 1))])
         super().grow(pages)
 
     def learn(self, rows: Ints, interval_s: Floats, changed: Flags, age_s: Floats | None = None) -> None:
-        """Multiply the probabilities of the classes by those of what was found."""
+        """Multiply the class probabilities by the likelihoods of the results."""
         logs = self._logs[rows] + log_likelihood(self.class_rates, interval_s, changed, age_s)
         self._logs[rows] = logs - logs.max(1, keepdims=True)
 
     def probabilities(self) -> Floats:
-        """Return how probable each class is, shape (pages, k)."""
+        """Return the class probabilities, shape (pages, k)."""
         return posterior(self._logs)
 
     def rates(self) -> Floats:
-        """Return the mean rate by these probabilities."""
+        """Return the mean rate under these probabilities."""
         return np.asarray(self.probabilities() @ self.class_rates)

@@ -1,4 +1,4 @@
-"""The most likely rate, whatever the intervals between the visits were."""
+"""The maximum-likelihood rate, for any intervals between visits."""
 
 from typing import ClassVar, Final
 
@@ -12,19 +12,19 @@ _NEAR: Final = 1e-14
 
 
 def rate(interval_s: Floats, changed: Flags) -> float:
-    """Return the most likely rate of one page, changes a second: the lam that makes its history most probable.
+    """Return the maximum-likelihood rate of one page, changes per second.
 
-    It solves sum over visits that found a change of tau / (e^(lam tau) - 1) = sum over the others of tau. 0 where none
-    found a change, infinity where all did, nan where there were none.
+    It solves sum over visits that found a change of tau / (e^(lam tau) - 1) = sum over the others of tau. It is 0 if no
+    visit found a change, infinity if all did, and nan without visits.
 
     Parameters
     ----------
     interval_s, changed
-        Of each visit: time since the one before, and whether it found a change; shape (n,).
+        For each visit, the time since the previous one, and whether it found a change; shape (n,).
 
     Examples
     --------
-    One of two visits, evenly spaced, found a change: ln 2.
+    One of two evenly spaced visits found a change: ln 2.
 
     >>> rate(np.array([1.0, 1.0]), np.array([True, False]))
     0.693147180559
@@ -37,18 +37,18 @@ def rate(interval_s: Floats, changed: Flags) -> float:
 
 
 def most_likely(pages: int, rows: Ints, changed_s: Floats, unchanged_s: Floats) -> Floats:
-    """Return the most likely rates of many pages, changes a second, shape (pages,).
+    """Return the maximum-likelihood rates of many pages, changes per second, shape (pages,).
 
-    Newton's steps from below: what is to be 0 falls and is convex, so they never go too far.
+    Newton steps from below: the function is decreasing and convex, so the steps never overshoot the root.
 
     Parameters
     ----------
     pages
-        How many there are.
+        Number of pages.
     rows, changed_s
-        Of each visit that found a change: which page, and the interval before it, shape (n,).
+        For each visit that found a change, the page, and the interval before the visit, shape (n,).
     unchanged_s
-        Of each page the sum of the other intervals, shape (pages,).
+        For each page, the sum of the other intervals, shape (pages,).
 
     Examples
     --------
@@ -76,10 +76,10 @@ def most_likely(pages: int, rows: Ints, changed_s: Floats, unchanged_s: Floats) 
 
 
 class Irregular(Estimator):
-    """The most likely rate.
+    """The maximum-likelihood rate.
 
-    It needs each interval that ended in a change, so it keeps them, at 16 bytes a change. For two numbers a page, and
-    for what to believe where all visits agree, see `gamma`.
+    It stores each interval that ended in a change, at 16 bytes per change. `gamma` needs two numbers per page, and has
+    an estimate even if all visits agree.
 
     Examples
     --------
@@ -103,12 +103,12 @@ class Irregular(Estimator):
         self._unchanged_s = np.zeros(pages)
 
     def learn(self, rows: Ints, interval_s: Floats, changed: Flags, age_s: Floats | None = None) -> None:
-        """Keep the intervals that ended in a change, and the sum of the others."""
+        """Store the intervals that ended in a change, and add up the others."""
         self._rows.append(rows[changed])
         self._changed_s.append(interval_s[changed])
         self._unchanged_s[rows] += np.where(changed, 0.0, interval_s)
 
     def rates(self) -> Floats:
-        """Return the most likely rate of each page."""
+        """Return the maximum-likelihood rate of each page."""
         self._rows, self._changed_s = [np.concatenate(self._rows)], [np.concatenate(self._changed_s)]
         return most_likely(self.pages, self._rows[0], self._changed_s[0], self._unchanged_s)

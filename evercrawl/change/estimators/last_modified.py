@@ -1,4 +1,4 @@
-"""When the page last changed, as its server says: the exposure ends with the change, and nothing is missed."""
+"""An estimator that uses the server's date of the last change: the exposure ends there, and no change is missed."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,19 +8,19 @@ from evercrawl.types import Flags, Floats, Ints
 
 
 def rate(visits: ArrayLike, changes: ArrayLike, exposure_s: ArrayLike) -> Floats:
-    """Return X' / T, X' = (X - 1) - X / (N ln(1 - X / N)), changes a second.
+    """Return X' / T, X' = (X - 1) - X / (N ln(1 - X / N)), changes per second.
 
-    X / T, the most likely rate, is too high where the page changes slowly; X' takes that off. Where every visit found a
-    change, or none, X' is not defined, and the answer is nan: a Gamma posterior (`gamma`) says what to believe there.
+    X / T, the maximum-likelihood rate, is too high for slowly changing pages; X' corrects this. If every visit found a
+    change, or none did, X' is undefined, and the result is nan: use a Gamma posterior (`gamma`) then.
 
     Parameters
     ----------
     visits
-        N.
+        N, number of visits.
     changes
-        X, visits that found a change.
+        X, number of visits that found a change.
     exposure_s
-        T, the sum over visits of the interval before it or, where that is shorter, the age of the last change.
+        T, the sum over visits of the previous interval, or of the age of the last change if that is shorter.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def rate(visits: ArrayLike, changes: ArrayLike, exposure_s: ArrayLike) -> Floats
 
 
 def naive(changes: ArrayLike, exposure_s: ArrayLike) -> Floats:
-    """Return X / T, the most likely rate; nan where there was no exposure.
+    """Return X / T, the maximum-likelihood rate; nan without exposure.
 
     Examples
     --------
@@ -46,11 +46,11 @@ def naive(changes: ArrayLike, exposure_s: ArrayLike) -> Floats:
 
 
 def counts(interval_s: Floats, age_s: Floats) -> tuple[int, int, float]:
-    """Return N, X and T of one page, from the interval before each visit and the age of the last change then.
+    """Return N, X and T of one page, from the interval before each visit and the age of the last change at the visit.
 
     Examples
     --------
-    The second visit found the change that the first had found already:
+    The second visit found the change that the first had already found:
 
     >>> counts(np.array([10.0, 5.0]), np.array([2.0, 7.0]))
     (2, 1, 7.0)
@@ -59,9 +59,9 @@ def counts(interval_s: Floats, age_s: Floats) -> tuple[int, int, float]:
 
 
 class LastModified(Tally):
-    """When pages last changed, as their servers say.
+    """Rates from the dates of the last changes that servers give.
 
-    A change whose date is not known is taken to have been in the middle of the interval.
+    A change of unknown date counts as made in the middle of the interval.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The logarithm of the share of visits that found no change: right in the long run, infinite at first."""
+"""The logarithm of the share of unchanged visits: consistent, but infinite for small samples."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,14 +8,14 @@ from evercrawl.types import Floats
 
 
 def rate(visits: ArrayLike, changes: ArrayLike, passed_s: ArrayLike) -> Floats:
-    """Return -ln(share of visits that found no change) x visits a second, (12).
+    """Return -ln(share of visits that found no change) x visits per second, (12).
 
-    Infinity where every visit found a change, whatever the true rate: so the mean of the estimator is infinite. nan
-    where there was no visit. For visits at uneven intervals their mean takes the place of the interval.
+    It is infinity if every visit found a change, for any true rate, so the mean of the estimator is infinite; nan
+    without visits. For uneven intervals the mean interval is used.
 
     Examples
     --------
-    Half of four visits, one each 10 s, found no change; then none:
+    Half of four visits, one every 10 s, found no change; then none did:
 
     >>> rate([4, 4, 0], [2, 4, 0], [40.0, 40.0, 0.0]).round(6)
     array([0.069315,      inf,      nan])

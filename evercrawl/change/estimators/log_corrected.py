@@ -1,4 +1,4 @@
-"""The logarithm with half a visit added: finite always, and nearly unbiased for pages that change slowly."""
+"""The logarithm with half a visit added: always finite, and nearly unbiased for slowly changing pages."""
 
 from typing import Final
 
@@ -10,23 +10,23 @@ from evercrawl.change.estimators.base import Tally
 from evercrawl.types import Floats
 
 HALF: Final = 0.5
-"""a and b: what (13) adds to the visits that found no change, and to all."""
+"""a and b: the constants that (13) adds to the number of unchanged visits, and to the number of all visits."""
 
 
 def rate(
     visits: ArrayLike, changes: ArrayLike, passed_s: ArrayLike, a: ArrayLike = HALF, b: ArrayLike | None = None
 ) -> Floats:
-    """Return -ln((visits that found no change + a) / (visits + b)) x visits a second, (13); nan without a visit.
+    """Return -ln((visits that found no change + a) / (visits + b)) x visits per second, (13); nan without visits.
 
-    However often the page changes, n visits show no rate above ln((n + b) / a) times theirs: at twice that the estimate
-    is as good as constant.
+    n visits show no rate above ln((n + b) / a) times the rate of visits, however often the page changes: at twice that
+    rate the estimate is practically constant.
 
     Parameters
     ----------
     visits, changes, passed_s
-        n, how many of them found a change, and the time they took, in seconds.
+        n, the number of them that found a change, and the elapsed time, in seconds.
     a, b
-        What is added; b is a unless it is given.
+        The added constants; b is a unless it is given.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def rate(
 
 
 def exact_constant(visits: ArrayLike) -> Floats:
-    """Return a = b for which the bias begins only with the square of the rate: 1 / (e^(1/n) - 1) - n + 1.
+    """Return a = b for which the bias starts at the square of the rate: 1 / (e^(1/n) - 1) - n + 1.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def exact_constant(visits: ArrayLike) -> Floats:
 
 
 def moments(true_rate: float, visits: int, a: float = HALF, b: float | None = None) -> sums.Moments:
-    """Return mean, bias and variance for visits evenly spaced, (14) put right, in units of the rate of visits.
+    """Return mean, bias and variance for evenly spaced visits, (14) corrected, in units of the rate of visits.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class LogCorrected(Tally):
     Parameters
     ----------
     pages
-        How many there are.
+        Number of pages.
     exact
         Whether to add `exact_constant` instead of half a visit.
 

@@ -1,10 +1,10 @@
-"""The logarithm with as much added as takes the bias away, but for what comes of the square of the rate."""
+"""The logarithm with a constant that removes the first-order bias."""
 
 from evercrawl.change.estimators.log_corrected import LogCorrected
 
 
 class LogExact(LogCorrected):
-    """The logarithm with `log_corrected.exact_constant` added, in the place of half a visit.
+    """The logarithm with `log_corrected.exact_constant` added instead of half a visit.
 
     Examples
     --------
@@ -16,7 +16,7 @@ class LogExact(LogCorrected):
 
     References
     ----------
-    Meng, Wang, Yan (2006), (14), put right: it is 1 / (e^(1/n) - 1) - n + 1.
+    Meng, Wang, Yan (2006), (14), corrected: it is 1 / (e^(1/n) - 1) - n + 1.
     """
 
     def __init__(self, pages: int) -> None:

@@ -1,4 +1,4 @@
-"""Exactly how wrong an estimator is that is told how many of n visits, evenly spaced, found a change."""
+"""Exact moments of estimators that depend on how many of n evenly spaced visits found a change."""
 
 import math
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from evercrawl.types import Floats
 
 
 class Moments(NamedTuple):
-    """Mean, bias (mean less what is true) and variance of an estimate; in units of the rate of visits."""
+    """Mean, bias (mean minus true value) and variance of an estimate; in units of the rate of visits."""
 
     mean: float
     bias: float
@@ -17,18 +17,18 @@ class Moments(NamedTuple):
 
 
 def moments(estimates: Floats, rate: float) -> Moments:
-    """Return the moments of an estimator, by summing over everything that the visits may find.
+    """Return the moments of an estimator, by summing over all possible results of the visits.
 
     Parameters
     ----------
     estimates
-        What it says where 0, 1, ... n of n visits found a change, shape (n + 1,).
+        Estimates if 0, 1, ... n of n visits found a change, shape (n + 1,).
     rate
-        r, the true rate: changes for each visit.
+        r, the true rate: changes per visit interval.
 
     Examples
     --------
-    One visit; the estimate is 1 if it finds a change, which has probability 1/2:
+    One visit; the estimate is 1 if the visit finds a change, which has probability 1/2:
 
     >>> moments(np.array([0.0, 1.0]), math.log(2.0))
     Moments(mean=0.5, bias=-0.193147, variance=0.25)

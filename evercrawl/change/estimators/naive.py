@@ -1,4 +1,4 @@
-"""Changes found over time passed, X / T: too low wherever a page changes more than once between two visits."""
+"""Changes found divided by elapsed time, X / T: too low if a page changes more than once between two visits."""
 
 import math
 
@@ -11,7 +11,7 @@ from evercrawl.types import Floats
 
 
 def rate(changes: ArrayLike, passed_s: ArrayLike) -> Floats:
-    """Return X / T, changes a second; nan where no time has passed.
+    """Return X / T, changes per second; nan if no time has elapsed.
 
     Examples
     --------
@@ -24,9 +24,9 @@ def rate(changes: ArrayLike, passed_s: ArrayLike) -> Floats:
 
 
 def moments(true_rate: float, visits: int) -> Moments:
-    """Return mean, bias and variance for visits evenly spaced, (10) and (11), in units of the rate of visits.
+    """Return mean, bias and variance for evenly spaced visits, (10) and (11), in units of the rate of visits.
 
-    More visits make the variance small, but the bias stays as it is.
+    More visits reduce the variance, but not the bias.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def moments(true_rate: float, visits: int) -> Moments:
 
 
 class Naive(Tally):
-    """Changes found over time passed.
+    """Changes found divided by elapsed time.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The law of large numbers: the share of visits that found a change, solved for the rate."""
+"""The law of large numbers: the rate from the share of visits that found a change."""
 
 from typing import ClassVar, Final
 
@@ -8,11 +8,11 @@ from evercrawl.change.estimators._shared import Online
 from evercrawl.types import Flags, Floats, Ints
 
 ADDED: Final = 1.0
-"""alpha: visits without a change that are added, so that there is always one."""
+"""alpha: number of unchanged visits added, so that there is always one."""
 
 
 def rate(visits: Floats, changes: Floats, visits_per_s: Floats, added: float = ADDED) -> Floats:
-    """Return p X / (n + alpha - X), changes a second.
+    """Return p X / (n + alpha - X), changes per second.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Stochastic approximation with momentum: the estimate keeps a part of its last movement."""
+"""Stochastic approximation with momentum: each step keeps a part of the previous step."""
 
 from typing import ClassVar, Final
 
@@ -8,25 +8,25 @@ from evercrawl.change.estimators._shared import Online, step
 from evercrawl.types import Flags, Floats, Ints
 
 POWER: Final = 0.9
-"""By which the steps grow shorter with the number of visits."""
+"""Exponent of the decrease of step lengths with the number of visits."""
 FADING: Final = 0.75
-"""By which beta = n^-fading does, whose quotients make the momentum."""
+"""Exponent of the decrease of beta = n^-fading, whose quotients give the momentum."""
 DAMPING: Final = 1.0
-"""w: how much of a step is taken off the momentum."""
+"""w: the multiple of the step length that is subtracted from the momentum."""
 
 
 class OnlineMomentum(Online):
     """Stochastic approximation with a heavy ball, z += eta (I (z + p) - z) + zeta (z - z before), for random visits.
 
-    zeta = (beta_n - w eta_n) / beta_(n-1), which begins at 0 and tends to 1, held between the two. With
-    the parameters given it comes as near to the truth as `online_steps`, by a smoother way.
+    zeta = (beta_n - w eta_n) / beta_(n-1), limited to the range from 0 to 1, begins at 0 and tends to 1. With the
+    default parameters it is as accurate as `online_steps`, with a smoother path.
 
     Parameters
     ----------
     pages
-        How many there are.
+        Number of pages.
     power
-        The n-th step, eta, is n^-power long.
+        The length eta of the n-th step is n^-power.
     fading, damping
         beta is n^-fading; w.
 

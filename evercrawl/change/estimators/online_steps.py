@@ -1,4 +1,4 @@
-"""Stochastic approximation: each visit moves the estimate a little, so that a change is found as often as expected."""
+"""Stochastic approximation: each visit moves the estimate so that changes are found as often as expected."""
 
 from typing import Final
 
@@ -8,20 +8,20 @@ from evercrawl.change.estimators._shared import Online, step
 from evercrawl.types import Flags, Floats, Ints
 
 POWER: Final = 0.75
-"""By which the steps grow shorter with the number of visits."""
+"""Exponent of the decrease of step lengths with the number of visits."""
 
 
 class OnlineSteps(Online):
     """Stochastic approximation, y += eta (I (y + p) - y) with I = 1 for a change, for visits at random moments.
 
-    The mean of the bracket is 0 where y is the rate; see `online`.
+    The mean of the bracket is 0 if y is the true rate; see `online`.
 
     Parameters
     ----------
     pages
-        How many there are.
+        Number of pages.
     power
-        The n-th step is n^-power long, 1/2 < power <= 1.
+        The length of the n-th step is n^-power, 1/2 < power <= 1.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The Gamma posterior of `gamma`, for many pages at once, as an estimator among others."""
+"""The Gamma posterior of `gamma`, for many pages at once, as an estimator."""
 
 from typing import ClassVar, Final
 
@@ -14,16 +14,16 @@ _SCALE_S: Final = 4 * 86_400.0
 
 
 class Posterior(Estimator):
-    """What is believed of each rate, Gamma(shape, scale_s); the estimate is its mean.
+    """The posterior of each rate, Gamma(shape, scale_s); the estimate is its mean.
 
     Parameters
     ----------
     pages
-        How many there are.
+        Number of pages.
     shape, scale_s
-        The belief before anything is seen; one for all, or one a page.
+        The prior; one for all pages, or one per page.
     forgetting_per_s
-        phi: evidence t seconds old counts e^(-phi t) as much; 0 where rates stay as they are.
+        phi: evidence t seconds old is multiplied by e^(-phi t); 0 for constant rates.
 
     Examples
     --------
@@ -44,23 +44,23 @@ class Posterior(Estimator):
         self._more, self._more_s = np.zeros(pages), np.zeros(pages)
 
     def grow(self, pages: int) -> None:
-        """Make room for more pages; of their rates is believed what was of the last page's at first."""
+        """Make room for more pages; their prior is that of the last page."""
         more = pages - self.pages
         self._shape, self._scale_s = (np.append(of, np.repeat(of[-1:], more)) for of in (self._shape, self._scale_s))
         super().grow(pages)
 
     @property
     def shape(self) -> Floats:
-        """Shape a of each belief, shape (pages,)."""
+        """Shape a of each posterior, shape (pages,)."""
         return self._shape + self._more
 
     @property
     def scale_s(self) -> Floats:
-        """Rate parameter b of each belief, in seconds, shape (pages,)."""
+        """Rate parameter b of each posterior, in seconds, shape (pages,)."""
         return self._scale_s + self._more_s
 
     def learn(self, rows: Ints, interval_s: Floats, changed: Flags, age_s: Floats | None = None) -> None:
-        """Let what is known fade, and add what each visit says."""
+        """Discount the evidence, and add that of each visit."""
         kept = np.exp(-self._forgetting_per_s * interval_s)
         prior = self._shape[rows], self._scale_s[rows]
         self._more[rows], self._more_s[rows] = gamma.learn_evidence_many(
@@ -68,5 +68,5 @@ class Posterior(Estimator):
         )
 
     def rates(self) -> Floats:
-        """Return the mean of each belief."""
+        """Return the mean of each posterior."""
         return self.shape / self.scale_s
