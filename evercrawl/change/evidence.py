@@ -26,7 +26,7 @@ from evercrawl.change.announcements import AT_FIRST
 from evercrawl.types import Floats
 
 FORGET: Final = 0.05
-"""Evidence one mean cycle old is multiplied by e^-0.05, because rates drift: a page that was static may start to change."""
+"""Evidence one mean cycle old is multiplied by e^-0.05, because rates drift: a static page may start to change."""
 _FORGOTTEN: Final = 20.0  # maximum age, in cycles, for this discount
 _FIT_FIRST: Final = 20  # number of intervals before the priors are fitted for the first time
 _FIT_GROWTH: Final = 0.1  # relative growth of the number of intervals before they are fitted again
