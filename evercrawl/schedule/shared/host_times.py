@@ -23,7 +23,7 @@ _SLOW_PAGE: Final = np.dtype([("slot", "<u4"), ("took_s", "<f4")])
 class HostTimes:
     """Visits, utilisation and usual visit duration of each host, and the pages that take longer.
 
-    A host is busy if it is visited again without a pause beyond the duration of the previous visit and its rest.
+    A host is busy if the pause from the end of its rest to the next visit is no longer than a usual visit and a rest.
 
     Examples
     --------

@@ -1,10 +1,10 @@
 """Predictions about unread pages, learned from read pages of the same site, folder and depth.
 
 Whether an unread page has content of its own is unknown. Its probability is estimated from the pages read in four
-nested groups: its kind at its depth, its kind, its site, and the crawl. (`store.table.folders` defines a kind by a
-folder and the numbers in it.) Each group has a Beta posterior whose prior is the estimate of the next wider group, with
-a weight of `PRIOR` pages. Uncertain estimates are increased by a standard deviation, because reading such pages is
-informative.
+nested groups: its kind at its depth, its kind, its site, and the crawl. (Pages of one kind have URLs that differ only
+in numbers and parameters, or lie in one folder; see `store.table.folders`.) Each group has a Beta posterior whose prior
+is the estimate of the next wider group, with a weight of `PRIOR` pages. Uncertain estimates are increased by a standard
+deviation, because reading such pages is informative.
 
 `_ends` judges whether a kind ends: pages of a kind that has shown no end are *held back*, except a few that show
 whether it ends. So are pages in groups where most pages read were copies or without content.
