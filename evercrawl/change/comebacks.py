@@ -1,4 +1,4 @@
-"""How fast pages that were found gone come back."""
+"""The rate at which pages that were found gone come back."""
 
 import math
 from typing import Final

@@ -1,4 +1,4 @@
-"""Which dates of a server, a sitemap or a feed to trust, and what they show."""
+"""Trust in the dates of servers, sitemaps and feeds, and the ages of changes that follow from these dates."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""How fast pages vanish."""
+"""The rate at which pages vanish."""
 
 from typing import Final
 

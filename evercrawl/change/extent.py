@@ -1,4 +1,4 @@
-"""What counts as a change of a page, and how much of the page changed.
+"""The definition of a change of a page, and the fraction of the page that changed.
 
 The digest of the bytes also covers tokens and times of day that a server writes into the markup of each response; bytes
 that differ around equal words are not a change *of the page*. The digest of the words shows whether they are equal. The

@@ -19,7 +19,7 @@ from evercrawl.types import Floats, Ints
 
 
 class Clustering(NamedTuple):
-    """How much more often than by chance changes come together.
+    """The frequency of joint changes relative to chance.
 
     Attributes
     ----------

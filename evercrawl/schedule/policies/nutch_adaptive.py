@@ -22,7 +22,7 @@ _LEAST: Final = 1e-290
 
 
 class Schedule(NamedTuple):
-    """When to visit pages again: the interval, the instant of the next visit, and the last known change (s)."""
+    """The schedule of pages: the interval, the instant of the next visit, and the last known change (s)."""
 
     interval_s: Floats
     due_at: Floats

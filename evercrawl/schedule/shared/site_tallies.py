@@ -1,4 +1,4 @@
-"""How often recent visits found a page of each site changed, with decaying weights; a fold over visits."""
+"""Counts of visits and changes per site, in which older visits count less; a fold over visits."""
 
 from typing import Any, Final
 

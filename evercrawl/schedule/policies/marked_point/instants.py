@@ -1,4 +1,4 @@
-"""When to visit pages whose changes, if any, happen at known instants.
+"""Visit times of pages whose changes, if any, happen at known instants.
 
 The best moment for a visit is just after one of these instants. Between two visits, the probability that the copy is
 fresh falls at each instant by the probability of a change there.

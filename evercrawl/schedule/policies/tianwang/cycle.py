@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 
 class Assignment(NamedTuple):
-    """How a cycle's capacity is spent.
+    """The division of a cycle's capacity.
 
     Attributes
     ----------
