@@ -1,4 +1,4 @@
-"""The price of a running crawl, written down now and then: who follows the journal values pages as the crawl does."""
+"""Writes the price of a running crawl to the journal, so that followers value pages as the crawl does."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from evercrawl.store.journal.events import Noted
 from evercrawl.store.partition import Partition
 
 MOVED: Final = 0.01
-"""A price that moved by this share is written down, once a second at most."""
+"""The relative move of the price after which it is written, at most once a second."""
 EVERY_S: Final = 30.0
-"""And one that moved at all after this long."""
+"""The time after which any move of the price is written."""
 _LEAST_S: Final = 1.0
 
 
 class PriceNotes:
-    """Writes down what a policy goes on from, where its price has moved."""
+    """Writes the notes of a policy to the journal when its price has moved."""
 
     def __init__(self, partition: Partition, policy: Policy) -> None:
         self._partition, self._policy = partition, policy
@@ -26,7 +26,7 @@ class PriceNotes:
         self._at: float = -math.inf
 
     def turn(self, now: float) -> bool:
-        """Write it down where that is due; return whether it was."""
+        """Write the notes if they are due; return whether they were written."""
         price, passed_s = price_of(self._policy), now - self._at
         if not price > 0 or price == self._price or passed_s < _LEAST_S:
             return False

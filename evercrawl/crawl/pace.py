@@ -1,7 +1,7 @@
-"""What paces the crawl loop.
+"""The pace of the crawl loop.
 
-`Pace` keeps the ceilings on requests and bytes per second, `Leisure` measures how much time the loop has to spare,
-and `StepTime` measures how long a step of the loop has lasted, after which other tasks get their turn.
+`Pace` keeps the ceilings on requests and bytes per second. `Leisure` measures how much time the loop has to spare.
+`StepTime` measures how long a step of the loop has lasted; after a long one, other tasks get their turn.
 """
 
 import asyncio
@@ -11,22 +11,22 @@ from typing import Final
 
 from evercrawl.clock import Clock
 
-LATELY_S: Final = 0.1  # what was longer ago counts for little
-SPARE: Final = 0.5  # of the time: with less to spare, what is worth much less than others waits
-LESS: Final = 0.3  # of what visits were worth of late; the pages of an endless calendar are worth a tenth and less
+LATELY_S: Final = 0.1  # time constant: older observations count for little
+SPARE: Final = 0.5  # the share of idle time below which pages of much lower value wait
+LESS: Final = 0.3  # of the recent value of visits; the pages of an endless calendar have a tenth of it or less
 
 
 class Leisure:
-    """How much of the time there was nothing to do, of late.
+    """The share of recent time in which the crawl was idle.
 
-    A crawl whose hosts have to rest has time for every page that it may ask for. One that is held up by its own work
-    has not: a page of little worth then takes the place of a better one, of another host that has rested by then. So
-    as long as the crawl is that busy, pages wait that are worth much less than what it visits.
+    A crawl whose hosts have to rest has time for every page that it may request. A crawl limited by its own work has
+    not: while it visits a page of low value, a better page of another host becomes available. So while the crawl is
+    that busy, pages wait whose value is much lower than that of its recent visits.
 
     Attributes
     ----------
     share
-        Of the time, from 0 to 1.
+        The share of idle time, 0 to 1.
 
     Examples
     --------
@@ -44,11 +44,11 @@ class Leisure:
 
     @property
     def busy(self) -> bool:
-        """Whether there is no time to spare."""
+        """Whether there is little time to spare."""
         return self.share < SPARE
 
     def observe(self, now: float, idle_s: float) -> None:
-        """Hear how long there was nothing to do so far, in all (s)."""
+        """Update the share from the total idle time so far (s)."""
         passed_s, idle = now - self._at, idle_s - self._idle_s
         if passed_s <= 0.0:  # the clock was set back
             return
@@ -57,20 +57,20 @@ class Leisure:
         self._at, self._idle_s = now, idle_s
 
     def least(self, usual: float) -> float:
-        """Return what a visit has to be worth now, where `usual` is what they have been worth (nan: nobody knows)."""
+        """Return the lowest value for a visit now, where `usual` is the value of recent visits (nan: unknown)."""
         return LESS * usual if self.busy and usual > 0.0 else -math.inf
 
 
 LATE_S: Final = 0.25
-"""A start that comes late by no more is made up for by the next ones; a longer pause is not."""
+"""A start that is late by no more than this is made up for by the next ones; a longer pause is not."""
 RESTS_S: Final = 2.0
-"""After so long without a start, `used` is 0, unless the ceiling allows only a start now and then."""
+"""The time without a start after which `used` is 0, unless the ceiling is so low that starts are rare."""
 _TURNS: Final = 4
-_WINDOW: Final = 21  # reports, half a second apart: the rate shown is over the last 10 s
+_WINDOW: Final = 21  # reports half a second apart: the rate shown covers the last 10 s
 
 
 class Pace:
-    """When the next exchange may start, and how fast they have been.
+    """When the next exchange may start, and the recent rate of starts and visits.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class Pace:
         self._starts, self._started = 0, deque[tuple[float, int]](maxlen=_WINDOW)
 
     def share(self, part: float, now: float) -> None:
-        """Use this part of the ceilings from now on; it may exceed 1. With a ceiling and part 0, nothing starts.
+        """Use this part of the ceilings from now on; it may exceed 1. With a ceiling, part 0 stops all starts.
 
         Examples
         --------
@@ -117,19 +117,19 @@ class Pace:
         if part == self._part:
             return
         before, self._part = self._part, part
-        self._started.clear()  # what was used of another part says little
+        self._started.clear()  # the use of another part says little
         if not part and (self._step_s or self._byte_s):
             self.next_at = math.inf
         elif not before:
             self.next_at = min(self.next_at, now)
-        elif part > before and self._step_s and self.next_at > now:  # the wait for the next start is shorter too
+        elif part > before and self._step_s and self.next_at > now:  # the remaining wait shrinks in proportion
             self.next_at = now + (self.next_at - now) * before / part
 
     def used(self, now: float) -> float:
-        """Return how much of the ceiling on pages was used in the last 10 s, or since the part of it changed.
+        """Return the used share of the ceiling on pages over the last 10 s, or since its part changed.
 
-        Everything that waits for its turn counts, also sitemaps and what pages need to be shown. It is 0 without a
-        ceiling, and when nothing has started for a while.
+        All starts under the ceiling count, including those of sitemaps and requisites. The result is 0 without a
+        ceiling, and after a while without a start.
 
         Examples
         --------
@@ -146,14 +146,14 @@ class Pace:
         return (self._starts - before) / (now - at) * self._step_s if now > at else 0.0
 
     def change(self, rate_per_s: float, rate_bytes_per_s: float, now: float) -> None:
-        """Go by other ceilings from now on; what was started does not count."""
+        """Use other ceilings from now on; earlier starts do not count."""
         self._step_s = 1.0 / rate_per_s if rate_per_s else 0.0
         self._byte_s = 1.0 / rate_bytes_per_s if rate_bytes_per_s else 0.0
         self.next_at = min(self.next_at, now) if self._part else math.inf
 
     @property
     def bounded(self) -> bool:
-        """Whether starts are to be spread one by one."""
+        """Whether starts have to be spread one by one."""
         return self._step_s > 0.0
 
     def free(self, now: float) -> bool:
@@ -161,40 +161,40 @@ class Pace:
         return self.next_at <= now
 
     def started(self, now: float) -> None:
-        """Take note of a start."""
+        """Count a start."""
         self._starts, self._started_at = self._starts + 1, now
         if self._step_s and self._part:
             self.next_at = (self.next_at if now - self.next_at <= LATE_S else now) + self._step_s / self._part
 
     def received(self, now: float, size_bytes: int) -> None:
-        """Take note of bytes that came in."""
+        """Count received bytes."""
         if self._byte_s and self._part:
             self.next_at = max(self.next_at, now) + size_bytes * self._byte_s
 
     def observed(self, now: float, visits: int) -> None:
-        """Take note of how many visits there have been, for `rate_per_s`, and of how many starts."""
+        """Record the number of visits so far, for `rate_per_s`, and the number of starts."""
         self._seen.append((now, visits))
         self._started.append((now, self._starts))
 
     def rate_per_s(self, now: float, visits: int) -> float:
-        """Return visits a second over the last 10 s or so."""
+        """Return the visits per second over about the last 10 s."""
         at, before = self._seen[0] if self._seen else (now, visits)
         return (visits - before) / (now - at) if now > at else 0.0
 
 
 STEP_S: Final = 0.008
-"""After which a step ends at the next place where it may: what is done between two of them takes some milliseconds."""
+"""The length after which a step ends at the next possible place; such places are some milliseconds apart."""
 WAITED_S: Final = 1e-4
-"""A call that takes longer than that has waited."""
+"""A call that takes longer than this is taken to have waited."""
 
 
 class StepTime:
-    """Counts how long the loop has gone on without letting other tasks have their turn.
+    """Measures how long the loop has run without giving other tasks their turn.
 
     Parameters
     ----------
     clock
-        Tells the time. One on which work takes no time never ends a step.
+        The source of time. With a clock on which work takes no time, a step never ends.
 
     Examples
     --------
@@ -215,21 +215,21 @@ class StepTime:
 
     @property
     def long(self) -> bool:
-        """Whether this step has lasted for long."""
+        """Whether the present step has lasted too long."""
         return self._clock.now() - self._since >= STEP_S
 
     def waited(self, since: float) -> None:
-        """Hear that a call has returned that began at an instant: if it waited, another step has begun."""
+        """Note that a call which began at `since` has returned: if it waited, a new step has begun."""
         now = self._clock.now()
         if now - since >= WAITED_S:
             self._since = now
 
     async def end(self) -> None:
-        """Let other tasks have their turn."""
+        """Give other tasks their turn."""
         await asyncio.sleep(0)
         self._since = self._clock.now()
 
     async def end_if_long(self) -> None:
-        """Let other tasks have their turn, if this one has lasted for long."""
+        """Give other tasks their turn if the present step has lasted too long."""
         if self.long:
             await self.end()

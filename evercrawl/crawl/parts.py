@@ -1,4 +1,4 @@
-"""The parts of a crawl: each is made here, once, and told of those that it leans on."""
+"""The parts of a crawl: each is made here, once, with the parts that it depends on."""
 
 from __future__ import annotations
 
@@ -75,31 +75,31 @@ PROBE_BYTES: Final = 1 << 20  # of an answer to a path that cannot exist
 
 
 class Choosing:
-    """What decides which page comes next, and what it is told.
+    """The parts that decide which page comes next, and their inputs.
 
     Parameters
     ----------
     partition, config, policy
-        What is known, the settings, and what values pages.
+        The crawl's state, the settings, and the policy.
     scheme
-        How much a page matters.
+        The scheme of importance.
     barred
-        Which pages the scope keeps out.
+        The pages that the scope excludes.
 
     Attributes
     ----------
     changes, columns, known, weight
-        What is known of change; what policies are told; links and pages, and what people want, where that is asked for.
+        The beliefs on change; the policy's columns; the link graph and the weight of pages, None if not asked for.
     surroundings, boosts
-        What the policy is told beside columns; what counts for more for a while.
+        The policy's context beside the columns; the active boosts.
     expecting
-        What is expected of unread pages by what others turned out to be; None where nobody learns it.
+        The expected value of unread pages, learned from read ones; None if it is not learned.
     lessons, planning
-        What tells the policy of visits, and when it sees all pages; None where it does not learn or plan.
+        Pass visits to the policy, and show it all pages; None if the policy does not learn or plan.
     frontier, random_probes
-        Where pages wait; what samples some of them at random.
+        The queues of pages; the random samples of copies.
     aiming
-        What has the targets of freshness met.
+        Meets the targets of freshness.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class Choosing:
             policy.resume(state.notes)
         self.surroundings = Surroundings(counts_bytes(config))
         self.known = known = KnownGraph(partition, policy.needs) if policy.needs else None
-        soon_s = min(PATIENCE_S, config.refresh_after_s)  # no page is chosen again before the policy was told of it
+        soon_s = min(PATIENCE_S, config.refresh_after_s)  # the policy learns of a visit before its page is due again
         self.lessons = (
             Lessons(policy, partition, patience_s=soon_s, rest_s=config.delay_s) if isinstance(policy, Learns) else None
         )
@@ -168,16 +168,16 @@ class Choosing:
 
 
 class Parts:
-    """The parts of one crawl, put together; what each does is said in its own file.
+    """The parts of one crawl, put together; each part is described in its own file.
 
     Parameters
     ----------
     config, memory, outside
-        As of `assemble`.
+        As for `assemble`.
     policy, scheme
-        Which page next; how much a page matters.
+        The policy, and the scheme of importance.
     unreachable
-        Called with a host whose name leads nowhere, and why, when it is asked for.
+        Called with a host whose name has no usable address, and the reason, when a page of it is requested.
     """
 
     def __init__(
@@ -362,7 +362,7 @@ class Parts:
         self._steer(partition, config, outside, policy, barred)
 
     def _steer(self, partition: Partition, config: Config, outside: Outside, policy: Policy, barred: Barred) -> None:
-        """Put together what has orders obeyed."""
+        """Assemble the parts that carry out orders."""
         frontier = self._frontier
         self.tuning = Tuning(
             config,
@@ -389,7 +389,7 @@ class Parts:
         self.hearing = Hearing(outside.signals, self.learner.admit_listing)
 
     def host_of(self, name: str) -> Host | None:
-        """Return a host by its name; None where it is not known."""
+        """Return a host by its name; None if it is not known."""
         number = self._state.hosts.find(name)
         return self._frontier.hosts[number] if number is not None else None
 
@@ -399,7 +399,7 @@ class Parts:
 
 
 def _second(partition: Partition, outside: Outside) -> SecondCopy | None:
-    """Return what has another disk hold what this one does; None where that is not asked for."""
+    """Return the part that keeps a second copy on another disk; None if none is asked for."""
     if outside.keeper is None:
         return None
     assert outside.post is not None
@@ -419,7 +419,7 @@ def _posting(
     frontier: Frontier,
     changes: Changes,
 ) -> PostRoom | None:
-    """Return what has messages of other partitions answered; None where there are no others."""
+    """Return the part that answers messages of other partitions; None if there are no others."""
     if outside.post is None:
         return None
     from evercrawl.crawl.posting.room import PostRoom
@@ -430,7 +430,7 @@ def _posting(
 
 
 def _rendering(config: Config, parts: Parts, memory: Memory, outside: Outside) -> Rendering:
-    """Return what has pages read in a browser."""
+    """Return the part that has pages rendered in a browser."""
     from evercrawl.crawl.rendering.rendering import Rendering
     from evercrawl.crawl.rendering.worth import RenderWorth
 
@@ -440,14 +440,14 @@ def _rendering(config: Config, parts: Parts, memory: Memory, outside: Outside) -
 
 
 def _errands(config: Config, parts: Parts, memory: Memory, outside: Outside) -> Errands:
-    """Return what fetches for pages what belongs to them."""
+    """Return the part that fetches what pages request beside themselves."""
     from evercrawl.crawl.rendering.errands import Errands
 
     return Errands(parts.access, memory.robots, outside.clock, parts.pace, config)
 
 
 def _requisites(config: Config, parts: Parts, memory: Memory, outside: Outside) -> Requisites:
-    """Return what fetches what pages need to be shown."""
+    """Return the part that fetches the requisites of pages."""
     from evercrawl.crawl.requisites.requisites import Requisites
 
     assert parts.errands is not None, "something fetches"
@@ -460,7 +460,7 @@ def _requisites(config: Config, parts: Parts, memory: Memory, outside: Outside) 
 
 
 def _barred_beside(scope: Scope, partition: Partition) -> Callable[[str], str]:
-    """Return what says of a URL that is no page why it is never asked for; "" where it may be."""
+    """Return a function that says why a URL that is no page is never requested; "" if it may be."""
     state = partition.state
 
     def barred(url: str) -> str:
@@ -472,7 +472,7 @@ def _barred_beside(scope: Scope, partition: Partition) -> Callable[[str], str]:
 
 
 def _indexing(config: Config, memory: Memory, outside: Outside) -> Indexing | None:
-    """Return what keeps the search index in step; None where there is no index."""
+    """Return the part that keeps the search index in step; None if there is no index."""
     if memory.index is None:
         return None
     committing = outside.committing or outside.offload

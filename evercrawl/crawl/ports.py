@@ -1,4 +1,4 @@
-"""What the loop needs of the outside world, as interfaces: exchanges, addresses, and somewhere to do slow work."""
+"""The loop's interfaces to the outside world: exchanges, addresses, and a place for slow work."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Network(Protocol):
-    """Whatever answers requests: the web, a simulated web."""
+    """Interface that answers requests: the web, or a simulated web."""
 
     @property
     def in_flight(self) -> int:
@@ -33,44 +33,44 @@ class Network(Protocol):
 
     @property
     def idle_s(self) -> float:
-        """How long `finished` has waited so far with nothing to do."""
+        """The total time for which `finished` has waited with nothing to do."""
         ...
 
     def start(self, request: Request, addresses: Sequence[str] = (), *, beside: str = "") -> None:
-        """Begin an exchange with the first of `addresses` (empty: the URL's host is one); never raises for the web.
+        """Begin an exchange with the first of `addresses` (empty: the URL's host is one); no fault of the web raises.
 
-        With `beside`, an address of the other family, whichever of the two answers first is asked.
+        `beside` is an address of the other family. If it is given, both are tried and the first to answer is asked.
         """
         ...
 
     async def finished(self, timeout_s: float) -> list[Exchange]:
-        """Return the exchanges that have ended, after waiting for one of them for up to `timeout_s`."""
+        """Return the exchanges that have ended, after waiting up to `timeout_s` for one."""
         ...
 
     def silent(self, over_s: float) -> list[Silence]:
-        """Return the exchanges under way whose far ends have said next to nothing for longer than `over_s`."""
+        """Return the exchanges under way that have received next to nothing for longer than `over_s`."""
         ...
 
     def hang_up(self, silences: Sequence[Silence]) -> None:
-        """End these exchanges, which are among those that `silent` has just returned, with the error `SILENT`."""
+        """End exchanges that `silent` has just returned, with the error `SILENT`."""
         ...
 
     def wake(self) -> None:
-        """Make the `finished` that waits return now."""
+        """Make a waiting `finished` return now."""
         ...
 
     async def close(self) -> None:
-        """Abandon what is under way."""
+        """Abandon the exchanges under way."""
         ...
 
 
 class AroundNetwork:
-    """A network around another, which does all that a subclass does not do itself.
+    """A network that wraps another and forwards everything that a subclass does not override.
 
     Parameters
     ----------
     inner
-        What answers.
+        The wrapped network.
     """
 
     def __init__(self, inner: Network) -> None:
@@ -78,11 +78,11 @@ class AroundNetwork:
 
     @property
     def idle_s(self) -> float:
-        """How long `finished` has waited so far with nothing to do."""
+        """The total time for which `finished` has waited with nothing to do."""
         return self._inner.idle_s
 
     def silent(self, over_s: float) -> list[Silence]:
-        """Return the exchanges under way whose far ends say next to nothing."""
+        """Return the exchanges under way that have received next to nothing for longer than `over_s`."""
         return self._inner.silent(over_s)
 
     def hang_up(self, silences: Sequence[Silence]) -> None:
@@ -90,16 +90,16 @@ class AroundNetwork:
         self._inner.hang_up(silences)
 
     def wake(self) -> None:
-        """Make the `finished` that waits return now."""
+        """Make a waiting `finished` return now."""
         self._inner.wake()
 
     async def close(self) -> None:
-        """Abandon what is under way."""
+        """Abandon the exchanges under way."""
         await self._inner.close()
 
 
 class Offload(Protocol):
-    """Runs a function where it does not hold up the crawl: a thread, or (on a virtual clock) at once."""
+    """Runs a function where it does not block the crawl: in a thread, or at once on a virtual clock."""
 
     async def __call__(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return what `function(*arguments)` returns."""
@@ -107,26 +107,26 @@ class Offload(Protocol):
 
 
 class Identifies(Protocol):
-    """Lets sites know who asks, as their sections say."""
+    """Interface that identifies the crawler to sites, as their sections demand."""
 
     def check(self, config: Config) -> None:
-        """See that settings could be adopted; raises ConfigError where a secret cannot be had."""
+        """Check that settings could be adopted; raise ConfigError if a secret is not available."""
         ...
 
     def adopt(self, config: Config) -> None:
-        """Go by other settings from now on; raises ConfigError, and changes nothing, where a secret cannot be had."""
+        """Use other settings from now on; raise ConfigError, and change nothing, if a secret is not available."""
         ...
 
 
 class Gate:
-    """Lets whoever takes visits hold up the crawl: while it is shut nothing new is fetched.
+    """Pauses a crawl while the consumer of its visits is behind: while the gate is shut, nothing new is fetched.
 
     Attributes
     ----------
     shut
-        Whether it is.
+        Whether the gate is shut.
     wake
-        Has the crawl look again; the crawl sets it.
+        Makes the crawl check the gate again; the crawl sets it.
     """
 
     def __init__(self) -> None:
@@ -134,50 +134,50 @@ class Gate:
         self.wake: Callable[[], None] = lambda: None
 
     def open(self) -> None:
-        """Let the crawl go on."""
+        """Let the crawl continue."""
         self.shut = False
         self.wake()
 
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """The world outside a crawl: the real one, or one that is made up.
+    """The world outside a crawl, real or simulated.
 
     Attributes
     ----------
     network, names, clock, guard
-        Who answers requests, who is asked for addresses (one after another), who tells the time, and who judges
-        addresses and URLs.
+        Answers requests; resolves names (the resolvers are asked in order); tells the time; judges addresses and
+        URLs.
     offload
-        Where slow work is done.
+        Runs slow work.
     committing
-        Where commits of the search index are done, one after another; `offload` where there is None.
+        Runs commits of the search index, one after another; None means `offload`.
     readers
-        Makes whoever reads bodies, told whether their words are wanted; this process reads them where there is None.
+        Makes the parser of bodies, given whether text is wanted; None means that this process parses them.
     listed
-        Names that nobody is asked for.
+        Names with fixed answers, for which no resolver is asked.
     room
-        Says whether memory is short; it never is where there is None.
+        Tells whether memory is short; None means never.
     heard
-        Hears of each visit that is remembered, last of all; it must not raise.
+        Called with each remembered visit, after all other listeners; it must not raise.
     orders
-        Where people give orders; None where nobody can.
+        Where people give orders; None if nobody can.
     amend
-        Changes the file of settings because of an order; None where there is none.
+        Changes the file of settings for an order; None if there is no file.
     signals
-        Where publishers say what has changed; None where nobody can.
+        Where publishers announce changes; None if nobody can.
     forgets
-        Whether a run that ends because an order asks to forget something is followed by that, and by another run.
+        Whether orders to forget are carried out when the run ends, and another run follows.
     before_commit
-        Called in a thread before each commit: what has to be on the disk before the journal is. None for nothing.
+        Called in a thread before each commit, for what must be on the disk before the journal is; None for nothing.
     gate
-        Holds up the crawl; None where nobody does.
+        Pauses the crawl; None if nothing does.
     sessions
-        Lets sites know who asks, and is told of other sections before they hold; None where nobody is.
+        Identifies the crawler to sites, and learns of changed sections before they apply; None if no site needs that.
     post
-        Carries messages to the other partitions of the crawl; None where there are none.
+        Carries messages to the other partitions of the crawl; None if there are none.
     keeper
-        Leads to the keeper of a second copy, without which nothing counts; None where the disk is enough.
+        Leads to the keeper of a second copy, without which nothing is acknowledged; None if this disk is enough.
     """
 
     network: Network

@@ -1,7 +1,8 @@
-"""A process beside a crawl that answers questions about it: a question begins it, and it ends when none comes.
+"""A process that answers questions about a running crawl. A question starts it; without questions it ends.
 
-It follows the journal as a server does (`evercrawl.serve.answering`), so that the loop of the crawl never waits for a
-question. What is small is opened by the questions themselves, as that takes no longer than to ask.
+The process follows the journal as a server does (`evercrawl.serve.answering`), so the loop of the crawl never waits
+for a question. A small crawl gets no such process: the verb that asks opens the directory itself, which takes no
+longer than asking.
 """
 
 from __future__ import annotations
@@ -15,22 +16,23 @@ from pathlib import Path
 from typing import Final
 
 LEAST_KNOWN: Final = 50_000
-"""URLs from which on opening a crawl takes a noticeable time."""
-_AGAIN_S: Final = 60.0  # until a process that ended is begun once more
+"""The number of known URLs from which opening a crawl takes a noticeable time."""
+_AGAIN_S: Final = 60.0  # the wait before a process that ended is started again
 _END_S: Final = 3.0
 
 
 class AnsweringProcess:
-    """Begins the process that answers, and ends it with the crawl.
+    """Starts the process that answers questions, and ends it with the crawl.
 
     Parameters
     ----------
     directory
-        Of the crawl.
+        The crawl directory.
     known
         Returns how many URLs the crawl knows.
     limit_bytes, used
-        What this process may take of memory, 0 for no bound, and what it takes: the other needs about as much.
+        The memory limit of this process (0: none), and a function that returns its present use. The other process
+        needs about as much.
     """
 
     def __init__(self, directory: Path, known: Callable[[], int], limit_bytes: int, used: Callable[[], int]) -> None:
@@ -40,7 +42,7 @@ class AnsweringProcess:
         self._next_at = 0.0
 
     def begin(self) -> bool:
-        """See to it that the process runs, where that is of use and there is memory for it; return whether it does."""
+        """Start the process if the crawl is large and memory suffices; return whether it runs."""
         if self._child is not None and self._child.poll() is None:
             return True
         self.close()

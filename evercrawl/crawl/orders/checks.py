@@ -1,4 +1,4 @@
-"""Pages that are requested now because an order asks for it: once, as soon as politeness allows."""
+"""Pages that an order asks to check: each is requested once, as soon as politeness allows."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ if TYPE_CHECKING:
     from evercrawl.store.quarantine import Quarantine
 
 MOST: Final = 1000
-"""Pages that may wait at a time."""
+"""The highest number of pages that may wait at a time."""
 MOST_LOOK_S: Final = 10.0
-_TICK_S: Final = 0.1  # records keep instants to a sixteenth of a second
+_TICK_S: Final = 0.1  # records keep times to a sixteenth of a second
 
 
 class Checks:
-    """The checks that are begun; the journal knows them, so that a restart goes on with them.
+    """The checks that have begun. They are in the journal, so a restart continues them.
 
     Parameters
     ----------
     partition, frontier, barred, quarantine
-        What is known, where pages wait, and which are not requested.
+        The crawl's state, its queues, the pages that the scope excludes, and the pages set aside after failures.
     """
 
     def __init__(self, partition: Partition, frontier: Frontier, barred: Barred, quarantine: Quarantine) -> None:
         self._partition, self._state, self._frontier = partition, partition.state, frontier
         self._barred, self._quarantine = barred, quarantine
-        self._asked = set[int]()  # slots whose visit is under way, or not yet remembered
+        self._asked = set[int]()  # slots whose visit is under way or not yet remembered
         self._next_at = 0.0
 
     def began(self, slot: int) -> None:
-        """Hear of a visit that begins, be it for a check or not."""
+        """Note that a visit of this page begins, for a check or otherwise."""
         self._asked.add(slot)
 
     def put_back(self, slot: int) -> None:
-        """Hear that a visit came to nothing, and that its page waits again."""
+        """Note that a visit was abandoned and that its page waits again."""
         self._asked.discard(slot)
 
     def busy(self, slot: int) -> bool:
@@ -52,15 +52,15 @@ class Checks:
         return slot in self._asked
 
     def begun(self) -> None:
-        """Hear of a check that is new."""
+        """Note that there is a new check."""
         self._next_at = 0.0
 
     def next_at(self) -> float:
-        """Return when there is next something to request; infinity where nothing is."""
+        """Return the time of the next request; infinity if there are no checks."""
         return self._next_at if self._state.steered.checks else math.inf
 
     def outlook(self, slot: int, now: float) -> str:
-        """Return in words how long a page has to wait for its host."""
+        """Describe how long a page has to wait for its host."""
         host = self._host(slot)
         if self._state.steered.paused_at:
             return "it is requested when the crawl is resumed"
@@ -74,7 +74,7 @@ class Checks:
         return f"it is requested in {wait_s:.1f} s, for {host.name} has to rest ({host.reason})"
 
     def due(self, now: float) -> Iterator[tuple[Host, int, bool]]:
-        """Yield host, slot and whether it is new of pages that may be requested now; they wait nowhere any more."""
+        """Yield host, slot and whether it is new, of each page that may be requested now; take it from its queue."""
         checks = self._state.steered.checks
         if not checks or now < self._next_at:
             return
@@ -82,7 +82,7 @@ class Checks:
         for slot in dict.fromkeys(check.slot for check in checks.values()):
             host = self._host(slot)
             if host.reason == "name look-up" and not host.held and not host.addresses and host.away_until <= now:
-                host.ready_at = now  # it rests for its turn to be looked up alone, and a check needs none
+                host.ready_at = now  # only its turn for a single look-up is missing, and a check needs none
                 self._frontier.release(host)
             wait_s = self._frontier.wait_s(host, now)
             self._next_at = min(self._next_at, now + (wait_s if wait_s > 0.0 else LOOK_S))
@@ -91,7 +91,7 @@ class Checks:
                 yield host, slot, new
 
     def settle(self, now: float) -> bool:
-        """End checks that were made before a crash, or never will be; return whether there were any."""
+        """End checks that were answered before a crash or can never be made; return whether there were any."""
         ended = False
         for name, check in list(self._state.steered.checks.items()):
             url, index = self._state.urls.get(check.slot), self._state.record_of(check.slot)
@@ -109,7 +109,7 @@ class Checks:
         return ended
 
     def learned(self, visit: Remembered) -> None:
-        """Hear of a visit that is remembered; it answers every check of its page."""
+        """End every check of a page whose visit is remembered."""
         event = visit.event
         self._asked.discard(event.slot)
         for name, check in list(self._state.steered.checks.items()):
@@ -124,7 +124,7 @@ class Checks:
 
 
 def told(event: Visit) -> str:
-    """Return what a visit found, in words.
+    """Describe what a visit found.
 
     Examples
     --------

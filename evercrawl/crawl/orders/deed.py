@@ -1,4 +1,4 @@
-"""What an order comes to."""
+"""The effect of an order."""
 
 from dataclasses import dataclass
 
@@ -9,12 +9,12 @@ from evercrawl.types import NO_SLOT
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """What is done, or why it is not; the fields are those of `Obeyed`.
+    """The effect of an order, or why it has none; the fields are those of `Obeyed`.
 
     Attributes
     ----------
     change
-        What crawl.toml is to say from now on; written before anything else is done.
+        The change to crawl.toml; it is written before anything else is done.
     """
 
     result: str
@@ -29,5 +29,5 @@ class Deed:
 
 
 def refused(why: str) -> Deed:
-    """Return that nothing is done."""
+    """Return a deed without effect, and the reason."""
     return Deed(why, "refused")

@@ -1,7 +1,7 @@
-"""What each kind of order does: a function from the order to a `Deed`, which changes nothing that a restart would miss.
+"""The effect of each kind of order: a function from the order to a `Deed`.
 
-What is to last is in the deed, and thereby in the event that is journalled next. A function may change beside that what
-every start makes anew from journal and settings: queues, the scope's rules, the pace.
+Everything that must survive a restart is in the deed, and so in the event that is journalled next. Beside that, a
+function may change only what each start derives from the journal and the settings: queues, scope rules, the pace.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ _UNKNOWN: Final = "{} is not known to the crawl; name it with: evercrawl add {}"
 
 
 class Deeds:
-    """Does what orders say.
+    """Carries out orders.
 
     Parameters
     ----------
     state, frontier, barred
-        The known pages, where they wait, and which the rules keep out.
+        The known pages, their queues, and the pages that the rules exclude.
     tuning
-        The settings of the run, and who goes by them.
+        The settings of the run, and the parts that use them.
     checks
-        Pages that are to be requested because of an order.
+        Pages to be requested because of an order.
     learner
         Makes URLs known.
     """
@@ -81,9 +81,9 @@ class Deeds:
         }
 
     def change_of(self, order: CrawlOrder) -> Deed | None:
-        """Return what crawl.toml has to say first, or why the order is refused; None where it is no order of settings.
+        """Return the change that an order makes to crawl.toml, or why it is refused; None if it changes no setting.
 
-        Nothing is changed.
+        Nothing is changed yet.
         """
         try:
             if order.do in ("exclude", "include"):
@@ -93,7 +93,7 @@ class Deeds:
             return refused(str(error))
 
     def do(self, order: CrawlOrder, now: float) -> Deed:
-        """Do what an order says, or say why it is not done."""
+        """Carry out an order, or return why it is refused."""
         kind = self._kinds.get(order.do)
         if kind is None:
             known = ", ".join(self._kinds)
@@ -128,7 +128,7 @@ class Deeds:
         return Deed("; ".join([*added, *there, *out]), found=found, root=root)
 
     def _rooted(self, known: Sequence[str]) -> str:
-        """Let the host of the first known page that is out by its host belong; return it. New pages bring theirs."""
+        """Add the host of the first known page outside the scope to it; return the host. New pages add theirs."""
         scope = self._tuning.scope
         host = next((hostname(url) for url in known if not scope.holds(hostname(url))), "")
         if host:
@@ -136,7 +136,7 @@ class Deeds:
         return host
 
     def _again(self, known: Sequence[str]) -> int:
-        """Have pages whose visits failed tried again now; return how many these are."""
+        """Queue pages whose last visits failed for another try now; return their number."""
         count = 0
         for url in known:
             slot = self._slot(url)
@@ -218,10 +218,11 @@ class Deeds:
         return Deed(f"{name} = {pattern!r} {what}", rules=rules)
 
     def _adopt(self, config: Config, now: float, own: str) -> dict[str, float]:
-        """Take over settings; return since when each rule of the scope holds.
+        """Adopt settings; return since when each rule of the scope holds.
 
-        Rules of which nothing was noted kept no known page out; they came with the crawl. A rule that begins with `own`
-        is the order's: after a crash it may stand in crawl.toml already.
+        A rule without a noted time came with the crawl: it kept no known page out. A rule that begins with `own` is
+        the
+        order's own: after a crash it may already stand in crawl.toml.
         """
         noted, standing = self._state.steered.bounds, self._tuning.scope.rules()
         since = {rule: self._state.epoch for rule in standing if not rule.startswith(own)} | noted
@@ -240,7 +241,7 @@ class Deeds:
             return refused(f"{order.name} takes one value")
         raw: object = list(order.values) if many else order.values[0]
         value = read(setting, raw, order.name)
-        replace(self._tuning.config, **{order.name: value})  # type: ignore[arg-type]  # which sees that all fit together
+        replace(self._tuning.config, **{order.name: value})  # type: ignore[arg-type]  # raises if they do not fit together
         return Deed("", change=lambda _: {order.name: value})
 
     def _section_change(self, order: CrawlOrder, where: SectionKey) -> Deed:
@@ -276,7 +277,7 @@ class Deeds:
 
 
 def _listed(entries: Sequence[str], pattern: str, *, lift: bool) -> tuple[str, ...]:
-    """Return a list of expressions with one more, or without one."""
+    """Return a list of expressions with `pattern` added, or with it removed if `lift`."""
     others = tuple(entry for entry in entries if entry != pattern)
     return others if lift else (*others, pattern) if pattern not in entries else tuple(entries)
 

@@ -1,8 +1,9 @@
-"""Orders to forget: obeyed between two runs of a crawl, which stops for them and goes on by itself.
+"""Orders to forget, obeyed between two runs of a crawl: the crawl stops for them and resumes by itself.
 
-What is to be forgotten goes from files that a running crawl writes and holds in memory. So it ends what is under way,
-closes its directory, and opens it again afterwards. Until an order is carried out it stands in the file as the next
-one; with the first byte that is overwritten its own words are, too. So a kill on the way neither loses nor repeats it.
+Forgetting overwrites files that a running crawl writes and holds in memory. So the crawl ends what is under way,
+closes its directory, and opens it again afterwards. Until an order is carried out, it is the next one in the file of
+orders. Its own words are masked together with the first byte that is overwritten. A kill in between therefore neither
+loses nor repeats an order.
 """
 
 from __future__ import annotations
@@ -20,19 +21,19 @@ from evercrawl.store.orders import FORGET, CrawlOrder, OrderFile, OrderLine, end
 from evercrawl.store.partition import Partition
 
 MOST: Final = 1000
-"""Words of one order."""
+"""The highest number of URLs, hosts and expressions in one order."""
 _AGAIN: Final = "it was forgotten, before the crawl was stopped on the way"
 
 
 def obey_forgets(directory: Path, tell: Callable[[str], None] = lambda _: None) -> int:
-    """Carry out the orders to forget that come next in the file, and journal each; return how many there were.
+    """Carry out the orders to forget that come next in the file, and journal each; return their number.
 
     Parameters
     ----------
     directory
-        Of a crawl that does not run.
+        The directory of a crawl that does not run.
     tell
-        Told in a sentence what is done.
+        Called with a sentence about each step.
 
     Raises
     ------
@@ -64,7 +65,7 @@ def obey_forgets(directory: Path, tell: Callable[[str], None] = lambda _: None) 
 
 
 def _next(partition: Partition) -> OrderLine | None:
-    """Return the next line of the file of orders, where it is one to forget."""
+    """Return the next order in the file, if it is one to forget."""
     source, steered = OrderFile(partition.directory), partition.state.steered
     if source.distrusted():
         return None
@@ -83,7 +84,7 @@ def _next(partition: Partition) -> OrderLine | None:
 
 
 def _obeyed(directory: Path, order: CrawlOrder) -> tuple[str, str]:
-    """Return what becomes of an order, in a word and a sentence that names nothing that is forgotten."""
+    """Carry out an order; return its state and a sentence that names nothing forgotten."""
     if not 1 <= len(order.urls) <= MOST:
         return "refused", f"an order to forget names from 1 to {MOST} URLs, hosts or expressions"
     try:

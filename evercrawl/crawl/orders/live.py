@@ -1,4 +1,4 @@
-"""The crawl's end of the live line: who asks has orders read at once, and is told what became of them."""
+"""The crawl's end of the socket for live questions: clients have orders read at once and receive their results."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
     from evercrawl.crawl.orders.answering import AnsweringProcess
 
 MOST: Final = 64
-"""Askers at a time."""
+"""The highest number of clients at a time."""
 POLL_S: Final = 0.02
 WAIT_S: Final = 600.0
-_ANSWER_S: Final = 5.0  # that an asker may take to read an answer
+_ANSWER_S: Final = 5.0  # the time that a client may take to read an answer
 
 
 class LiveLine:
-    """Answers whoever asks over the socket of one run.
+    """Answers the clients of one run's socket.
 
     Parameters
     ----------
     one, wake
-        The crawl, and what makes its loop turn now.
+        The crawl, and a function that makes its loop turn now.
     answering
-        Begins what answers questions.
+        Starts the process that answers questions.
     """
 
     def __init__(self, one: Crawl, wake: Callable[[], None], answering: AnsweringProcess) -> None:
@@ -43,7 +43,7 @@ class LiveLine:
         self._directory = Path()
 
     async def open(self, directory: Path) -> str:
-        """Begin to listen; return where, "" where that is not possible."""
+        """Begin to listen; return the path of the socket, or "" if that is not possible."""
         try:
             listening = bound(directory, NAME)
             if listening is None:
@@ -55,7 +55,7 @@ class LiveLine:
         return str(directory / NAME)
 
     async def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         if self._server is not None:
             self._server.close()
             removed(self._directory, NAME)
@@ -70,7 +70,7 @@ class LiveLine:
                 said = await self._said(line)
                 writer.write(msgspec.json.encode(said) + b"\n")
                 await asyncio.wait_for(writer.drain(), _ANSWER_S)
-        except (OSError, ValueError, TimeoutError):  # gone, too long a line, or too slow
+        except (OSError, ValueError, TimeoutError):  # the client is gone or too slow, or its line is too long
             pass
         finally:
             self._asking -= 1

@@ -1,8 +1,8 @@
-"""The file of orders is read while the crawl runs, and each order obeyed once.
+"""Reads the file of orders while the crawl runs, and has each order obeyed once.
 
-What becomes of an order is one event, which has in it all that the order changes; so what a kill leaves behind either
-has both or neither. Orders that change settings write crawl.toml first: writing it a second time, because a kill came
-in between, changes nothing.
+The result of an order is one event, which contains all that the order changes, so a kill leaves either both or
+neither. An order that changes settings writes crawl.toml first. If a kill comes in between, crawl.toml is written a
+second time, which changes nothing.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 LOOK_S: Final = 1.0
 AT_ONCE: Final = 16  # orders obeyed in one turn
 ASKED_MOST: Final = 1000
-"""Orders that may be asked for at a time; of more, each is waited for a little longer."""
+"""The highest number of orders whose results are awaited at a time; beyond it, each wait lasts a little longer."""
 
 
 @dataclass(slots=True)
 class Amending:
-    """A line whose order changes crawl.toml, which is being written."""
+    """An order whose change is being written to crawl.toml."""
 
     line: OrderLine
     task: asyncio.Task[str]
@@ -52,24 +52,24 @@ class Obeying:
     Parameters
     ----------
     partition, source
-        Where events are journalled, and where orders are read; None where nobody can give any.
+        Where events are journalled, and where orders are read; None if nobody can give orders.
     deeds, checks, boosts, frontier
-        What does what orders say, pages that are to be requested, what counts for more, and who is told of that.
+        Carries out orders; the pages to be checked; the active boosts; the queues, notified when boosts change.
     journal
-        Journals an event, and queues what it made known.
+        Journals an event, and queues the pages that it makes known.
     amend, offload
-        Changes crawl.toml, None where there is none; and where that is done.
+        Changes crawl.toml (None if there is no such file), and where that is done.
     wake
-        Called when that has ended, so that somebody calls `turn`.
+        Called when crawl.toml is written, so that `turn` is called again.
     forgets
-        Whether somebody carries out orders to forget when the run has ended; else they are refused.
+        Whether orders to forget are carried out when the run has ended; if not, they are refused.
 
     Attributes
     ----------
     trouble
-        Why orders are not read, "" where they are.
+        Why orders cannot be read; "" if they can.
     to_forget
-        Whether the next order is to forget something, for which the run has to end; it is obeyed when it has.
+        Whether the next order is one to forget. The run has to end for it; it is obeyed afterwards.
     """
 
     def __init__(
@@ -93,27 +93,27 @@ class Obeying:
         self._frontier, self._journal, self._amend, self._offload = frontier, journal, amend, offload
         self._wake = wake
         self._lines = deque[OrderLine]()
-        self._asked = dict[str, int]()  # orders with a result that was asked for, and how many events there were then
+        self._asked = dict[str, int]()  # awaited orders, and the journal's sequence when each was first asked for
         self._amending: Amending | None = None
         self._looked_at = -math.inf
         self._read_to = self._steered.upto
-        self._sure = False  # that the file is the one that was read before
+        self._sure = False  # whether the file is known to be the one read before
         self._settled, self._now = False, 0.0
         self.trouble = ""
 
     @property
     def paused(self) -> bool:
-        """Whether nothing is to be requested."""
+        """Whether requests are paused."""
         return self._steered.paused_at > 0.0
 
     def ping(self) -> None:
-        """Read on at the next turn, not when a second has passed."""
+        """Read the file at the next turn, without waiting until a second has passed."""
         self._looked_at = -math.inf
 
     def answer(self, name: str) -> OrderResult | None:
-        """Return what became of an order, once that is on the disk; None before.
+        """Return the result of an order once it is on the disk; None before.
 
-        What came after it need not be: in a busy crawl there is always something that is not.
+        Only events up to the result need to be on the disk: a busy crawl always has later ones that are not.
         """
         found = self._steered.results.get(name)
         if found is None or found.state == BEGUN:
@@ -127,14 +127,14 @@ class Obeying:
         return found
 
     def outlook(self, name: str) -> str:
-        """Return what a check that is begun waits for; "" for any other order."""
+        """Describe what a check in progress waits for; "" for any other order."""
         check = self._steered.checks.get(name)
         return self._checks.outlook(check.slot, self._now) if check is not None else ""
 
     def next_at(self) -> float:
-        """Return when there is next something to do."""
+        """Return the time of the next thing to do."""
         if self._amending is not None:
-            return math.inf  # whoever ends it wakes the crawl
+            return math.inf  # the task that writes wakes the crawl
         if self._lines:
             return -math.inf
         if self.to_forget:
@@ -143,7 +143,7 @@ class Obeying:
         return min(reads_at, self._boosts.ends_at)
 
     def turn(self, now: float) -> bool:
-        """Read and obey what there is; return whether something was journalled."""
+        """Read and obey new orders; return whether anything was journalled."""
         self._now = now
         if self._boosts.take(self._steered.boosts, now):
             self._frontier.planned()
@@ -163,7 +163,7 @@ class Obeying:
         return self._obey(now) or news
 
     async def close(self) -> None:
-        """Let crawl.toml be written whole, where it is being written; the order is obeyed at the next start."""
+        """Wait until crawl.toml is written, if it is being written; the order is obeyed at the next start."""
         if self._amending is not None:
             await asyncio.wait([self._amending.task])
 
@@ -194,9 +194,9 @@ class Obeying:
                     self._note(line, refused(line.trouble), now)
                     obeyed += 1
             elif order.id in self._steered.results:
-                continue  # it was obeyed before: the file was put back, or the order copied
+                continue  # it was obeyed before: the file was restored, or the order copied
             elif order.do == FORGET and self._forgets:
-                self._lines.clear()  # those behind it are read again when the crawl goes on
+                self._lines.clear()  # later orders are read again when the crawl resumes
                 self.to_forget = True
                 break
             elif (first := self._deeds.change_of(order)) is not None and first.change is not None and self._amend:
@@ -213,7 +213,7 @@ class Obeying:
         self._amending = Amending(line, task)
 
     async def _write(self, change: Change) -> str:
-        """Have crawl.toml changed; return why it was not, "" where it was."""
+        """Have crawl.toml changed; return why it was not, or "" if it was."""
         assert self._amend is not None, "there is a file of settings"
         try:
             await self._offload(self._amend, change)

@@ -1,4 +1,4 @@
-"""Settings that change while the crawl runs: the parts that go by each of them are told."""
+"""Settings that change while the crawl runs, and the parts that are notified of each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def own_delay(config: Config) -> Callable[[str], float | None]:
-    """Return what says how long hosts of sites with their own sections rest; it says None of others."""
+    """Return a function from a host to the rest of its site's section (s); None if that is the usual rest."""
     sites = Sites(config.sites)
 
     def delay_s(host: str) -> float | None:
@@ -30,31 +30,31 @@ def own_delay(config: Config) -> Callable[[str], float | None]:
 
 
 class Adopts(Protocol):
-    """Whoever reads settings again each time that it needs one."""
+    """A part that adjusts when settings change."""
 
     def adopt(self, config: Config) -> None:
-        """Go by other settings from now on."""
+        """Use other settings from now on."""
         ...
 
 
 class Tuning:
-    """The settings of the run as they are now.
+    """The present settings of the run.
 
     Parameters
     ----------
     config
-        As the run began with them.
+        The settings with which the run began.
     scope, pace, frontier, policy
-        The rules, the ceilings, the hosts' rest, and what values pages.
+        The rules, the ceilings, the hosts' rests, and the policy.
     others
-        Who else goes by them.
+        Other parts that use the settings.
     sessions
-        Lets sites know who asks; None where nobody does.
+        Identifies the crawler to sites; None if no site needs that.
 
     Attributes
     ----------
     config, scope
-        The settings of now, and the rules.
+        The present settings, and the rules.
     """
 
     def __init__(
@@ -73,21 +73,21 @@ class Tuning:
 
     @property
     def weighs(self) -> bool:
-        """Whether the policy asks what pages are worth."""
+        """Whether the policy uses the weights of pages."""
         return self._policy.weighs
 
     def check(self, config: Config) -> None:
-        """See that settings could be adopted; raises ConfigError where a secret of a section cannot be had."""
+        """Check that settings could be adopted; raise ConfigError if a secret of a section is not available."""
         if self._sessions is not None:
             self._sessions.check(config)
 
     def adopt(self, config: Config, now: float) -> None:
-        """Go by other settings from now on, as far as they may change while the crawl runs.
+        """Use other settings from now on, as far as they may change while the crawl runs.
 
         Raises
         ------
         ConfigError
-            A secret of a section cannot be had; all stays as it was.
+            A secret of a section is not available; all stays as it was.
         """
         before = self.config
         if self._sessions is not None and (before.delay_s, before.sites) != (config.delay_s, config.sites):

@@ -1,1 +1,1 @@
-"""Letters to the other partitions of a crawl, and what all of them share."""
+"""Messages between the partitions of a crawl, and what they share."""

@@ -1,4 +1,4 @@
-"""What a partition needs of the others, as an interface beside `Network` and `Disk`."""
+"""A partition's interface to the other partitions, beside `Network` and `Disk`."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PostStanding:
-    """How a partition stands with the others.
+    """A partition's account with the others.
 
     Attributes
     ----------
     at_rest
-        Whether nothing is left that was never fetched, and nothing is owed or under way.
+        Whether every URL was fetched, and nothing is owed or under way.
     used
-        How much it uses of its even part of the crawl's ceiling on pages.
+        The used share of its equal part of the crawl's ceiling on pages.
     elsewhere
-        How many of the URLs that it knows others own.
+        How many of the known URLs others own.
     letters, under_way
-        How many letters it has written and applied; those that are not acknowledged, or not on its disk.
+        The number of letters written and applied, and of those not acknowledged or not yet on its disk.
     leases, let
-        Addresses that it may request, and that it lets to others or itself.
+        The number of addresses that it may request, and of those that it leases to others or itself.
     """
 
     at_rest: bool = False
@@ -40,28 +40,28 @@ class PostStanding:
 
 
 class Carrier(Protocol):
-    """Whatever carries messages between partitions: sockets, actors, or a simulated network that loses them.
+    """Interface that carries messages between partitions: sockets, actors, or a simulated network that loses them.
 
-    A message may be lost, come twice, late, or after others that were sent later. Nobody has to be there.
+    A message may be lost, arrive twice, late or out of order. The receiver need not be there.
 
     Attributes
     ----------
     incarnation
-        Which life of this partition it is: no earlier one had this number or a higher one.
+        The number of this partition's life; it is higher than that of any earlier life.
     """
 
     incarnation: int
 
     def send(self, message: Message) -> None:
-        """Have a message carried to the partition that it names; never waits, and never raises for the far end."""
+        """Send a message to the partition that it names, without waiting; no fault of the far end raises."""
         ...
 
     def take(self) -> list[Message]:
-        """Return what has come since the last call."""
+        """Return the messages received since the last call."""
         ...
 
     def listen(self, wake: Callable[[], None]) -> None:
-        """Have `wake` called when something comes."""
+        """Have `wake` called when a message arrives."""
         ...
 
     def may_fetch(self) -> bool:
@@ -69,7 +69,7 @@ class Carrier(Protocol):
         ...
 
     def report(self, standing: PostStanding) -> None:
-        """Take note of how the partition is, now and then."""
+        """Take note of the partition's standing; called now and then."""
         ...
 
     def pages(self) -> int | None:
@@ -77,12 +77,12 @@ class Carrier(Protocol):
         ...
 
     def ceiling(self) -> float:
-        """Return how much of its even part of the crawl's ceilings this process may use; it may be more than 1."""
+        """Return how much of its equal part of the crawl's ceilings this process may use; it may exceed 1."""
         ...
 
 
 class KeeperLine(Protocol):
-    """Carries questions to a partition's keeper, wherever that is.
+    """Interface that carries questions to a partition's keeper, wherever the keeper is.
 
     Attributes
     ----------
@@ -93,5 +93,5 @@ class KeeperLine(Protocol):
     place: str
 
     async def ask(self, question: KeeperQuestion) -> KeeperAnswer | None:
-        """Return the answer; None if there is none: whether the question arrived is not known then."""
+        """Return the answer; None if there is none, which leaves open whether the question arrived."""
         ...

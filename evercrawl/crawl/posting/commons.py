@@ -1,9 +1,8 @@
-"""Sums that all partitions of a crawl have in common: each learns from its own pages and sites, and tells the others.
+"""Sums that the partitions of a crawl share: each learns from its own pages and sites, and sends the results.
 
-What a crawl believes of pages about which nothing is known (how fast they change, vanish and come back) follows from
-sums over all its sites and visits. Each partition sends its own sums now and then, whole: a message that is lost is
-made up for by the next, one that comes twice or late changes nothing, and a partition that is away counts by what it
-said last.
+What a crawl believes of unknown pages (how fast they change, vanish and come back) follows from sums over all sites
+and visits. Each partition sends all of its own sums now and then. So the next message makes up for a lost one, a
+message that arrives twice or late changes nothing, and an absent partition counts with the last sums that it sent.
 """
 
 from __future__ import annotations
@@ -21,24 +20,24 @@ if TYPE_CHECKING:
 Sums = dict[str, float]
 
 EVERY_S: Final = 10.0
-"""Between two messages to another partition; with many partitions longer, for there are more pairs."""
+"""The time between two messages to another partition; longer with many partitions, because there are more pairs."""
 AGAIN_S: Final = 120.0
-"""The same while nothing has changed: one message may have been lost, or the other begun anew."""
+"""The same while nothing has changed: a message may have been lost, or the receiver restarted."""
 MOVED: Final = 0.01
-"""A sum that has moved by less than this part of it has not changed."""
+"""A sum that has moved by a smaller part than this counts as unchanged."""
 
 
 class Commons:
-    """The sums of one partition, and those of the others.
+    """The sums of one partition and of the others.
 
     Parameters
     ----------
     share, post
-        Which partition this is, and who carries messages.
+        The number of this partition, and the carrier of messages.
     mine
         Returns the sums of this partition.
     take
-        Told which other partition has which sums, when they change.
+        Called with the number and the sums of another partition when they change.
     """
 
     def __init__(
@@ -51,7 +50,7 @@ class Commons:
         self._said, self._said_at, self._look_at, self._count = Sums(), float("-inf"), 0.0, 0
 
     def hear(self, message: CommonSums) -> None:
-        """Take in what another partition says, unless it has said something later."""
+        """Take the sums of another partition, unless later ones have arrived."""
         before = self._heard.get(message.sender)
         if before is not None and (before.incarnation, before.number) >= (message.incarnation, message.number):
             return
@@ -61,7 +60,7 @@ class Commons:
         self._take(message.sender, message.sums)
 
     def turn(self, now: float) -> None:
-        """Send the sums of this partition if it is time to."""
+        """Send the sums of this partition if they are due."""
         if now < self._look_at:
             return
         self._look_at, sums = now + self._every_s, self._mine()
@@ -73,12 +72,12 @@ class Commons:
             self._post.send(message)
 
     def next_at(self) -> float:
-        """Return when there is next something to do."""
+        """Return the time of the next thing to do."""
         return self._look_at
 
 
 def _moved(before: Sums, after: Sums) -> bool:
-    """Whether sums are others than before.
+    """Whether sums have moved by more than `MOVED`.
 
     >>> _moved({"gone": 100.0}, {"gone": 100.5}), _moved({}, {"gone": 1.0})
     (False, True)
