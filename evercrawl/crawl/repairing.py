@@ -1,7 +1,8 @@
-"""Repair of a crawl directory: what is to be done, and then the doing; a repair that was broken off is made again.
+"""Repairs a crawl directory: a plan is made first, then carried out; an interrupted repair is planned again.
 
-Nothing that is whole is lost: what has to go is kept in the folder `damaged`. The journal comes first, for all else is
-made again from it; then the archive, whose damaged records are filled in place, so that no pointer moves.
+No intact data is lost: what has to be removed is kept in the folder `damaged`. The journal is repaired first, because
+everything else is rebuilt from it. Then comes the archive, whose damaged records are filled in place, so that no
+pointer moves.
 """
 
 from __future__ import annotations
@@ -47,14 +48,14 @@ _CUT_WITH: Final = "name a backup with --from DIRECTORY, or give up what follows
 
 @dataclass(frozen=True, slots=True)
 class RepairStep:
-    """One thing that is to be done.
+    """One step of a repair.
 
     Attributes
     ----------
     what
         A sentence for people.
     act
-        Does it, and returns a sentence for each thing that is lost.
+        Does the step; returns a sentence for each loss.
     """
 
     what: str
@@ -63,7 +64,7 @@ class RepairStep:
 
 @dataclass(frozen=True, slots=True)
 class RepairPlan:
-    """What is to be done, in order, and a sentence for each thing that cannot be mended."""
+    """The steps of a repair, in order, and a sentence for each damage that cannot be repaired."""
 
     steps: list[RepairStep]
     unmendable: list[str]
@@ -72,23 +73,23 @@ class RepairPlan:
 def plan(
     directory: Path, damage: Damage, mends: list[str], backup: Path | None = None, *, cut: bool = False
 ) -> RepairPlan:
-    """Return how a crawl directory is to be repaired; nothing is changed.
+    """Plan the repair of a crawl directory; nothing is changed.
 
     Parameters
     ----------
     directory
-        In which no crawl runs.
+        A crawl directory in which no crawl runs.
     damage, mends
-        What verify found, and what it says that the next start mends.
+        What verify found, and what it says that the next start repairs.
     backup
-        Directory with a backup of the same crawl, from which bytes are put back.
+        A directory with a backup of the same crawl, from which bytes are restored.
     cut
-        Whether acknowledged events may be given up that follow damage of the journal.
+        Whether acknowledged events after damage in the journal may be given up.
 
     Raises
     ------
     ConfigError
-        There is no crawl, or the backup is of another.
+        There is no crawl in the directory, or the backup is of another crawl.
     StoreError
         A crawl runs there.
     """
@@ -118,7 +119,7 @@ def _backup(backup: Path, disk: Disk) -> RealDisk:
 
 
 def _writable(directory: Path, act: Callable[[RealDisk], None]) -> list[str]:
-    """Do something to the files of a crawl, holding its lock."""
+    """Change files of a crawl while holding its lock."""
     lock = Lock.take(directory, _PURPOSE, SystemClock().now())
     disk = RealDisk(directory)
     try:
@@ -129,7 +130,7 @@ def _writable(directory: Path, act: Callable[[RealDisk], None]) -> list[str]:
     return []
 
 
-# What must be there before anything can be opened
+# What must exist before a crawl can be opened
 
 
 def _birth(directory: Path, disk: Disk, backup: Disk | None) -> RepairPlan | None:
@@ -144,7 +145,7 @@ def _birth(directory: Path, disk: Disk, backup: Disk | None) -> RepairPlan | Non
 
 
 def _journal(directory: Path, disk: Disk, backup: Path | None, other: Disk | None, *, cut: bool) -> RepairPlan | None:
-    """Return how the journal is mended; None where its bytes are sound, so that nothing here can mend it."""
+    """Plan the repair of the journal; None if its bytes are sound, so that this cannot repair it."""
     sound = mending.sound_journal(disk)
     events = max(map(stamped.stamp, stamped.names(disk, stamped.SNAPSHOT)), default=0)
     if events <= sound.events and not _damaged(disk):
@@ -153,7 +154,7 @@ def _journal(directory: Path, disk: Disk, backup: Path | None, other: Disk | Non
     if other is not None and _reaches(other) > sound.events:
 
         def put_back() -> list[str]:
-            return _writable(directory, lambda own: _restored(directory, own, other))  # reads it again
+            return _writable(directory, lambda own: _restored(directory, own, other))  # it is read again
 
         return RepairPlan(
             [RepairStep(f"{where}; what is damaged or lost of it is put back from {backup}", put_back)], []
@@ -176,7 +177,7 @@ def _journal(directory: Path, disk: Disk, backup: Path | None, other: Disk | Non
 
 
 def _damaged(disk: Disk) -> bool:
-    """Whether the journal is damaged where no interrupted write explains it."""
+    """Whether the journal has damage that no interrupted write explains."""
     try:
         find_end(disk)
     except StoreError:
@@ -194,7 +195,7 @@ def _restored(directory: Path, disk: Disk, backup: Disk) -> None:
 
 
 def _cut(directory: Path, disk: RealDisk) -> None:
-    """Cut journal and archive where the first is sound; what follows is kept."""
+    """Cut journal and archive where the journal's sound part ends; keep what follows in the folder `damaged`."""
     sound = mending.sound_journal(disk)
     salvage(disk, sound)
     mending.cut(directory, disk, sound)
@@ -213,7 +214,7 @@ def _cut(directory: Path, disk: RealDisk) -> None:
             disk.remove(name)
 
 
-# What can be mended once the crawl can be opened
+# What can be repaired once the crawl can be opened
 
 
 def _later(directory: Path, damage: Damage, mends: list[str], backup: Path | None) -> RepairPlan:
@@ -294,7 +295,7 @@ def _opened(directory: Path) -> Partition:
 def _archive(directory: Path, damage: Damage, backup: Path | None) -> list[str]:
     spans, told = [*dict.fromkeys(damage.spans), *map(_span, sorted(set(damage.records)))], list[str]()
     left = set(spans)
-    if backup is not None:  # before the crawl is opened, which gives up what is not there
+    if backup is not None:  # before the crawl is opened, which gives up missing records
         _writable(directory, lambda disk: left.difference_update(_put_back(directory, disk, backup, spans)))
     partition = _opened(directory)
     try:
@@ -319,7 +320,7 @@ def _span(record: Pointer) -> ArchiveSpan:
 
 
 def _put_back(directory: Path, disk: RealDisk, backup: Path, spans: list[ArchiveSpan]) -> list[ArchiveSpan]:
-    """Put bytes of the archive back from a backup; return which it had."""
+    """Restore bytes of the archive from a backup; return the restored spans."""
     birth, other, now = read_birth(disk), RealDisk(backup, read_only=True), SystemClock().now()
     assert birth is not None, "it was opened before"
     archive = Archive(disk, birth.id, os.urandom, software="", agent="")
@@ -331,7 +332,7 @@ def _put_back(directory: Path, disk: RealDisk, backup: Path, spans: list[Archive
 
 
 def settled(directory: Path, *, anew: bool = False) -> list[str]:
-    """Open the crawl as a start does, and end it as a clean stop does; `anew` has its archive indexed again."""
+    """Open the crawl as a start does, and close it as a clean stop does; `anew` rebuilds the indexes of its archive."""
     partition = _opened(directory)
     try:
         if anew:

@@ -1,6 +1,6 @@
-"""URLs that events behind damage of the journal made known: kept while the journal is cut, and known again afterwards.
+"""Keeps the URLs found by events after damage in the journal while the journal is cut, and makes them known again.
 
-The events themselves build on what is damaged, so they cannot be taken over; a URL stands for itself.
+The events themselves build on what is damaged, so they cannot be kept; a URL stands for itself.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from evercrawl.store.partition import Partition
 
 SALVAGED_FILE: Final = f"{FOLDER}/urls-to-know-again.jsonl"
-"""A line for each list of URLs that an event made known."""
+"""The file with one line for each list of URLs that an event made known."""
 _AT_ONCE: Final = 1_000
 
 
 class SalvagedUrls(msgspec.Struct, frozen=True):
-    """URLs that one event made known, and how far from a seed they were found."""
+    """URLs that one event made known, and their distance from a seed."""
 
     urls: list[str]
     depth: int = 0
@@ -41,17 +41,17 @@ class SalvagedUrls(msgspec.Struct, frozen=True):
 
 
 def salvage(disk: Disk, sound: SoundJournal) -> int:
-    """Keep the URLs that whole frames behind the damage made known; return how many there are."""
+    """Save the URLs that intact frames after the damage made known; return their number."""
     lines = [msgspec.json.encode(SalvagedUrls(found.urls, max(found.depth, 1), found.hops, found.thin)) + b"\n"
              for found in _discoveries(disk, sound)]  # fmt: skip
-    kept = disk.read(SALVAGED_FILE, 0, disk.size(SALVAGED_FILE))  # of a repair that was broken off
+    kept = disk.read(SALVAGED_FILE, 0, disk.size(SALVAGED_FILE))  # of an interrupted repair
     if lines:
         disk.replace(SALVAGED_FILE, [kept, *lines])
     return sum(len(found.urls) for found in _discoveries(disk, sound))
 
 
 def known_again(partition: Partition, at: float) -> int:
-    """Have the crawl know the URLs that were kept; return how many it did not know."""
+    """Make the saved URLs known to the crawl; return how many it did not know."""
     state, disk, more = partition.state, partition.disk, 0
     for one in _kept(disk):
         for first in range(0, len(one.urls), _AT_ONCE):
@@ -97,7 +97,7 @@ def _discoveries(disk: Disk, sound: SoundJournal) -> Iterator[Discovery]:
 
 
 def _events(disk: Disk, sound: SoundJournal) -> Iterator[Event]:
-    """Yield the events of whole frames, wherever they stand behind what is sound."""
+    """Yield the events of all intact frames after the sound part."""
     press = Press(forgotten.load(disk).frames.get)
     for start in file_starts(disk):
         if start < sound.start:

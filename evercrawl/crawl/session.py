@@ -1,4 +1,4 @@
-"""One run of a crawl on the real world: clock, network, names, disk and threads, put together from a configuration."""
+"""One run of a crawl in the real world: clock, network, names, disk and threads, assembled from a configuration."""
 
 import asyncio
 import contextlib
@@ -67,7 +67,7 @@ from evercrawl.store.signals import SignalFile
 from evercrawl.store.state import HELD
 
 Reached: TypeAlias = tuple[Network, Sequence[Resolver]]
-"""Who answers requests, and who is asked for addresses."""
+"""The network, and the resolvers of names."""
 
 _OLDER: Final = (
     "the crawl continues in the format of an earlier version, whose hashes others can compute; to convert it, stop the "
@@ -77,12 +77,12 @@ _NOBODY_TRUSTED: Final = (
     "none of the trusted sites is known yet, so nothing is a source of importance: name one as a seed, or trust others"
 )
 MOST_FRUITLESS: Final = 100
-"""Times in a row that a crawl is opened again after a fault of its own without a visit in between."""
+"""The highest number of times in a row that a crawl is reopened after a fault of its own without a visit in between."""
 KEEP: Final = "keep"
-"""Why a run ends that goes on once old versions are removed."""
+"""The reason of a run that ends so that old versions can be removed, and is followed by another."""
 _LOOK_S: Final = 60.0
 ORDERED_S: Final = 1.0
-"""How soon orders about what is kept hold."""
+"""The time after which orders about what is kept take effect."""
 _OPEN: Final = "{} holds a password and could be read by others; now only you can read it"
 _SETTINGS_LOST: Final = "{} was lost and is written again with this run's settings; edit it if the crawl had others"
 
@@ -102,44 +102,44 @@ async def crawl(
     gate: Gate | None = None,
     member: Membership | None = None,
 ) -> Summary:
-    """Start a crawl in `directory`, or go on with the one that is there.
+    """Start a crawl in `directory`, or resume the one that is there.
 
     Parameters
     ----------
     directory
-        Made where it does not exist.
+        The crawl directory; it is created if it does not exist.
     config
         Settings; written to `crawl.toml` when the crawl is new.
     seeds
-        Normalised URLs to start from; a crawl that goes on needs none.
+        Normalised URLs to start from; a crawl that resumes needs none.
     limits
         What ends the run.
     watch
-        Told of the progress twice a second, and at the end.
+        Called with the progress twice a second and at the end.
     stop
         Ends the run cleanly when it is set.
     lock
-        The directory's, where the caller has taken it already.
+        The lock of the directory, if the caller has already taken it.
     only
-        Known pages to visit now, whatever they are worth, instead of all that wait; sitemaps are left alone, and what
-        the crawl has learned about its price too.
+        Known pages to visit now, whatever their value, instead of all that wait; sitemaps are not fetched, and the
+        learned price does not change.
     reach
-        Makes network and names that stand for the web; by default they reach the real one.
+        Makes the network and resolvers that stand for the web; by default they reach the real one.
     heard
-        Hears of each visit that is remembered; it must not raise.
+        Called with each remembered visit; it must not raise.
     before_commit
-        Called in a thread before each commit: what has to be on the disk before the journal is.
+        Called in a thread before each commit, for what must be on the disk before the journal is.
     gate
-        Holds up the crawl while whoever takes its visits is behind.
+        Pauses the crawl while the consumer of its visits is behind.
     member
-        Which partition of a crawl the directory is; None for a crawl of its own.
+        The partition that the directory is; None for a crawl without partitions.
 
     Raises
     ------
     ConfigError
-        No seeds for a new crawl.
+        A new crawl has no seeds.
     StoreError
-        Another process has the directory, or the disk contradicts the journal.
+        Another process uses the directory, or the disk contradicts the journal.
     NoRoomError
         The disk was full for longer than `disk_wait_s`.
     """
@@ -152,7 +152,7 @@ async def crawl(
     scheme = scheme_at_first(config, seeds)
     lock = lock or lock_for_crawl(directory)
     unsaved = not (directory / FILE_NAME).is_file()
-    if new or unsaved:  # before anything makes this a crawl, which would go on without its settings
+    if new or unsaved:  # before this becomes a crawl, which would resume without its settings
         try:
             save(config, directory)
         except OSError as error:
@@ -172,7 +172,7 @@ async def crawl(
         )  # fmt: skip
         with contextlib.closing(partition), sparing_survivors():
             see_member(partition, member, only=bool(only))
-            unseeded = not seeds and not partition.state.known.count  # it was killed before it had stored the first
+            unseeded = not seeds and not partition.state.known.count  # it was killed before the first was stored
             if unseeded and member is None:
                 raise ConfigError(
                     f"the crawl in {directory} knows no URL; name a seed: evercrawl crawl URL --dir {directory}"
@@ -234,7 +234,7 @@ async def crawl(
 
 
 def _left(limits: Limits, visits: int, elapsed_s: float) -> Limits:
-    """Return what is left of a run's limits after so many visits, and so long since it began."""
+    """Return what is left of a run's limits after this many visits and seconds."""
     pages = None if limits.pages is None else max(limits.pages - visits, 0)
     seconds = None if limits.seconds is None else max(limits.seconds - elapsed_s, 0.0)
     return replace(limits, pages=pages, seconds=seconds)
@@ -256,7 +256,7 @@ async def _run(
     member: Membership | None,
     tuned: Callable[[Config], None],
 ) -> Summary:
-    """Crawl until something ends it; `tuned` is told of the settings at the end, which orders may have changed."""
+    """Crawl until something ends the run; `tuned` is called with the final settings, which orders may have changed."""
     guard = Guard(config.allow_net, config.refuse_net, is_own)
     if only:
         config = only_named(config)
@@ -307,7 +307,7 @@ async def _run(
                 stack.callback(server.close)
         room = MemoryRoom(config.memory_max_bytes or container_limit_bytes(), resident_bytes)
         listed = StaticResolver(read_resolve_file(Path(config.resolve))) if config.resolve else None
-        orders = OrderFile(partition.directory) if not only else None  # a run for one page takes no others
+        orders = OrderFile(partition.directory) if not only else None  # a run for single pages takes no orders
         signals = SignalFile(partition.directory) if not only else None
         amend = partial(amend_by, partition.directory)
         outside = Outside(
@@ -363,7 +363,7 @@ async def _run(
 
 
 def _met(partition: Partition, seeds: Sequence[str]) -> set[str]:
-    """Return the sites that the crawl knows, those of its seeds among them."""
+    """Return the sites that the crawl knows, including those of its seeds."""
     return {*partition.state.sites, *(site(hostname(url)) for url in seeds)}
 
 
@@ -374,12 +374,12 @@ async def _switched(
     watch: Callable[[Progress], None],
     stop: asyncio.Event | None,
 ) -> bool:
-    """See that the crawl learns importance as the settings say; where that is new, it lasts and is written there.
+    """Switch the crawl to the scheme of importance in the settings, and write lasting settings to its file.
 
-    Return False where it was asked to end before it was done.
+    Return False if the run was asked to end before this was done.
     """
     goal = switching.goal_of(partition, config, clock.now())
-    try:  # also where nothing is due now: it may be, once the crawl has another scheme, or farms
+    try:  # even if nothing is due now: it may be once the crawl has another scheme, or farms
         amend(partition.directory, {name: getattr(config, name) for name in LASTING})
     except OSError as error:
         raise in_words(error, "write", partition.directory / FILE_NAME) from error
@@ -398,13 +398,13 @@ async def _switched(
 
 
 def scheme_at_first(config: Config, seeds: Sequence[str]) -> Scheme:
-    """Return how a new crawl learns importance: links within a site weigh less, unless there is one site only."""
+    """Return the scheme of a new crawl: links within a site weigh less, unless there is only one site."""
     alone = config.scope != "any" and len({site(hostname(url)) for url in seeds}) == 1
     return wanted(config, alone=alone)
 
 
 def _reach(directory: Path, config: Config, clock: Clock, guard: Guard, sessions: Sessions) -> Reached:
-    """Return the real network, and names as they are looked up in it."""
+    """Return the real network, and its resolvers of names."""
     network = CurlNetwork(
         clock,
         guard.judge,
@@ -425,7 +425,7 @@ def _reach(directory: Path, config: Config, clock: Clock, guard: Guard, sessions
 
 
 def parsers_of(config: Config, network: Network, hasher: Hasher, *, text: bool) -> Parsers:
-    """Return who reads bodies: as many other processes as there are cores to spare, if nobody says otherwise."""
+    """Return the parser of bodies: by default as many worker processes as there are spare cores."""
     count = len(os.sched_getaffinity(0)) - 1 if config.workers == AUTO else int(config.workers)
     if not count:
         return Inline(config.product_token, hasher, text=text, requisites=config.requisites)
@@ -437,7 +437,7 @@ def parsers_of(config: Config, network: Network, hasher: Hasher, *, text: bool) 
 
 
 def open_index(partition: Partition, clock: Clock, watch: Callable[[Progress], None]) -> Index:
-    """Open the search index, and say what was wrong: a damaged one is made anew, and then filled from the archive."""
+    """Open the search index, and report damage: a damaged index is replaced, and then filled from the archive."""
     directory = partition.directory / FOLDER
     try:
         return Index(directory)
@@ -455,7 +455,7 @@ async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _kept_less(directory: Path, config: Config, tell: Callable[[str], None]) -> None:
-    """Remove old versions from the archive, and say so; that it is not possible is no reason to end."""
+    """Remove old versions from the archive, and report it; failure does not end the crawl."""
     try:
         found = keep_less(directory, config)
     except NoRoomError as error:
@@ -474,9 +474,9 @@ def _kept_less(directory: Path, config: Config, tell: Callable[[str], None]) -> 
 
 
 async def _stop_to_keep_less(one: Crawl, network: Network, directory: Path, clock: Clock) -> None:
-    """End the run when it is time to remove old versions by the settings of then; the crawl goes on afterwards.
+    """End the run when old versions are due for removal by the present settings; the crawl resumes afterwards.
 
-    Settings that an order changed hold at once.
+    Settings changed by an order take effect at once.
     """
     looked_at, before = clock.now(), bounds_kept(one.tuning.config)
     while True:

@@ -1,4 +1,4 @@
-"""Rows of pages, folders and sites that rest lie in files beside the crawl; memory holds those that it works on."""
+"""Keeps the inactive rows of pages, folders and sites in files beside the crawl; memory holds the active ones."""
 
 import asyncio
 from pathlib import Path
@@ -9,18 +9,18 @@ from evercrawl.crawl.loop import Crawl
 
 EVERY_S: Final = 1.0
 BUSY_S: Final = 0.05
-"""While there is more to write than a step may: a start has all rows in memory."""
+"""The interval while more is to be written than a step may: at the start, all rows are in memory."""
 
 
 class Shelving:
-    """Has what a crawl of this process knows of pages lie in files of its directory.
+    """Keeps the inactive rows of a crawl of this process in files of its directory.
 
     Parameters
     ----------
     crawl
-        Which one.
+        The crawl.
     directory
-        Its directory; the files have no names, and are gone with the process.
+        Its directory; the files have no names and disappear with the process.
     """
 
     def __init__(self, crawl: Crawl, directory: Path) -> None:
@@ -28,7 +28,7 @@ class Shelving:
         self.shelf.keep(crawl.shelvables())
 
     async def keep(self) -> None:
-        """Move a step's worth each second, until cancelled."""
+        """Move one step's worth of rows each second, until cancelled."""
         more = False
         while True:
             await asyncio.sleep(BUSY_S if more else EVERY_S)

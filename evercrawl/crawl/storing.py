@@ -1,4 +1,4 @@
-"""When what was learned is put on the disk: group commits, snapshots, and what happens when there is no room."""
+"""Stores what was learned: group commits, snapshots, and the handling of a full disk."""
 
 from __future__ import annotations
 
@@ -20,36 +20,35 @@ if TYPE_CHECKING:
 COMMIT_EVENTS: Final = 256
 COMMIT_S: Final = 0.05
 ROOM_TRIED_S: Final = 1.0
-HURRY_BYTES: Final = 128 << 20  # a segment of that size is read and indexed within 2 s
+HURRY_BYTES: Final = 128 << 20  # a segment of this size is read and indexed within 2 s
 
 
 class Storing:
-    """Commits and snapshots of one partition, beside the crawl.
+    """Commits and snapshots of one partition, made alongside the crawl.
 
     Parameters
     ----------
     partition, clock, offload
-        What is stored, the time, and where slow work runs.
+        The partition, the clock, and a place for slow work.
     wake
-        Called when a commit has ended, so that somebody calls `turn`.
+        Called when a commit has ended, so that `turn` is called again.
     disk_wait_s
-        How long a full disk is borne.
+        How long a full disk is tolerated.
     snapshot_every_s
-        Time between snapshots.
+        The time between snapshots.
     also
-        Called when a snapshot is written; it writes what else is kept beside, told how to commit, and where slow work
-        runs.
+        Called when a snapshot is written, to write other files; its arguments commit, and run slow work.
     before
-        Called where slow work runs before each commit is written: what has to be on the disk before the journal is.
+        Called where slow work runs, before each commit is written, for what must be on the disk before the journal.
     second
-        Where a commit has to be on another disk too before it counts; None where the disk here is enough.
+        The second copy that has to hold a commit before it counts; None if the disk here is enough.
 
     Attributes
     ----------
     stored
-        How many events of the journal are on the disk, as far as this run knows.
+        The number of events of the journal that are on the disk, as far as this run knows.
     message
-        Why fetching has stopped; "" while there is room.
+        Why fetching has stopped; "" if it has not.
     """
 
     def __init__(
@@ -75,7 +74,7 @@ class Storing:
         self._also, self._before, self._second = also, before, second
         self._sealed: deque[Batch] = deque()
         self._commit: asyncio.Task[None] | None = None
-        self._writing = asyncio.Lock()  # a snapshot commits too, and batches are written one after the other
+        self._writing = asyncio.Lock()  # a snapshot commits too, and batches are written one at a time
         self._committed = self.stored = self._journal.sequence
         self._changed_at: float | None = None
         self._snapshot: asyncio.Task[str] | None = None
@@ -87,27 +86,27 @@ class Storing:
         self._again_at = 0.0
         self._error: NoRoomError | None = None
         self._abandoned = False
-        self._counts = second is None  # whether what was on the disk when this began does, as far as this run knows
+        self._counts = second is None  # whether earlier events count as stored, as far as this run knows
         if second is not None:
             self.changed()
 
     @property
     def full(self) -> bool:
-        """Whether nothing can be put away: the disk is full, or the second copy cannot be written."""
+        """Whether nothing can be stored: the disk is full, or the second copy cannot be written."""
         return self._full_at is not None or not self._counts or (self._second is not None and self._second.away)
 
     @property
     def message(self) -> str:
-        """Return what is wrong, "" when nothing is."""
+        """What is wrong; "" if nothing is."""
         return str(self._error) if self._error is not None else self._second.message if self._second else ""
 
     def changed(self) -> None:
-        """Take note of something new to be committed."""
+        """Note that there is something new to commit."""
         if self._changed_at is None:
             self._changed_at = self._clock.now()
 
     def distrusts(self) -> bool:
-        """Have a second copy opened by nobody until a later run has compared it; return whether that is so by now."""
+        """Mark a second copy as not to be opened until a later run has compared it; return whether it is marked."""
         if self._second is None or self._second.distrusted:
             return True
         self._second.distrust()
@@ -115,22 +114,22 @@ class Storing:
         return False
 
     def next_at(self) -> float:
-        """Return when there is next something to do."""
+        """Return the time of the next thing to do."""
         if self._commit is not None:  # its end wakes the crawl
             return float("inf")
         return max(self._due_at(), self._again_at) if self.full else self._due_at()
 
     def may_try(self, now: float) -> bool:
-        """Whether writing makes sense: there is room, or it is time to see whether there is again."""
+        """Whether to try writing: there is room, or it is time to check again."""
         return not self.full or now >= self._again_at
 
     def no_room(self, now: float, error: NoRoomError) -> None:
-        """Take note of a full disk.
+        """Note that the disk is full.
 
         Raises
         ------
         NoRoomError
-            It has been full for longer than is borne.
+            It has been full for longer than `disk_wait_s`.
         """
         self._again_at = now + ROOM_TRIED_S
         if self._full_at is None:
@@ -139,7 +138,7 @@ class Storing:
             raise error
 
     def turn(self, now: float) -> None:
-        """Begin what is due, and hear of what has ended."""
+        """Start what is due, and handle what has ended."""
         self._hear(now)
         self._index_finished()
         waited = now >= self._due_at()
@@ -156,14 +155,14 @@ class Storing:
 
     @staticmethod
     def _heard_of(task: asyncio.Task[Any]) -> None:
-        """Let no task complain that nobody hears of its error: where the crawl has ended, another one had it too."""
+        """Retrieve the exception of a task; if the crawl has ended, it was reported elsewhere."""
         _ = task.cancelled() or task.exception()
 
     def _index_finished(self) -> None:
-        """Index a segment once the next one is begun; until then it is remembered what is in it."""
+        """Index a segment once the next one has begun; until then its contents are kept in memory."""
         if self._indexing is not None and self._indexing.done():
             indexing, self._indexing = self._indexing, None
-            with contextlib.suppress(NoRoomError):  # the archive and the journal will say so, and the end tries again
+            with contextlib.suppress(NoRoomError):  # archive and journal report it, and the end tries again
                 indexing.result()
         if self._indexing is None and self._partition.archive.end.segment != self._segment:
             self._segment = self._partition.archive.end.segment
@@ -173,12 +172,12 @@ class Storing:
         await self._offload(self._partition.index_archive, False)
 
     async def commit(self) -> None:
-        """Put everything learned so far on the disk; what returns has been acknowledged.
+        """Store everything learned so far; when this returns, it is acknowledged.
 
         Raises
         ------
         ApplyError
-            Nothing may be put there any more.
+            Nothing may be stored any more.
         """
         if self._abandoned:
             raise ApplyError("memory was changed by half and is written no more")
@@ -193,13 +192,13 @@ class Storing:
             self.stored, self._counts = max(self.stored, upto), True
 
     async def abandon(self) -> None:
-        """Return once nothing is written any more; what is not yet on its way to the disk never will be."""
+        """Wait until nothing is written any more; what is not on its way to the disk yet is never written."""
         self._abandoned = True
         self._wait_no_longer()
         for task in (self._commit, self._snapshot, self._indexing):
             if task is not None:
                 await asyncio.wait([task])
-                _ = task.cancelled() or task.exception()  # that it failed is known
+                _ = task.cancelled() or task.exception()  # the failure is known
 
     async def settle(self) -> None:
         """Commit, after any commit under way."""
@@ -214,8 +213,9 @@ class Storing:
         Parameters
         ----------
         hurry
-            Somebody waits for the end: what takes long and can be made up for, the index of a large segment after a
-            crash, is left for another time.
+            Whether someone waits for the end. Then slow work that can be made up for later is left out: the index of
+            a
+            large segment after a crash.
 
         Raises
         ------
@@ -260,7 +260,7 @@ class Storing:
                 self._changed_at = now
 
     def _room(self) -> None:
-        """Take note that everything could be written; the archive alone says nothing of the other files."""
+        """Note that everything could be written; a write to the archive alone says nothing about the other files."""
         if not self._sealed:
             self._full_at, self._error = None, None
 
@@ -273,7 +273,7 @@ class Storing:
         return name
 
     def _write(self) -> None:
-        """Archive first, then the journal that names its records."""
+        """Write the archive first, then the journal that names its records."""
         if self._before is not None:
             self._before()
         self._partition.archive.sync()

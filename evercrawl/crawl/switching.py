@@ -1,13 +1,13 @@
-"""Importance learned anew by another scheme, in a crawl that is there: its journal is judged once more.
+"""Switches a crawl to another scheme of importance: its journal is judged again.
 
-The journal only grows. An event, `Switched`, says that all cash and history so far count for nothing; after it comes
-what the past is by the new scheme, as `Passed` events. Where cash goes round (AOPIC) every visit that read a page moves
-its cash again, in order, along the links that it then had; where a solution is approached (push) every page passes on
-what it has along the links that it has now, some rounds of it, and the waiting crawl does the rest (`settling`).
+The journal only grows. A `Switched` event voids all cash and history so far. It is followed by `Passed` events, which
+hold the past under the new scheme. Where cash circulates (AOPIC), every visit that read a page moves its cash again,
+in order, along the links that the page then had. Where a solution is approached (push), every page passes on its
+residual along the links that it has now, in a few rounds, and the idle crawl does the rest (`settling`).
 
-`crawl.json` names the new scheme only when all of that is on the disk. Until then the fold is in the midst of it:
-whoever asks gets what has been judged so far. A switch that is asked to end notes there how far it has come, and the
-next start goes on from there; after a crash it begins anew, with another `Switched`.
+`crawl.json` names the new scheme only when all of that is on the disk. Until then the fold is incomplete, and answers
+use what has been judged so far. A switch that is asked to end records its progress there, and the next start
+continues it. After a crash the switch begins again with another `Switched`.
 """
 
 import asyncio
@@ -32,20 +32,20 @@ from evercrawl.store.scheme import Scheme
 from evercrawl.types import Outcome
 
 BATCH: Final = 2048
-"""Events between two commits: a hundredth of a second's work, or two."""
+"""The number of events between two commits: a hundredth of a second's work, or two."""
 BARS: Final = (0.0, 0.5, 0.2, 0.2, 0.1, 0.1)
-"""For each round of push, the part of what a page has, above which a residual is passed on."""
+"""For each round of push, the part of a page's value above which its residual is passed on."""
 TOLD_S: Final = 2.0
-"""Time between two words about the progress."""
+"""The interval of progress messages."""
 
 
 def due(partition: Partition, goal: Scheme) -> bool:
-    """Whether a crawl learns importance otherwise than by `goal`, or was left in the midst of a switch."""
+    """Whether a crawl's scheme differs from `goal`, or a switch is incomplete."""
     return goal != partition.birth.scheme or partition.unswitched
 
 
 def goal_of(partition: Partition, config: Config, now: float) -> Scheme:
-    """Return how the settings have a crawl learn importance; farms are looked for where these are to be capped."""
+    """Return the scheme that the settings demand; if farms are to be capped, look for them."""
     goal = wanted(config, partition.birth.scheme)
     if config.suspects != "cap":
         return goal
@@ -61,27 +61,27 @@ async def switch(
     ends: Callable[[], bool] = lambda: False,
     turns: VirtualTurns | None = None,
 ) -> bool:
-    """Judge the past by another scheme; return whether the crawl is one that learns importance so now.
+    """Judge the past by another scheme; return whether the switch is complete.
 
     Parameters
     ----------
     partition
-        Open for writing, and nobody else writes to it meanwhile.
+        Open for writing, with no other writer.
     goal
-        How importance is learned from now on.
+        The new scheme.
     clock, offload
-        The time, and where slow work runs.
+        The clock, and a place for slow work.
     say
-        Told now and then, in a sentence, how far it has come.
+        Called now and then with a sentence about the progress.
     ends
-        Whether it is asked to end before it is done; then False is returned, and the next start goes on from here.
+        Whether to end early; then False is returned, and the next start continues from here.
     turns
-        Has the virtual page give its cash away, where it does so in turns of its own; by default to all pages alike.
+        Distributes the virtual page's cash where it is visited in turns of its own; by default to all pages equally.
 
     Raises
     ------
     NoRoomError, StoreError
-        The disk is full, or has failed; the next start begins anew.
+        The disk is full, or has failed; the next start begins again.
     """
     began, upto, begun = clock.now(), partition.journal.sequence, 0
     resumed = partition.resume_switch(goal)
@@ -98,7 +98,7 @@ async def switch(
         turns.turn()
         if count % BATCH == 0:
             await _commit(partition, offload)
-            await asyncio.sleep(0)  # somebody may want this to end
+            await asyncio.sleep(0)  # lets a request to end arrive
         if ends():
             await _commit(partition, offload)
             partition.pause_switch(done, upto)
@@ -120,7 +120,7 @@ async def switch(
 
 
 def in_words(scheme: Scheme) -> str:
-    """Return a scheme as people name it.
+    """Describe a scheme for people.
 
     Examples
     --------
@@ -142,9 +142,9 @@ def in_words(scheme: Scheme) -> str:
 
 
 def _judged(partition: Partition, cashier: Cashier, upto: int, now: float, begun: int) -> Iterator[tuple[int, float]]:
-    """Let the new scheme judge the first `upto` events; yield again and again how much is done, and which part.
+    """Judge the first `upto` events by the new scheme; yield the number of steps done and their share of the total.
 
-    What is done is counted in steps, of which the first `begun` are left out.
+    The first `begun` steps are skipped.
     """
     scheme = scheme_of(partition.state.scheme)
     if scheme.handout:
@@ -180,7 +180,7 @@ def _visits_again(
 
 
 def _rounds(partition: Partition, cashier: Cashier, now: float, begun: int) -> Iterator[tuple[int, float]]:
-    """Let pages pass on what they have, in some rounds, those with little left out."""
+    """Let pages pass on their residuals in a few rounds, without those that have little."""
     state = partition.state
     steps = max(len(BARS) * state.records.count, 1)
     for place, bar in enumerate(BARS):
@@ -196,5 +196,5 @@ def _rounds(partition: Partition, cashier: Cashier, now: float, begun: int) -> I
 
 
 async def _commit(partition: Partition, offload: Callable[..., Awaitable[Any]]) -> None:
-    """Put what was judged so far on the disk."""
+    """Store what was judged so far."""
     await offload(partition.journal.write, partition.journal.seal())

@@ -1,4 +1,4 @@
-"""What a running crawl tells of itself, and what it counts for that."""
+"""Progress reports of a running crawl, and the counts in them."""
 
 from __future__ import annotations
 
@@ -37,10 +37,11 @@ class ProgressTally:
     Attributes
     ----------
     visits, outcomes, errors
-        Visits remembered in this run, refusals among them; by outcome; and by class of failure, ports that are not
-        asked apart from addresses.
+        The visits remembered in this run, including refusals; by outcome; and by class of failure, where refused
+        ports
+        and refused addresses are separate classes.
     changed, bytes_in
-        Visits that brought new content to a known page, and bytes of bodies as on the wire.
+        The visits that brought new content to a known page, and the bytes of bodies on the wire.
     """
 
     def __init__(self) -> None:
@@ -59,22 +60,21 @@ class ProgressTally:
 
 
 class Telling:
-    """Gathers what the parts of a crawl have to say.
+    """Collects the figures and messages that the parts of a crawl report.
 
     Parameters
     ----------
     state, tally, frontier, network, pace, budgets, access, silences, sitemaps, storing, parsers, indexing
-        The parts; without a search index there is no indexing.
+        The parts; indexing is None without a search index.
     begun_at
         When the run began, in seconds since the epoch.
     room, random_probes, rendering
-        Who says whether memory is short, and how fresh copies are, and who has pages in a browser; of which there may
-        be none.
+        Tells whether memory is short; measures how fresh copies are; has pages rendered. Each may be None.
 
     Attributes
     ----------
     orders_trouble
-        Why orders are not read; "" where they are.
+        Why orders cannot be read; "" if they can.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class Telling:
         self.begun_at, self.orders_trouble = begun_at, ""
 
     def progress(self, now: float) -> Progress:
-        """Return the crawl at this instant."""
+        """Return the progress of the crawl at this time."""
         tally, pages = self._tally, self._state.outcomes
         due = self._next(now)
         return Progress(
@@ -139,7 +139,7 @@ class Telling:
         return self._rendering.pending if self._rendering is not None else 0
 
     def _next(self, now: float) -> tuple[int, float] | None:
-        """Return the page that falls due next, and when, where all is quiet until then."""
+        """Return the page that falls due next, and when, if the crawl is idle until then."""
         if self._network.in_flight or self._frontier.new_count or self._in_browser:
             return None
         due = self._frontier.first_due()

@@ -1,6 +1,6 @@
-"""Where a crawl's time goes on from when it is opened again, whatever became of the machine's clock meanwhile.
+"""The start of a run: the crawl's time, the known hosts and the pages that wait.
 
-How a run begins: the hosts that are known, and the pages that wait on them.
+The crawl's time continues from its last event, even if the machine's clock was set back meanwhile.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 
 def resume(partition: Partition, frontier: Frontier, scope: Scope, now: float, delay_s: float) -> None:
-    """Add the known hosts; each rests once first, for nobody knows what was under way.
+    """Add the known hosts; each rests once first, because exchanges may have been under way at the end of the last run.
 
-    So do those that become known meanwhile: they may have been asked before it was stored that they are there.
+    Hosts found meanwhile rest too: they may have been visited before their discovery was stored.
     """
     state = partition.state
     if not partition.new:
@@ -45,9 +45,9 @@ def resume(partition: Partition, frontier: Frontier, scope: Scope, now: float, d
 
 
 def fill(state: State, frontier: Frontier, seeds: Sequence[str], only: Sequence[str], refresh_after_s: float) -> Slots:
-    """Queue the known pages; seeds among them whose visits failed are due now. Return those that were named.
+    """Queue the known pages; seeds among them whose visits failed are due now. Return the named pages.
 
-    Where `only` names known pages, these are due now, and no others are queued.
+    If `only` names known pages, these are due now, and no others are queued.
     """
     found = state.find(only) if only else state.table.find(state.hasher.keys(seeds))
     named: Slots = found[found != NO_SLOT]
@@ -62,19 +62,19 @@ def fill(state: State, frontier: Frontier, seeds: Sequence[str], only: Sequence[
     return named
 
 
-TOLD_S: Final = 60.0  # a clock that was set right by less is nothing to speak of
+TOLD_S: Final = 60.0  # a clock correction below this is not reported
 REACH_S: Final = 0xFFFFFFFF / TICKS_PER_S
-"""How far from its beginning a crawl's records can tell instants apart: eight and a half years."""
+"""The longest time from a crawl's beginning that records can represent: eight and a half years."""
 _DAY_S: Final = 86_400.0
 
 
 def go_on(clock: SteadyClock, state: State) -> str:
-    """Let a crawl's time go on from its last event; return what people should know of it, "" where nothing is wrong.
+    """Continue a crawl's time from its last event; return a warning for people, "" if nothing is wrong.
 
     Raises
     ------
     ConfigError
-        The clock is so far ahead that no record could hold its instants.
+        The clock is so far ahead that no record can represent its time.
     """
     if clock.now() - state.epoch > REACH_S:
         raise ConfigError(

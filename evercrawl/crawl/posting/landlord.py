@@ -1,4 +1,4 @@
-"""Lets addresses to partitions, each to one at a time: those addresses whose keys fall to this partition."""
+"""Leases addresses to partitions, each address to one at a time: those whose keys fall to this partition."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from evercrawl.store.post.messages import Message
 
 LEASE_S: Final = 10.0
-"""For so long a partition may request an address, from when it asked."""
+"""The time for which a partition may request an address, from when it asked."""
 WAIT_S: Final = 0.25
-"""After which a host comes back whose address is not leased."""
+"""The time after which a host whose address is not leased is tried again."""
 SHUT_S: Final = 1.0
-"""After which the hosts of an address come back that was asked for, if it is not leased before."""
+"""The time after which the hosts of a requested address are tried again, if it is not leased before."""
 _CENSUS_S: Final = 1.0
 _PATIENT: Final = 64
-"""Partitions that wait for one address at most; they ask again anyway."""
+"""The highest number of partitions that wait for one address; others ask again anyway."""
 
 
 @dataclass(slots=True)
 class _Let:
-    """An address that is let: to whom, until when at the latest, from when it may be used, and who waits for it."""
+    """A leased address: the holder, the latest end, the time of its first use, and the partitions that wait for it."""
 
     sender: int
     incarnation: int
@@ -37,22 +37,22 @@ class _Let:
 
 
 class Landlord:
-    """Lets addresses.
+    """Leases addresses.
 
-    A lease is over when it is given back, or so long after its end that no exchange of it can be under way. Nothing is
-    written down: who begins anew asks all others what they have, and lets nothing until they have answered, or until
-    whatever they may have is over.
+    A lease is over when it is given back, or so long after its end that no exchange under it can be under way. Leases
+    are not stored: after a restart, the landlord asks all other partitions for theirs. It grants nothing until they
+    have answered, or until any lease they may hold is over.
 
     Parameters
     ----------
     cluster, number, parts, incarnation
-        Which partition of which crawl this is, and in which of its lives.
+        The crawl, this partition's number, the number of partitions, and the number of this partition's life.
     send
-        Has a message carried.
+        Sends a message.
     exchange_s
-        No exchange lasts longer.
+        The longest duration of an exchange.
     rest_s
-        An address rests so long between two partitions.
+        The rest of an address between two partitions.
     """
 
     def __init__(
@@ -75,15 +75,15 @@ class Landlord:
 
     @property
     def let(self) -> int:
-        """How many addresses are let."""
+        """The number of leased addresses."""
         return len(self._let)
 
     def next_at(self) -> float:
-        """Return when there is something to do, beside what comes."""
+        """Return the time of the next thing to do, apart from messages."""
         return self._census_at if self._unheard else float("inf")
 
     def turn(self, now: float) -> None:
-        """Ask those that have not answered; let again what must be over."""
+        """Ask the partitions that have not answered for their leases; end leases that must be over."""
         if self._closed_until is None:
             self._closed_until = now + self._over_s
         if self._unheard and now >= self._closed_until:
@@ -101,7 +101,7 @@ class Landlord:
                 del self._rests[key]
 
     def counted(self, message: LeasesHeld, now: float) -> None:
-        """Hear what a partition has."""
+        """Take note of the leases that a partition holds."""
         if message.asked_by != self._incarnation or message.sender not in self._unheard:
             return
         self._unheard.discard(message.sender)
@@ -109,7 +109,7 @@ class Landlord:
             self._let[key] = _Let(message.sender, message.incarnation, serial, now + self._over_s)
 
     def asked(self, ask: LeaseAsk, now: float) -> None:
-        """Let an address, or have the asker wait for it."""
+        """Lease an address, or queue the partition that asks."""
         if self._unheard:
             return  # it asks again
         let = self._let.get(ask.key)
@@ -122,13 +122,13 @@ class Landlord:
                     return
             if len(let.waiting) < _PATIENT:
                 let.waiting.append(ask)
-        elif ask.incarnation > let.incarnation:  # what it had under way ended with its last life
+        elif ask.incarnation > let.incarnation:  # its exchanges ended with its last life
             self._grant(ask, now, now + self._rest_s, let.waiting)
         elif ask.incarnation == let.incarnation and ask.serial == let.serial and not (ask.holds and let.waiting):
             self._grant(ask, now, let.ready_at, let.waiting)
 
     def given_back(self, back: LeaseBack, now: float) -> None:
-        """Let an address to the next that waits."""
+        """End a lease, and lease its address to the next partition in the queue."""
         let = self._let.get(back.key)
         if let is not None and (let.sender, let.incarnation, let.serial) == (
             back.sender, back.incarnation, back.serial,

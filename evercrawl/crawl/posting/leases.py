@@ -1,4 +1,4 @@
-"""Addresses that this partition alone may request for a while: names of many sites lead to one machine."""
+"""Leases of addresses: a leased address is requested by this partition alone, although many sites may share it."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
     from evercrawl.store.post.messages import LeaseMessage, Message
 
-LOOK_S: Final = 0.25  # how often is looked whether a lease is over
+LOOK_S: Final = 0.25  # the interval at which ends of leases are checked
 _AGAIN_S: Final = 1.0
 _MOST: Final = 1 << 16
-"""Addresses of which is remembered how often they were given back."""
+"""The highest number of addresses for which the number of returned leases is remembered."""
 
 
 @dataclass(slots=True)
 class _Lease:
-    """From when, and until when, an address may be requested; when it was last asked for."""
+    """The start and end of a lease, and the time when it was last asked for."""
 
     since: float = float("inf")
     until: float = float("-inf")
@@ -38,13 +38,13 @@ class IpLeases:
     Parameters
     ----------
     cluster, number, parts, incarnation, send
-        As of `Landlord`; one lets those addresses here that fall to this partition.
+        As for `Landlord`; the landlord of this partition leases the addresses that fall to it.
     under_way
-        Key of an address -> exchanges under way there.
+        Key of an address -> number of exchanges under way there.
     exchange_s, rest_s
-        As of `Landlord`.
+        As for `Landlord`.
     granted
-        Told which address may be requested, and from when.
+        Called with the key of an address that may be requested, and from when.
     """
 
     def __init__(
@@ -62,30 +62,30 @@ class IpLeases:
     ) -> None:
         self._cluster, self._number, self._parts, self._incarnation = cluster, number, parts, incarnation
         self._carry, self._under_way, self._granted_at = send, under_way, granted
-        self._own: list[LeaseMessage] = []  # to this partition itself
+        self._own: list[LeaseMessage] = []  # messages to this partition itself
         self._leases = dict[int, _Lease]()
         self._serials = dict[int, int]()
-        self._landlords = dict[int, int]()  # the highest incarnation of each, as far as is known
+        self._landlords = dict[int, int]()  # by landlord: its highest known incarnation
         self._first, self._look_at = 1, 0.0
         self._landlord = Landlord(cluster, number, parts, incarnation, self._send, exchange_s=exchange_s, rest_s=rest_s)
 
     @property
     def held(self) -> int:
-        """How many addresses this partition may request."""
+        """The number of addresses that this partition may request."""
         return sum(lease.is_held for lease in self._leases.values())
 
     @property
     def let(self) -> int:
-        """How many addresses it lets, to itself or to others."""
+        """The number of addresses that it leases, to itself or to others."""
         return self._landlord.let
 
     def may(self, key: int, now: float) -> bool:
-        """Whether an address may be requested now; if not, it is asked for."""
+        """Whether an address may be requested now; if not, ask for a lease."""
         lease = self._leases.get(key)
         if lease is None:
             lease = self._leases[key] = _Lease()
         held = lease.is_held
-        again_at = max(lease.asked_at + _AGAIN_S, lease.until - LEASE_S / 2)  # while it lasts, from its middle on
+        again_at = max(lease.asked_at + _AGAIN_S, lease.until - LEASE_S / 2)  # a lease is renewed from its middle on
         if now >= again_at and (not held or now < lease.until):
             lease.asked_at = now
             serial = self._serials.get(key, self._first)
@@ -97,16 +97,16 @@ class IpLeases:
         return lease.since <= now < lease.until
 
     def shut_until(self, key: int, now: float) -> float:
-        """Return when to look again at an address that may not be requested, if nothing comes before."""
+        """Return when to check again an address that may not be requested, if no message comes before."""
         lease = self._leases.get(key)
         return lease.since if lease is not None and now < lease.since < lease.until else now + SHUT_S
 
     def next_at(self) -> float:
-        """Return when there is next something to do, beside what comes."""
+        """Return the time of the next thing to do, apart from messages."""
         return min(self._look_at, self._landlord.next_at()) if not self._own else 0.0
 
     def turn(self, now: float) -> None:
-        """Give back what is over, and let addresses."""
+        """Give back leases that are over, and run this partition's landlord."""
         if now >= self._look_at:
             self._look_at = now + LOOK_S
             for key, lease in list(self._leases.items()):
@@ -121,7 +121,7 @@ class IpLeases:
                 self.hear(message, now)
 
     def hear(self, message: LeaseMessage, now: float) -> None:
-        """Take a message in."""
+        """Process a message."""
         if isinstance(message, LeaseGrant):
             self._granted(message, now)
         elif isinstance(message, LeaseAsk):
@@ -137,7 +137,7 @@ class IpLeases:
         lease = self._leases.get(grant.key)
         known = self._landlords.get(grant.sender, 0)
         if grant.incarnation < known:
-            return  # whoever lets it has begun anew, and does not know of this
+            return  # the landlord has restarted since, and does not know of this lease
         self._landlords[grant.sender] = grant.incarnation
         current = self._serials.get(grant.key, self._first)
         if lease is None or grant.serial != current:

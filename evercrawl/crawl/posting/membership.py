@@ -1,4 +1,4 @@
-"""What makes a crawl directory one partition of a crawl: which part it is, the shared secret, who carries messages."""
+"""The place of a crawl directory in a crawl of several partitions: its share, the shared secret and the carrier."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """What a partition is given of the crawl that it is part of.
+    """What a partition is given by the crawl that it belongs to.
 
     Attributes
     ----------
     share, secret
-        Which part it is, and under which secret all parts hash.
+        The number of the partition, and the secret under which all partitions hash.
     carrier
         Carries messages to the others.
     keeper
-        Leads to the keeper of a second copy; None where there is none.
+        Leads to the keeper of a second copy; None if there is none.
     """
 
     share: Share
@@ -35,12 +35,12 @@ class Membership:
 
 
 def see_member(partition: Partition, member: Membership | None, *, only: bool) -> None:
-    """See that a directory is crawled as what it is.
+    """Check that a directory is crawled as the partition that it is.
 
     Raises
     ------
     ConfigError
-        It is one partition of several and is to be crawled alone, or is not the partition that it is taken for.
+        It is one partition of several but is to be crawled alone, or it is another partition than expected.
     """
     share = partition.birth.share
     mine = share if isinstance(share, Share) else None
@@ -55,12 +55,12 @@ def see_member(partition: Partition, member: Membership | None, *, only: bool) -
 
 
 def see_undivided(config: Config) -> None:
-    """See that a crawl without partitions is asked for nothing that only these have.
+    """Check that a crawl without partitions asks for nothing that needs partitions.
 
     Raises
     ------
     ConfigError
-        It is to have a second copy.
+        The settings ask for a second copy.
     """
     if config.durable == "keeper":
         raise ConfigError(

@@ -1,13 +1,16 @@
-"""Sends cash and URLs to the partitions that own them, and takes in what they send: each letter once, in order.
+"""Sends cash and URLs to the partitions that own them, and applies what they send: each letter once, in order.
 
-What is for pages of others gathers in the cells that they have here. Now and then a letter takes it out of them; it
-leaves once its event is on the disk, and is sent again until the far end says that it has applied it, for good. Of one
-sender a receiver applies letters in the order of their numbers; it says so once that is on its disk. So letters may be
-lost, doubled, delayed and change places, and either end may be killed: no cash is made or lost.
+Cash for pages of other partitions gathers in their cells here. Now and then a letter takes it out of the cells. The
+letter leaves once its event is on the disk, and is sent again until the receiver has confirmed that it is applied for
+good. A receiver applies the letters of each sender in the order of their numbers, and confirms a letter once that is
+on
+its disk. So letters may be lost, doubled, delayed and reordered, and either end may be killed, without creating or
+losing cash.
 
 References
 ----------
-Abiteboul, Preda, Cobena (2003). Adaptive On-Line Page Importance Computation, section 6: cash is exchanged in batches.
+Abiteboul, Preda, Cobena (2003). Adaptive On-Line Page Importance Computation, section 6: cash is exchanged in
+batches.
 """
 
 from __future__ import annotations
@@ -35,17 +38,17 @@ if TYPE_CHECKING:
     from evercrawl.store.post.messages import Message
 
 ENTRIES: Final = 1000
-"""Cells and URLs in a letter at most, or a few more; where so many are owed, it is not waited for others."""
+"""The highest number of cells, and of URLs, in a letter."""
 UNSETTLED: Final = 4
-"""Letters to one partition that may be under way at a time."""
+"""The highest number of letters under way to one partition."""
 AGAIN_S: Final = 2.0
-"""After which a letter that was not acknowledged is sent again; twice as long each time."""
+"""The time after which an unconfirmed letter is sent again; it doubles each time."""
 AGAIN_MOST_S: Final = 30.0
 _NONE: Final[Slots] = np.zeros(0, np.uint32)
 
 
 def every_s(parts: int) -> float:
-    """Return how long what is owed gathers before it is sent: with many partitions longer, for there are more pairs.
+    """Return how long cash gathers before it is sent (s): longer with many partitions, because there are more pairs.
 
     >>> every_s(4), every_s(64)
     (0.5, 6.4)
@@ -59,16 +62,16 @@ class Posting:
     Parameters
     ----------
     partition, learner, storing, post
-        What is known, who makes URLs known, what is on the disk, and who carries messages.
+        The crawl's state; makes URLs known; tells what is on the disk; carries messages.
 
     Attributes
     ----------
     letters, entries
-        Letters that were written in this run, and cells and URLs in them.
+        The number of letters written in this run, and of the cells and URLs in them.
     elsewhere
-        URLs that others own, as far as they were looked at.
+        The number of URLs that others own, among those whose owners were looked up.
     stale
-        Letters that were refused: of another crawl, or of an earlier life of their sender.
+        The number of refused letters: of another crawl, or of an earlier life of their sender.
     """
 
     def __init__(self, partition: Partition, learner: Learner, storing: Storing, post: Carrier) -> None:
@@ -80,13 +83,13 @@ class Posting:
         self._cluster, self._number, self._parts = share.cluster, share.number, share.parts
         self._others = [number for number in range(share.parts) if number != share.number]
         self._every_s, self._write_at = every_s(share.parts), 0.0
-        self._owed = dict.fromkeys(self._others, _NONE)  # cells for each that may hold something
+        self._owed = dict.fromkeys(self._others, _NONE)  # by partition: cells that may hold cash for it
         self._owners = reserve(np.uint8, len(self._state.table.cash))  # by slot
-        self._looked, self._all = 0, True  # slots whose owners were looked up; whether every cell is to be looked at
-        self._unnamed = {number: list[int]() for number in self._others}  # slots that no letter has named
-        self._leaving: deque[tuple[int, int, int]] = deque()  # sequence, to, number: written and not on the disk
-        self._thanks: deque[tuple[int, int, int]] = deque()  # the same of letters that were applied
-        self._again: dict[tuple[int, int], tuple[float, float]] = {}  # letter -> when to send it again, and after that
+        self._looked, self._all = 0, True  # slots whose owners are known; whether to check every cell
+        self._unnamed = {number: list[int]() for number in self._others}  # by partition: slots that no letter has named
+        self._leaving: deque[tuple[int, int, int]] = deque()  # sequence, to, number: written, not on the disk
+        self._thanks: deque[tuple[int, int, int]] = deque()  # the same of applied letters
+        self._again: dict[tuple[int, int], tuple[float, float]] = {}  # letter -> when to send it again, next wait
         self.letters = self.entries = self.stale = self.elsewhere = 0
         for to in self._others:
             for number in book.peers[to].unsettled:
@@ -94,26 +97,26 @@ class Posting:
 
     @property
     def under_way(self) -> int:
-        """How many letters are not acknowledged, and how many that came are not on the disk."""
+        """The number of letters that are not confirmed, plus that of received letters that are not on the disk."""
         return sum(len(self._book.peers[to].unsettled) for to in self._others) + len(self._thanks)
 
     @property
     def passed(self) -> int:
-        """How many letters were ever written, and applied."""
+        """The number of letters ever written or applied."""
         return sum(peer.sent + peer.applied for peer in self._book.peers)
 
     def idle(self) -> bool:
-        """Whether nothing is owed to anybody, and nothing is under way."""
+        """Whether nothing is owed to any partition, and nothing is under way."""
         self._gather()
         return not self.under_way and not any(len(self._owed[to]) or self._unnamed[to] for to in self._others)
 
     def next_at(self) -> float:
-        """Return when there is next something to do, beside what comes."""
+        """Return the time of the next thing to do, apart from messages."""
         again = min((at for at, _ in self._again.values()), default=float("inf"))
         return min(self._write_at, again)
 
     def turn(self, now: float, messages: Sequence[Message]) -> bool:
-        """Take in messages, and write what is owed; return whether there are new events."""
+        """Process messages, and write letters for what is owed; return whether there are new events."""
         before = self._partition.journal.sequence
         for message in messages:
             if message.cluster != self._cluster or message.to != self._number or message.sender not in self._owed:
@@ -130,10 +133,10 @@ class Posting:
         self._dispatch(now)
         return self._partition.journal.sequence > before
 
-    # What leaves
+    # Outgoing letters
 
     def _gather(self) -> None:
-        """Find the cells of others' pages that may hold something, and the URLs that they have yet to be told of."""
+        """Find the cells of others' pages that may hold cash, and the URLs that were not yet sent to their owners."""
         state, book = self._state, self._book
         known, bits = state.known.count, state.table.changed_cash.bits
         for first in range(self._looked, known, 1 << 16):
@@ -160,13 +163,13 @@ class Posting:
                 self._owed[to] = np.union1d(self._owed[to], changed[owners == to])
 
     def _concerns(self, rows: NDArray[Any], to: int) -> Flags:
-        """Return which URLs a partition has to know: its own, and seeds here, whose hosts are in the scope of all."""
+        """Return which URLs a partition has to know: its own, and this one's seeds, whose hosts are in every scope."""
         owners = self._book.owners_of(rows["host"])
         wanted: Flags = (owners == to) | ((rows["depth"] == 0) & (owners == self._number))
         return wanted
 
     def _write(self, to: int, now: float) -> None:
-        """Write letters to a partition, as long as something is owed and not too many are under way."""
+        """Write letters to a partition while something is owed and fewer than `UNSETTLED` are under way."""
         peer = self._book.peers[to]
         while len(peer.unsettled) < UNSETTLED:
             slots, unnamed = self._owed[to][:ENTRIES], self._unnamed[to][:ENTRIES]
@@ -186,7 +189,7 @@ class Posting:
             self.entries += len(slots) + len(unnamed)
 
     def _dispatch(self, now: float) -> None:
-        """Send what is on the disk by now, and again what was not acknowledged."""
+        """Send letters that have reached the disk, and resend those that are not confirmed."""
         stored = self._storing.stored
         while self._leaving and self._leaving[0][0] <= stored:
             _, to, number = self._leaving.popleft()
@@ -203,7 +206,7 @@ class Posting:
                 self._post.send(self._letter(pointer))
 
     def _letter(self, pointer: int) -> Letter:
-        """Return the letter that an event made."""
+        """Rebuild a letter from its event."""
         event = self._partition.journal.read(pointer)
         assert isinstance(event, LetterSent), "a letter is what its event says"
         keys = np.array([self._key(slot) for slot in decode_slots(event.slots).tolist()], np.uint64)
@@ -221,9 +224,9 @@ class Posting:
         wanted = np.flatnonzero(self._concerns(rows, event.to))
         texts = self._state.urls.get_many((wanted + event.first).tolist())
         found = zip(texts, rows["depth"][wanted].tolist(), rows["hops"][wanted].tolist(), strict=True)
-        return [NamedUrl(*each) for each in found if each[0]]  # a URL that was forgotten has no text
+        return [NamedUrl(*each) for each in found if each[0]]  # a forgotten URL has no text
 
-    # What comes
+    # Incoming letters
 
     def _receive(self, letter: Letter, now: float) -> None:
         """Apply a letter if it is the next of its sender."""

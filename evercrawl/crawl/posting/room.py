@@ -1,4 +1,4 @@
-"""The post room of a partition: messages are taken from the post, and given to whoever they are for."""
+"""The post room of a partition: it takes messages from the carrier, and passes each to the part that handles it."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 
 
 class PostRoom:
-    """Has the messages of other partitions answered.
+    """Answers the messages of other partitions.
 
     Parameters
     ----------
     partition, learner, storing, post
-        As of `Posting`.
+        As for `Posting`.
     config
-        How long an exchange may take, and an address has to rest.
+        Gives the longest duration of an exchange, and the rest of an address.
     under_way
-        Key of an address -> exchanges under way there.
+        Key of an address -> number of exchanges under way there.
     granted
-        Told which address may be requested, and from when.
+        Called with the key of an address that may be requested, and from when.
     changes
-        What is learned of change, in common with the others; None for nothing.
+        The beliefs on change, learned together with the others; None if they are not shared.
 
     Attributes
     ----------
@@ -68,10 +68,10 @@ class PostRoom:
         self._commons = None if changes is None else Commons(share, post, changes.sums, changes.take)
 
     def turn(self, now: float, *, full: bool = False) -> bool:
-        """Answer what has come, and send what is due; return whether there are new events.
+        """Answer messages, and send what is due; return whether there are new events.
 
-        Where the storage is `full`, letters are left alone: those that come will come again. Addresses are let all the
-        same, for others would wait for them.
+        While the storage is `full`, letters are ignored; their senders send them again. Addresses are leased all the
+        same, because others would wait for them.
         """
         letters = list[Letter | LetterApplied]()
         for message in self._post.take():
@@ -88,12 +88,12 @@ class PostRoom:
         return not full and self.posting.turn(now, letters)
 
     def next_at(self) -> float:
-        """Return when there is next something to do, beside what comes."""
+        """Return the time of the next thing to do, apart from messages."""
         commons_at = float("inf") if self._commons is None else self._commons.next_at()
         return min(self.posting.next_at(), self.leases.next_at(), commons_at)
 
     def report(self, *, at_rest: bool, used: float) -> None:
-        """Have the carrier know how this partition is."""
+        """Report the standing of this partition to the carrier."""
         posting, leases = self.posting, self.leases
         self._post.report(
             PostStanding(at_rest, used, posting.elsewhere, posting.passed, posting.under_way, leases.held, leases.let)

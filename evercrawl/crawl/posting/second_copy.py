@@ -1,6 +1,6 @@
-"""A partition's side of its second copy: what is on the disk here counts once its keeper has it on another disk.
+"""A partition's side of its second copy: a visit is acknowledged once its keeper has it on another disk too.
 
-The keeper is told what was appended to the journal, after that is on the disk here, so it never holds more than the
+The keeper receives what was appended to the journal after it is on the disk here, so it never holds more than the
 partition does. A keeper that was away, or is new, is brought up to date by the same steps.
 """
 
@@ -39,20 +39,20 @@ if TYPE_CHECKING:
     from evercrawl.store.post.ownership import Share
 
 AGAIN_S: Final = 1.0
-"""After which a keeper that did not answer is asked again; one that refused, after twice as long each time."""
+"""The wait before a silent keeper is asked again; after a refusal, the wait doubles each time."""
 AGAIN_MOST_S: Final = 30.0
 AWAY_S: Final = 2.0
-"""A keeper that is waited for so long is away: nothing is requested meanwhile."""
+"""The silence after which a keeper counts as away; nothing is requested while it is."""
 LAST_S: Final = 3.0
-"""At the end of a run a keeper is waited for so long; what it lacks then does not count yet."""
+"""How long a run waits for the keeper at its end; what the keeper lacks then is not acknowledged yet."""
 SMALL: Final = (FILE, COPY, KEY, *FORGOTTEN, SKIPPED_FILE)
-"""Files beside the journal that cannot be made again from it, but for those of `GROWING`."""
+"""Files beside the journal that cannot be rebuilt from it, except those of `GROWING`."""
 TAIL_BYTES: Final = 64
-"""Bytes at the end by which a growing file is recognised at the keeper: its lines have instants and ids."""
+"""The number of last bytes by which a growing file is recognised at the keeper: its lines have times and ids."""
 
 
 class _PendingStep(NamedTuple):
-    """A step, what is held of the journal and of the files that grow after it, and the offset up to which all is."""
+    """A step, the sizes of journal and growing files at the keeper after it, and the offset that it reaches."""
 
     step: KeeperStep
     held: dict[str, int]
@@ -61,23 +61,23 @@ class _PendingStep(NamedTuple):
 
 
 class SecondCopy:
-    """Has a keeper hold what a partition's journal holds.
+    """Has a keeper store what a partition's journal holds.
 
     Parameters
     ----------
     disk, share, incarnation
-        The partition's files, which partition it is, and in which life.
+        The partition's files, its number, and the number of its life.
     line
         Leads to the keeper.
     clock, offload
-        The time, and where files are read.
+        The clock, and where files are read.
 
     Attributes
     ----------
     sent_bytes
-        How many bytes the keeper has taken from this life.
+        The number of bytes that the keeper has taken from this life.
     distrusted
-        Whether the keeper has the copy opened by nobody, as `distrust` asked for.
+        Whether the keeper has marked the copy as not to be opened, as `distrust` asked for.
     """
 
     def __init__(
@@ -87,21 +87,21 @@ class SecondCopy:
         self._owner = CopyOwner(share.cluster, share.number, line_of(disk), incarnation)
         self._turn = asyncio.Lock()
         self._session = self._number = 0
-        self._held = dict[str, int]()  # bytes of each file of the journal at the keeper
-        self._small = dict[str, int]()  # checksums of the other files there
-        self._grown = dict[str, tuple[int, bytes]]()  # of files that grow: bytes there, as of the journal; the last
-        self._pending: _PendingStep | None = None  # it may have been done, or not
+        self._held = dict[str, int]()  # by file of the journal: its size at the keeper
+        self._small = dict[str, int]()  # by other file: its checksum at the keeper
+        self._grown = dict[str, tuple[int, bytes]]()  # by growing file: size at the keeper, last bytes
+        self._pending: _PendingStep | None = None  # a step that may or may not have been done
         self._upto = -1
         self._waits_since: float | None = None
         self._moved_at = float("-inf")  # when the keeper last took something
-        self._refused_s = AGAIN_S  # how long to wait after the next refusal
+        self._refused_s = AGAIN_S  # the wait after the next refusal
         self._until, self._ending = float("inf"), asyncio.Event()
         self.sent_bytes, self._trouble = 0, ""
         self._distrust = self.distrusted = False
 
     @property
     def away(self) -> bool:
-        """Whether the keeper has been waited for in vain for a while."""
+        """Whether the keeper has not answered for `AWAY_S`."""
         return self._waits_since is not None and self._clock.now() - self._waits_since >= AWAY_S
 
     @property
@@ -118,12 +118,12 @@ class SecondCopy:
         )
 
     def end(self) -> None:
-        """Wait for the keeper no longer than for the last time."""
+        """Wait for the keeper at most `LAST_S` from now on."""
         self._until = min(self._until, self._clock.now() + LAST_S)
         self._ending.set()
 
     async def _asked(self, question: KeeperQuestion) -> KeeperAnswer | None:
-        """Return the answer; None where none comes, or where there is no time to wait for it."""
+        """Return the answer; None if none comes, or if there is no time to wait for it."""
         if self._clock.now() >= self._until:
             return None
         asking, late = asyncio.ensure_future(self._line.ask(question)), asyncio.ensure_future(self._over())
@@ -135,23 +135,23 @@ class SecondCopy:
             late.cancel()
 
     async def _over(self) -> None:
-        """Return once there is no time left."""
+        """Return once no time is left."""
         await self._ending.wait()
         await self._clock.sleep(max(self._until - self._clock.now(), 0.0))
 
     def distrust(self) -> None:
-        """Have the copy opened by nobody until another run has compared it: something is about to be forgotten."""
+        """Mark the copy as not to be opened until another run has compared it, because something will be forgotten."""
         self._distrust = True
 
     async def hold(self, upto: int) -> bool:
-        """Return once the keeper has the journal up to an offset, which is on the disk here; False where it is the end.
+        """Wait until the keeper has the journal up to an offset that is on the disk here; return False if time ran out.
 
         Raises
         ------
         StoreError
             Another life has taken the place of this one.
         ConfigError
-            This directory lacks what the keeper has, or is not the one that the copy is of any more.
+            This directory lacks data that the keeper has, or the copy now belongs to another directory.
         """
         async with self._turn:
             while self._upto < upto or self._distrust != self.distrusted:
@@ -165,14 +165,14 @@ class SecondCopy:
             return True
 
     async def _waited(self, wait_s: float) -> bool:
-        """Return after a while whether there is time left: the end may be said meanwhile."""
+        """Wait; return whether time is left. The end may be announced meanwhile."""
         again_at = self._clock.now() + wait_s
         while (now := self._clock.now()) < min(again_at, self._until):
             await self._clock.sleep(min(AGAIN_S, again_at - now, self._until - now))
         return now < self._until
 
     async def _forward(self, upto: int) -> float:
-        """Go one step on; return how long to wait before the next."""
+        """Do the next step; return how long to wait before the one after it (s)."""
         if not self._session:
             answer = await self._asked(KeeperAsk(self._owner))
             if isinstance(answer, KeeperHolds):
@@ -202,9 +202,9 @@ class SecondCopy:
         return 0.0
 
     def _failed(self, answer: KeeperAnswer | None) -> float:
-        """Take note that a question was not answered as hoped; return how long to wait before the next."""
+        """Note that a question failed; return how long to wait before the next (s)."""
         if answer is None:
-            return AGAIN_S  # the same is asked again
+            return AGAIN_S  # the same question is sent again
         self._session, self._pending = 0, None
         if isinstance(answer, KeeperRefusal):
             if answer.over:
@@ -215,7 +215,7 @@ class SecondCopy:
         return wait_s
 
     def _compare(self, there: KeeperHolds) -> None:
-        """Find what of the copy is as the journal is here."""
+        """Find how much of the copy equals the journal here."""
         here_id = birth_id(self._disk)
         if there.birth and here_id != there.birth:
             raise ConfigError(
@@ -228,7 +228,7 @@ class SecondCopy:
         lacks = {segment.name: segment.end - segment.start for segment in segments(self._disk)}
         for name, held in there.files.items():
             here = lacks.get(name, 0)
-            if held.size > here:  # for a keeper is told of nothing that is not on the disk here
+            if held.size > here:  # a keeper is sent only what is on the disk here
                 raise ConfigError(
                     f"{name} has {here} bytes, and its second copy at {self._line.place} has {held.size}: what counted "
                     "is missing here; move the partition's directory away, and the copy is opened"
@@ -243,7 +243,7 @@ class SecondCopy:
         self._session = there.session
 
     def _same(self, name: str, held: HeldFile) -> int:
-        """Return how many bytes of a file are the same there; -1 less that where the rest there is to be cut first."""
+        """Return how many bytes of a file are equal there; -1 less that number if the rest there must be cut first."""
         size = min(self._disk.size(name), held.size)
         same = _equal_bytes(held.sums, sums(self._disk, name, size), size)
         return same if same == held.size else -1 - same
@@ -253,7 +253,7 @@ class SecondCopy:
         return self._disk.read(name, max(size - TAIL_BYTES, 0), min(size, TAIL_BYTES))
 
     def _see_forgotten(self, there: KeeperHolds) -> None:
-        """See that the journal here may take the place of what the copy has otherwise."""
+        """Check that the journal here may replace the differing part of the copy."""
         held = max(segment.start + there.files[segment.name].size for segment in segments(self._disk)
                    if segment.name in there.files)  # fmt: skip
         try:
@@ -275,12 +275,12 @@ class SecondCopy:
             )
 
     def _sum(self, name: str) -> int | None:
-        """Return the checksum of a small file; None where there is none."""
+        """Return the checksum of a small file; None if it is missing or empty."""
         size = self._disk.size(name)
         return xxhash.xxh3_64_intdigest(self._disk.read(name, 0, size)) if size else None
 
     def _step(self, upto: int) -> _PendingStep:
-        """Return the next step to an offset."""
+        """Return the next step towards an offset."""
         writes, held, room = self._changed(), dict[str, int](), PIECE_BYTES
         grown, whole = dict[str, tuple[int, bytes]](), True
         for name in GROWING:
@@ -305,18 +305,18 @@ class SecondCopy:
         return _PendingStep(step, held, grown, upto if whole else self._upto)
 
     def _growth(self, name: str) -> FileWrite | None:
-        """Return the next piece of a file that grows; None where the keeper has all of it."""
+        """Return the next piece of a growing file; None if the keeper has all of it."""
         size, (at, tail) = self._disk.size(name), self._grown.get(name, (0, b""))
         if size == at:
             return None
         if at < 0:
             at = -1 - at
-        elif size < at or self._tail(name, at) != tail:  # another file took its place
+        elif size < at or self._tail(name, at) != tail:  # another file has taken its place
             at = 0
         return FileWrite(name, at, self._disk.read(name, at, min(size - at, PIECE_BYTES))) if size else None
 
     def _changed(self) -> list[FileWrite]:
-        """Return the small files that the keeper has otherwise."""
+        """Return the small files that differ at the keeper."""
         found = list[FileWrite]()
         for name in SMALL:
             size = self._disk.size(name)

@@ -1,1 +1,1 @@
-"""Pages drawn at random, and paths that cannot exist."""
+"""Visits made to measure: to copies sampled at random, and to paths that cannot exist."""

@@ -1,15 +1,15 @@
-"""Copies drawn by lot, among all that a crawl holds, spread evenly over them.
+"""Samples copies at random, spread evenly over all copies of a crawl.
 
-Where in the order of first visits a copy is taken from follows a Weyl sequence: a random place, and then each time a
-golden part of the whole further on; what is no copy is passed over. So all copies are drawn equally often in the long
-run, and those drawn one after the other lie apart: they are of different sites, read at different times, and no page is
-drawn again before most others had their turn. A sample drawn so varies less than one of which each draw is by itself,
-and hardly ever more.
+The positions of the samples, in the order of first visits, follow a Weyl sequence: the first is random, and each next
+one lies the golden ratio of the total further on. Positions without a copy are skipped. So in the long run all copies
+are sampled equally often. Consecutive samples lie far apart: they are of different sites and were read at different
+times, and no page is sampled again before most others were. Such a sample has a lower variance than independent
+draws, and hardly ever a higher one.
 
 References
 ----------
-Weyl (1916). Ueber die Gleichverteilung von Zahlen mod. Eins. Cochran (1977). Sampling Techniques, chapter 8: what is
-gained by drawing evenly from an order in which neighbours are alike.
+Weyl (1916). Ueber die Gleichverteilung von Zahlen mod. Eins. Cochran (1977). Sampling Techniques, chapter 8: the gain
+of systematic sampling from an order in which neighbours are alike.
 """
 
 from __future__ import annotations
@@ -30,37 +30,38 @@ if TYPE_CHECKING:
     from evercrawl.store.state import State
 
 GOLDEN: Final = (5**0.5 - 1) / 2
-PIECE: Final = 1024  # records of which the importance is added up at a time: 0.2 ms
-TRIES: Final = 64  # records looked at for one that has a copy
+PIECE: Final = 1024  # records whose importance is summed at a time: 0.2 ms
+TRIES: Final = 64  # records tried to find one with a copy
 
 
 class Drawing:
-    """Draws copies, each as likely as the other, or as likely as it is important.
+    """Samples copies, uniformly or in proportion to their importance.
 
     Parameters
     ----------
     state
         Has the records.
     columns
-        Slots -> `Pages`, whose importance counts.
+        Slots -> `Pages`, whose importance is used.
     random
-        Draws where to begin.
+        Draws the first positions.
 
     Notes
     -----
-    The sums of importance are made anew piece by piece, one or two at every draw, so that of a piece may be as many
-    draws old as there are pieces. Inside of a piece importance is what it is now.
+    The sums of importance are refreshed piece by piece, one or two at every draw. So the sum of a piece may be as
+    many
+    draws old as there are pieces. Within a piece, importance is up to date.
     """
 
     def __init__(self, state: State, columns: Callable[[Slots], Pages], random: Random) -> None:
         self._state, self._columns = state, columns
-        self._place, self._weighed = random.random(), random.random()  # of the last draws, in parts of the whole
+        self._place, self._weighed = random.random(), random.random()  # positions of the last draws, from 0 to 1
         self._sums: Floats = np.zeros(0)
-        self._next = 0  # the piece to be added up
-        self._added_up = 0  # records there were then
+        self._next = 0  # the next piece to sum
+        self._added_up = 0  # the number of records at the last sum
 
     def any_copy(self) -> int | None:
-        """Return the slot of a copy, each being as likely; None where hardly any page has one."""
+        """Return the slot of a copy sampled uniformly; None if hardly any page has one."""
         count = self._state.records.count
         for _ in range(TRIES if count else 0):
             self._place = (self._place + GOLDEN) % 1.0
@@ -70,7 +71,7 @@ class Drawing:
         return None
 
     def important_copy(self) -> int | None:
-        """Return the slot of a copy, by importance; None where none has any."""
+        """Return the slot of a copy sampled by importance; None if no copy has any."""
         added = self._add_up()
         self._weighed = (self._weighed + GOLDEN) % 1.0
         piece, part = _pick(self._sums, self._weighed)
@@ -82,7 +83,7 @@ class Drawing:
         return int(self._state.records.rows["slot"][piece * PIECE + place])
 
     def _add_up(self) -> dict[int, Floats]:
-        """Add up pieces with new records, and the next of the others; return their weights."""
+        """Sum the pieces with new records, and the next of the others; return their weights."""
         count = self._state.records.count
         pieces = -(-count // PIECE)
         self._sums = np.append(self._sums, np.zeros(pieces - len(self._sums)))
@@ -95,14 +96,14 @@ class Drawing:
         return added
 
     def _weights(self, piece: int) -> Floats:
-        """Return the importance of the copies in a piece, by place; 0 for what is no copy or leads to another page."""
+        """Return the importance of the copies in a piece, by position; 0 without a copy and for aliases."""
         part = slice(piece * PIECE, min((piece + 1) * PIECE, self._state.records.count))
         rows: NDArray[Any] = self._state.records.rows[part]
         importance = self._columns(np.ascontiguousarray(rows["slot"])).importance
         return np.where(self._held(part) & (rows["alias"] == NO_SLOT), np.maximum(importance, 0.0), 0.0)
 
     def _held(self, part: slice) -> NDArray[np.bool_]:
-        """Return which pages of some records have a copy; what a broken disk lost has none."""
+        """Return which records have a copy; a record lost to a broken disk has none."""
         rows: NDArray[Any] = self._state.records.rows[part]
         indices: Slots = self._state.table.record.take(rows["slot"])
         present: NDArray[np.bool_] = indices == np.arange(part.start, part.stop, dtype=np.uint32)
@@ -111,7 +112,7 @@ class Drawing:
 
 
 def _pick(weights: Floats, part: float) -> tuple[int | None, float]:
-    """Return which of some weights, laid end to end, lies at a part of the whole, and which part of it that is.
+    """Return the weight that contains a part of the total, with all weights laid end to end, and the part within it.
 
     Examples
     --------

@@ -1,8 +1,9 @@
-"""Paths that cannot exist, asked for in their host's turn once the host is under suspicion of soft 404s.
+"""Requests for paths that cannot exist, sent in a host's turn once the host is suspected of soft 404s.
 
-A host comes under suspicion when several of its pages look the same as others of it, or several lead to one target.
-It is asked twice in the folder of the suspect; an honest 404 to the first ends that. These exchanges are no visits:
-they count against the pace and the host's rest as robots.txt does, and robots.txt is obeyed.
+A host is suspected when several of its pages look the same as others of it, or several lead to one target. Two paths
+in the folder of the suspect page are requested; a proper 404 to the first ends the test. These exchanges are no
+visits:
+like robots.txt, they count against the pace and the host's rest. They obey robots.txt.
 """
 
 from collections import Counter
@@ -28,19 +29,19 @@ from evercrawl.store.state import State
 from evercrawl.types import NO_SLOT, Exchange, Outcome, Request
 
 ASKED: Final = 2
-"""Paths that are asked for: two answers show what of them is always the same."""
+"""The number of paths requested: two answers show which part of them is constant."""
 SUSPECT: Final = 3
-"""Pages of a host that look like another of it, after which it is under suspicion. One or two are common: a front page
-under a second name, a copy for the printer."""
+"""The number of pages of a host that look like others of it at which the host is suspected. One or two are common: a
+front page under a second name, a print version."""
 LED: Final = 3
-"""Pages that lead to the same target, after which their host is."""
-MOST_TARGETS: Final = 10_000  # that are counted at a time
-_TRIES: Final = 3  # answers in trouble, after which a host is left alone
+"""The number of pages that lead to one target at which their host is suspected."""
+MOST_TARGETS: Final = 10_000  # targets counted at a time
+_TRIES: Final = 3  # failed answers after which a host is left alone
 
 
 @dataclass(slots=True, eq=False)
 class Probe:
-    """One folder under suspicion: a page in it, what came of it so far, and when it may be asked."""
+    """A suspected folder: a page in it, the answers so far, and when it may be asked."""
 
     suspect: str
     answers: tuple[AbsentPathAnswer, ...] = ()
@@ -51,33 +52,33 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class ProbeTag:
-    """Says that an exchange asks for a path that cannot exist."""
+    """Marks an exchange that asks for a path that cannot exist."""
 
     probe: Probe
     host: Host
 
 
 class Probes:
-    """The folders under suspicion.
+    """The suspected folders.
 
     Parameters
     ----------
     state
-        Where pages are known.
+        The known pages.
     book
-        What is known already, and told what comes of it.
+        The known soft 404 answers; results are added to it.
     frontier, access, network
-        The hosts' rest, who opens hosts, and the outside.
+        The hosts' rests; opens hosts; answers requests.
     host_of
-        Host name -> its Host, None where the crawl does not know it.
+        Host name -> its Host, None if the crawl does not know it.
     random
         Draws bytes.
     quarantine
-        Told where our own code fails on an answer.
+        Notified when our own code fails on an answer.
     deadline_s, max_bytes
-        Bounds on one request.
+        Limits of one request.
     scope
-        Hosts and URLs of which nothing is requested.
+        The hosts and URLs of which nothing is requested.
     """
 
     def __init__(
@@ -109,10 +110,10 @@ class Probes:
         self._probes: dict[str, Probe] = {}  # by folder
         self._under_way: Counter[str] = Counter()  # folders under suspicion, by origin
 
-    # Who is under suspicion
+    # Suspicion
 
     def learned(self, visit: Remembered) -> None:
-        """Hear of a visit: of a page that looks the same as another of its host, or leads elsewhere."""
+        """Check a visit for suspicion: a page that looks the same as another of its host, or leads elsewhere."""
         event = visit.event
         if event.outcome == Outcome.REDIRECT and event.visits == 1:
             self._leads(visit.reading, event.at)
@@ -147,11 +148,11 @@ class Probes:
     # When to ask
 
     def next_at(self) -> float:
-        """Return when there is next something to ask; infinity where nothing is."""
+        """Return the time of the next request; infinity if there is none."""
         return min((probe.next_at for probe in self._probes.values() if not probe.busy), default=float("inf"))
 
     def idle(self, now: float) -> bool:
-        """Whether nobody is under suspicion who could be asked soon."""
+        """Whether no suspected host could be asked soon."""
         return not any(self._may_come(probe, now) for probe in self._probes.values())
 
     def _may_come(self, probe: Probe, now: float) -> bool:
@@ -183,14 +184,14 @@ class Probes:
             return True
         if leave == WAIT:
             probe.next_at = now + max(wait_s, LOOK_S)
-        else:  # robots.txt does not let it be asked for: nothing will be known of this folder
+        else:  # robots.txt disallows it: this folder cannot be tested
             self._settle(folder, (), now)
         return False
 
-    # What the answer says
+    # Answers
 
     def take(self, exchange: Exchange, now: float) -> None:
-        """Take in an answer."""
+        """Process an answer."""
         tag = exchange.request.tag
         assert isinstance(tag, ProbeTag)
         probe, folder = tag.probe, folder_of(tag.probe.suspect)
@@ -220,7 +221,7 @@ class Probes:
 
 
 def _answer(exchange: Exchange) -> AbsentPathAnswer | None:
-    """Return what there is at a path that cannot exist; None for what says that there is nothing."""
+    """Return the answer to a path that cannot exist; None if it says that there is no page."""
     url = exchange.request.url
     if exchange.status in REDIRECTS:
         location = exchange.headers.get("location", "")

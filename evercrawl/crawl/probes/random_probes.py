@@ -1,13 +1,13 @@
-"""Random probes: copies drawn by lot and looked at in their hosts' turn, so that freshness is measured, not believed.
+"""Random probes: copies sampled at random and visited in their hosts' turn, so that freshness is measured.
 
-What visits find is no sample: the policy goes where it expects something. So a small share of the visits goes to pages
-that chance picks among all copies that are held. Every other time each is as likely, else as likely as it is important.
+The results of ordinary visits are no sample: the policy goes where it expects changes. So a small share of the visits
+goes to pages sampled at random among all copies. The samples alternate between uniform and by importance.
 
-A page is judged *as of the instant at which it was drawn*. Its host may have to rest until it can be asked, and the
-page itself until `refresh_after_s` has passed since its last visit; whichever visit of it comes next is the one that
-tells, be it a probe or not. A copy that is still good then was good when it was drawn; how changes are judged is told
-in `evercrawl.change.probed`. Were only pages looked at that can be asked at once, those of busy hosts and those that
-were visited just now would be left out, and these are not as fresh as others.
+A page is judged *as of the instant at which it was sampled*. Its host may have to rest first, and the page itself has
+to wait until `refresh_after_s` has passed since its last visit. The next visit of the page decides, be it a probe or
+not. A copy that is fresh then was fresh when it was sampled; `evercrawl.change.probed` describes how changes are
+judged. A sample of only those pages that could be visited at once would leave out pages of busy hosts and pages
+visited just now, whose freshness differs from that of others.
 """
 
 import heapq
@@ -35,32 +35,32 @@ from evercrawl.store.journal.events import CHANGED, Drawn
 from evercrawl.store.partition import Partition
 from evercrawl.types import Outcome, Slots
 
-MOST: Final = 1000  # pages that wait to be looked at; as long as there are so many no other is drawn
-RESUMED_BYTES: Final = 4 << 20  # of the journal's end, in which a new run looks for what was drawn and not looked at
+MOST: Final = 1000  # sampled pages that may wait; while so many do, no other is sampled
+RESUMED_BYTES: Final = 4 << 20  # the end of the journal in which a new run looks for samples that were not visited
 MOST_LOOKS, FEW_LOOKS = 200, 20
-BUSY_S: Final = 1.0  # how soon to see again what became of a page that is being visited
+BUSY_S: Final = 1.0  # the wait before checking again on a page that is being visited
 
 
 class RandomProbes:
-    """Draws copies as visits are made, and says which of them are to be looked at now.
+    """Samples copies as visits are made, and decides which of them are visited now.
 
     Parameters
     ----------
     partition, frontier, policy
-        Where what is drawn is noted, whose turn it is, and who says how fresh copies are likely to be.
+        Where samples are journalled; the queues; predicts how fresh copies are.
     columns, plain
-        Slots -> `Pages`, for the policy; and with the importance by which copies are drawn.
+        Slots -> `Pages`: for the policy, and with the importance by which copies are sampled.
     surroundings
-        What the policy is told beside columns.
+        The policy's context beside the columns.
     share
-        Part of the visits that goes to what was drawn, at most: what is visited anyway needs no other. More than half
-        counts as half.
+        The highest share of visits made for samples; an ordinary visit of a sampled page makes a probe unnecessary. A
+        share above one half counts as one half.
     refresh_after_s
-        Least time between two visits of a page.
+        The shortest time between two visits of a page.
     tell
-        Tells the policy of all visits that are remembered.
+        Passes all remembered visits to the policy.
     barred
-        Knows the pages that are not to be requested, which are not drawn.
+        Knows the pages that may not be requested; they are not sampled.
     """
 
     def __init__(
@@ -82,23 +82,23 @@ class RandomProbes:
         self._frontier, self._policy, self._columns = frontier, policy, columns
         self._surroundings = surroundings
         self._refresh_after_s = refresh_after_s
-        self._chance = share / (1 - share) if share < 1 else 1.0  # for each visit that is none
-        self._waiting = dict[int, float]()  # slot -> when it is looked at next, which names its entry in the queue
-        self._queue = list[tuple[float, int]]()  # instants and slots; entries that no page waits for are passed over
-        self._unchanged = deque[bool](maxlen=MOST_LOOKS)  # the last of them, in this run
+        self._chance = share / (1 - share) if share < 1 else 1.0  # for each visit that is no probe
+        self._waiting = dict[int, float]()  # slot -> when it is tried next, which identifies its entry in the queue
+        self._queue = list[tuple[float, int]]()  # times and slots; entries that no page waits for are skipped
+        self._unchanged = deque[bool](maxlen=MOST_LOOKS)  # the latest results of this run
         self._by_importance = False
-        self._random = Random(f"{partition.birth.id} {partition.journal.sequence}")  # another one in each run
+        self._random = Random(f"{partition.birth.id} {partition.journal.sequence}")  # a different one in each run
         self._drawing = Drawing(self._state, plain, self._random)
         for slot in undecided(partition, RESUMED_BYTES) if share else ():
             self._wait(slot)
 
     def stop(self) -> None:
-        """Draw nothing any more, and look at nothing."""
+        """Sample and visit nothing any more."""
         self._chance = 0.0
         self._waiting.clear()
 
     def began(self, slot: int, now: float) -> bool:
-        """Hear of a visit that begins; return whether it made a copy be drawn, which is an event."""
+        """Note that a visit begins; return whether a copy was sampled, which is an event."""
         if slot in self._waiting or self._random.random() >= self._chance or len(self._waiting) >= MOST:
             return False
         return self._draw(now)
@@ -122,33 +122,33 @@ class RandomProbes:
         return self._barred is not None and bool(self._barred.rule(slot, self._state.urls.get(slot)))
 
     def forget(self, slot: int) -> None:
-        """Hear that a page is not requested any more."""
+        """Drop a page that is not requested any more."""
         self._waiting.pop(slot, None)
 
     def learned(self, visit: Remembered) -> None:
-        """Hear of a visit that is remembered: if its page was drawn, it has been looked at."""
+        """Record the result of a remembered visit if its page was sampled."""
         if self._waiting.pop(visit.event.slot, None) is not None and visit.event.outcome != Outcome.ERROR:
             self._unchanged.append(not visit.event.flags & CHANGED and visit.event.outcome != Outcome.GONE)
 
     @property
     def fresh(self) -> float | None:
-        """Return which share of the copies last drawn, 200 at most, was found unchanged; None of fewer than 20."""
+        """The share of unchanged copies among the last samples, at most 200; None if there are fewer than 20."""
         return sum(self._unchanged) / len(self._unchanged) if len(self._unchanged) >= FEW_LOOKS else None
 
     def said(self, slot: int, now: float) -> float:
-        """Return how likely a copy is to be fresh."""
+        """Return the predicted probability that a copy is fresh."""
         self._tell()
         return p_fresh(self._policy, self._columns(np.array([slot], np.uint32)), self._surroundings(now)).item()
 
     def next_at(self) -> float:
-        """Return when there is next something to look at; infinity where nothing was drawn."""
+        """Return the time of the next visit of a sample; infinity if none waits."""
         return self._queue[0][0] if self._queue else math.inf
 
     def start(self, now: float) -> tuple[Host, int] | None:
-        """Return a page that was drawn and may be visited now, which does not wait for its refresh any more."""
+        """Return a sampled page that may be visited now, and take it from its queue; None if there is none."""
         while self._queue and self._queue[0][0] <= now:
             at, slot = heapq.heappop(self._queue)
-            if self._waiting.get(slot) == at:  # else it was visited meanwhile, and may have been drawn again
+            if self._waiting.get(slot) == at:  # else it was visited meanwhile, and may have been sampled again
                 host = self._frontier.hosts[int(self._state.known.row(slot)["host"])]
                 wait_s = self._frontier.wait_s(host, now)
                 taken = wait_s <= 0 and self._frontier.take_page(host, slot)
@@ -158,7 +158,7 @@ class RandomProbes:
         return None
 
     def _wait(self, slot: int) -> None:
-        """Let a page be looked at as soon as it may be visited."""
+        """Queue a page for a visit as soon as it may be visited."""
         index = self._state.record_of(slot)
         if index is None or slot in self._waiting:
             return
@@ -167,6 +167,6 @@ class RandomProbes:
         self._look(slot, at)
 
     def _look(self, slot: int, at: float) -> None:
-        """Let a page that waits come up next at an instant, and by no entry that it left in the queue before."""
+        """Set the time at which a waiting page is tried next; its earlier entries in the queue become void."""
         self._waiting[slot] = at
         heapq.heappush(self._queue, (at, slot))

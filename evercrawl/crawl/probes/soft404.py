@@ -1,13 +1,15 @@
-"""Soft 404s: what a host makes up for an address where there is nothing, with a status that says all is well.
+"""Soft 404s: what a host shows at an address where there is nothing, with a success status.
 
-What it answers to two paths that cannot exist is compared with what it answers to others, word for word: the words that
-both answers have must be there, and none that neither has, but for as many as the two answers themselves differ in
-(a clock, a list of suggestions). A similarity hash would not do: on a page with a long menu a few words of its own do
-not move it by a bit. The page's own address is left out of its text first, for such pages like to repeat it.
+Answers to two paths that cannot exist are compared with other pages word by word. A page is a soft 404 if it has all
+words that both answers have, and no word that neither has, except for about as many words as the two answers
+themselves
+differ in (a clock, a list of suggestions). A similarity hash would not do: on a page with a long menu, a few words of
+its own do not change one bit of the hash. The page's own address is first removed from its text, because such pages
+often repeat it.
 
-A host that answers everything with one page (a parked domain, an application that a browser has to run) is judged by
-the same rule: its front page and its seeds are kept, and every other address is gone, for it holds nothing that the
-front page does not.
+A host that answers everything with one page (a parked domain, an application that needs a browser) is judged by the
+same rule: its front page and its seeds are kept. Every other address is gone, because it holds nothing that the front
+page does not.
 
 References
 ----------
@@ -29,20 +31,20 @@ from evercrawl.parse.urls import path_query
 
 LETTERS: Final = 16
 MOST_WORDS: Final = 5_000
-_TOLERANCE: Final = 2  # times what the answers themselves differ in
+_TOLERANCE: Final = 2  # times the difference between the answers themselves
 _LEAST_SEGMENT: Final = 4  # bytes; a shorter one may be part of any word
 _EXTENSION: Final = re.compile(r"\.[A-Za-z]{1,5}")
 
 
 class AbsentPathAnswer(msgspec.Struct, frozen=True):
-    """What a host answered to a path that cannot exist: a page, or a redirect.
+    """A host's answer to a path that cannot exist: a page, or a redirect.
 
     Attributes
     ----------
     words, digest, size_bytes
-        Of the page: its different words, its own address left out; digest and size of its body.
+        Of a page: its distinct words without its own address; the digest and size of its body.
     target
-        Where it redirects; "" for a page.
+        The target of a redirect; "" for a page.
     """
 
     words: frozenset[str] = frozenset()
@@ -52,7 +54,7 @@ class AbsentPathAnswer(msgspec.Struct, frozen=True):
 
 
 def folder_of(url: str) -> str:
-    """Return the folder that a normalised URL lies in, with its slash at the end.
+    """Return the folder of a normalised URL, with its final slash.
 
     Examples
     --------
@@ -78,7 +80,7 @@ def impossible(url: str, random: Callable[[int], bytes]) -> str:
 
 
 def page_answer(url: str, body: bytes, content_type: str) -> AbsentPathAnswer:
-    """Return what a page says, as it is compared.
+    """Return a page in the form in which answers are compared.
 
     Examples
     --------
@@ -92,7 +94,7 @@ def page_answer(url: str, body: bytes, content_type: str) -> AbsentPathAnswer:
 
 
 def redirect_answer(url: str, target: str) -> AbsentPathAnswer | None:
-    """Return where a path that cannot exist leads; None where that follows from the path, as from http to https.
+    """Return the target of a path that cannot exist; None if it contains the path, as from http to https.
 
     Examples
     --------
@@ -109,7 +111,7 @@ def redirect_answer(url: str, target: str) -> AbsentPathAnswer | None:
 
 
 def leads_alike(target: str, answers: Iterable[AbsentPathAnswer]) -> str:
-    """Return where `target` is the place that paths lead to that cannot exist; "" where it is not.
+    """Return `target` if paths that cannot exist lead there too; else "".
 
     Examples
     --------
@@ -121,14 +123,14 @@ def leads_alike(target: str, answers: Iterable[AbsentPathAnswer]) -> str:
 
 
 def near_in_size(url: str, size_bytes: int, answers: Iterable[AbsentPathAnswer]) -> bool:
-    """Whether a page is of a size at which it is worth comparing its words."""
+    """Whether the size of a page is near enough to an answer's for a comparison of words."""
     slack = 256 + 8 * len(url)
     pages = (answer.size_bytes for answer in answers if not answer.target)
     return any(5 * abs(size - size_bytes) <= max(size, size_bytes) + 5 * slack for size in pages)
 
 
 def says_alike(page: AbsentPathAnswer, answers: Iterable[AbsentPathAnswer]) -> bool:
-    """Whether a page says what the host says of paths that cannot exist.
+    """Whether a page has the same words as the host's answers to paths that cannot exist.
 
     Examples
     --------
@@ -151,7 +153,7 @@ def says_alike(page: AbsentPathAnswer, answers: Iterable[AbsentPathAnswer]) -> b
 
 
 def _without(body: bytes, url: str) -> bytes:
-    """Return a body without the address it came from, however that may be written in it."""
+    """Return a body without its own address, in any form in which a page may contain it."""
     path = path_query(url)
     plain = path.partition("?")[0]
     last = plain.rpartition("/")[2]

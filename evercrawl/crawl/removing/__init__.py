@@ -1,1 +1,1 @@
-"""What leaves a crawl directory for good: what people have forgotten, and versions that are kept no longer."""
+"""Permanent removal from a crawl directory: pages that people have forgotten, and old versions."""

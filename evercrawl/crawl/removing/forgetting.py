@@ -1,4 +1,4 @@
-"""Forgetting pages and hosts for good: what is to be overwritten is worked out, planned durably, then carried out."""
+"""Forgets pages and hosts for good: works out what to overwrite, stores it as a plan, then carries the plan out."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _URL: Final = re.compile(rb"https?://[^\s\"'<>\\]+")
 _MASKED: Final = (ORDERS, "usage.jsonl", "signals.jsonl", "quarantine.json", "skipped.json")
 _PIECE: Final = 1 << 14
 _EVERY: Final = 256
-_REQUEST_BYTES: Final = 1000  # before an answer: where more stands there, a browser asked for it
+_REQUEST_BYTES: Final = 1000  # of one request; more bytes before an answer hold requests of a browser
 
 Watch = Callable[[str, int, int], None]
 
@@ -60,9 +60,9 @@ class ForgetTargets(NamedTuple):
     Attributes
     ----------
     slots, keys
-        Pages, shape (n,) each; slot `NO_SLOT` for a URL that the crawl does not know.
+        The pages, shape (n,) each; the slot is `NO_SLOT` for a URL that the crawl does not know.
     hosts
-        Names of hosts, all of whose pages are among them.
+        Names of hosts; all of their pages are included.
     """
 
     slots: Slots
@@ -71,14 +71,14 @@ class ForgetTargets(NamedTuple):
 
 
 class Forgot(NamedTuple):
-    """What came of it.
+    """The result of a forgetting.
 
     Attributes
     ----------
     pages, hosts, records, archive_bytes
-        How many pages, hosts, records of the archive and bytes of it.
+        The number of pages and hosts, and of records and bytes of the archive.
     beyond
-        A sentence for each place that this does not reach.
+        A sentence for each place that may still hold what was forgotten.
     """
 
     pages: int
@@ -89,12 +89,12 @@ class Forgot(NamedTuple):
 
 
 def targets(partition: Partition, wanted: Sequence[str]) -> ForgetTargets:
-    """Return what some words mean: each is a URL, the name of a host, or an expression that is found in URLs.
+    """Return what some words mean: each is a URL, the name of a host, or a regular expression searched for in URLs.
 
     Raises
     ------
     ConfigError
-        One is none of these, or nothing that is known matches an expression.
+        A word is none of these, or no known URL matches an expression.
     """
     state, slots, unknown, hosts = partition.state, set[int](), list[int](), list[str]()
     for word in wanted:
@@ -137,12 +137,12 @@ def looked_up(directory: Path, wanted: Sequence[str]) -> ForgetTargets:
 
 
 def finish(directory: Path) -> bool:
-    """Carry out what was begun; return whether there was anything. Derived files are made again.
+    """Carry out an unfinished plan and rebuild derived files; return whether there was a plan.
 
     Raises
     ------
     ConfigError
-        There is no crawl.
+        There is no crawl in the directory.
     StoreError
         A crawl runs there, or the disk fails.
     """
@@ -163,22 +163,22 @@ def forget(
     Parameters
     ----------
     directory
-        Crawl directory.
+        The crawl directory.
     wanted
         URLs, hosts and expressions; see `targets`.
     watch
-        Told now and then what is being done, how much of it, and of how much.
+        Called now and then with the present step, how much of it is done, and of how much.
     order
-        Id of the order that asks for it, whose words are written over with the rest; "" where none does. The search
-        index is then left to the crawl, which fills it while it runs.
+        The id of the order that asks for it, whose own words are masked too; "" if there is none. With an order, the
+        search index is not rebuilt here: the crawl fills it while it runs.
 
     Raises
     ------
     ConfigError
-        There is no crawl, or a word means nothing.
+        There is no crawl in the directory, or a word means nothing.
     StoreError
-        A crawl runs there, it is damaged, or the disk fails. Once anything was overwritten, the next call or start ends
-        it.
+        A crawl runs there, it is damaged, or the disk fails. Once anything was overwritten, the next call or start
+        completes it.
     """
     if not is_crawl(directory):
         raise ConfigError(f"there is no crawl in {directory}; name its directory with --dir")
@@ -198,13 +198,13 @@ def forget(
         forgetting.carry_out(directory, partition.disk)
     finally:
         partition.close()
-    if not order:  # a crawl that goes on makes it again by itself
+    if not order:  # a crawl that resumes rebuilds it by itself
         _made_again(directory, search=searchable, watch=watch)
     return result
 
 
 def opened_to_forget(directory: Path) -> Partition:
-    """Open a crawl directory to change it, with its lock."""
+    """Open a crawl directory for changes, under its lock."""
     now = SystemClock().now()
     partition = Partition(
         directory, os.urandom, now=now, software=f"evercrawl/{__version__}", site=found_site,
@@ -237,7 +237,7 @@ def _matching(partition: Partition, expression: str) -> Iterator[int]:
 
 
 def _table(partition: Partition, meant: ForgetTargets) -> Forgotten:
-    """Return all that is forgotten from now on."""
+    """Return the table of everything forgotten, old and new."""
     state, before = partition.state, partition.state.forgotten
     digests = {number: host.digest for number, host in before.hosts.items()}
     for name in meant.hosts:
@@ -280,7 +280,7 @@ class _Work:
         self._hosts = [host.encode() for host in meant.hosts]
         self._slots = np.sort(meant.slots)
         self._new = Forgotten(meant.slots, meant.keys, {})
-        self._ends: dict[int, int] = {}  # of the last record named in each segment
+        self._ends: dict[int, int] = {}  # by segment: the end of the last named record
         self._patches, self._blanks = list[Patch](), list[Blank]()
         forgotten = partition.state.forgotten
         self._beside = ForgottenRequisites(
@@ -321,7 +321,7 @@ class _Work:
                     self._watch("events", frame.sequence, self._partition.journal.sequence)
 
     def _without(self, event: Event) -> Event:
-        """Return an event without what is to be forgotten; itself where there is nothing of that in it."""
+        """Return an event without what is to be forgotten; the event itself if it contains none of that."""
         if isinstance(event, Visit):
             gone = self._new.has(event.slot)
             self._archived(event, gone=gone)
@@ -346,18 +346,18 @@ class _Work:
         return event
 
     def _names(self, found: Discovery) -> bool:
-        """Whether an event made known what is to be forgotten."""
+        """Whether an event made known a URL or host that is to be forgotten."""
         first, last = np.searchsorted(self._slots, (found.first_slot, found.first_slot + len(found.urls))).tolist()
         return bool(last > first) or any(name.encode() in self._hosts for name in found.new_hosts)
 
     def _marked(self, event: Event, *, like_others: bool = False) -> Event:
-        """Return an event as the journal has it from now on."""
+        """Return an event in the form that the journal keeps from now on."""
         if isinstance(event, (Visit, Found, Obeyed)) and event.found is not None:
             return msgspec.structs.replace(event, found=self._table.marked(event.found, like_others=like_others))
         return event
 
     def _archived(self, event: Visit, *, gone: bool) -> None:
-        """Take note of the record of a visit, and of its request, which stands before it."""
+        """Plan to overwrite the record of a visit, and its request, which precedes it."""
         if event.archive is None:
             return
         segment, offset, length = event.archive
@@ -373,26 +373,26 @@ class _Work:
         self._blank(name, first, offset + length - first)
 
     def _blank(self, name: str, offset: int, size: int) -> None:
-        """Have a span of the archive written over."""
+        """Plan to overwrite a span of the archive."""
         noise = os.urandom(ID_BYTES)
         if not filler(size, 0.0, noise, ""):
             raise StoreError(f"{name}, byte {offset}: {size} bytes are too few for a record; nothing was changed")
         self._blanks.append(Blank(name, offset, size, noise))
 
     def _requisites(self, segment: int, start: int, end: int) -> None:
-        """Take note of records that a browser asked for, for a page that stays, and that are to be forgotten."""
+        """Plan to overwrite requests of a browser that are to be forgotten, made for a page that stays."""
         name = self._partition.archive.name(segment)
         for one in walk(_Part(self._disk, start, end), name):  # type: ignore[arg-type]
             if self._goes(one.record.url):
                 self._blank(name, start + one.offset, one.length)
 
     def _came(self, event: RequisiteFetched) -> bool:
-        """Take note of the record of a requisite, and of its request; return whether the record is written over."""
+        """Plan to overwrite the record of a requisite and its request; return whether the record is overwritten."""
         if event.archive is None:
             return False
         segment, offset, length = event.archive
         name, before = self._partition.archive.name(segment), self._ends.get(segment, 0)
-        if offset + length <= before:  # it stands with the page whose browser asked for it
+        if offset + length <= before:  # it is stored with the page whose browser requested it
             within = any(each.name == name and each.offset <= offset < each.offset + each.size for each in self._blanks)
             if within or not self._beside.goes(event.number):
                 return within
@@ -408,7 +408,7 @@ class _Work:
         return True
 
     def _goes(self, url: str) -> bool:
-        """Whether a URL is to be forgotten, be it that of a page or of what belongs to one."""
+        """Whether a URL is to be forgotten, of a page or of a requisite."""
         if not url:
             return False
         return self._new.has_key(self._hasher.key(url)) or hostname(url).encode() in self._hosts
@@ -422,7 +422,7 @@ class _Work:
             self._patches.append(Patch(name, 0, masked))
 
     def masked(self, data: bytes) -> bytes | None:
-        """Return the text with what is forgotten written over; None where it says nothing of that."""
+        """Return a text with forgotten URLs and hosts overwritten; None if it contains none."""
         masked = _URL.sub(self._over, data)
         for host in self._hosts:
             for written in (
@@ -440,7 +440,7 @@ class _Work:
 
 
 class _Part:
-    """Some bytes of a file, as if they were a file."""
+    """A range of a file, readable like a file."""
 
     def __init__(self, disk: object, start: int, end: int) -> None:
         self._disk, self._start, self._end = disk, start, end
@@ -456,7 +456,7 @@ class _Part:
 
 
 def _second_copy(disk: Disk) -> Iterator[str]:
-    """Have a second copy that holds it opened by nobody until it has caught up; yield a sentence about it."""
+    """Mark a second copy as not to be opened until it has caught up; yield a sentence about it."""
     noted = noted_place(disk)
     place = Path(noted)
     if not noted:
@@ -479,7 +479,7 @@ def _second_copy(disk: Disk) -> Iterator[str]:
 
 
 def _beyond(directory: Path, work: _Work) -> Iterator[str]:
-    """Yield a sentence for each place that may hold what was forgotten and is not reached."""
+    """Yield a sentence for each place that may still hold what was forgotten."""
     yield "archived pages that stay and link to it still have its address in their links"
     settings = directory / FILE_NAME
     if settings.is_file() and work.masked(settings.read_bytes()) is not None:

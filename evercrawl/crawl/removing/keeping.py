@@ -1,7 +1,9 @@
-"""Old versions leave the archive: by their age, by how many a page has, and by how much room all take.
+"""Removes old versions from the archive: by their age, by the number per page, and by the size of the archive.
 
-The newest content of each page always stays, and so does the record of its last visit, with whatever has the body of
-either; and so it is with each requisite. It is done between two runs of a crawl, which goes on by itself.
+The newest content of each page always stays, and so does the record of its last visit, together with the record that
+holds the body of either. The same holds for each requisite. Removal happens between two runs of a crawl, which
+resumes
+by itself.
 """
 
 from __future__ import annotations
@@ -38,10 +40,10 @@ if TYPE_CHECKING:
     from evercrawl.types import Flags, Ints
 
 STAMP: Final = f"{FOLDER}kept.json"
-"""When this was done last, by its time of change, and by which settings."""
+"""The file whose modification time is that of the last removal, and whose content is the settings used."""
 EVERY_S: Final = 86_400.0
 FULL_S: Final = 3_600.0
-"""How often it is done where the archive takes more room than it may."""
+"""The interval of removals while the archive exceeds its size limit."""
 WHY: Final = "the crawl keeps no older versions of this page"
 _DAY_S: Final = 86_400.0
 _CODES: Final = {"slot": "I", "host": "I", "requisite": "q", "at": "d", "outcome": "B", "flags": "I", "same": "B",
@@ -50,7 +52,7 @@ _NO_REQUISITE: Final = -1
 
 
 class KeptLess(NamedTuple):
-    """What became of it: records that went, their bytes, and the bytes on the disk then, which may be too many."""
+    """The result of a removal: records removed, their bytes, and the archive's size on disk after it."""
 
     records: int
     removed_bytes: int
@@ -58,12 +60,12 @@ class KeptLess(NamedTuple):
 
 
 def wanted(config: Config) -> bool:
-    """Whether settings bound what is kept."""
+    """Whether any setting limits what is kept."""
     return bool(config.keep_days or config.keep_bytes or config.keep_versions)
 
 
 def due(directory: Path, config: Config, now: float) -> bool:
-    """Whether it is time to look what is to go: at once where the settings are others than they were then."""
+    """Whether a removal is due; if the settings have changed since the last one, it is due at once."""
     if not wanted(config):
         return False
     try:
@@ -78,7 +80,7 @@ def due(directory: Path, config: Config, now: float) -> bool:
 
 
 def bounds_kept(config: Config) -> dict[str, float]:
-    """Return what bounds what is kept, by the names of the settings."""
+    """Return the settings that limit what is kept, by name."""
     return {name: getattr(config, name) for name in ("keep_days", "keep_bytes", "keep_versions")}
 
 
@@ -87,7 +89,7 @@ def _stamp(config: Config) -> bytes:
 
 
 def on_disk(directory: Path) -> int:
-    """Return how many bytes of the disk the archive takes."""
+    """Return the disk space that the archive takes, in bytes."""
     total = 0
     with contextlib.suppress(OSError):
         for path in (directory / FOLDER).glob("*.warc.gz"):
@@ -96,12 +98,12 @@ def on_disk(directory: Path) -> int:
 
 
 def keep_less(directory: Path, config: Config, now: float | None = None) -> KeptLess:
-    """Remove from the archive what the settings keep no longer; no crawl may run in the directory.
+    """Remove from the archive what the settings no longer keep; no crawl may run in the directory.
 
     Raises
     ------
     StoreError
-        The directory is damaged or in use, or the disk fails. The next call goes on.
+        The directory is damaged or in use, or the disk fails. The next call continues.
     """
     now = SystemClock().now() if now is None else now
     partition = Partition(
@@ -121,7 +123,7 @@ def keep_less(directory: Path, config: Config, now: float | None = None) -> Kept
             plan = keeping.write_plan(disk, spans, now, os.urandom(ID_BYTES))
             for span in spans:
                 partition.remember(_gone(span, now))
-            _stored(partition)  # with a snapshot, so that no start has to read the journal for them
+            _stored(partition)  # with a snapshot, so that no start has to read these events from the journal
             removed = keeping.overwrite(directory, disk, archive, plan, [span.archive for span in spans])
         partition.index_archive()
         disk.replace(STAMP, [_stamp(config)])
@@ -143,14 +145,14 @@ def _stored(partition: Partition) -> None:
 
 
 def _gone(span: keeping.RemovedSpan, now: float) -> Event:
-    """Return the event that gives a record up: an older one of a page, or of a requisite."""
+    """Return the event that marks a record as removed: one of a page, or of a requisite."""
     if span.slot == NO_SLOT:
         return RequisiteFetched(span.host, now, 0, LOST_REQUISITE, span.archive)
     return Lost(span.slot, span.host, now, span.archive, WHY, current=False)
 
 
 def _gathered(partition: Partition) -> tuple[dict[str, NDArray[Any]], set[Pointer]]:
-    """Return columns of all visits and requisites whose records are there, in order, and the records that are not."""
+    """Return columns of all visits and requisites whose records exist, in order, and the records already removed."""
     columns: dict[str, array[Any]] = {name: array(code) for name, code in _CODES.items()}
     lost, content = set[Pointer](), dict[int, int]()
     for pointer, _, event in partition.journal.replay(follow=True):
@@ -177,16 +179,16 @@ def _gathered(partition: Partition) -> tuple[dict[str, NDArray[Any]], set[Pointe
 
 
 def _going(visits: dict[str, NDArray[Any]], config: Config, now: float, room: int) -> Ints:
-    """Return which visits' records go, in the order of the journal."""
+    """Return the visits whose records are to be removed, in the order of the journal."""
     of_page = visits["requisite"] == _NO_REQUISITE
     age, whose = np.arange(len(of_page)), np.where(of_page, visits["slot"], -2 - visits["requisite"])
     order = np.lexsort((age, whose))
-    last = np.flatnonzero(np.diff(whose[order], append=np.iinfo(np.int64).max))  # of each page, and each requisite
+    last = np.flatnonzero(np.diff(whose[order], append=np.iinfo(np.int64).max))  # of each page, and of each requisite
     starts = np.concatenate(([0], last[:-1] + 1)).astype(np.int64)
     brings = np.where(of_page, brings_version(visits["outcome"], visits["flags"]), visits["same"] == 0)[order]
     upto = np.cumsum(brings)
     total = np.repeat(upto[last] if len(last) else upto[:0], np.diff(starts, append=len(order)))
-    newer: Ints = total - upto  # versions of the page that came after each visit
+    newer: Ints = total - upto  # newer versions of the page than that of each visit
     stays = np.zeros(len(order), np.bool_)
     stays[last] = True
     stays |= brings & (newer == 0)
@@ -205,14 +207,14 @@ def _going(visits: dict[str, NDArray[Any]], config: Config, now: float, room: in
         room -= int(visits["length"][chosen].sum())
         oldest = np.flatnonzero(free)
         chosen[oldest[np.cumsum(visits["length"][oldest]) - visits["length"][oldest] < room]] = True
-    chosen[_bodies(visits, ~chosen)] = False  # what stays may refer to it
+    chosen[_bodies(visits, ~chosen)] = False  # records that stay may refer to them
     if len(chosen):
-        chosen[-1] = False  # by which a start knows where the archive ends
+        chosen[-1] = False  # it tells a start where the archive ends
     return np.flatnonzero(chosen)
 
 
 def _with_bodies(visits: dict[str, NDArray[Any]], order: Ints, stays: Flags) -> Flags:
-    """Return what stays with the visits that have the bodies of it."""
+    """Return the flags of visits that stay, with those added that hold the bodies of others."""
     found = np.zeros(len(order), np.bool_)
     found[order] = stays
     found[_bodies(visits, found)] = True
@@ -221,7 +223,7 @@ def _with_bodies(visits: dict[str, NDArray[Any]], order: Ints, stays: Flags) -> 
 
 
 def _bodies(visits: dict[str, NDArray[Any]], which: Flags) -> Ints:
-    """Return the visits whose records have the bodies of some, which are revisits."""
+    """Return the visits whose records hold the bodies of the given ones, which are revisits."""
     wanted = np.unique(visits["content"][which])
     wanted = wanted[wanted != 0]
     place = np.searchsorted(visits["pointer"], wanted)
@@ -231,7 +233,7 @@ def _bodies(visits: dict[str, NDArray[Any]], which: Flags) -> Ints:
 
 
 def _spans(partition: Partition, visits: dict[str, NDArray[Any]], going: Ints) -> list[keeping.RemovedSpan]:
-    """Return what goes: of each visit its answer, and the request that stands before it."""
+    """Return the spans to remove: the answer of each visit, and the request that precedes it."""
     order = np.lexsort((visits["offset"], visits["segment"]))
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
@@ -249,7 +251,7 @@ def _spans(partition: Partition, visits: dict[str, NDArray[Any]], going: Ints) -
 
 
 def _request(partition: Partition, segment: int, before: int, offset: int) -> int:
-    """Return where the request of an answer begins, which stands right before it."""
+    """Return where the request of an answer begins; it directly precedes the answer."""
     name = partition.archive.name(segment)
     data = partition.disk.read(name, before, offset - before)
 

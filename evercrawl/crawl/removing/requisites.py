@@ -1,4 +1,4 @@
-"""Which requisites are forgotten with pages: those that no page needs, or ever needed, that stays."""
+"""Decides which requisites are forgotten together with pages: those that no remaining page needs or ever needed."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 
 
 class ForgottenRequisites:
-    """Tells which requisites go, and what is left of their events.
+    """The requisites to be forgotten, and what remains of their events.
 
     Parameters
     ----------
     journal
-        Of the crawl.
+        The crawl's journal.
     page_goes
         Slot -> whether that page is forgotten, now or before.
     url_goes
-        URL -> whether it is to be forgotten whatever needs it.
+        URL -> whether it is to be forgotten in any case.
     """
 
     def __init__(self, journal: Journal, page_goes: Callable[[int], bool], url_goes: Callable[[str], bool]) -> None:
         self._page_goes = page_goes
         self._gone, count = set[int](), 0
-        needed: defaultdict[int, set[int]] = defaultdict(set)  # owner -> all that it ever needed
+        needed: defaultdict[int, set[int]] = defaultdict(set)  # owner -> everything it ever needed
         for _, _, event in journal.replay():
             if isinstance(event, RequisitesNeeded):
                 own = needed[owner_of(event.slot, event.of)]
@@ -55,14 +55,14 @@ class ForgottenRequisites:
         return number in self._gone
 
     def needed(self, event: RequisitesNeeded) -> RequisitesNeeded:
-        """Return an event without what is forgotten; itself where there is nothing of that in it."""
+        """Return an event without what is forgotten; the event itself if it contains none of that."""
         urls = ["" if self.goes(event.first + place) else url for place, url in enumerate(event.urls)]
         known = event.known if event.slot == NO_SLOT or not self._page_goes(event.slot) else b""
         same = urls == event.urls and known == event.known
         return event if same else msgspec.structs.replace(event, urls=urls, known=known)
 
     def came(self, event: RequisiteFetched, *, blanked: bool) -> RequisiteFetched:
-        """Return an event without what is forgotten; where only its record goes, it says that it is owed again."""
+        """Return an event without what is forgotten; if only its record is removed, the requisite is owed again."""
         if self.goes(event.number):
             bare = RequisiteFetched(event.number, event.at, event.status, wire_bytes=event.wire_bytes)
             return event if event == bare else bare

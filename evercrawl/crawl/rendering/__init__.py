@@ -1,1 +1,1 @@
-"""Pages that are read in a browser: what it asks for passes the crawl's own fetch."""
+"""Pages rendered in a browser, whose requests all go through the crawl's own fetch."""

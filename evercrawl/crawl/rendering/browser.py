@@ -1,4 +1,4 @@
-"""A pool of places in one Chromium: each page has a context of its own, and all that it asks for is handed to us."""
+"""A pool of pages in one Chromium. Each page has its own context, and all of its requests are handed to the crawl."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ NOT_INSTALLED: Final = (
     "apt-get install chromium"
 )
 ATTEMPTS: Final = 2
-"""How often a page is read that fails; one that does not answer while the browser does, or ends its process, once."""
+"""Attempts for a page that fails; one attempt if only the page hangs, or if its process ends by itself."""
 LOST: Final = 2
-"""Ends of the browser after which a page that was in it is read alone, so that it is known which page does that."""
-_QUIET_S: Final = 0.5  # for which a loaded page asks for nothing before it is read
+"""Ends of the browser after which a page that was open each time is rendered alone, to find the page at fault."""
+_QUIET_S: Final = 0.5  # without requests, after which a loaded page is read
 _READ_S: Final = 5.0
-_WHOLE: Final = 4  # times the limit of silence that a page may take in all
-_NOTICED_S: Final = 1.0  # until an end of the browser is known
+_WHOLE: Final = 4  # times the limit of silence: the longest time for a page in all
+_NOTICED_S: Final = 1.0  # until the end of the browser is known
 _DOM: Final = """most => { const kind = document.doctype ? '<!DOCTYPE html>' : '';
     const root = document.documentElement; const text = kind + (root ? root.outerHTML : '');
     return text.length > most ? text.slice(0, most) : text; }"""
@@ -38,19 +38,19 @@ Answering = Callable[["Route"], Awaitable[None]]
 
 
 class RenderError(Exception):
-    """A page could not be read in the browser; the message says why."""
+    """A page could not be rendered; the message says why."""
 
 
 class AbsentError(RenderError):
-    """The browser cannot be started, which says nothing of the page."""
+    """The browser cannot be started; the page is not at fault."""
 
 
 class LostError(RenderError):
-    """The browser has ended under a page, which may have had nothing to do with it."""
+    """The browser ended while a page was open, which may not be the cause."""
 
 
 class CrashError(RenderError):
-    """The process of a page has ended by itself, as it will again: it does not get the memory that it wants."""
+    """The process of a page has ended for lack of memory; it would do so again."""
 
 
 class HangError(RenderError):
@@ -58,40 +58,40 @@ class HangError(RenderError):
 
 
 class ChromiumPool:
-    """One browser for some pages at a time, begun when the first is wanted.
+    """One browser for some pages at a time, started for the first page.
 
-    All limits on time count the share of a core that there is, so that a busy machine is no page's fault.
+    All time limits count only the available share of a core, so that no page is at fault for a busy machine.
 
     Parameters
     ----------
     path
-        Of the browser; "" for the system's.
+        The path of the browser; "" for the system's.
     agent
         The User-Agent.
     pages
-        Most pages at a time.
+        The highest number of pages at a time.
     time_s
-        Time after which a page is read as it is, whose scripts ask for nothing.
+        The time without requests after which a page is read as it is, even if its scripts still run.
     memory_bytes
-        Bound on all its processes together.
+        The memory limit of all its processes together.
     most_bytes
-        Of a document that are taken.
+        The highest number of characters taken from a document.
 
     Attributes
     ----------
     peak_bytes
-        The most memory that was measured.
+        The highest memory use that was measured.
     ended
-        How often a page, or the browser, was ended because there was too little memory.
+        How often a page or the browser was killed for lack of memory.
 
     Raises
     ------
     ConfigError
-        There is no browser, or nothing to drive it with.
+        There is no browser, or Playwright is not installed.
     """
 
     def __init__(self, path: str, agent: str, *, pages: int, time_s: float, memory_bytes: int, most_bytes: int) -> None:
-        if find_spec("playwright") is None:  # which takes time to load, and no page may need it
+        if find_spec("playwright") is None:  # loading it takes time, and perhaps no page needs it
             raise ConfigError(NOT_INSTALLED)
         found = path or next(filter(None, map(shutil.which, BROWSERS)), None)
         if found is None:
@@ -101,35 +101,35 @@ class ChromiumPool:
         self._places, self._alone = asyncio.Semaphore(pages), asyncio.Lock()
         self._starting = asyncio.Lock()
         self._browser: Chromium | None = None
-        self._peak_bytes = self._ended = 0  # of browsers that were given up
+        self._peak_bytes = self._ended = 0  # of browsers that were closed
         self._through = 0
 
     @property
     def peak_bytes(self) -> int:
-        """The most memory that was measured."""
+        """The highest memory use that was measured."""
         return max(self._peak_bytes, self._browser.peak_bytes if self._browser is not None else 0)
 
     @property
     def ended(self) -> int:
-        """How often a page, or the browser, was ended because there was too little memory."""
+        """How often a page or the browser was killed for lack of memory."""
         return self._ended + (self._browser.ended if self._browser is not None else 0)
 
     async def rendered(self, url: str, answer: Answering, pending: Callable[[], int]) -> str:
-        """Return the document that a browser makes of a page.
+        """Render a page in the browser and return its document.
 
         Parameters
         ----------
         url
-            Of the page.
+            The URL of the page.
         answer
-            Answers whatever the browser asks for, the page itself first.
+            Answers the requests of the browser, the first of which is for the page itself.
         pending
-            How many requests of the page are being answered.
+            Returns the number of requests of the page that are being answered.
 
         Raises
         ------
         RenderError
-            It hangs, has crashed, or took too much memory.
+            The page hangs, has crashed, or took too much memory.
         """
         failed = lost = 0
         while True:
@@ -151,13 +151,13 @@ class ChromiumPool:
                 failed += 1
                 if failed >= ATTEMPTS or self._through > through or await self._answers():
                     raise
-            except RenderError:  # the next attempt comes after the pages that wait
+            except RenderError:  # the next attempt queues behind the pages that wait
                 failed += 1
                 if failed >= ATTEMPTS:
                     raise
 
     async def close(self) -> None:
-        """End the browser."""
+        """Close the browser."""
         browser, self._browser = self._browser, None
         if browser is not None:
             self._peak_bytes, self._ended = max(self._peak_bytes, browser.peak_bytes), self._ended + browser.ended
@@ -165,7 +165,7 @@ class ChromiumPool:
 
     @contextlib.asynccontextmanager
     async def _place(self, *, alone: bool) -> AsyncGenerator[None]:
-        """Wait for a place, or for all of them."""
+        """Wait for one place, or for all of them if `alone`."""
         held = 0
         try:
             async with self._alone if alone else contextlib.nullcontext():
@@ -188,7 +188,7 @@ class ChromiumPool:
         try:
             return await self._read(page, url, answer, pending, crashed)
         except asyncio.CancelledError:
-            given_up = True  # with the whole browser, which need not close its pages one by one
+            given_up = True  # it ends with the whole browser, which need not close its pages one by one
             raise
         except Exception as error:
             if not crashed.is_set() and await _over(browser):
@@ -224,7 +224,7 @@ class ChromiumPool:
     async def _settled(
         self, page: Page, loaded: asyncio.Event, crashed: asyncio.Event, pending: Callable[[], int]
     ) -> None:
-        """Return once the page asks for nothing more, or goes on without asking for too long."""
+        """Return once the page makes no more requests, or has run without any for too long."""
         loop = asyncio.get_running_loop()
         silent_s, left_s, idle, at = 0.0, self._time_s * _WHOLE, False, loop.time()
         quiet_since = at
@@ -243,17 +243,17 @@ class ChromiumPool:
             if silent_s >= self._time_s or (idle and at - quiet_since >= _QUIET_S):
                 return
             if loaded.is_set() and not idle and at - quiet_since >= _QUIET_S:
-                idle = await self._idle(page)  # on a busy machine what it asks for may have yet to reach us
+                idle = await self._idle(page)  # on a busy machine, its requests may not have reached us yet
 
     async def _idle(self, page: Page) -> bool:
-        """Return once a page has nothing to do; False where it never has within the time that pages get."""
+        """Return True once a page is idle; False if it is not within the time that pages get."""
         with contextlib.suppress(TimeoutError):
             await within(page.evaluate(_IDLE), self._time_s)
             return True
         return False
 
     async def _started(self) -> Chromium:
-        """Return the browser, begun where there is none, or one that has ended."""
+        """Return the browser; start one if there is none or it has ended."""
         async with self._starting:
             if self._browser is not None and self._browser.alive:
                 return self._browser
@@ -269,7 +269,7 @@ class ChromiumPool:
         raise AssertionError
 
     async def _answers(self) -> bool:
-        """Whether the browser opens an empty page: then one that does not answer has itself to blame."""
+        """Whether the browser opens an empty page; if so, a page that does not answer is itself at fault."""
         if self._browser is None or not self._browser.alive:
             return False
         try:
@@ -280,14 +280,14 @@ class ChromiumPool:
         return True
 
     async def _give_up(self, browser: Chromium) -> None:
-        """End a browser that does not answer."""
+        """Close a browser that does not answer."""
         async with self._starting:
             if self._browser is browser:
                 await self.close()
 
 
 async def _over(browser: Chromium) -> bool:
-    """Whether a browser has ended; that is known a little after its pages fail."""
+    """Whether a browser has ended; this is known shortly after its pages fail."""
     for _ in range(round(_NOTICED_S / TICK_S)):
         if not browser.alive:
             break

@@ -1,4 +1,4 @@
-"""One running Chromium without a way out, whose processes are bounded in memory by the kernel and by a watcher."""
+"""One running Chromium without network access; the kernel and a watcher limit the memory of its processes."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser, Page, Playwright
 
 LOOK_S: Final = 0.1
-"""How often the memory of its processes is measured."""
+"""The interval at which the memory of its processes is measured."""
 REST_BYTES: Final = 400 << 20
-"""Of the bound that are left to what is no page: the browser itself, and who drives it."""
+"""The part of the limit reserved for processes that run no page: the browser itself and its driver."""
 LEAST_SHARE_BYTES: Final = 96 << 20
-"""A page may take so much, whatever the bound."""
+"""The least memory of a page, whatever the limit."""
 ROOM: Final = 0.95
-"""Share of the bound beyond which something is ended."""
+"""The share of the limit beyond which a process is killed."""
 FOLDER: Final = "evercrawl-browser-"
-"""How the folder of its temporary files begins; it is removed with the browser."""
-_PASSED: Final = ("PATH", "HOME", "LANG")  # of the environment
+"""The prefix of the folder of its temporary files, which is removed with the browser."""
+_PASSED: Final = ("PATH", "HOME", "LANG")  # environment variables
 _LAUNCH_S: Final = 60.0
 _ANSWER_S: Final = 10.0
-_STOP_S: Final = 2.0  # after which its processes are ended
-_READY_BYTES: Final = 64 << 20  # that a page's process may write to once it has started: it reserves much
-_PSS_EVERY: Final = 10  # looks, of which the others ask for what is cheaper to learn
+_STOP_S: Final = 2.0  # after which its processes are killed
+_READY_BYTES: Final = 64 << 20  # data size of a page's process once it has started: it reserves much
+_PSS_EVERY: Final = 10  # measurements; the others read a cheaper estimate
 _ARGUMENTS: Final = (
-    "--host-resolver-rules=MAP * ~NOTFOUND",  # it finds no host by itself
-    "--proxy-server=http://127.0.0.1:9", "--proxy-bypass-list=<-loopback>",  # and no address either
+    "--host-resolver-rules=MAP * ~NOTFOUND",  # it resolves no host
+    "--proxy-server=http://127.0.0.1:9", "--proxy-bypass-list=<-loopback>",  # and reaches no address
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp", "--disable-quic", "--dns-prefetch-disable",
     "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run",
     "--disable-features=NetworkPrediction,Prerender2,SpeculationRules,FencedFrames,InterestFeed,Translate,"
@@ -44,26 +44,26 @@ _ARGUMENTS: Final = (
 
 
 class Chromium:
-    """A browser that was begun, with a bound on its memory.
+    """A running browser with a memory limit.
 
-    The process of a page has a limit on what it may write to (RLIMIT_DATA), set before it runs anything of the page:
-    what it has then, and a page's share of the bound. One that wants more fails by itself. All are measured besides.
+    The data size of each page's process is limited (RLIMIT_DATA) before it runs anything of the page: to its present
+    size plus a page's share of the limit. A process that wants more fails by itself. In addition, all are measured.
 
     Parameters
     ----------
     playwright, browser, driver
-        Who drives it, the browser, and the process that drives it.
+        The driver, the browser, and the driver's process.
     memory_bytes, pages
-        Bound on all its processes together, and most pages at a time.
+        The memory limit of all its processes together, and the highest number of pages at a time.
 
     Attributes
     ----------
     peak_bytes
-        The most memory that was measured.
+        The highest memory use that was measured.
     ended
-        How often something was ended because there was too little memory.
+        How often a process was killed for lack of memory.
     share_bytes
-        What a page may take.
+        The memory that a page may take.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Chromium:
 
     @staticmethod
     async def begun(path: str, memory_bytes: int, pages: int) -> Chromium:
-        """Return a browser that has started, bounded; whatever fails is raised."""
+        """Start a browser with a memory limit and return it; any failure is raised."""
         from playwright.async_api import async_playwright
 
         before = processes.drivers()
@@ -116,27 +116,27 @@ class Chromium:
         return chromium
 
     async def close(self) -> None:
-        """End driver and browser, also where they do not answer any more."""
+        """End driver and browser, even if they no longer answer."""
         if self._watching is not None:
             self._watching.cancel()
         await _ended(self._playwright, self._driver)
         self._folder.cleanup()
 
     async def page(self, agent: str) -> Page:
-        """Return an empty page of a profile that nobody used, whose process is bounded before it has run anything."""
+        """Return an empty page in a fresh profile, whose process is limited before it has run anything."""
         made = self._browser.new_context(
             user_agent=agent, service_workers="block", accept_downloads=False,
             viewport={"width": 1280, "height": 1024}, reduced_motion="reduce",
         )  # fmt: skip
         context = await within(made, _ANSWER_S)
-        async with self._opening:  # a process that starts wants more for a moment than it does afterwards
+        async with self._opening:  # a starting process briefly needs more memory than later
             page = await within(context.new_page(), _ANSWER_S)
             await within(page.evaluate("1"), _ANSWER_S)
             self._bound()
         return page
 
     def _bound(self) -> None:
-        """Bound what the processes of pages may write to that are not bounded yet."""
+        """Limit the data size of those page processes that are not limited yet."""
         found = {pid for pid in processes.descendants(self._driver) if processes.runs_page(pid)}
         for pid in found - self._bounded:
             fresh = processes.data_bytes(pid)
@@ -146,7 +146,7 @@ class Chromium:
         self._bounded &= found
 
     async def _watch(self) -> None:
-        """Keep to the bound: the largest page beyond its share makes room, the whole browser where there is none."""
+        """Keep to the limit: kill the largest page if it takes much of its share, otherwise the whole browser."""
         looks = 0
         while True:
             await asyncio.sleep(LOOK_S)
@@ -167,7 +167,7 @@ class Chromium:
 
 @contextlib.contextmanager
 def _temporary(folder: str) -> Generator[None]:
-    """Have what is begun now put its temporary files into a folder: driver and browser are killed and leave them."""
+    """Have new processes put temporary files into a folder: driver and browser are killed and would leave them."""
     before = os.environ.get("TMPDIR")
     os.environ["TMPDIR"] = folder
     try:

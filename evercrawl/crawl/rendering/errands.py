@@ -1,4 +1,4 @@
-"""What a page's browser asks for: fetched as pages are, by robots.txt, guard, rest, limits and budget."""
+"""Fetches what a page's browser requests, subject to robots.txt, guard, rest, limits and budget like a page."""
 
 from __future__ import annotations
 
@@ -27,40 +27,40 @@ if TYPE_CHECKING:
 
 MOST_HOPS: Final = 5
 KEPT_BYTES: Final = 64 << 20
-"""Answers that are kept for other pages, such as scripts that a whole site shares."""
+"""The size limit of the answers kept for other pages, such as scripts that a whole site shares."""
 KEPT_S: Final = (300.0, 86_400.0)
-"""For which one is kept at least and at most, whatever it says."""
+"""The shortest and the longest time for which an answer is kept, whatever its headers say."""
 _PACE_S: Final = 0.05
 
 
 class RefusedError(Exception):
-    """Something that a page's browser wants is not asked for; the message says why."""
+    """A request of a page's browser is refused; the message says why."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ErrandTag:
-    """Says that an exchange fetches what a page's browser wants, and who waits for it."""
+    """Marks an exchange that fetches what a page's browser requests, and holds the future that awaits it."""
 
     answered: asyncio.Future[Exchange]
     host: Host
 
 
 class Errands:
-    """Fetches what browsers ask for; an answer serves all pages that want it for a while.
+    """Fetches what browsers request; for a while, an answer serves all pages that request it.
 
     Parameters
     ----------
     access, robots
-        Whether and when hosts may be asked, and who asks.
+        Whether and when hosts may be asked; the robots.txt files.
     clock, pace
-        Time, and the ceilings on the whole crawl.
+        The clock, and the ceilings of the whole crawl.
     config
-        Limits on one exchange.
+        Limits of one exchange.
 
     Attributes
     ----------
     made
-        Exchanges so far.
+        The number of exchanges so far.
     """
 
     def __init__(
@@ -81,19 +81,19 @@ class Errands:
     async def fetch(
         self, url: str, headers: tuple[tuple[str, str], ...] = (), *, shared: bool = True
     ) -> tuple[Exchange, bool]:
-        """Return what came of a URL, and whether that is new; redirects are answers.
+        """Fetch a URL; return the exchange and whether it is new. Redirects are answers.
 
         Parameters
         ----------
         url, headers
-            What to ask for.
+            The request.
         shared
             Whether the answer may serve other pages too.
 
         Raises
         ------
         RefusedError
-            It may not be asked for.
+            It may not be requested.
         """
         kept = self._kept.get(url)
         if kept is not None and kept[1] > self._clock.now():
@@ -102,7 +102,7 @@ class Errands:
         if not shared:
             return await self._fetch(url, headers, shared=False), True
         under_way, new = self._wanted.get(url), False
-        if under_way is None:  # on its own: a page that is given up takes nothing from those that wait for it too
+        if under_way is None:  # a task of its own: if one page is abandoned, others that wait still get it
             under_way, new = asyncio.ensure_future(self._fetch(url, headers, shared=True)), True
             self._wanted[url] = under_way
             under_way.add_done_callback(lambda done: self._came(url, done))
@@ -111,16 +111,16 @@ class Errands:
     def _came(self, url: str, done: asyncio.Future[Exchange]) -> None:
         del self._wanted[url]
         if not done.cancelled():
-            done.exception()  # nobody may want it any more
+            done.exception()  # perhaps nobody waits for it any more
 
     def forget(self, urls: Iterable[str]) -> None:
-        """Keep the answers of these for no other page."""
+        """Drop the stored answers of these URLs."""
         for url in urls:
             kept = self._kept.pop(url, None)
             self._kept_bytes -= _size(kept[0]) if kept is not None else 0
 
     def take(self, exchange: Exchange, tag: ErrandTag) -> None:
-        """Take in what came of an exchange."""
+        """Process the result of an exchange."""
         now, vacant = self._clock.now(), self._access.vacant(tag.host, exchange)
         self._pace.received(now, len(exchange.wire) + len(exchange.head))
         if not vacant:
@@ -143,7 +143,7 @@ class Errands:
         return exchange
 
     async def _allowed(self, url: str) -> None:
-        """See that robots.txt allows a URL, asking for the file where it has to be."""
+        """Check that robots.txt allows a URL; fetch the file if necessary."""
         home = origin(url)
         rules = self._robots.of(home, self._clock.now())
         if rules is None:
@@ -161,7 +161,7 @@ class Errands:
             raise RefusedError("robots: robots.txt disallows it")
 
     async def _exchange(self, request: Request) -> Exchange:
-        """Make one exchange; where nobody is at an address of the host, at the next one."""
+        """Make one exchange; if nothing answers at an address of the host, try the next one."""
         tried = 1
         while True:
             exchange, host = await self._once(request)
@@ -170,7 +170,7 @@ class Errands:
             tried += 1
 
     async def _once(self, request: Request) -> tuple[Exchange, Host]:
-        """Make one exchange when its host has rested, and the crawl's pace has room; return the host too."""
+        """Make one exchange when its host has rested and the pace allows it; return the host too."""
         while not self._pace.free(self._clock.now()) or self._access.shut:
             await self._clock.sleep(_PACE_S)
         try:
@@ -203,7 +203,7 @@ class Errands:
 
 
 def target_of(exchange: Exchange) -> str | None:
-    """Return where an answer redirects; None where it does not."""
+    """Return the target of a redirect; None if the answer is none."""
     if exchange.status not in REDIRECTS:
         return None
     return normalise(exchange.headers.get("location", ""), exchange.request.url)

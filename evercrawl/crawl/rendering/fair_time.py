@@ -1,4 +1,4 @@
-"""Time as a page has it: an instant counts less where many processes share the cores."""
+"""Time as a page experiences it: a second counts less while many processes share the cores."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ __all__ = ["TICK_S", "core_share", "within"]
 
 TICK_S: Final = 0.05
 LEAST_SHARE: Final = 1 / 4
-"""A second counts as no less, however busy the machine is."""
+"""The least that a second counts, however busy the machine is."""
 _LOAD: Final = Path("/proc/loadavg")
 
 _Result = TypeVar("_Result")
 
 
 def core_share(load: str | None = None, cores: int | None = None) -> float:
-    """Return the share of a core that a process which wants one gets now, between `LEAST_SHARE` and 1.
+    """Return the share of a core that a busy process gets now, between `LEAST_SHARE` and 1.
 
     Parameters
     ----------
     load
-        As /proc/loadavg has it, whose fourth field begins with the number of processes that want a core; None reads it.
+        The content of /proc/loadavg, whose fourth field begins with the number of runnable processes; None reads it.
     cores
-        Of the machine; None asks the system.
+        The cores of the machine; None asks the system.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def core_share(load: str | None = None, cores: int | None = None) -> float:
 
 
 async def within(work: Awaitable[_Result], limit_s: float) -> _Result:
-    """Return what comes of `work`, which is cancelled once it has had `limit_s` seconds of fair time.
+    """Return the result of `work`; cancel it once it has had `limit_s` seconds of fair time.
 
     Raises
     ------
@@ -65,6 +65,6 @@ async def within(work: Awaitable[_Result], limit_s: float) -> _Result:
 
 
 def _looked_at(task: asyncio.Future[_Result]) -> None:
-    """Let asyncio not complain that nobody wanted to know why it failed."""
+    """Retrieve the exception of a task, so that asyncio does not warn about it."""
     if not task.cancelled():
         task.exception()

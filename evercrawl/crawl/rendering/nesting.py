@@ -1,4 +1,4 @@
-"""How deep the elements of a page are nested: a browser takes time and memory that grow with the square of it."""
+"""The nesting depth of a page's elements: a browser's time and memory grow with its square."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from typing import Final
 
 MOST_NESTED: Final = 10_000
-"""Elements within each other; a page that has more takes a browser seconds and hundreds of megabytes, and says less."""
+"""The greatest nesting depth. A deeper page takes a browser seconds and hundreds of megabytes, and gains nothing."""
 LOOKED_AT_BYTES: Final = 1 << 19
-"""Of a page, which is where such a page is known by."""
+"""The part of a page that is examined; such pages are recognised by it."""
 _TAG: Final = re.compile(rb"<(?:(!--)|(/?)([a-zA-Z][^\s/<>]*+)([^<>]*+)>)")
 _RAW: Final = frozenset((b"script", b"style", b"textarea", b"title", b"xmp", b"iframe", b"noembed", b"noframes"))
 _RAW_END: Final = re.compile(rb"</(?:script|style|textarea|title|xmp|iframe|noembed|noframes)", re.IGNORECASE)
@@ -19,10 +19,10 @@ _FLAT: Final = frozenset(  # elements without an end tag, or whose end tag is mo
 
 
 def too_deep(body: bytes, most: int = MOST_NESTED) -> bool:
-    """Whether more than `most` elements are open at once in the beginning of a page.
+    """Whether more than `most` elements are open at once at the beginning of a page.
 
-    Linear in the page, without a tree: what is never closed counts as open, as it does in a browser. Who takes pains
-    can nest more than this sees; then the browser's own limits hold.
+    Linear in the size of the page, without a tree: an element that is never closed counts as open, as in a browser.
+    A page made for the purpose can nest deeper than is seen here; then the browser's own limits apply.
 
     Examples
     --------

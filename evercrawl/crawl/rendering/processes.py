@@ -1,4 +1,4 @@
-"""The processes of a browser: which they are, and how much memory they have."""
+"""The processes of a browser and their memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class BrowserProcess(NamedTuple):
     pid
         Its number.
     size_bytes
-        What it has in memory, with its share of what others have too; where little is had by all, its own alone.
+        Its memory with its share of what it has in common with others; its own memory alone if the total is small.
     of_page
         Whether it runs a page's scripts.
     """
@@ -32,26 +32,26 @@ class BrowserProcess(NamedTuple):
 
 
 def drivers() -> set[int]:
-    """Return the processes of ours that drive browsers."""
+    """Return the child processes of this one that drive browsers."""
     return {pid for pid in _children(os.getpid()) if b"run-driver" in _command(pid)}
 
 
 def descendants(pid: int) -> Iterator[int]:
-    """Yield the processes that a process has begun, and those that these have."""
+    """Yield all descendants of a process."""
     for child in _children(pid):
         yield child
         yield from descendants(child)
 
 
 def measured(driver: int, near_bytes: int = 0) -> list[BrowserProcess]:
-    """Return the processes of a driver, itself among them.
+    """Return a driver and all of its descendants.
 
     Parameters
     ----------
     driver
-        Number of a process.
+        The process number of the driver.
     near_bytes
-        Where what they have for themselves is less in all, what they share is not measured, which costs milliseconds.
+        If the total of their own memory is less, their shared memory is not measured, which would take milliseconds.
     """
     pids = (driver, *descendants(driver))
     sizes = [own_bytes(pid) for pid in pids]
@@ -66,7 +66,7 @@ def runs_page(pid: int) -> bool:
 
 
 def own_bytes(pid: int) -> int:
-    """Return what a process has in memory that is of no file; 0 where it has ended."""
+    """Return the resident memory of a process that belongs to no file; 0 if it has ended."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         _, resident, shared, *_ = map(int, Path(f"/proc/{pid}/statm").read_text().split())
         return (resident - shared) * _PAGE_BYTES
@@ -74,7 +74,7 @@ def own_bytes(pid: int) -> int:
 
 
 def data_bytes(pid: int) -> int:
-    """Return how much a process may write to, whether it is in memory or not; 0 where it has ended."""
+    """Return the data size of a process, resident or not; 0 if it has ended."""
     with contextlib.suppress(OSError, ValueError):
         for line in Path(f"/proc/{pid}/status").read_text().splitlines():
             if line.startswith("VmData:"):
@@ -83,7 +83,7 @@ def data_bytes(pid: int) -> int:
 
 
 def bound_data(pid: int, most_bytes: int) -> None:
-    """Bound how much a process may write to: beyond, it gets no memory."""
+    """Limit the data size of a process; beyond the limit, its allocations fail."""
     with contextlib.suppress(OSError, ValueError):
         _, hard = resource.prlimit(pid, resource.RLIMIT_DATA)
         most = most_bytes if hard == resource.RLIM_INFINITY else min(most_bytes, hard)
@@ -113,7 +113,7 @@ def _command(pid: int) -> bytes:
 
 
 def _memory_bytes(pid: int) -> int:
-    """Return the proportional share of a process, all of what it has in memory where that is not told."""
+    """Return the proportional set size of a process; its whole resident size if that is not known."""
     with contextlib.suppress(OSError, ValueError):
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):

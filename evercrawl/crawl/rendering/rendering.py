@@ -1,4 +1,4 @@
-"""Pages whose text without scripts is poor go through a browser, and are read as it shows them."""
+"""Renders pages with little text of their own in a browser, and reads the document that the browser makes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from evercrawl.schedule.frontier.hosts import Host
 
 MOST_WAITING: Final = 64
-"""Pages that wait for the browser; in mode auto those beyond are read without it."""
+"""The number of pages that may wait for the browser; in mode auto, further pages are read without it."""
 _HTML: Final = ("text/html", "application/xhtml+xml")
 _USED: Final = frozenset({"script", "stylesheet", "xhr", "fetch", "document", "other", "manifest"})
 _SHARED: Final = frozenset({"script", "stylesheet"})
@@ -40,7 +40,7 @@ _KEPT: Final = ("content-type", "content-language", "etag", "last-modified", "ac
 
 @dataclass(eq=False, slots=True)
 class _Page:
-    """A page in the browser: what it was without, and what was asked for so far."""
+    """A page in the browser: its answer without scripts, and the requests so far."""
 
     answer: Fetched
     body: bytes
@@ -51,29 +51,29 @@ class _Page:
 
 
 class Rendering:
-    """Has pages rendered beside the crawl.
+    """Has pages rendered alongside the crawl.
 
     Parameters
     ----------
     config
-        Which pages, and limits.
+        Which pages are rendered, and the limits.
     errands
-        Fetches what the browser asks for.
+        Fetches what the browser requests.
     barred
-        URL -> why it is never asked for; "" where it may be.
+        URL -> why it is never requested; "" if it may be.
     worth
-        Which pages it pays for.
+        Decides which pages are worth rendering.
     wake
         Called when a page is done.
     pool
-        The browser; by default one as the settings say.
+        The browser; by default one made from the settings.
 
     Attributes
     ----------
     pages, failed
-        Pages that went through the browser so far, and those of them that could not be read there.
+        The number of pages rendered so far, and of those that failed.
     trouble
-        Why the last of these could not.
+        Why the last of these failed.
     pool
         The browser.
 
@@ -110,19 +110,19 @@ class Rendering:
 
     @property
     def pending(self) -> int:
-        """Pages that wait for the browser, or are done and not taken over."""
+        """The number of pages that wait for the browser, or are done but not taken over."""
         return len(self._tasks) + len(self._done)
 
     def fills(self, host: Host, before: Before) -> bool:
-        """Whether an answer "not modified" says nothing of a page: scripts fill it, or may, as others of its site."""
+        """Whether "not modified" is not enough for a page because scripts may fill it, as they do on its site."""
         if not self._worth.gained(host.number):
             return False
         return before.held is None or bool(before.held.flags & RENDER_GAINED) or before.words <= POOR_BYTES // 2
 
     def takes(self, answer: Fetched) -> bool:
-        """Whether a page goes through the browser now; if not, what was read of it counts."""
+        """Whether a page goes through the browser now; if not, its content without scripts counts."""
         exchange, content = answer.exchange, answer.content
-        if answer.slot in self._plain:  # it has been there
+        if answer.slot in self._plain:  # it has been rendered
             before = self._plain.pop(answer.slot)
             if exchange.rendered is not None and content is not None:
                 answer.rendering = before.verdict(content.text_bytes, len(content.targets))
@@ -131,7 +131,7 @@ class Rendering:
             return False
         held = (answer.before.digest, answer.before.digest_rest) == (content.digest, content.digest_rest)
         if held and self._config.render != ALWAYS and not self.fills(answer.host, answer.before):
-            return False  # as it was when it was found to be no page for the browser
+            return False  # unchanged since it was found not to need the browser
         if content.mime not in _HTML or (self.pending >= MOST_WAITING and self._config.render != ALWAYS):
             return False
         if not self._worth.considers(content.text_bytes):
@@ -148,12 +148,12 @@ class Rendering:
         return True
 
     def done(self) -> list[Fetched]:
-        """Return the pages that are through; those with a document of the browser are to be read anew."""
+        """Return the pages that are done; those with a document from the browser have to be parsed again."""
         done, self._done = self._done, []
         return done
 
     async def close(self) -> None:
-        """Give up what is in the browser, so that it counts as it came, and end the browser."""
+        """Abandon pages in the browser, so that their content without scripts counts, and close the browser."""
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -178,7 +178,7 @@ class Rendering:
             else:
                 answer.rendering = RENDER_FAILED
         finally:
-            if answer.exchange.rendered is None:  # nobody archives what was asked for
+            if answer.exchange.rendered is None:  # the answers are not archived
                 self._errands.forget([each.request.url for each in page.requisites])
             self._tasks = {task: one for task, one in self._tasks.items() if one is not answer}
             self._done.append(answer)
@@ -186,7 +186,7 @@ class Rendering:
 
     async def _answer(self, page: _Page, route: Route) -> None:
         """Answer a request of the browser."""
-        if page.asked >= self._config.render_requests:  # it goes on asking: that is no reason to wait for it
+        if page.asked >= self._config.render_requests:  # refused at once: the page counts as quiet
             await _abort(route)
             return
         page.pending += 1
@@ -217,7 +217,7 @@ class Rendering:
         await route.fulfill(status=exchange.status, headers=headers, body=exchange.body)
 
     async def _fetched(self, page: _Page, url: str, request: BrowserRequest) -> Exchange:
-        """Return what came of a URL in the end, each redirect asked for as any other request is."""
+        """Fetch a URL and follow redirects; each hop is checked like any other request."""
         kind = request.resource_type
         headers = tuple((name, value) for name in _SENT if (value := request.headers.get(name)) and _plain(value))
         for _ in range(MOST_HOPS):

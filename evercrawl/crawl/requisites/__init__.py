@@ -1,1 +1,1 @@
-"""What archived pages need to be shown as browsers show it: fetched beside the pages, within a share of the budget."""
+"""Requisites: what browsers need to show archived pages, fetched alongside them within a share of the budget."""

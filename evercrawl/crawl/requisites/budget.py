@@ -1,21 +1,21 @@
-"""How much of what is requested may be requisites, as long as pages wait."""
+"""The share of requests and bytes for requisites while pages wait."""
 
 from __future__ import annotations
 
 from typing import Final
 
 MOST_REQUESTS: Final = 256.0
-"""That are saved up at most, while nothing is owed."""
+"""The highest number of requests saved up while nothing is owed."""
 MOST_BYTES: Final = float(64 << 20)
 
 
 class RequisiteBudget:
-    """Counts what visits leave for requisites.
+    """Counts the requests and bytes that visits leave for requisites.
 
     Parameters
     ----------
     share
-        Of all requests, and of all bytes, that requisites may have while pages wait.
+        The share of all requests, and of all bytes, for requisites while pages wait.
 
     Examples
     --------
@@ -34,20 +34,20 @@ class RequisiteBudget:
 
     @property
     def left(self) -> bool:
-        """Whether another request may be made though pages wait."""
+        """Whether another request may be made although pages wait."""
         return self.share >= 1.0 or (self._requests >= 1.0 and self._bytes > 0.0)
 
     def visited(self, received: int) -> None:
-        """Take note of a page that was asked for, and of the bytes received."""
+        """Count a page request and the bytes received."""
         if 0.0 < self.share < 1.0:
             self._requests = min(self._requests + self._times, max(MOST_REQUESTS, self._times))
             self._bytes = min(self._bytes + self._times * received, MOST_BYTES)
 
     def began(self) -> None:
-        """Take note of a request for a requisite."""
+        """Count a request for a requisite."""
         self._requests = max(self._requests - 1.0, 0.0)
 
     def received(self, received: int) -> None:
-        """Take note of bytes of a requisite."""
+        """Count received bytes of a requisite."""
         if self.share < 1.0:
             self._bytes -= received

@@ -1,7 +1,8 @@
-"""What pages need to be shown: taken note of with their visits, fetched in turn with them, archived and journalled.
+"""Requisites of pages: noted at each visit, fetched in turn with the pages, archived and journalled.
 
-A page's requisites are in the journal behind its visit (`RequisitesNeeded`), and what came of each is an event of its
-own (`RequisiteFetched`). What is owed follows from these, so that it outlives a kill.
+The requisites of a page are in the journal after its visit (`RequisitesNeeded`), and each fetch is an event of its
+own
+(`RequisiteFetched`). What is owed follows from these events, so it survives a kill.
 """
 
 from __future__ import annotations
@@ -41,17 +42,17 @@ if TYPE_CHECKING:
 
 AT_ONCE: Final = 16
 MOST_DEPTH: Final = 5
-"""Styles, scripts and redirects between a page and what it needs."""
+"""The highest number of styles, scripts and redirects between a page and a requisite."""
 MOST_OF_A_PAGE: Final = 2_000
-"""Requisites that one page is the first to need; those beyond are left out."""
+"""The highest number of requisites first found on one page; further ones are ignored."""
 TRIES: Final = 3
-"""How often one is asked for that fails, before another visit of a page that needs it."""
+"""The number of attempts for a requisite that fails, until another visit of a page that needs it."""
 RETRY_S: Final = 60.0
-"""After the first failure; four times as long after each further one."""
+"""The wait after the first failure; each further failure multiplies it by four."""
 FRESH_S: Final = (60.0, 86_400.0, 30 * 86_400.0)
-"""For which one is not asked for again: at least, where the server says nothing, and at most."""
+"""The time for which an answer is fresh: the minimum, the default without headers, and the maximum."""
 GIVEN_UP_S: Final = 86_400.0
-"""After which one that failed is asked for again, if a page still needs it."""
+"""The time after which a failed requisite is requested again, if a page still needs it."""
 _WINDOW: Final = 1_000
 _MOST_WINDOW: Final = 32_000
 _MOST_RESTS: Final = 10_000
@@ -63,7 +64,7 @@ _LASTING: Final = ("robots: ", "exclude", "refused_address", "it was forgotten",
 
 
 class _Came(NamedTuple):
-    """What came of one: an answer, with what it needs in turn, or why there was none."""
+    """The result of a fetch: an answer with the requisites that it needs in turn, or why there was none."""
 
     of: KnownRequisite
     exchange: Exchange | None
@@ -77,24 +78,24 @@ class Requisites:
     Parameters
     ----------
     config, partition
-        The settings, and what is written to.
+        The settings, and the partition whose journal and archive are written.
     book
-        What is known of requisites, up to date with the journal.
+        The known requisites, up to date with the journal.
     errands
-        Fetches what belongs to pages, by all that holds for these.
+        Fetches requisites under the same rules as pages.
     barred
-        URL -> why it is never asked for; "" where it may be.
+        URL -> why it is never requested; "" if it may be.
     judging
-        What failed here on a URL's answer, and when -> what to say of it (`Quarantine.judging`, which writes it down).
+        Records our failure on a URL's answer; returns why the fetch failed (`Quarantine.judging`).
     clock, offload, storing
-        Time; where slow work runs; told that there is something to store, and that there is no room.
+        The clock; runs slow work; notified of new data to store and of a full disk.
     wake
-        Called when something has come.
+        Called when an answer has arrived.
 
     Attributes
     ----------
     fetched
-        Answers that were archived in this run.
+        The number of answers archived in this run.
     """
 
     def __init__(
@@ -115,22 +116,22 @@ class Requisites:
         self._fault: Exception | None = None
         self._clock, self._offload, self._storing, self._wake = clock, offload, storing, wake
         self._from_any, self._delay_s = config.requisites_from == "any", config.delay_s
-        self._share = config.render != "never"  # what a browser may want, too
+        self._share = config.render != "never"  # which a browser may request too
         self._budget = RequisiteBudget(config.requisites_share)
         self._count = book.count
         self._window: dict[int, KnownRequisite] = {}
         self._most, self._whole = _WINDOW, False
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._hosts: set[str] = set()
-        self._rests: dict[str, float] = {}  # host -> when it may be asked for another one, while pages wait
+        self._rests: dict[str, float] = {}  # host -> when its next requisite may be requested while pages wait
         self._done: list[_Came] = []
         self._committed_at = self._looked_at = 0.0
         self.fetched = 0
 
-    # What pages need
+    # Needs of pages
 
     def learned(self, visit: Remembered) -> None:
-        """Take note of what a page needs that was visited."""
+        """Note the requisites of a visited page."""
         event, reading = visit.event, visit.reading
         self._budget.visited(event.wire_bytes)
         if event.outcome not in _HELD or event.archive is None:
@@ -147,7 +148,7 @@ class Requisites:
             self._shared(rendered.requisites, rendered.places)
 
     def _read(self, event: Visit) -> list[str]:
-        """Return what a page needs that was archived before anybody asked."""
+        """Return the requisites of a page that was archived before requisites were collected."""
         try:
             answer = answer_of(self._partition, event)
             body = exchange_of(event, answer).body
@@ -175,13 +176,13 @@ class Requisites:
         self._count += len(new)
 
     def _still_needed(self, at: float, *, slot: int = NO_SLOT, of: int = -1) -> None:
-        """Have what is stale asked for again."""
+        """Request stale requisites again."""
         known = self._book.needs(slot, of)
         if known and self._book.any_stale(known, at):
             self._remember(RequisitesNeeded(at, slot, of, self._count, [], encode_slots(encoded(known))))
 
     def _shared(self, exchanges: Sequence[Exchange], places: Sequence[tuple[int, int, int]]) -> None:
-        """Take note of what a browser asked for, which is in the archive with its page."""
+        """Note what a browser requested; these answers are archived with the page."""
         archived = [each for each in exchanges if each.head]
         numbers = self._book.numbers([each.request.url for each in archived])
         for exchange, place in zip(archived, places[1:], strict=False):
@@ -195,17 +196,17 @@ class Requisites:
                 self._window.pop(number, None)
                 kind = exchange.headers.get("content-type", "")
                 needs = of_body(exchange.body, known.url, kind) if exchange.status == 200 else []
-                if needs and known.depth < MOST_DEPTH:  # a browser was given styles, and no fonts nor pictures
+                if needs and known.depth < MOST_DEPTH:  # a browser was served styles, but no fonts or images
                     self._need(needs, known.url, exchange.at, of=number)
 
     # Fetching
 
     def idle(self, now: float) -> bool:
-        """Whether nothing is owed that may be asked for now."""
+        """Whether nothing is owed that may be requested now."""
         return not (self._tasks or self._done) and self._book.next_at() > now
 
     def next_at(self) -> float:
-        """Return when there is next something to begin."""
+        """Return the time of the next fetch."""
         if len(self._tasks) >= AT_ONCE:
             return float("inf")
         if self._window:
@@ -213,7 +214,7 @@ class Requisites:
         return max(self._book.next_at(), self._looked_at + _LOOK_S)
 
     def start(self, now: float, *, pages_wait: bool) -> None:
-        """Begin to fetch what is owed, as far as there is budget, one at a time of a host."""
+        """Start fetching what is owed, within the budget, one at a time per host."""
         self._looked_at = now
         while len(self._tasks) < AT_ONCE and (not pages_wait or self._budget.left):
             one = self._next(now, pages_wait=pages_wait)
@@ -237,7 +238,7 @@ class Requisites:
         return None
 
     def _load(self, now: float) -> bool:
-        """Look what is owed; return whether that brought anything."""
+        """Load owed requisites from the table; return whether there are more than before."""
         before = len(self._window)
         if before >= self._most:
             self._most = min(2 * self._most, _MOST_WINDOW)
@@ -256,7 +257,7 @@ class Requisites:
         except Exception as fault:
             try:
                 came = _Came(one, None, self._judging(one.url, fault, self._clock.now()))
-            except Exception as raised:  # it is not the URL's: the crawl is told at its next turn
+            except Exception as raised:  # no fault of the URL: raised at the next turn
                 self._fault = raised
         finally:
             del self._tasks[one.number]
@@ -268,7 +269,7 @@ class Requisites:
                 self._wake()
 
     def _rest(self, host: str, now: float) -> None:
-        """Let pages of a host have their turn."""
+        """Reserve turns for the pages of a host."""
         if len(self._rests) > _MOST_RESTS:
             self._rests = {name: until for name, until in self._rests.items() if until > now}
         self._rests[host] = now + self._delay_s / self._budget.share
@@ -289,15 +290,15 @@ class Requisites:
         kind = exchange.headers.get("content-type", "")
         return _Came(one, exchange, needs=await self._offload(of_body, exchange.body, one.url, kind))
 
-    # What came of it
+    # Results
 
     def turn(self, now: float) -> None:
-        """Archive and remember what has come; without room it waits for some.
+        """Archive and remember the answers that have arrived; if the disk is full, they wait.
 
         Raises
         ------
         Exception
-            Whatever went wrong since that no answer is to blame for, such as too little memory.
+            A failure since the last turn for which no answer is to blame, such as lack of memory.
         """
         if self._fault is not None:
             fault, self._fault = self._fault, None
@@ -320,7 +321,7 @@ class Requisites:
         self._storing.changed()
 
     async def close(self) -> None:
-        """Give up what is under way, which stays owed, and remember what has come."""
+        """Abandon fetches under way, which stay owed, and remember the answers that have arrived."""
         for task in list(self._tasks.values()):
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
@@ -381,7 +382,7 @@ class Requisites:
         self._guarded(lambda: self._book.fold(event, pointer, number))
 
     def _guarded(self, work: Callable[[], None]) -> None:
-        """Work on the table; where its disk fails, go on with one in memory, made from the journal."""
+        """Work on the table; if its disk fails, continue with one in memory, rebuilt from the journal."""
         try:
             work()
         except sqlite3.Error:
@@ -392,17 +393,17 @@ class Requisites:
 
 
 def _passes(why: str) -> bool:
-    """Whether another try may help."""
+    """Whether another attempt may help."""
     return not why.startswith(_LASTING)
 
 
 def _again(one: KnownRequisite, now: float) -> float:
-    """Return when one that has failed is tried again; 0 where it is not."""
+    """Return when a failed requisite is tried again; 0 for never."""
     return now + RETRY_S * 4**one.tries if one.tries + 1 < TRIES else 0.0
 
 
 def _fresh_s(cache_control: str) -> float:
-    """Return for how long something need not be asked for again.
+    """Return how long an answer with this Cache-Control is fresh (s).
 
     >>> _fresh_s(""), _fresh_s("max-age=600"), _fresh_s("no-cache"), _fresh_s("max-age=99999999")
     (86400.0, 600.0, 60.0, 2592000.0)

@@ -1,1 +1,1 @@
-"""Sites that know who asks: headers, cookies, passwords, tokens, certificates and logins."""
+"""Identification to sites: headers, cookies, passwords, tokens, certificates and logins."""

@@ -1,4 +1,4 @@
-"""Sessions for a run: what sections say of who asks, put before the network, and changed while the crawl runs."""
+"""Sessions of a run: the credentials of all sections, placed before the network, and changed while the crawl runs."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
 
 
 def credentials_of(config: Config) -> list[Credentials]:
-    """Return what the sections of the settings say of who asks, their secrets looked up.
+    """Return the credentials in the sections of the settings, with their secrets resolved.
 
     Raises
     ------
     ConfigError
-        A secret cannot be had.
+        A secret is not available.
     """
     return [Credentials(rules) for rules in config.sites if rules.has_session]
 
 
 class Sessions:
-    """What the sections of a run say of who asks, as they are now.
+    """The current credentials of all sections of a run.
 
     Parameters
     ----------
     config
-        As the run begins with it.
+        The settings at the start of the run.
 
     Raises
     ------
     ConfigError
-        A secret cannot be had.
+        A secret is not available.
     """
 
     def __init__(self, config: Config) -> None:
@@ -51,14 +51,14 @@ class Sessions:
         self.adopt(config)
 
     def certificate(self, host: str) -> ClientCertificate | None:
-        """Return the client certificate that a host is shown, if any."""
+        """Return the client certificate for a host, if any."""
         rules = self._sites.of(host) if self._shown else None
         return self._shown.get(rules.name) if rules is not None else None
 
     def before(
         self, network: Network, config: Config, clock: Clock, disk: Disk, say: Callable[[str], None]
     ) -> SessionNetwork:
-        """Return a network on which sites know who asks, wherever a section says so."""
+        """Return a network that identifies the crawler to sites wherever a section says so."""
         jar = read_cookies(disk, say)
         self._network = SessionNetwork(
             network, self._credentials, config.sites, clock, jar=jar, save=lambda: write_cookies(disk, jar), say=say,
@@ -67,22 +67,22 @@ class Sessions:
         return self._network
 
     def check(self, config: Config) -> None:
-        """See that settings could be adopted.
+        """Check that settings could be adopted.
 
         Raises
         ------
         ConfigError
-            A secret cannot be had.
+            A secret is not available.
         """
         credentials_of(config)
 
     def adopt(self, config: Config) -> None:
-        """Go by other settings from now on; secrets are looked up anew.
+        """Use other settings from now on; secrets are resolved again.
 
         Raises
         ------
         ConfigError
-            A secret cannot be had; all stays as it was.
+            A secret is not available; all stays as it was.
         """
         self._credentials = credentials_of(config)
         self._shown = {one.rules.name: one.certificate for one in self._credentials if one.certificate is not None}

@@ -1,4 +1,4 @@
-"""The cookies of a crawl, kept through restarts in a file that its owner alone can read."""
+"""The cookies of a crawl, kept across restarts in a file that only its owner can read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _Kept(msgspec.Struct):
 
 
 def read_cookies(disk: Disk, say: Callable[[str], None] = lambda _: None) -> CookieJar:
-    """Return the cookies of a crawl directory; none, which is said, where the file is damaged."""
+    """Return the cookies of a crawl directory; if the file is damaged, return none and report it."""
     data = disk.read(COOKIE_FILE, 0, disk.size(COOKIE_FILE))
     if not data:
         return CookieJar(registrable)
@@ -39,5 +39,5 @@ def read_cookies(disk: Disk, say: Callable[[str], None] = lambda _: None) -> Coo
 
 
 def write_cookies(disk: Disk, jar: CookieJar) -> None:
-    """Write the cookies into a crawl directory, for its owner alone."""
+    """Write the cookies into a crawl directory, readable only by its owner."""
     disk.replace(COOKIE_FILE, [msgspec.json.encode({"version": VERSION, "cookies": list(jar)})], private=True)

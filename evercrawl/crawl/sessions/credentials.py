@@ -1,4 +1,4 @@
-"""What a site section says of who asks, its secrets looked up; nothing of it is ever printed."""
+"""The credentials of a site section, with its secrets resolved; none of them is ever printed."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from evercrawl.config import SiteRules
 
 ALWAYS_SECRET: Final = frozenset({"authorization", "cookie", "proxy-authorization"})
-"""Fields of requests that the archive never has."""
+"""Request fields that are never archived."""
 _SHARED: Final = 0o077
 
 
 class Credentials:
-    """What requests to the hosts of one section have, beyond what all requests have.
+    """The additions to requests for the hosts of one section.
 
     Parameters
     ----------
@@ -34,22 +34,22 @@ class Credentials:
     Attributes
     ----------
     rules
-        As given.
+        The section.
     plain, secret
-        Header fields that may be seen, and those that may not.
+        The public and the secret header fields.
     secret_names
-        Names of fields that the archive must not have, in lower case.
+        Names of the fields that must not be archived, in lower case.
     login_fields
-        What the login form is filled in with.
+        The values for the login form.
     certificate
-        To be shown; None where there is none.
+        The client certificate; None if there is none.
     cookies
         Whether cookies are kept and sent.
 
     Raises
     ------
     ConfigError
-        A secret cannot be had, or cannot stand in a header field.
+        A secret is not available, or is not valid in a header field.
     """
 
     def __init__(self, rules: SiteRules, environ: Mapping[str, str] = os.environ) -> None:
@@ -76,11 +76,11 @@ class Credentials:
         self.cookies = rules.keeps_cookies
 
     def __repr__(self) -> str:
-        """Return of which site they are."""
+        """Return the name of the site, without any secret."""
         return f"Credentials({self.rules.name!r})"
 
     def same_login(self, other: Credentials) -> bool:
-        """Whether the same person logs in at the same form, or nobody does."""
+        """Whether both log in with the same values at the same form, or neither logs in."""
         login, others = (self.rules.login, self.login_fields), (other.rules.login, other.login_fields)
         return login == others
 

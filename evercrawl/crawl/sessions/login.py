@@ -1,4 +1,4 @@
-"""Logging in by a form, as a person would: the page with the form, the form filled in, and where that leads."""
+"""Logs in through a form as a person would: requests the page with the form, fills it in, and follows the result."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ if TYPE_CHECKING:
     from evercrawl.crawl.sessions.credentials import Credentials
 
 MOST_HOPS: Final = 5
-"""Redirects that are followed before and after the form is sent."""
+"""The number of redirects followed before and after the form is sent."""
 _BODY_BYTES: Final = 2 << 20
 _FORM: Final = ("Content-Type", "application/x-www-form-urlencoded")
 
 Ask: TypeAlias = Callable[[Request], Awaitable[Exchange]]
-"""Makes an exchange, when the host has rested."""
+"""Makes an exchange once the host has rested."""
 
 
 class LoginError(Exception):
-    """Nobody is logged in; the message says why, and holds no secret."""
+    """A login failed; the message says why, and holds no secret."""
 
 
 async def log_in(credentials: Credentials, ask: Ask, deadline_s: float) -> None:
-    """Log in to a site; its cookies show that afterwards.
+    """Log in to a site; afterwards the session's cookies identify it.
 
     Raises
     ------
     LoginError
-        There is no such form, or what is filled in is not taken.
+        There is no such form, or the values are not accepted.
     """
     names = [name for name, _ in credentials.login_fields]
     url, page = await _followed(credentials, ask, _request(credentials.rules.login, deadline_s))
@@ -63,7 +63,7 @@ def _sent(credentials: Credentials, form: LoginForm, url: str, deadline_s: float
 
 
 async def _followed(credentials: Credentials, ask: Ask, request: Request) -> tuple[str, Exchange]:
-    """Return where a request led, and what came there; redirects to other sites are not followed."""
+    """Follow a request; return the final URL and its answer. Redirects to other sites are not followed."""
     for _ in range(MOST_HOPS + 1):
         exchange = await ask(request)
         if exchange.error and not exchange.truncated:

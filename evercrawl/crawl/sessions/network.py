@@ -1,4 +1,4 @@
-"""A network on which some sites know who asks: their requests get what their sections say, and cookies are kept."""
+"""A network that adds the headers of site sections to requests, keeps cookies, and logs in."""
 
 from __future__ import annotations
 
@@ -31,34 +31,34 @@ if TYPE_CHECKING:
     from evercrawl.schedule.frontier.hosts import Host
 
 AGAIN_S: Final = 60.0
-"""After a login that failed the next one waits so long, twice as long each time."""
+"""The wait after a failed login; it doubles each time."""
 AGAIN_MOST_S: Final = 3600.0
 SAVE_S: Final = 60.0
-"""Changed cookies are written this often at most, and at the end; those of a login at once."""
+"""The shortest interval between writes of changed cookies; those of a login are written at once, all at the end."""
 NO_LOGIN: Final = "login"
-"""Error of a page that was not asked for because nobody could log in."""
+"""The error of a page that was not requested because no login succeeded."""
 COOKIE_WALL: Final = "cookie_wall"
-"""Error of a page that sets cookies and redirects to itself."""
+"""The error of a page that sets cookies and redirects to itself."""
 _SET_COOKIE: Final = frozenset({"set-cookie"})
-_LOOKED_BYTES: Final = 1 << 20  # of a page in which `logged_out` is looked for
+_LOOKED_BYTES: Final = 1 << 20  # the part of a page that is searched for `logged_out`
 
 
 @dataclass(eq=False, slots=True)
 class Session:
-    """What one section comes to in a run.
+    """The state of one section during a run.
 
     Attributes
     ----------
     credentials
         Its secrets.
     logged_in, under_way
-        Whether somebody is logged in, as far as is known; whether that is being done.
+        Whether it is logged in, as far as is known; whether a login is under way.
     why, again_at, failures
         Why the last login failed, when the next may be tried, and how many failed in a row.
     waiting
         Requests that wait for a login.
     refused
-        Whether it was said that its user or token is not taken.
+        Whether it was reported that its user or token is refused.
     """
 
     credentials: Credentials
@@ -73,7 +73,7 @@ class Session:
 
 @dataclass(eq=False, slots=True)
 class _Asked:
-    """A request of the crawl, as it was given, and what was done about it so far; the tag of the one that is made."""
+    """A request of the crawl as it was given, and what was done about it; the tag of the request that is sent."""
 
     request: Request
     addresses: Sequence[str]
@@ -85,36 +85,36 @@ class _Asked:
 
     @property
     def host(self) -> Host | None:
-        """Whose turn it is, where that is known."""
+        """The host whose turn it is, if known."""
         return getattr(self.request.tag, "host", None)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Step:
-    """Says that an exchange is one of a login, and who waits for it."""
+    """Marks an exchange of a login, and holds the future that awaits it."""
 
     answered: asyncio.Future[Exchange]
 
 
 class SessionNetwork(AroundNetwork):
-    """Adds to requests what the sections of their sites say, and takes from answers what is a secret.
+    """Adds to requests what the sections of their sites say, and removes secrets from answers.
 
     Parameters
     ----------
     inner
-        Who asks.
+        The network that makes the exchanges.
     credentials
-        Those of the sections that name a session.
+        The credentials of the sections that have a session.
     sections
-        All of them: of several that mean a host, the one with the longest name counts.
+        All sections: if several match a host, the one with the longest name applies.
     clock, delay_s
-        Time; rest of a host whose section names none.
+        The clock; the rest of a host whose section names none.
     jar, save
-        The cookies; called when they are to be written.
+        The cookies; called to have them written.
     say
         Called with a sentence for people.
     deadline_s
-        Bound on one exchange of a login.
+        The time limit of one exchange of a login.
     """
 
     def __init__(
@@ -142,9 +142,9 @@ class SessionNetwork(AroundNetwork):
         self._saved, self._saved_at = jar.version, clock.now()
 
     def change(self, credentials: Sequence[Credentials], sections: Sequence[SiteRules], delay_s: float) -> None:
-        """Go by these from now on; what is under way ends as it was asked, and who is logged in stays so.
+        """Use these from now on. Exchanges under way end with the old credentials, and logins remain valid.
 
-        Somebody else logs in anew: other `login_fields` make another session.
+        Different `login_fields` make another session, which logs in again.
         """
         self._sites, self._delay_s, before = Sites(sections), delay_s, self._sessions
         self._sessions = {}
@@ -159,11 +159,11 @@ class SessionNetwork(AroundNetwork):
 
     @property
     def in_flight(self) -> int:
-        """Exchanges under way, or waiting for a login."""
+        """The number of exchanges under way, or waiting for a login."""
         return self._inner.in_flight + self._paused + len(self._ended)
 
     def start(self, request: Request, addresses: Sequence[str] = (), *, beside: str = "") -> None:
-        """Begin an exchange, once somebody is logged in where that is asked for."""
+        """Begin an exchange; if the site needs a login, begin after it."""
         session = self._session_of(hostname(request.url))
         if session is None:
             self._inner.start(request, addresses, beside=beside)
@@ -173,7 +173,7 @@ class SessionNetwork(AroundNetwork):
             self._await_login(_Asked(request, addresses, beside, session, session.credentials))
 
     async def finished(self, timeout_s: float) -> list[Exchange]:
-        """Return the exchanges that have ended; those of logins are not among them."""
+        """Return the exchanges that have ended, except those of logins."""
         if self._fault is not None:
             raise self._fault
         if not self._ended:
@@ -192,7 +192,7 @@ class SessionNetwork(AroundNetwork):
         return ended
 
     async def close(self) -> None:
-        """Abandon what is under way, and write the cookies."""
+        """Abandon the exchanges under way, and write the cookies."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -201,18 +201,18 @@ class SessionNetwork(AroundNetwork):
         await super().close()
 
     def _session_of(self, host: str) -> Session | None:
-        """Return the session of the section that means a host, which is the one with the longest name."""
+        """Return the session of the section that applies to a host, the one with the longest name."""
         if not self._sessions:
             return None
         rules = self._sites.of(host)
         return self._sessions.get(rules.name) if rules is not None else None
 
     def _write(self) -> None:
-        with contextlib.suppress(StoreError):  # they hold in this process all the same
+        with contextlib.suppress(StoreError):  # this process keeps them in memory anyway
             self._save()
         self._saved, self._saved_at = self._jar.version, self._clock.now()
 
-    # What is asked
+    # Requests
 
     def _begin(self, asked: _Asked) -> None:
         request, credentials = asked.request, asked.session.credentials
@@ -235,10 +235,10 @@ class SessionNetwork(AroundNetwork):
         rest_s = asked.session.credentials.rules.rest_s(self._delay_s)
         await self._clock.sleep(max(rest_s, asked.host.delay_s if asked.host is not None else 0.0))
 
-    # What is answered
+    # Answers
 
     def _take(self, exchange: Exchange, asked: _Asked) -> None:
-        """Take in what came of a request of the crawl: hand it over, or ask once more, logged in or with cookies."""
+        """Process an answer to the crawl: pass it on, or repeat the request after a login or with new cookies."""
         session = asked.session
         exchange.request = asked.request
         new_cookies = self._take_cookies(exchange, asked.sent_by)
@@ -263,7 +263,7 @@ class SessionNetwork(AroundNetwork):
         self._ended.append(exchange)
 
     def _take_cookies(self, exchange: Exchange, sent_by: Credentials) -> bool:
-        """Keep the cookies that an answer sets; return whether one of them is new."""
+        """Store the cookies that an answer sets; return whether one of them is new."""
         url = exchange.request.url
         if not sent_by.cookies or "set-cookie" not in exchange.headers:
             return False
@@ -272,7 +272,7 @@ class SessionNetwork(AroundNetwork):
 
     @staticmethod
     def _redact(exchange: Exchange, sent_by: Credentials) -> None:
-        """Leave out of an exchange what nobody else may see."""
+        """Remove the secrets from an exchange."""
         exchange.sent = redacted(exchange.sent, sent_by.secret_names)
         if sent_by.cookies and "set-cookie" in exchange.headers:
             exchange.head = redacted(exchange.head, _SET_COOKIE)
@@ -280,7 +280,7 @@ class SessionNetwork(AroundNetwork):
 
     @staticmethod
     def _logged_out(exchange: Exchange, session: Session) -> bool:
-        """Whether an answer is what somebody gets who is not logged in."""
+        """Whether an answer is one for clients that are not logged in."""
         rules = session.credentials.rules
         if not rules.login or isinstance(exchange.request.tag, RobotsTag):
             return False
@@ -295,7 +295,7 @@ class SessionNetwork(AroundNetwork):
 
     def _await_login(self, asked: _Asked) -> None:
         session, now = asked.session, self._clock.now()
-        if session.logged_in or self._left(asked):  # somebody else's page found it expired, and it is renewed already
+        if session.logged_in or self._left(asked):  # another page found it expired, and the login was renewed
             self._later(asked)
             return
         if now < session.again_at:
@@ -308,7 +308,7 @@ class SessionNetwork(AroundNetwork):
             self._spawn(self._log_in(session, asked))
 
     async def _log_in(self, session: Session, first: _Asked) -> None:
-        """Log in, and let those go on who wait for it."""
+        """Log in, and let the waiting requests continue."""
         name = session.credentials.rules.name
 
         async def ask(request: Request) -> Exchange:
@@ -338,7 +338,7 @@ class SessionNetwork(AroundNetwork):
         self._inner.wake()
 
     async def _exchange(self, request: Request, session: Session, first: _Asked) -> Exchange:
-        """Make one exchange of a login, after a rest; its answer stays here."""
+        """Make one exchange of a login, after a rest; the crawl does not see its answer."""
         await self._rest(first)
         answered = asyncio.get_running_loop().create_future()
         same = hostname(request.url) == hostname(first.request.url)
@@ -366,7 +366,7 @@ class SessionNetwork(AroundNetwork):
         self._spawn(begin())
 
     def _left(self, asked: _Asked) -> bool:
-        """Whether the section by which something was asked is another by now, or gone."""
+        """Whether another section, or none, now applies to the host of a request."""
         return self._session_of(hostname(asked.request.url)) is not asked.session
 
     def _give_up(self, asked: _Asked) -> None:
@@ -387,7 +387,7 @@ class SessionNetwork(AroundNetwork):
 
 
 def _to_itself(exchange: Exchange) -> bool:
-    """Whether an answer redirects to its own address."""
+    """Whether an answer redirects to its own URL."""
     if exchange.status not in REDIRECTS:
         return False
     return normalise(exchange.headers.get("location", ""), exchange.request.url) == exchange.request.url
@@ -399,7 +399,7 @@ def _place(url: str) -> str:
 
 
 def _shows(exchange: Exchange, expression: str) -> bool:
-    """Whether an expression is found in a page."""
+    """Whether a regular expression matches in a page."""
     page = msgspec.structs.replace(exchange)
     if page.packed:
         unwrap(page)

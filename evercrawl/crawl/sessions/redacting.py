@@ -1,4 +1,4 @@
-"""What the archive keeps of an exchange of a session: everything but its secrets."""
+"""Removes the secrets of a session from what the archive keeps of an exchange."""
 
 import re
 from collections.abc import Collection
@@ -9,14 +9,14 @@ _LINE: Final = re.compile(rb"(?m)^([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*:[^\r\n]*")
 
 
 def redacted(head: bytes, names: Collection[str]) -> bytes:
-    r"""Return the head of a request or answer, the values of some fields replaced.
+    r"""Return the head of a request or answer with the values of some fields replaced.
 
     Parameters
     ----------
     head
-        Its lines.
+        The lines of the head.
     names
-        Of the fields, in lower case.
+        The names of the fields, in lower case.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which sitemaps and feeds there are, who vouches for them, and which is to be asked for next."""
+"""The known sitemaps and feeds, the hosts that vouch for them, and the order in which they are requested."""
 
 import heapq
 import itertools
@@ -12,43 +12,44 @@ from evercrawl.model.rules.robots import RobotsKeeper
 from evercrawl.parse.sites import site as site_of
 from evercrawl.parse.urls import hostname, normalise, origin
 
-MAX_SITEMAPS: Final = 1_000  # of one site, however many hosts it has
-MAX_FEEDS: Final = 8  # of one host, that its pages name; blogs have another for each article
-MAX_SITE_BYTES: Final = 2 << 20  # of what is kept of a site's sitemaps
-MAX_BYTES: Final = 192 << 20  # of what is kept of all; beyond, the sites with most lose their last ones
-_FULL_AGAIN: Final = 15 / 16  # of `MAX_BYTES`, to which it is emptied at once
-MAX_OWNERS: Final = 16  # hosts that vouch for one sitemap; it is read anew for each
+MAX_SITEMAPS: Final = 1_000  # of one site over all its hosts
+MAX_FEEDS: Final = 8  # of one host, named by its pages; blogs have one for each article
+MAX_SITE_BYTES: Final = 2 << 20  # kept of one site's sitemaps
+MAX_BYTES: Final = 192 << 20  # kept of all sitemaps; beyond it, the largest sites lose their last ones
+_FULL_AGAIN: Final = 15 / 16  # of `MAX_BYTES`: the size after making room
+MAX_OWNERS: Final = 16  # hosts that vouch for one sitemap; it is read again for each
 MAX_SITE_URLS: Final = 1_000_000  # listed by all sitemaps of a site together
 
 
 class SitemapBook:
-    """Every sitemap and feed that is known.
+    """All known sitemaps and feeds.
 
     Parameters
     ----------
     robots
-        Whose files name sitemaps.
+        The robots.txt files, which name sitemaps.
     cache
-        What outlives the process.
+        Storage that outlives the process.
     stored_until
-        Instant of the newest event in the journal. What was read later was lost with the process, so it is read again.
+        The time of the newest event in the journal. What was read later was lost with the process, so it is read
+        again.
 
     Attributes
     ----------
     never
-        Those that were not asked for yet.
+        Those that were not requested yet.
     """
 
     def __init__(self, robots: RobotsKeeper, cache: SitemapCache, stored_until: float) -> None:
         self._robots = robots
         self._cache = cache
-        self._met: dict[str, float] = {}  # origin -> until when the rules hold whose sitemaps are known
+        self._met: dict[str, float] = {}  # origin -> expiry of the robots.txt whose sitemaps are known
         self._of: dict[str, Listing] = {}
-        self._sites: dict[str, list[Listing]] = {}  # by the site of the first owner, in the order they were met
-        self._bytes: Counter[str] = Counter()  # of what is kept of them, by site
-        self._total = 0  # of these
-        self._feeds: Counter[str] = Counter()  # those among them that pages named, by first owner
-        self._urls: Counter[str] = Counter()  # what they list, by site
+        self._sites: dict[str, list[Listing]] = {}  # by the site of the first owner, in order of discovery
+        self._bytes: Counter[str] = Counter()  # by site: bytes kept of its sitemaps
+        self._total = 0  # the sum of these
+        self._feeds: Counter[str] = Counter()  # by first owner: feeds that pages named
+        self._urls: Counter[str] = Counter()  # by site: URLs that they list
         self._due: list[tuple[float, int, Listing]] = []
         self._order = itertools.count()
         self.never: set[Listing] = set()
@@ -58,10 +59,10 @@ class SitemapBook:
                 listing.next_at = 0.0
             self._add(listing)
 
-    # What there is
+    # Known sitemaps
 
     def met(self, url: str, now: float) -> None:
-        """Take note of the sitemaps that the robots.txt of a page's origin names; cheap where they are known."""
+        """Add the sitemaps that the robots.txt of a page's origin names; cheap if they are known."""
         site = origin(url)
         rules = self._robots.of(site, now)
         if rules is None or self._met.get(site) == rules.expires_at:
@@ -73,18 +74,18 @@ class SitemapBook:
                 self._know(address, (authority(url),), 0, now)
 
     def feeds(self, page: str, urls: Sequence[str], now: float) -> None:
-        """Take note of the feeds that a page names; of each site the first few."""
+        """Add the feeds that a page names, at most `MAX_FEEDS` per host."""
         site = authority(page)
         for url in urls:
             if url not in self._of and self._feeds[site] < MAX_FEEDS and self._has_room(url, site):
                 self._add(Listing(url, (site,), by_page=True, next_at=now))
 
     def child(self, url: str, index: Listing, now: float) -> None:
-        """Take note of a sitemap that an index lists: whoever vouches for the index does so for it."""
+        """Add a sitemap that an index lists; the owners of the index vouch for it too."""
         self._know(url, index.owners, index.level + 1, now)
 
     def _know(self, url: str, owners: tuple[str, ...], level: int, now: float) -> None:
-        """Make a sitemap known; one that is known may get another owner, for whom it is read anew."""
+        """Add a sitemap; if it is known, it may get another owner, for whom it is read again."""
         known = self._of.get(url)
         if known is not None:
             known.by_page = known.by_page and level > 0
@@ -104,7 +105,7 @@ class SitemapBook:
 
     def _reread(self, listing: Listing, now: float) -> None:
         if listing.busy:
-            listing.stale = True  # the answer under way may have been asked for with validators
+            listing.stale = True  # the answer under way may have been requested with validators
         else:
             listing.forget()
             self.push(listing, now)
@@ -123,8 +124,8 @@ class SitemapBook:
         self._weigh(listing)
 
     def _weigh(self, listing: Listing) -> None:
-        """Take note of what is kept of a sitemap by now, and make room where that is too much."""
-        if self._of.get(listing.url) is not listing:  # it was forgotten meanwhile
+        """Update the size kept of a sitemap, and make room if the total is too large."""
+        if self._of.get(listing.url) is not listing:  # it was dropped meanwhile
             return
         more = listing.nbytes - listing.counted
         listing.counted += more
@@ -134,7 +135,7 @@ class SitemapBook:
             self._make_room()
 
     def _make_room(self) -> None:
-        """Forget the last sitemaps of the sites of which most is kept, until there is room for some time."""
+        """Drop the last sitemaps of the largest sites until the total is some way below the limit."""
         most = [(-size, group) for group, size in self._bytes.items()]
         heapq.heapify(most)
         while most and self._total > MAX_BYTES * _FULL_AGAIN:
@@ -143,7 +144,7 @@ class SitemapBook:
                 heapq.heappush(most, (-self._bytes[group], group))
 
     def _drop_last(self, group: str) -> bool:
-        """Forget the last sitemap of a site; return whether there was one that is not being asked for."""
+        """Drop the last sitemap of a site that is not being requested; return whether more may be dropped."""
         listing = next((one for one in reversed(self._sites[group]) if not one.busy), None)
         if listing is None:
             return False
@@ -154,7 +155,7 @@ class SitemapBook:
         self._feeds[listing.owners[0]] -= listing.by_page
         self._urls[group] -= listing.urls
         self.never.discard(listing)
-        listing.next_at = float("nan")  # so that its place in the queue is no more its own
+        listing.next_at = float("nan")  # its entry in the queue becomes void
         del self._of[listing.url]
         self._cache.drop(listing.url)
         if not self._sites[group]:
@@ -163,25 +164,25 @@ class SitemapBook:
             return False
         return True
 
-    # How many pages a site may list
+    # Pages listed per site
 
     def room(self, listing: Listing) -> int:
-        """Return how many pages a sitemap may list, given what the others of its site do."""
+        """Return how many pages a sitemap may list, given the lists of its site's other sitemaps."""
         return max(MAX_SITE_URLS - self._urls[_site_of(listing.owners[0])] + listing.urls, 0)
 
     def count(self, listing: Listing, urls: int) -> None:
-        """Take note of how many pages it lists now."""
+        """Set the number of pages that it lists now."""
         self._urls[_site_of(listing.owners[0])] += urls - listing.urls
         listing.urls = urls
 
-    # Which is next
+    # Order of requests
 
     def next_at(self) -> float:
-        """Return when one falls due; infinity where none does."""
+        """Return when the next one falls due; infinity if none does."""
         return self._due[0][0] if self._due else float("inf")
 
     def take(self, now: float) -> Listing | None:
-        """Take the sitemap that has been due for longest; the caller has it asked for, or pushes it back."""
+        """Take the sitemap that has been due for longest; the caller requests it or pushes it back."""
         while self._due and self._due[0][0] <= now:
             at, _, listing = heapq.heappop(self._due)
             if at == listing.next_at and not listing.busy:  # otherwise it was moved
@@ -189,19 +190,19 @@ class SitemapBook:
         return None
 
     def push(self, listing: Listing, at: float) -> None:
-        """Let a sitemap fall due."""
+        """Set the time at which a sitemap falls due."""
         listing.next_at = at
         heapq.heappush(self._due, (at, next(self._order), listing))
 
     def asked(self, listing: Listing, now: float, wait_s: float) -> None:
-        """Let a sitemap that was asked for fall due again after `wait_s`; at once where it is stale."""
+        """Let a requested sitemap fall due again after `wait_s`; at once if it is stale."""
         self.never.discard(listing)
         listing.asked_at, listing.wait_s, listing.busy = now, wait_s, False
         listing.moved, listing.hops = "", 0
         if listing.stale:
             listing.forget()
             wait_s, listing.stale = 0.0, False
-        if self._of.get(listing.url) is listing:  # else it was forgotten meanwhile
+        if self._of.get(listing.url) is listing:  # else it was dropped meanwhile
             self.push(listing, now + wait_s)
             self._cache.keep(listing)
             self._weigh(listing)

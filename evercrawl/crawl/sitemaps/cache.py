@@ -1,4 +1,4 @@
-"""What is known of every sitemap, kept across restarts; losing it costs no more than asking again."""
+"""Stores all known sitemaps across restarts; if the file is lost, they are only requested again."""
 
 import contextlib
 import sqlite3
@@ -13,7 +13,7 @@ _COLUMNS: Final = (
     "url, owners, level, by_page, kind, etag, last_modified, digest, urls, wait_s, asked_at, read_at, next_at"
 )
 _BARE_BYTES: Final = 400
-"""Of a sitemap whose texts are empty, its place in the queue included."""
+"""The size of a sitemap whose texts are empty, including its entry in the queue."""
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS sitemaps (
     url TEXT PRIMARY KEY, owners TEXT NOT NULL, level INTEGER NOT NULL, by_page INTEGER NOT NULL, kind TEXT NOT NULL,
@@ -30,30 +30,30 @@ class Listing:
     Attributes
     ----------
     url
-        Normalised, as robots.txt or an index names it.
+        The normalised URL, as robots.txt or an index names it.
     owners
-        Hosts (with their ports) whose robots.txt, or pages, vouch for it: it may list any URL of theirs. It counts as
-        the first one's.
+        Hosts (with ports) whose robots.txt or pages vouch for it: it may list any URL of theirs. It counts towards the
+        limits of the first owner.
     level
-        Indexes between robots.txt and it.
+        The number of indexes between robots.txt and it.
     by_page
-        Whether a page named it, not robots.txt: then it is asked for only where robots.txt lets it.
+        Whether a page named it rather than robots.txt; then it is requested only if robots.txt allows it.
     kind
-        What it was when it was read last, see `Sitemap`; "" before that, and for what is none.
+        Its kind when it was last read, see `Sitemap`; "" before that, and for a file that is no sitemap.
     etag, last_modified, digest
-        Of the content that was read last; "" and 0 for none.
+        Validators and digest of the content last read; "" and 0 for none.
     urls
-        Pages that it listed then.
+        The number of pages that it listed then.
     wait_s
-        How long was waited last before asking again.
+        The last wait between two requests.
     asked_at, read_at, next_at
-        When it was last asked for, when its content was last read, 0 for never; when to ask again.
+        When it was last requested, when its content was last read (0 for never), and when to request it again.
     moved, hops, busy
-        Where it is to be asked for after redirects, so many in a row; whether it is being asked for or read.
+        The URL after redirects and their number in a row; whether it is being requested or read.
     counted
-        Bytes that whoever has it counts for it, see `nbytes`.
+        The bytes counted for it in its book, see `nbytes`.
     stale
-        Whether another host came to vouch for it while it was being asked for or read, so that it is read anew.
+        Whether another host came to vouch for it while it was requested or read, so that it has to be read again.
     """
 
     url: str
@@ -77,17 +77,17 @@ class Listing:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory in use, about, and half of them in the file."""
+        """The approximate size in memory (bytes); its size in the file is half of that."""
         texts = (self.url, self.etag, self.last_modified, self.moved, *self.owners)
         return _BARE_BYTES + sum(map(len, texts))
 
     @property
     def invited(self) -> bool:
-        """Whether the origin that is to be asked named it itself, so that it may be asked whatever its rules say."""
+        """Whether the origin to be asked named it itself, so that it may be requested whatever the rules there say."""
         return not self.by_page and not self.moved and origin(self.url).partition("//")[2] in self.owners
 
     def forget(self) -> None:
-        """Forget the content, so that it is asked for and read anew."""
+        """Drop validators and digest, so that the content is requested and read again."""
         self.etag = self.last_modified = ""
         self.digest = 0
 
@@ -98,7 +98,7 @@ class SitemapCache:
     Parameters
     ----------
     path
-        SQLite file; ":memory:" keeps nothing. A damaged one is made anew.
+        A SQLite file; ":memory:" stores nothing. A damaged file is replaced.
 
     Examples
     --------
@@ -113,22 +113,22 @@ class SitemapCache:
         self._file = cache_file.opened(path, _SCHEMA, f"SELECT {_COLUMNS} FROM sitemaps LIMIT 1")
 
     def keep(self, listing: Listing) -> None:
-        """Write down what is known of a sitemap."""
+        """Store the state of a sitemap."""
         row = (
             listing.url, " ".join(listing.owners), listing.level, int(listing.by_page), listing.kind, listing.etag,
             listing.last_modified, _signed(listing.digest), listing.urls, listing.wait_s, listing.asked_at,
             listing.read_at, listing.next_at,
         )  # fmt: skip
-        with contextlib.suppress(sqlite3.Error):  # no room, say: memory has it all the same
+        with contextlib.suppress(sqlite3.Error):  # if the disk is full, for example: memory has it anyway
             self._file.execute(f"REPLACE INTO sitemaps ({_COLUMNS}) VALUES ({', '.join('?' * len(row))})", row)
 
     def drop(self, url: str) -> None:
-        """Forget a sitemap."""
+        """Remove a sitemap."""
         with contextlib.suppress(sqlite3.Error):
             self._file.execute("DELETE FROM sitemaps WHERE url = ?", (url,))
 
     def all(self) -> list[Listing]:
-        """Return every sitemap; what cannot be read is left out."""
+        """Return every sitemap; rows that cannot be read are left out."""
         found: list[Listing] = []
         with contextlib.suppress(sqlite3.Error):
             for row in self._file.execute(f"SELECT {_COLUMNS} FROM sitemaps ORDER BY url"):
@@ -152,5 +152,5 @@ def _listing(row: tuple[str, str, int, int, str, str, str, int, int, float, floa
 
 
 def _signed(number: int) -> int:
-    """Return 64 bits as SQLite keeps them."""
+    """Return an unsigned 64-bit number in SQLite's signed form."""
     return number - (1 << 64) if number >= 1 << 63 else number

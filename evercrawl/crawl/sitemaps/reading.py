@@ -1,4 +1,4 @@
-"""Sitemaps that have come in, read a piece at a time: what they list and may list is handed on."""
+"""Reads fetched sitemaps piece by piece, and passes on what they list and may list."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -12,26 +12,27 @@ from evercrawl.parse.sitemap import MAX_URLS, SitemapReader, may_list
 from evercrawl.parse.urls import origin
 from evercrawl.types import Exchange
 
-MAX_LEVEL: Final = 2  # a sitemap that an index lists, which an index lists; the protocol has one level
-_AHEAD_S: Final = 86_400.0  # a date further ahead of us than any zone is none
+MAX_LEVEL: Final = 2  # a sitemap listed by an index that an index lists; the protocol has one level
+_AHEAD_S: Final = 86_400.0  # a date further ahead than any time zone explains is ignored
 
 
 class Listener(Protocol):
-    """Whoever wants to know what sitemaps list."""
+    """Interface that receives what sitemaps list."""
 
     def admit_listing(self, urls: Sequence[str], dates: Sequence[float | None], at: float) -> bool:
-        """Take in distinct URLs that a sitemap lists at the instant `at`, and when each changed last by what it says.
+        """Take distinct URLs that a sitemap lists at the time `at`, and their dates of last change.
 
-        The URLs are normalised, and the sitemap may speak of them; whether they belong to the crawl is not asked. The
-        dates are no later than `at`; None where nothing, or nothing that can be true, is said. Returned is whether all
-        that belongs was taken in; where it was not, the sitemap is read anew.
+        The URLs are normalised, and the sitemap may list them; whether they belong to the crawl is not checked. The
+        dates are no later than `at`; None if there is no date or no plausible one. Return whether all URLs that
+        belong
+        were taken; if not, the sitemap is read again.
         """
         ...
 
 
 @dataclass(slots=True)
 class Intake:
-    """One file, how far its lists were handed on, and whether all of what they list was taken in."""
+    """One fetched file, how far its lists were passed on, and whether all listed URLs were taken."""
 
     listing: Listing
     exchange: Exchange
@@ -42,14 +43,14 @@ class Intake:
 
 
 class SitemapIntakes:
-    """The files that have come in, first come first read.
+    """The fetched files, read in order of arrival.
 
     Parameters
     ----------
     listener
-        Told of the pages.
+        Receives the pages.
     named
-        Told of the further sitemaps that an index lists: URL, the index, instant.
+        Called for each further sitemap that an index lists: URL, index, time.
     """
 
     def __init__(self, listener: Listener, named: Callable[[str, Listing, float], None]) -> None:
@@ -62,18 +63,18 @@ class SitemapIntakes:
 
     @property
     def first(self) -> str:
-        """Return the URL of the file that is read next, "" where there is none."""
+        """The URL of the file that is read next; "" if there is none."""
         return self._waiting[0].exchange.request.url if self._waiting else ""
 
     def add(self, listing: Listing, exchange: Exchange, room: int) -> None:
-        """Take in an answer, of which at most `room` URLs are to be read."""
+        """Queue an answer, of which at most `room` URLs are read."""
         content_type = exchange.headers.get("content-type", "")
         most = max(min(MAX_URLS, room), 0)
         reader = SitemapReader(exchange.body, exchange.request.url, content_type, most)
         self._waiting.append(Intake(listing, exchange, reader))
 
     def step(self, now: float) -> Intake | None:
-        """Read some 64 KiB on (a few ms) and hand on what they brought; return the file if that was the end of it."""
+        """Read about 64 KiB (a few ms) and pass on the result; return the file if that was its end."""
         intake = self._waiting[0]
         more = intake.reader.step()
         self._hand_on(intake, now)
@@ -92,7 +93,7 @@ class SitemapIntakes:
 
 
 def within(entries: Iterable[FeedEntry], at: str, owners: tuple[str, ...]) -> list[FeedEntry]:
-    """Return the entries that a sitemap at `at` may speak of: those of its owners' hosts, and those in its own folder.
+    """Return the entries that a sitemap at `at` may list: those on its owners' hosts, and those in its own folder.
 
     Examples
     --------
@@ -105,7 +106,7 @@ def within(entries: Iterable[FeedEntry], at: str, owners: tuple[str, ...]) -> li
 
 
 def authority(url: str) -> str:
-    """Return host and port of a normalised URL: for sitemaps http and https are one host.
+    """Return host and port of a normalised URL; for sitemaps, http and https are one host.
 
     Examples
     --------
@@ -116,7 +117,7 @@ def authority(url: str) -> str:
 
 
 def instant(dated: str, now: float) -> float | None:
-    """Return the instant that a date names; None for what is no date, or one that cannot be: ahead of any clock.
+    """Return the time that a date names; None for an invalid date or one ahead of any clock.
 
     Examples
     --------

@@ -1,11 +1,11 @@
-"""Sitemaps and feeds: asked for in their host's turn, and again after a wait that adapts.
+"""Sitemaps and feeds, requested in their host's turn, and again after an adaptive wait.
 
 References
 ----------
-The sitemaps protocol, https://www.sitemaps.org/protocol.html: a site's robots.txt names its sitemaps, and thereby
-vouches for them, on whatever host they lie ("cross submits"); any other URL they may list only in their own folder.
-To be named in robots.txt is leave to be asked for on the origin that names it, whatever its rules say; no file gives
-leave for another origin.
+The sitemaps protocol, https://www.sitemaps.org/protocol.html: a site's robots.txt names its sitemaps and thereby
+vouches for them, on whatever host they are ("cross submits"). Other sitemaps may list only URLs in their own folder.
+A sitemap named in robots.txt may be requested from the origin that names it, whatever its rules say; no file gives
+permission for another origin.
 """
 
 from collections import Counter
@@ -34,17 +34,17 @@ from evercrawl.types import Exchange, Request
 
 MAX_WIRE_BYTES: Final = 16 << 20
 MAX_HOPS: Final = 5  # redirects in a row
-AT_ONCE: Final = 4  # under way or waiting to be read: each may hold 66 MB
-SHARE: Final = 4  # of a host's requests at most every fourth is for a sitemap
+AT_ONCE: Final = 4  # being requested or waiting to be read: each may hold 66 MB
+SHARE: Final = 4  # at most one in this many requests to a host is for a sitemap
 FIRST_WAIT_S: Final = 4 * 3600.0
 LEAST_WAIT_S: Final = 3600.0
 MOST_WAIT_S: Final = 86_400.0
-GONE_MOST_WAIT_S: Final = 30 * 86_400.0  # of a sitemap that is not there time after time
+GONE_MOST_WAIT_S: Final = 30 * 86_400.0  # for a sitemap found absent time after time
 
 
 @dataclass(frozen=True, slots=True)
 class SitemapTag:
-    """Says that an exchange asks for a sitemap, after `hops` redirects."""
+    """Marks an exchange that asks for a sitemap, after `hops` redirects."""
 
     listing: Listing
     host: Host
@@ -52,31 +52,32 @@ class SitemapTag:
 
 
 class Sitemaps:
-    """The sitemaps and feeds of every site met.
+    """The sitemaps and feeds of every known site.
 
     Parameters
     ----------
     listener
-        Told of the URLs in them.
+        Receives the URLs that they list.
     frontier, robots, access, network
-        The hosts' rest, what robots.txt names, who opens hosts, and the outside.
+        The hosts' rests; the sitemaps that robots.txt names; opens hosts; answers requests.
     host_of
-        Host name -> its Host, None where the crawl does not know it.
+        Host name -> its Host, None if the crawl does not know it.
     cache
-        What outlives the process.
+        Storage that outlives the process.
     quarantine
-        Which files our own code failed on.
+        The files on which our own code failed.
     deadline_s
-        Bound on one request.
+        The time limit of one request.
     stored_until
-        Instant of the newest event in the journal. What was read later was lost with the process, so it is read again.
+        The time of the newest event in the journal. What was read later was lost with the process, so it is read
+        again.
     scope
-        Hosts and URLs of which nothing is requested.
+        The hosts and URLs of which nothing is requested.
 
     Attributes
     ----------
     trouble
-        What went wrong with sitemaps in this run, by class: how often.
+        The number of problems with sitemaps in this run, by class.
     """
 
     def __init__(
@@ -109,26 +110,26 @@ class Sitemaps:
         self.trouble: Counter[str] = Counter()
 
     def met(self, url: str, now: float) -> None:
-        """Take note of the sitemaps that the robots.txt of a page's origin names; cheap where they are known."""
+        """Add the sitemaps that the robots.txt of a page's origin names; cheap if they are known."""
         self._book.met(url, now)
 
     def feeds(self, page: str, urls: Sequence[str], now: float) -> None:
-        """Take note of the feeds that a page names; of each site the first few."""
+        """Add the feeds that a page names, at most `MAX_FEEDS` per host."""
         self._book.feeds(page, urls, now)
 
     # When to ask
 
     def next_at(self) -> float:
-        """Return when there is next something to do, beside answers to take in; -infinity while a file is to be read.
+        """Return the time of the next thing to do, apart from answers; -infinity while a file waits to be read.
 
-        What `start` had no room for waits for room, not for time to pass.
+        Requests that `start` had no room for wait for room, not for time to pass.
         """
         if self._intakes:
             return float("-inf")
         return self._book.next_at() if self._room else float("inf")
 
     def idle(self, now: float) -> bool:
-        """Whether no file is asked for or waits to be read, and each was asked for once, except of hosts away."""
+        """Whether no file is under way and each known one was requested once, except those of hosts that are away."""
         return not (
             self._intakes or self._under_way or any(self._may_come(listing, now) for listing in self._book.never)
         )
@@ -138,7 +139,7 @@ class Sitemaps:
         return host is None or not host.away(now)
 
     def start(self, now: float, most: int) -> int:
-        """Ask for sitemaps that are due, of hosts that have rested; return how many requests began, at most `most`."""
+        """Request due sitemaps from hosts that have rested; return how many requests began, at most `most`."""
         before = self._network.in_flight
         while True:
             begun = self._network.in_flight - before
@@ -168,7 +169,7 @@ class Sitemaps:
             self._fail(listing, leave.partition(":")[0], now, MOST_WAIT_S)
 
     def _wait_s(self, host: Host, now: float) -> float:
-        """Return how long to wait before looking whether a host may be asked for a sitemap; 0 where it may be now."""
+        """Return the wait before checking whether a host may be asked for a sitemap; 0 if it may be asked now."""
         return max(self._asked_at.get(host.number, 0.0) - now, self._frontier.wait_s(host, now))
 
     def _ask(self, listing: Listing, host: Host, url: str, now: float) -> None:
@@ -181,10 +182,10 @@ class Sitemaps:
         self._network.start(Request(url, tag, headers, MAX_WIRE_BYTES, MAX_BYTES, self._deadline_s), host.addresses)
         self._frontier.began(host, now)
 
-    # What the answer says
+    # Answers
 
     def take(self, exchange: Exchange, now: float) -> None:
-        """Take in an answer; what it lists is read by `read`."""
+        """Process an answer; `read` reads what it lists."""
         tag = exchange.request.tag
         assert isinstance(tag, SitemapTag)
         url, judged = exchange.request.url, False
@@ -199,13 +200,13 @@ class Sitemaps:
             self._fail(tag.listing, "internal", now, MOST_WAIT_S)
 
     def _judged(self, tag: SitemapTag, exchange: Exchange, now: float) -> bool:
-        """See where the sitemap is, or what it says; return True."""
+        """Follow a redirect, or judge the answer; return True."""
         if not self._moved(tag, exchange, now):
             self._judge(tag.listing, exchange, now)
         return True
 
     def _moved(self, tag: SitemapTag, exchange: Exchange, now: float) -> bool:
-        """Return whether the answer says where the sitemap is, and see to it that it is asked for there."""
+        """Return whether the answer is a redirect to follow, and if so have its target requested."""
         location = exchange.headers.get("location", "") if exchange.status in REDIRECTS else ""
         target = normalise(location, exchange.request.url) if location else None
         if target is None or tag.hops >= MAX_HOPS:
@@ -231,11 +232,11 @@ class Sitemaps:
 
     @property
     def being_read(self) -> str:
-        """Return the URL of the file of which `read` reads a piece next, "" where none waits."""
+        """The URL of the file of which `read` reads a piece next; "" if none waits."""
         return self._intakes.first
 
     def read(self, now: float) -> bool:
-        """Read a piece of what was taken in, a few ms of work, and tell the listener; return whether there is more."""
+        """Read a piece of a fetched file (a few ms) and notify the listener; return whether there is more."""
         if self._intakes and (done := self._intakes.step(now)) is not None:
             self._end(done, now)
         return bool(self._intakes)
@@ -252,7 +253,7 @@ class Sitemaps:
         self._settle(listing, now, changed=True)
 
     def _settle(self, listing: Listing, now: float, *, changed: bool) -> None:
-        """See when to ask again: sooner each time that something was new, later each time that nothing was."""
+        """Set the next request: sooner each time that there was something new, later each time that there was not."""
         wait_s = listing.wait_s / 2 if changed else listing.wait_s * 2
         self._book.asked(listing, now, min(max(wait_s, LEAST_WAIT_S), MOST_WAIT_S) if listing.wait_s else FIRST_WAIT_S)
 
@@ -262,7 +263,7 @@ class Sitemaps:
 
 
 def _remember(listing: Listing, exchange: Exchange) -> None:
-    """Remember how to ask whether the content is still the same; what the far end cut short is not worth it."""
+    """Remember validators and digest of the content; not if the server cut it short."""
     ours = len(exchange.wire) >= MAX_WIRE_BYTES or len(exchange.body) >= MAX_BYTES
     if exchange.truncated and not ours:
         listing.forget()
