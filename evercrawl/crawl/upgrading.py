@@ -1,7 +1,7 @@
-"""Crawl directories of older formats: which they are, and what is written anew; all of them open as they are, too.
+"""Crawl directories of older formats: their versions, and the conversion of files. Older formats also open as they are.
 
-A change of a format adds its older version to `FORMATS`, and where files are to be converted a step to `STEPS`. A step
-may be broken off at any point: it writes the new file before it removes the old one, and is made again otherwise.
+A change of a format adds its older version to `FORMATS` and, if files have to be converted, a step to `STEPS`. A step
+may be interrupted at any point: it writes the new file before it removes the old one, and is repeated otherwise.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ LESSONS: Final = "lessons"
 
 
 class KnownFormat(NamedTuple):
-    """A part of a crawl directory that has versions.
+    """The versions of one part of a crawl directory.
 
     Attributes
     ----------
     newest, older
-        The version that is written, and those that are read.
+        The version that is written, and the older ones that can be read.
     kept
-        Why an older one stays, where it is not converted; "" where it is.
+        Why an older version is not converted; "" if it is.
     """
 
     newest: int
@@ -58,23 +58,23 @@ FORMATS: Final = {
     SNAPSHOT: KnownFormat(head.VERSION, (version8.VERSION,)),
     LESSONS: KnownFormat(lessons_file.VERSION, (2,), "the next run writes the new one"),
 }
-"""Every part with versions."""
+"""All parts with versions."""
 
 
 @dataclass(frozen=True, slots=True)
 class FormatState:
-    """What version a part of a directory has.
+    """The version of a part of a crawl directory, and what an upgrade does to it.
 
     Attributes
     ----------
     part
-        Of `FORMATS`.
+        A key of `FORMATS`.
     found, newest
-        The version on the disk, None where there is no such file; and the one that is written today.
+        The version on the disk, None if there is no such file; and the version that is written today.
     then
-        "current", "converted" (or to be), or "kept", where an older version stays and is read.
+        "current", "converted" (or to be converted), or "kept": an older version stays and is read.
     why
-        Why it is kept; "" elsewhere.
+        Why it is kept; otherwise "".
     """
 
     part: str
@@ -85,12 +85,12 @@ class FormatState:
 
 
 def formats(directory: Path) -> list[FormatState]:
-    """Return which version each part has, and what an upgrade does to it; nothing is changed.
+    """Return the version of each part, and what an upgrade does to it; nothing is changed.
 
     Raises
     ------
     ConfigError
-        There is no crawl.
+        There is no crawl in the directory.
     StoreError
         It is damaged, or was made by a newer evercrawl.
     """
@@ -104,19 +104,19 @@ def formats(directory: Path) -> list[FormatState]:
 
 
 def upgrade(directory: Path, tell: Callable[[FormatState], None] = lambda _: None) -> list[FormatState]:
-    """Convert what has an older version and can be converted; return what was found before.
+    """Convert the parts of older versions that can be converted; return the versions found before.
 
     Parameters
     ----------
     directory
-        In which no crawl runs.
+        A crawl directory in which no crawl runs.
     tell
-        Told of each conversion before it is made.
+        Called before each conversion.
 
     Raises
     ------
     ConfigError
-        There is no crawl.
+        There is no crawl in the directory.
     StoreError
         A crawl runs there; it is damaged, or was made by a newer evercrawl.
     """
@@ -134,7 +134,7 @@ def _found(disk: Disk) -> dict[str, int | None]:
         raise StoreError("crawl.json and its copy are damaged; repair them with: evercrawl verify --repair")
     first = next(iter(segment.segments(disk)), None)
     if first is not None:
-        segment.read_header(disk, first)  # raises where it is newer
+        segment.read_header(disk, first)  # raises if it is newer
     snapshots = [snapshot.version_of(disk, name) for name in snapshot.names(disk)]
     return {
         DIRECTORY: birth.format,
@@ -165,7 +165,7 @@ def _judged(part: str, found: int | None) -> FormatState:
 
 
 def _directory(directory: Path) -> None:
-    """Give the crawl a secret, and fold its journal anew under it."""
+    """Give the crawl a secret, and rebuild its state from the journal under it."""
     lock = Lock.take(directory, "evercrawl upgrade", SystemClock().now())
     disk = RealDisk(directory)
     try:
@@ -177,7 +177,7 @@ def _directory(directory: Path) -> None:
 
 
 def _snapshot(directory: Path) -> None:
-    """Write a snapshot of what the crawl holds, then remove those of older versions."""
+    """Write a snapshot of the crawl's state, then remove those of older versions."""
     settled(directory)
     disk = RealDisk(directory)
     try:
@@ -189,4 +189,4 @@ def _snapshot(directory: Path) -> None:
 
 
 STEPS: Final[dict[str, Callable[[Path], None]]] = {DIRECTORY: _directory, SNAPSHOT: _snapshot}
-"""What converts a part of an older version."""
+"""The conversion of each part from an older version."""

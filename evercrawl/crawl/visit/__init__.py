@@ -1,1 +1,1 @@
-"""One visit: ask for a page, and judge the answer."""
+"""One visit: a page is requested, and its answer judged."""

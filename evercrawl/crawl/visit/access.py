@@ -1,4 +1,4 @@
-"""What has to come before a page is asked for: the host's addresses, and leave from its robots.txt."""
+"""Prepares a host for requests: looks up its addresses, fetches its robots.txt, and judges URLs by both."""
 
 from __future__ import annotations
 
@@ -33,59 +33,59 @@ if TYPE_CHECKING:
     from evercrawl.store.quarantine import Quarantine
 
 POLL_S: Final = 0.05
-JUDGED: Final = 1 << 14  # origins of which it is remembered what the guard said
-STRANGERS: Final = 1 << 10  # hosts without pages that are remembered, if there are no more than that
-LARGE_BYTES: Final = 64 << 10  # a robots.txt of more is read in its turn, one after another
-REST_S_PER_BYTE: Final = 8e-6  # before it, ten times as long as it takes
-CROWDED_S: Final = 1.0  # after which a host comes back that found too many others being waited for
+JUDGED: Final = 1 << 14  # origins for which the guard's verdict is remembered
+STRANGERS: Final = 1 << 10  # hosts without pages that are remembered; busy ones may be more
+LARGE_BYTES: Final = 64 << 10  # a larger robots.txt is parsed in its turn, one after another
+REST_S_PER_BYTE: Final = 8e-6  # of rest before parsing it: ten times as long as parsing takes
+CROWDED_S: Final = 1.0  # the wait of a host while too many silent hosts are waited for
 GIVES_WAY: Final = 2  # failures of a robots.txt after which one page of its origin makes room after each
 GO: Final = "go"
 WAIT: Final = "wait"
 LEASED: Final = "lease"
-"""Why a host waits whose address another partition of the crawl may request now."""
+"""Why a host waits: another partition of the crawl may request its address now."""
 CLOSED_HOURS: Final = "hours"
-"""Why a host waits whose section of the settings has it asked at other hours of the day."""
+"""Why a host waits: the settings have it visited at other hours of the day."""
 _UNCONNECTED: Final = frozenset({"connect", "timeout"})  # errors of an exchange whose connection was not made
 
 
 class Access:
-    """Opens hosts: looks their names up, asks for their robots.txt, and judges URLs by both.
+    """Opens hosts: looks up their names, requests their robots.txt, and judges URLs by both.
 
     Parameters
     ----------
     frontier, robots, guard
-        The hosts' rest, the sites' rules, and the addresses that may be reached.
+        The hosts' rests, the robots.txt rules, and the addresses that may be reached.
     network, names, clock
         The outside world.
     host_of
-        Host name -> its Host, None where it is not known.
+        Host name -> its Host, None if it is not known.
     unreachable
-        Called with a host, and why, when its name leads nowhere.
+        Called with a host whose name has no usable address, and the reason.
     silences
-        Whether so many hosts are waited for that those which have not answered yet come later.
+        Tells whether so many hosts are silent that those which have not answered yet have to wait.
     quarantine
-        Which files our own code failed on.
+        The files on which our own code failed.
     proxied
-        Whether a proxy does the reaching, and the looking up.
+        Whether a proxy makes the connections and look-ups.
     delay_s
-        Rest of a host where its robots.txt asks for none.
+        The rest of a host whose robots.txt asks for none.
     sites
-        Sections of the settings that say when single sites may be asked.
+        The sections of the settings, which limit the hours of single sites.
     both_families
-        Whether two addresses of a host are tried at a time where they are of two families.
+        Whether two addresses of a host are tried at a time if they are of two families.
 
     Attributes
     ----------
     turns
-        Which hosts have to come back for their names.
+        Defers hosts whose names cannot be looked up now.
     failures, trouble
         How often in this run a robots.txt could not be fetched, which closes its site for a while; the last in words.
     paused
         Whether a person has paused the crawl.
     may_fetch
-        Whether this process may request anything now; one of several partitions may not while its leave is over.
+        Tells whether this process may request anything now; a partition may not after its lease has ended.
     leases
-        Which addresses this partition of a crawl may request; None where there are no others.
+        The addresses that this partition of a crawl may request; None if there are no other partitions.
     """
 
     def __init__(
@@ -127,15 +127,15 @@ class Access:
         self.paused = False
         self.may_fetch: Callable[[], bool] = lambda: True
         self.leases: IpLeases | None = None
-        self._open: dict[int, str] = {}  # host number -> an origin of it that lets us in
-        self._judged: dict[str, tuple[tuple[str, ...], str]] = {}  # what the guard said of origins at their addresses
-        self._strangers: dict[str, Host] = {}  # hosts without pages that have the robots.txt of others
-        self._given_way: set[str] = set()  # origins of which a page has made room since their robots.txt was asked for
+        self._open: dict[int, str] = {}  # host number -> one of its origins that is open
+        self._judged: dict[str, tuple[tuple[str, ...], str]] = {}  # origin -> its addresses and the guard's verdict
+        self._strangers: dict[str, Host] = {}  # hosts without pages that serve robots.txt files of others
+        self._given_way: set[str] = set()  # origins of which a page made room since the last request for robots.txt
         self._families = BothFamilies(frontier, on=both_families)
         self._missed: dict[int, int] = {}  # host number -> how many of its addresses in a row took no connection
         self._elsewhere = MovedRobots(delay_s)
         self._reading = asyncio.Lock()
-        self._guests: dict[RobotsTag, tuple[Host, bool]] = {}  # who is asked for another's file, and whether we hold it
+        self._guests: dict[RobotsTag, tuple[Host, bool]] = {}  # by request: host asked, held for it
 
     @property
     def names_trouble(self) -> str:
@@ -148,13 +148,13 @@ class Access:
         return bool(self._tasks)
 
     def adopt(self, config: Config) -> None:
-        """Go by the hours of other sections from now on."""
+        """Use the hours of other sections from now on."""
         if config.sites != self._sections:
             self._sections, self._sites = config.sites, Sites(config.sites)
             self._frontier.reopen(CLOSED_HOURS, self._clock.now())
 
     def judge(self, host: Host, url: str, now: float) -> str:
-        """Return GO, WAIT (and see to it that waiting ends), or why the page is not to be asked for."""
+        """Return GO, WAIT (and ensure that the wait ends), or why the page may not be requested."""
         if self._sites and (opens_at := self._sites.opens_at(host.name, now)) > now:
             host.stay_away(opens_at, CLOSED_HOURS)
             return WAIT
@@ -170,7 +170,7 @@ class Access:
             self.turns.count_put_off(now)
             return WAIT
         if self._families.on and (wait_s := self._frontier.wait_s(host, now)) > 0.0:
-            host.ready_at = max(host.ready_at, now + wait_s)  # another host took its address as a second one meanwhile
+            host.ready_at = max(host.ready_at, now + wait_s)  # meanwhile, another host took its address as a second one
             return WAIT
         if not host.answers and self._silences.crowded(len(self._frontier.unproven), now):
             host.ready_at, host.reason = max(host.ready_at, now + CROWDED_S), SILENT
@@ -192,11 +192,11 @@ class Access:
 
     @property
     def shut(self) -> bool:
-        """Whether nothing may be requested now, not even what a page under way leads to."""
+        """Whether nothing may be requested now, not even redirect targets of requests under way."""
         return self.paused or not self.may_fetch()
 
     def start(self, request: Request, host: Host, now: float) -> None:
-        """Begin an exchange with a host, at the addresses at which it is counted; `ended` is to be called for it."""
+        """Begin an exchange with a host, at the addresses at which it is counted; `ended` must be called for it."""
         addresses = self.addresses(host)
         beside = self._families.begun(
             host, addresses, now, lambda key: self.leases is None or self.leases.may(key, now)
@@ -205,14 +205,15 @@ class Access:
         self._frontier.began(host, now)
 
     def ended(self, host: Host, exchange: Exchange, now: float) -> None:
-        """Take note of the end of an exchange with a host."""
+        """Note the end of an exchange with a host."""
         self._frontier.ended(host, now)
         self._families.ended(host, exchange, now)
 
     def misses(self, host: Host, exchange: Exchange) -> bool:
-        """Whether an exchange found nobody at a host's address, and the host has others that were not tried since.
+        """Whether nothing answered at a host's address, and the host has addresses that were not tried since.
 
-        Only addresses are connected to at which the exchange is counted: one, or one of each family. See `move_on`.
+        A connection is made only to addresses at which the exchange is counted: one, or one of each family. See
+        `move_on`.
         """
         missed = self._missed.pop(host.number, 0) + self._families.tried(host)
         if exchange.sent or exchange.error not in _UNCONNECTED or missed >= len(host.addresses) or host.in_flight > 1:
@@ -221,7 +222,7 @@ class Access:
         return True
 
     def addresses(self, host: Host) -> tuple[str, ...]:
-        """Return where a host is connected to, and behind it the addresses that are left to be tried after that."""
+        """Return the address to which a host is connected, followed by those that are still to be tried."""
         return host.addresses[: max(len(host.addresses) - self._missed.get(host.number, 0), 1)]
 
     def optouts(self, url: str) -> int:
@@ -229,9 +230,9 @@ class Access:
         return self._robots.last(origin(url)).optouts
 
     def fell_silent(self, host: Host, exchange: Exchange, now: float) -> None:
-        """Let a host be asked later whose exchange was ended for its silence, at its next address if nobody was there.
+        """Defer a host whose exchange was ended for its silence; if it never connected, use its next address.
 
-        Its pages keep their turn, and nothing is held against them.
+        Its pages keep their turn, and the failure does not count against them.
         """
         self._silences.note(host.number, await_calm(host, now))
         if not exchange.sent and len(host.addresses) > 1 and host.in_flight == 0:
@@ -241,15 +242,15 @@ class Access:
 
     @staticmethod
     def vacant(host: Host, exchange: Exchange) -> bool:
-        """Whether an exchange found nobody at a host's address, and the host has others."""
+        """Whether nothing answered at a host's address, and the host has other addresses."""
         return not exchange.sent and exchange.error in _UNCONNECTED and len(host.addresses) > 1
 
     def move_on(self, host: Host) -> None:
-        """Let a host be asked at its next address; the exchange has ended."""
+        """Make the next address of a host its first one; the exchange has ended."""
         self._frontier.locate(host, (*host.addresses[1:], host.addresses[0]), host.located_until)
 
     def take_robots(self, exchange: Exchange, now: float, age_s: float = 0.0) -> None:
-        """Take in an answer to a request for robots.txt; one that another was given so long ago may serve."""
+        """Process an answer to a request for robots.txt; it may be another request's answer, `age_s` seconds old."""
         tag = exchange.request.tag
         assert isinstance(tag, RobotsTag)
         host = self._host_of(_host_name(tag.origin))
@@ -290,23 +291,23 @@ class Access:
             self._spawn(self._pass_on(exchange, others))
 
     def _failed(self, exchange: Exchange, error: Exception, now: float) -> Exchange:
-        """Return what is left of an exchange on which our own code failed: that it was made."""
+        """Return an exchange that records only that a request was made, after a failure of our own code."""
         why = self._quarantine.judging(exchange.request.url, error, now)
         return Exchange(exchange.request, exchange.at, exchange.elapsed_s, error="internal", detail=why)
 
     def check(self) -> None:
-        """Raise what went wrong where nobody waits: a mistake of ours."""
+        """Raise a failure of a background task: a mistake of ours."""
         if self._fault is not None:
             raise self._fault
 
     def close(self) -> None:
-        """Give up what is being looked up."""
+        """Abandon look-ups under way."""
         for task in self._tasks:
             task.cancel()
         self._names.close()
 
     def _learn(self, host: Host, exchange: Exchange, now: float, age_s: float, *, rested: bool) -> None:
-        """Let a host follow its rules; `rested` says that another was asked last, so that its rest is not yet set."""
+        """Apply its rules to a host; `rested` means that another host was asked last: its rest is not set yet."""
         host.held = ""
         tag = exchange.request.tag
         try:
@@ -325,7 +326,7 @@ class Access:
                 host.stay_away(rules.expires_at, "robots.txt")
 
     async def _learn_in_turn(self, host: Host, exchange: Exchange, age_s: float) -> None:
-        """Let a host follow its rules once so large a file may be read; the host stays held, and others go on."""
+        """Apply a large file's rules to a host when its turn to be parsed has come; the host stays held until then."""
         async with self._reading:
             rest_s = REST_S_PER_BYTE * len(exchange.body)
             await self._clock.sleep(rest_s)
@@ -333,9 +334,9 @@ class Access:
         self._frontier.release(host)
 
     def _closed(self, host: Host, origin: str, rules: OriginRules) -> str:
-        """Return what becomes of a page whose origin is closed: its host waits, unless another origin of it is open.
+        """Decide about a page whose origin is closed: its host waits, unless another origin of the host is open.
 
-        Otherwise a link to a port where nobody listens would keep us from a whole host.
+        Otherwise a link to a port where nothing listens would close a whole host.
         """
         if self._open.get(host.number, origin) != origin:
             return f"robots_unreachable: {_closed_why(origin, rules)}"
@@ -344,10 +345,10 @@ class Access:
         return WAIT
 
     def _gives_way(self, host: Host, origin: str) -> bool:
-        """Whether a page makes room for the next of its host, for its origin's robots.txt could not be fetched.
+        """Whether a page makes room for the next of its host, because its origin's robots.txt could not be fetched.
 
-        That next one may be of another port, which nobody would ask while this one comes first. If it is not, its turn
-        is to have the file asked for again.
+        The next page may be of another port, which would never be asked while this page comes first. If it is of the
+        same origin, the file is requested again in its turn.
         """
         if host.pages < 2 or self._robots.last(origin).failures < GIVES_WAY:
             return False
@@ -356,9 +357,9 @@ class Access:
 
     @staticmethod
     def _slower(host: Host, rules: OriginRules, now: float) -> bool:
-        """Let a host follow a Crawl-delay that was known before; return whether its rest is not over by that.
+        """Apply a known Crawl-delay to a host; return whether its rest is not over by that delay.
 
-        Since the rest began another origin of the host may have been asked, or the crawl have been started anew.
+        Since the rest began, another origin of the host may have been asked, or the crawl may have been restarted.
         """
         if rules.delay_s is None or rules.delay_s <= host.delay_s:
             return False
@@ -367,7 +368,7 @@ class Access:
         return host.ready_at > now
 
     def _refused(self, host: Host, home: str, addresses: tuple[str, ...]) -> str:
-        """Return why no page of an origin may be asked for at the addresses of its host; "" where they may."""
+        """Return why no page of an origin may be requested at the addresses of its host; "" if it may."""
         judged = self._judged.get(home)
         if judged is None or judged[0] != addresses:
             if len(self._judged) >= JUDGED:
@@ -377,13 +378,13 @@ class Access:
         return judged[1]
 
     def _inside(self, name: str, addresses: tuple[str, ...]) -> str:
-        """Return why no address of a host may be reached; "" where one may. A proxy finds the addresses of names."""
+        """Return why no address of a host may be reached; "" if one may. With a proxy, only literal ones count."""
         addresses = literal(name) if self._proxied else addresses
         reasons = [self._guard.judge(address) for address in addresses]
         return reasons[0] if reasons and all(reasons) else ""
 
     def _locate(self, host: Host, now: float) -> None:
-        """See to it that a host's addresses are known, now or later."""
+        """Use the known addresses of a host, or have its name looked up."""
         own = (host.name,) if self._proxied else literal(host.name)
         if own:
             self._frontier.locate(host, own, math.inf)
@@ -391,7 +392,7 @@ class Access:
         known = self._names.known(host.name, now)
         if known is not None and known.addresses:
             self._frontier.locate(host, stays(host, self._reachable(known.addresses)), known.until)
-        elif known is not None:  # as it was said the last time
+        elif known is not None:  # the last answer was negative and is still valid
             host.stay_away(known.until, "name look-up")
         elif not self.turns.put_off(host, now):
             host.held = "name look-up"
@@ -421,7 +422,7 @@ class Access:
             self.take_robots(self._failed(Exchange(request, now), error, now), now)
 
     async def _follow(self, host: Host, request: Request) -> None:
-        """Ask where robots.txt has moved to, once whoever is asked has rested; the host stays held."""
+        """Follow a redirect of robots.txt once its target has rested; the host stays held."""
         name = _host_name(origin(request.url))
         await self._clock.sleep(self._delay_s)
         now = self._clock.now()
@@ -459,9 +460,9 @@ class Access:
         self.start(request, other, self._clock.now())
 
     async def turn(self, url: str) -> tuple[Host, bool]:
-        """Wait until the host of what belongs to a page may be asked; return it, and whether it was taken hold of.
+        """Wait until the host of a URL that belongs to a page may be asked; return it, and whether it is held for this.
 
-        The caller begins its exchange at once, and gives the host back by `give_back` afterwards.
+        The caller starts its exchange at once, and calls `give_back` afterwards.
 
         Raises
         ------
@@ -478,7 +479,7 @@ class Access:
         except ResolveError as fault:
             raise PermissionError(f"dns: {fault.reason}") from fault
         if other is not None and set(other.addresses) == set(addresses):
-            addresses = other.addresses  # first the one that is tried next
+            addresses = other.addresses  # starting with the one that is tried next
         if why := self._inside(name, addresses):
             raise PermissionError(f"refused_address: {why}")
         if self._sites.opens_at(name, self._clock.now()) > self._clock.now():
@@ -491,19 +492,19 @@ class Access:
         return other, await self._rested(other)
 
     def give_back(self, host: Host, held: bool) -> None:
-        """Let a host go on that `turn` took hold of."""
+        """Release a host that `turn` has held."""
         if held:
             host.held = ""
             self._frontier.release(host)
 
     async def _pass_on(self, exchange: Exchange, requests: Sequence[Request]) -> None:
-        """Take one answer for those of others who were led to the same address, one after another."""
+        """Use one answer for all requests that were redirected to the same URL, one after another."""
         for request in requests:
             self.take_robots(msgspec.structs.replace(exchange, request=request), self._clock.now())
-            await self._clock.sleep(0.0)  # each may take some milliseconds to read
+            await self._clock.sleep(0.0)  # each may take some milliseconds to parse
 
     def _stranger(self, name: str, addresses: tuple[str, ...]) -> Host:
-        """Return a host without pages; where there are many, those that are asked or rest are kept."""
+        """Return a host without pages; if there are many, keep only those that are busy or rest."""
         if len(self._strangers) >= STRANGERS:
             now = self._clock.now()
             kept = {old: host for old, host in self._strangers.items() if host.in_flight or host.ready_at > now}
@@ -511,9 +512,9 @@ class Access:
         return self._strangers.setdefault(name, self._frontier.stranger(name, addresses))
 
     async def _rested(self, other: Host) -> bool:
-        """Return when a host and its address have rested, and leave lasts; whether it was taken hold of meanwhile.
+        """Wait until a host and its address have rested and may be requested; return whether the host is held for this.
 
-        So that its pages wait.
+        A held host's pages wait.
         """
         held, address = False, self._frontier.keep_place(other)
         try:
@@ -532,13 +533,13 @@ class Access:
         return self.leases is None or not key or self.leases.may(key, self._clock.now())
 
     async def _addresses(self, name: str) -> tuple[str, ...]:
-        """Return where to ask for what a host's robots.txt has moved to."""
+        """Return the addresses of a host to which a robots.txt has moved."""
         if self._proxied:
             return (name,)
         return literal(name) or self._reachable((await self._names.resolve(name)).addresses)
 
     def _reachable(self, addresses: Sequence[str]) -> tuple[str, ...]:
-        """Return the addresses that may be reached; all, where none may."""
+        """Return the addresses that may be reached; all of them if none may."""
         return tuple(address for address in addresses if not self._guard.judge(address)) or tuple(addresses)
 
     def _spawn(self, work: Coroutine[object, object, None]) -> None:
@@ -550,7 +551,7 @@ class Access:
         self._tasks.discard(task)
         if not task.cancelled() and task.exception() is not None:
             self._fault = task.exception()
-        self._network.wake()  # whoever waited for it to end, or for idleness
+        self._network.wake()  # for anyone who waits for its end, or for idleness
 
 
 def _closed_why(origin: str, rules: OriginRules) -> str:

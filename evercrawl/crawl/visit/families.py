@@ -17,32 +17,33 @@ __all__ = ["BothFamilies"]
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """The address beside the first of a host's, and what stands for it where exchanges are counted."""
+    """The second address of a host, and the key under which its exchanges are counted."""
 
     beside: str
     key: int
 
 
 class BothFamilies:
-    """Finds hosts a second address to be tried at the same time, and keeps them at the one that answered.
+    """Finds a second address of a host to try at the same time, and keeps the host at the one that answered.
 
     Parameters
     ----------
     frontier
         Counts exchanges with addresses.
     on
-        Whether a second address is ever tried beside the first.
+        Whether a second address is tried at all.
     """
 
     def __init__(self, frontier: Frontier, *, on: bool) -> None:
         self._frontier, self.on = frontier, on
-        self._pairs: dict[str, _Pair] = {}  # by the name of the host whose exchange is under way
+        self._pairs: dict[str, _Pair] = {}  # by host name, while its exchange is under way
 
     def begun(self, host: Host, addresses: tuple[str, ...], now: float, may: Callable[[int], bool]) -> str:
         """Return which of `addresses` is tried beside the first, and count an exchange with it; "" for none.
 
-        A host that has answered stays where it is. An address that is busy, or rests, or that others have leased by
-        what `may` says of its key, is not tried.
+        A host that has answered keeps its address. An address is not tried if it is busy or rests, or if `may` says
+        of
+        its key that another partition has leased it.
         """
         if not self.on or len(addresses) < 2 or host.answers or host.in_flight or host.name in self._pairs:
             return ""
@@ -54,11 +55,11 @@ class BothFamilies:
         return beside
 
     def tried(self, host: Host) -> int:
-        """Return how many addresses of a host are tried by the exchange under way."""
+        """Return how many addresses of a host the exchange under way tries."""
         return 1 + (host.name in self._pairs)
 
     def ended(self, host: Host, exchange: Exchange, now: float) -> None:
-        """Take note of the end of an exchange: the host stays where it was answered, and leaves what failed."""
+        """Note the end of an exchange: the host keeps the address that answered, and leaves one that failed."""
         pair = self._pairs.pop(host.name, None)
         if pair is None:
             return
@@ -71,7 +72,7 @@ class BothFamilies:
 
 
 def stays(host: Host, addresses: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the addresses that a host's name has now, first the one at which it answered, if its family differs."""
+    """Return the new addresses of a host; the one at which it answered comes first if the families differ."""
     held = host.addresses[0] if host.answers and host.addresses else ""
     if held in addresses[1:] and _is_6(held) != _is_6(addresses[0]):
         return (held, *(one for one in addresses if one != held))

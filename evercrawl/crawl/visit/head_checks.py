@@ -1,7 +1,8 @@
-"""Asking for the head of a page first, to learn whether the copy is still good, where the policy wants that.
+"""Sends a HEAD request for a page first, to learn whether the copy is fresh, if the policy wants that.
 
-A conditional request does the same at half the price where servers honour it; a HEAD works with those that give a page
-its date or tag but send it whole to everybody. What the head says to have changed is visited at the host's next turn.
+A conditional request does the same at half the price if the server supports it. A HEAD request works with servers
+that
+send a date or tag, but ignore conditions. A page that has changed by its head is visited at the host's next turn.
 """
 
 from typing import Final
@@ -16,34 +17,34 @@ _TROUBLE: Final = (408, 425, 429)
 
 
 class HeadChecks:
-    """Says of which pages the head is asked for first, and what it told.
+    """Decides for which pages a HEAD request is sent first, and judges the answers.
 
     Parameters
     ----------
     policy
-        Its `freshness_check` says whether heads are asked for at all.
+        Its `freshness_check` says whether heads are requested at all.
     """
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
-        self._cleared: set[int] = set()  # pages that the head said to have changed, or nothing of
-        self._refusing: set[int] = set()  # hosts that do not answer
+        self._cleared: set[int] = set()  # pages whose head showed a change, or nothing
+        self._refusing: set[int] = set()  # hosts that do not support HEAD
 
     def wanted(self, host: int, slot: int, validators: tuple[tuple[str, str], ...]) -> bool:
-        """Return whether to ask for the head of a page of host number `host`; `validators` are of the copy."""
+        """Return whether to send a HEAD request for a page of host number `host`; `validators` are the copy's."""
         if slot in self._cleared:
             self._cleared.discard(slot)
             return False
         return bool(validators) and host not in self._refusing and self._policy.freshness_check == "head"
 
     def visited(self, exchange: Exchange, host: int, slot: int, before: Before) -> bool:
-        """Return whether the answer to a HEAD is all there is to a visit; else the page is yet to be asked for.
+        """Return whether the answer to a HEAD request completes the visit; else the page has to be requested.
 
-        Where the head says that the copy is good, the answer counts as `304 Not Modified`.
+        If the head shows that the copy is fresh, the answer counts as `304 Not Modified`.
         """
         status = exchange.status
         if status == 0 or status in _TROUBLE or (status >= 500 and status not in _REFUSED):
-            return True  # a failed visit, whichever way the page is asked for
+            return True  # a failed visit, by either method
         if status == 200 and _same(exchange.headers, before):
             exchange.status = _NOT_MODIFIED
             return True
@@ -54,7 +55,7 @@ class HeadChecks:
 
 
 def _same(headers: dict[str, str], before: Before) -> bool:
-    """Return whether a head names the copy that there is: by its tag, or where either has none by its date."""
+    """Return whether a head matches the copy: by its tag, or by its date if one of them has no tag."""
     last = before.last
     if last is None or last.outcome == Outcome.TRUNCATED:
         return False

@@ -1,4 +1,4 @@
-"""robots.txt that are said to be elsewhere: each address is asked once for all, and nobody is asked by too many."""
+"""Redirected robots.txt files: each target is requested once for all origins, and at a limited rate per site."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from evercrawl.parse.urls import hostname
 if TYPE_CHECKING:
     from evercrawl.types import Exchange, Request
 
-AT_ONCE: Final = 4  # requests that others may have made to a site one after the other
-ONE_IN: Final = 20  # rests of a host; later there is one in so many
-LEAST_S: Final = 30.0  # and one in so long
-ANSWER_S: Final = 3600.0  # for which an answer serves all who are led to it
+AT_ONCE: Final = 4  # requests of other hosts to a site that are allowed in a row
+ONE_IN: Final = 20  # rests of a host; after that one request in this many rests
+LEAST_S: Final = 30.0  # and at most one in this time
+ANSWER_S: Final = 3600.0  # for which an answer serves all origins that redirect to it
 FAILURE_S: Final = 60.0
-MOST_BYTES: Final = 4 << 20  # of answers
-_ENTRY_BYTES: Final = 1 << 10  # that each takes beside its body
+MOST_BYTES: Final = 4 << 20  # total size of the stored answers
+_ENTRY_BYTES: Final = 1 << 10  # beside its body
 _SITES: Final = 1 << 14
 
 
 class MovedRobots:
-    """Remembers answers by address, who waits for one, and how often others led to each site.
+    """Stores answers by URL, the requests that wait for them, and how often others have redirected to each site.
 
     Parameters
     ----------
     delay_s
-        Rest of a host where its robots.txt asks for none.
+        The rest of a host whose robots.txt asks for none.
 
     Examples
     --------
@@ -43,27 +43,27 @@ class MovedRobots:
 
     def __init__(self, delay_s: float) -> None:
         self._rest_s = max(ONE_IN * delay_s, LEAST_S)
-        self._owed: OrderedDict[str, float] = OrderedDict()  # site -> when all its budget is there again
-        self._answers: OrderedDict[str, tuple[Exchange, float]] = OrderedDict()  # by address, each until an instant
+        self._owed: OrderedDict[str, float] = OrderedDict()  # site -> when its whole budget is available again
+        self._answers: OrderedDict[str, tuple[Exchange, float]] = OrderedDict()  # by URL, each with its expiry
         self._bytes = 0
         self._waiting: dict[str, list[Request]] = {}
 
     def known(self, request: Request, now: float) -> Exchange | None:
-        """Return what was answered at the address of a request not long ago, as the answer to this one."""
+        """Return a recent answer from the URL of a request, as the answer to this request."""
         found = self._answers.get(request.url)
         if found is None or found[1] <= now:
             return None
         return msgspec.structs.replace(found[0], request=request)
 
     def joins(self, request: Request) -> bool:
-        """Whether the same address is being asked already, so that its answer will be this request's too."""
+        """Whether the URL is already being requested; if so, the answer will also serve this request."""
         waiting = self._waiting.get(request.url)
         if waiting is not None:
             waiting.append(request)
         return waiting is not None
 
     def allows(self, name: str, target: str, now: float) -> bool:
-        """Whether a host may have another asked once more; what is allowed counts."""
+        """Whether a host may cause one more request to another; an allowed request is counted."""
         site = found_site(target)
         if site == found_site(name):
             return True
@@ -77,11 +77,11 @@ class MovedRobots:
         return True
 
     def asking(self, request: Request) -> None:
-        """Take note that an address is asked from now on."""
+        """Note that a URL is being requested from now on."""
         self._waiting.setdefault(request.url, [])
 
     def answered(self, exchange: Exchange, now: float) -> list[Request]:
-        """Take in an answer; return the other requests that wait for it."""
+        """Store an answer; return the other requests that wait for it."""
         url = exchange.request.url
         waiting = self._waiting.pop(url, None)
         if waiting is None:
@@ -101,7 +101,7 @@ class MovedRobots:
 
 
 def crowded_words(url: str) -> str:
-    """Return why an address is not asked now."""
+    """Return why a URL is not requested now."""
     return f"too many other sites say that their robots.txt is on {hostname(url)}"
 
 

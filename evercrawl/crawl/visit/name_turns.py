@@ -1,4 +1,4 @@
-"""Which hosts have to come back for their names, and who is called as soon as there is room to look one up."""
+"""Defers hosts whose names cannot be looked up now, and calls them as soon as there is room."""
 
 from __future__ import annotations
 
@@ -13,48 +13,48 @@ if TYPE_CHECKING:
     from evercrawl.schedule.frontier.frontier import Frontier
     from evercrawl.schedule.frontier.hosts import Host
 
-PUT_OFF: Final = 512  # hosts that are told to come back at one instant, before no more are chosen: some milliseconds
-_PASSED: Final = 1 << 12  # hosts that were called before the line is made shorter
+PUT_OFF: Final = 512  # hosts deferred at one time, after which no more are chosen: some milliseconds
+_PASSED: Final = 1 << 12  # hosts called before the queue is shortened
 _COMES_BACK_S: Final = 60.0
 _LINE_MOST_S: Final = 6 * 3600.0
-_FADING: Final = 0.1  # weight of the last move of the line in how long it takes
+_FADING: Final = 0.1  # weight of the last move of the queue in its average speed
 
 
 class NameTurns:
-    """Puts hosts off whose names cannot be looked up now, and calls them when they can.
+    """Defers hosts whose names cannot be looked up now, and calls them when they can.
 
-    When it will be the turn of a host is but guessed as it is put off: those before it may have come to nothing, or
-    been quicker than look-ups were when the crawl was busy. So the hosts stand in a line, and as many as there is room
-    for are called from it; none of them waits while nobody is looked up. Who waits for others of its domain does not
-    stand there: it would be called again and again, as there is room for all but for that domain. Who stands there
-    offers its pages by itself only after twice the time that the line takes, as it moves: on a wide web it is longer
-    than an hour, and to have all of it valued and put off every minute would take most of the crawl's time.
+    When a host is deferred, the time of its turn is only a guess: look-ups before it may fail, or become faster than
+    they were. So the hosts wait in a queue, and as many as there is room for are called from it; no room stays unused
+    while hosts wait. A host that waits for others of its domain is not in the queue: it would be called again and
+    again while there is room for every domain but its own. A host in the queue offers its pages by itself only after
+    twice the time that the queue takes at its present speed. On a wide web this is more than an hour; to value and
+    defer all hosts every minute would take most of the crawl's time.
 
     Parameters
     ----------
     frontier, names
-        Where the hosts rest; who looks names up.
+        The hosts' rests; the look-ups.
     proxied
-        Whether a proxy looks names up, so that nobody waits.
+        Whether a proxy looks names up, so that no host waits.
     """
 
     def __init__(self, frontier: Frontier, names: LookUps, *, proxied: bool) -> None:
         self._frontier, self._names, self._proxied = frontier, names, proxied
-        self._line, self._passed = array("I"), 0  # numbers of hosts, of which the first were called or came back
+        self._line, self._passed = array("I"), 0  # numbers of hosts; the first `_passed` were called or came back
         self._put_off_at, self._put_off_count = -math.inf, 0
-        self._let = 0  # by the choice that is made, to be looked up
-        self._moved_at, self._each_s = -math.inf, 0.0  # when the line moved last; how long it takes to move by one
+        self._let = 0  # hosts of the present choice that are to be looked up
+        self._moved_at, self._each_s = -math.inf, 0.0  # when the queue last moved; its time per host
 
     def choosing(self) -> None:
-        """Begin anew to count who is let through: those of the choice before are looked up, or were put back."""
+        """Restart the count of hosts let through: those of the previous choice are looked up, or were put back."""
         self._let = 0
 
     def crowded(self, now: float) -> bool:
-        """Whether so many hosts were put off at this instant that choosing more of them is of no use."""
+        """Whether so many hosts were deferred at this time that choosing more is of no use."""
         return self._put_off_at == now and self._put_off_count >= PUT_OFF
 
     def waits(self, host: Host, now: float) -> bool:
-        """Whether a host that may have to be looked up has to come back for that; else it is let through."""
+        """Whether a host that may need a look-up is deferred; if not, it is let through."""
         if self._proxied or literal(host.name) or self._names.known(host.name, now) is not None:
             return False
         waits = self.put_off(host, now, self._let)
@@ -62,7 +62,7 @@ class NameTurns:
         return waits
 
     def put_off(self, host: Host, now: float, others: int = 0) -> bool:
-        """Whether a host has to come back for its name: too many are looked up, or its domain stays unanswered."""
+        """Defer a host if too many names are being looked up, or its domain does not answer; return whether it was."""
         until, silent = self._names.put_off(host.name, now, others)
         if until <= now:
             return False
@@ -77,13 +77,13 @@ class NameTurns:
         return True
 
     def count_put_off(self, now: float) -> None:
-        """Take note of a host that has to come back, for its name or for another reason."""
+        """Count a host that is deferred, for its name or for another reason."""
         self._put_off_at, self._put_off_count = now, self._put_off_count + 1 if self._put_off_at == now else 1
 
     def call(self, now: float) -> None:
-        """Let as many hosts offer their pages now as there is room to look up, those first that have waited longest.
+        """Let as many hosts offer their pages as there is room for look-ups, in the order of the queue.
 
-        None of them was asked in this run, so that they rest for their names alone.
+        None of them was asked in this run, so they rest only for their names.
         """
         room = self._names.room
         self._move(room, now)
@@ -101,8 +101,8 @@ class NameTurns:
             self._passed = 0
 
     def _move(self, room: int, now: float) -> None:
-        """Take note for how many there is room now."""
-        if self._moved_at > now:  # a clock that went back
+        """Update the speed of the queue from the present room."""
+        if self._moved_at > now:  # the clock was set back
             self._moved_at = now
         if room and self._moved_at > -math.inf:
             each_s = min(now - self._moved_at, _COMES_BACK_S) / room
@@ -111,5 +111,5 @@ class NameTurns:
             self._moved_at = now
 
     def _line_s(self) -> float:
-        """Return after how long somebody who stands at the end of the line now is surely called."""
+        """Return the time within which a host at the end of the queue is surely called (s)."""
         return min(2.0 * self._each_s * (len(self._line) - self._passed), _LINE_MOST_S)

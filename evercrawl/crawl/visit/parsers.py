@@ -1,4 +1,4 @@
-"""Who reads bodies: this process, here and now, unless others are given the work (`workers.py`)."""
+"""Readers of bodies: this process, at once, unless worker processes are used (`workers.py`)."""
 
 from typing import Protocol
 
@@ -8,53 +8,53 @@ from evercrawl.model.stored.reading import Fetched, held
 
 
 class Parsers(Protocol):
-    """Whatever reads the bodies of visits; what comes out is in the order of what went in."""
+    """Interface of body readers; results come in the order of submission."""
 
     @property
     def pending(self) -> int:
-        """Return how many answers have gone in and have yet to come out."""
+        """The number of answers that were submitted and not yet returned."""
         ...
 
     @property
     def behind(self) -> bool:
-        """Whether so many bodies wait to be read that no more should be fetched."""
+        """Whether so many bodies wait to be parsed that no more should be fetched."""
         ...
 
     @property
     def message(self) -> str:
-        """Return what is wrong with whoever reads, "" if nothing is."""
+        """What is wrong with the readers; "" if nothing is."""
         ...
 
     def submit(self, fetched: Fetched) -> None:
-        """Take an answer in; one without an unread body only keeps its place."""
+        """Take an answer; one without an unread body only keeps its place in the order."""
         ...
 
     def done(self) -> list[Fetched]:
-        """Return the answers whose bodies are read, each once."""
+        """Return the answers whose bodies are parsed, each once."""
         ...
 
     async def settle(self) -> None:
-        """Return once nothing is unread any more."""
+        """Wait until every body is parsed."""
         ...
 
     def close(self) -> None:
-        """Give back what is held; what is pending is lost."""
+        """Release resources; pending answers are lost."""
         ...
 
 
 class Inline:
-    """Reads each body as it comes in.
+    """Parses each body as it arrives.
 
     Parameters
     ----------
     agent
-        The name that directives for robots may speak to.
+        The name to which directives for robots may be addressed.
     hasher
         Hashes contents and links as the crawl does.
     text
-        Whether the words themselves are wanted, for a search index.
+        Whether the text itself is needed, for a search index.
     requisites
-        Whether it is wanted what pages need to be shown.
+        Whether requisites of pages are collected.
     """
 
     def __init__(self, agent: str, hasher: Hasher, *, text: bool, requisites: bool = False) -> None:
@@ -63,27 +63,27 @@ class Inline:
 
     @property
     def pending(self) -> int:
-        """Return how many answers have gone in and have yet to come out."""
+        """The number of answers that were submitted and not yet returned."""
         return len(self._done)
 
     @property
     def behind(self) -> bool:
-        """Return False: nothing waits."""
+        """False: nothing waits."""
         return False
 
     @property
     def message(self) -> str:
-        """Return "": what goes wrong with a page is said of the page."""
+        """Empty: faults are reported with their page."""
         return ""
 
     def submit(self, fetched: Fetched) -> None:
-        """Read the body, if there is one to be read."""
+        """Parse the body, if there is an unread one."""
         if fetched.unread:
             fetched.take(attempted(self.body(fetched)))
         self._done.append(fetched)
 
     def body(self, fetched: Fetched) -> Body:
-        """Return what is to be read of an answer."""
+        """Return the body of an answer with what is needed to parse it."""
         before = fetched.before
         former = before.digest != 0 and not before.digest_rest
         return body_of(
@@ -92,12 +92,12 @@ class Inline:
         )  # fmt: skip
 
     def done(self) -> list[Fetched]:
-        """Return the answers whose bodies are read, each once."""
+        """Return the answers whose bodies are parsed, each once."""
         done, self._done = self._done, []
         return done
 
     async def settle(self) -> None:
-        """Return at once: nothing is unread."""
+        """Return at once: every body is parsed."""
 
     def close(self) -> None:
-        """Hold nothing that could be given back."""
+        """Do nothing: there is nothing to release."""

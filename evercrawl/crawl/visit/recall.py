@@ -1,4 +1,4 @@
-"""What is known of a page when it is asked for."""
+"""What is known of a page when it is requested."""
 
 from evercrawl.model.stored.reading import Before
 from evercrawl.store.journal.events import Visit
@@ -8,7 +8,7 @@ from evercrawl.store.table.table import NO_RECORD, ROOT
 
 
 def recall(partition: Partition, slot: int) -> Before:
-    """Return what the record of a page and its last event with links say; for a new page, how it was found."""
+    """Return the data of a page's record and of its last event with links; for a new page, how it was found."""
     state = partition.state
     cell = state.table.record.item(slot)
     index = cell if not cell & NO_RECORD else state.lost.get(slot)
@@ -36,5 +36,5 @@ def recall(partition: Partition, slot: int) -> Before:
 
 
 def _rest(record: Record, held: Visit | None) -> int:
-    """Return the second word of the digest of the content held, which only the journal has."""
+    """Return the second word of the digest of the stored content, which only the journal has."""
     return held.digest_rest if held is not None and held.digest == record.digest else 0

@@ -1,4 +1,4 @@
-"""Connections that stay silent: so many may, of all and of each network and site; the others make room, for later."""
+"""Limits silent connections, in total and for each network and site; the surplus ones are closed for later."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ if TYPE_CHECKING:
 
     from evercrawl.crawl.ports import Network
 
-SILENT_S: Final = 3.0  # for which next to nothing came
+SILENT_S: Final = 3.0  # with next to no data, after which a connection counts as silent
 OF_ALL: Final = 4  # a quarter of all connections may be silent
-OF_GROUP: Final = 10  # and a tenth be so of one network of addresses, or of one site
+OF_GROUP: Final = 10  # and a tenth, within one network of addresses or one site
 LOOK_EVERY_S: Final = 0.5
 STRAINED_S: Final = 60.0
 UNPROVEN_PART: Final = 0.75
-NOTED: Final = 256  # hosts of which it is told that they are left alone
+NOTED: Final = 256  # deferred hosts that are reported
 
 
 class Silences:
-    """Hangs up on who is silent while too many are.
+    """Closes connections to silent servers while there are too many.
 
-    A connection that is silent costs next to nothing to whoever keeps it so, and is one of few to us.
+    A silent connection costs the server next to nothing, but takes one of the few that the crawl has.
 
     Parameters
     ----------
     network
-        Who asks.
+        The network that makes the exchanges.
     connections
         How many exchanges may be under way.
 
     Attributes
     ----------
     ended
-        How many exchanges were ended by this in the run.
+        How many exchanges were ended for silence in this run.
     """
 
     def __init__(self, network: Network, connections: int) -> None:
@@ -51,7 +51,7 @@ class Silences:
         self.ended = 0
 
     def turn(self, now: float) -> None:
-        """Look after the connections, now and then."""
+        """Check the connections, now and then."""
         if now < self._next_at or self._network.in_flight <= self._most_of_group:
             return
         self._next_at = now + LOOK_EVERY_S
@@ -62,28 +62,28 @@ class Silences:
             self._network.hang_up(surplus)
 
     def crowded(self, unproven: int, now: float) -> bool:
-        """Whether a host has to wait that has not answered, while so many such are asked: others keep the rest.
+        """Whether a host that has not answered yet has to wait while many such hosts are asked: others use the rest.
 
-        Only for a while after connections had to be ended; else those that nobody has asked yet are the rule.
+        This applies only for a while after silent connections had to be closed; otherwise most hosts are new ones.
         """
         return now < self._strained_until and unproven >= self._most_unproven
 
     def note(self, host: int, until: float) -> None:
-        """Take note that a host is left alone, for whoever asks why its pages wait; the last some hundred count."""
+        """Record that a host is deferred, to explain why its pages wait; only the last `NOTED` are kept."""
         self._left_alone.pop(host, None)
         self._left_alone[host] = until
         if len(self._left_alone) > NOTED:
             del self._left_alone[next(iter(self._left_alone))]
 
     def tell(self, notes: dict[str, float]) -> None:
-        """Write into the notes of the crawl who is left alone, in place of what was written before."""
+        """Write the deferred hosts into the notes of the crawl, in place of earlier ones."""
         if self._left_alone:
             for name in [name for name in notes if name.startswith(LEFT_ALONE)]:
                 del notes[name]
             notes.update({f"{LEFT_ALONE}{host}": until for host, until in self._left_alone.items()})
 
     def _surplus(self, silent: Sequence[Silence]) -> list[Silence]:
-        """Return those that are too many, the longest silent ones of each group and of all."""
+        """Return the connections beyond the limits, those of each group and in total that were silent longest."""
         if len(silent) <= self._most_of_group:
             return []
         newest_first = sorted(silent, key=lambda one: -one.since)

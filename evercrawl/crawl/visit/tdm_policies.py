@@ -1,9 +1,10 @@
-"""What `/.well-known/tdmrep.json` of an origin says of text and data mining; asked for before the origin's first page.
+"""The rights to text and data mining in `/.well-known/tdmrep.json` of an origin, requested before its first page.
 
 References
 ----------
-TDM Reservation Protocol (W3C community group report, 2024), section on tdmrep.json. Which rule holds of several that
-match a path is decided as RFC 9309 has it for robots.txt, whose patterns these are: the longest.
+TDM Reservation Protocol (W3C community group report, 2024), section on tdmrep.json. If several rules match a path,
+the
+longest applies, as RFC 9309 defines it for robots.txt, whose patterns these are.
 """
 
 from __future__ import annotations
@@ -40,12 +41,12 @@ class _Rule(msgspec.Struct, rename="kebab"):
 
 
 class TdmPolicies:
-    """Asks for the file of each origin once a day at most, and says what it reserves.
+    """Requests the file of each origin at most once a day, and tells what it reserves.
 
     Parameters
     ----------
     errands, frontier, clock, wake
-        What asks; where hosts are held; time; called when an answer has come.
+        Fetches the file; holds hosts; the clock; called when an answer has arrived.
     """
 
     def __init__(self, errands: Errands, frontier: Frontier, clock: Clock, wake: Callable[[], None]) -> None:
@@ -54,7 +55,7 @@ class TdmPolicies:
         self._asking: dict[str, asyncio.Task[None]] = {}
 
     def waits(self, host: Host, url: str) -> bool:
-        """Whether a page waits for the file of its origin, which is asked for then; its host is held until it came."""
+        """Whether a page waits for the file of its origin; if so, request it and hold the host until it arrives."""
         home = origin(url)
         known = self._known.get(home)
         if known is not None and known[1] > self._clock.now():
@@ -65,12 +66,12 @@ class TdmPolicies:
         return True
 
     def optouts(self, url: str) -> int:
-        """Return what the file asks for a page, as bits of `OptOut`."""
+        """Return what the file reserves for a page, as bits of `OptOut`."""
         rules, _ = self._known.get(origin(url), (None, 0.0))
         return OptOut.TDM if rules is not None and not rules.allowed(path_query(url)) else 0
 
     async def close(self) -> None:
-        """Give up what is asked for."""
+        """Abandon requests under way."""
         for task in list(self._asking.values()):
             task.cancel()
         await asyncio.gather(*self._asking.values(), return_exceptions=True)
@@ -93,7 +94,7 @@ class TdmPolicies:
 
 
 def read_policy(body: bytes) -> Rules | None:
-    """Return what is reserved, as rules that do not allow it; None where nothing is said.
+    """Return the reservations as rules that disallow the paths; None if there are none.
 
     >>> rules = read_policy(b'[{"location": "/a/*", "tdm-reservation": 1}, {"location": "/a/b", "tdm-reservation": 0}]')
     >>> [rules.allowed(path) for path in ("/a/x", "/a/b", "/c")]

@@ -1,4 +1,4 @@
-"""One visit: a page that was chosen is asked for, and what comes back becomes a reading."""
+"""One visit: a chosen page is requested, and its answer becomes a reading."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from evercrawl.store.quarantine import Quarantine
 
 INTERNAL: Final = "internal"
-"""The class of failure of a page on which our own code failed."""
+"""The error of a page on which our own code failed."""
 LINKS: Final = 400
-"""Links of pages that are learned from in one step: those to what nobody knew take longer than all else."""
+"""The number of links learned in one step: links to unknown pages take most of the time."""
 
 
 class VisitTag(msgspec.Struct, frozen=True):
-    """Says that an exchange visits a page, what was known of it, how likely its copy was to be fresh, and its queue."""
+    """Marks an exchange that visits a page: what was known of it, its predicted freshness, and its queue."""
 
     host: Host
     slot: int
@@ -52,43 +52,43 @@ class VisitTag(msgspec.Struct, frozen=True):
 
 
 class Visiting:
-    """Asks for pages, and gathers what comes of it until it is remembered.
+    """Requests pages, and collects the results until they are remembered.
 
     Parameters
     ----------
     partition, config
-        Where pages are known, and how much of them may be asked for.
+        The known pages, and the limits of one request.
     frontier, access
-        Where pages wait; whether they may be asked for, and who asks.
+        The queues of pages; decides whether they may be requested, and starts requests.
     planning
-        Has something to note before the first visit by a plan; None where the policy makes none.
+        May have an event to journal before the first visit of a plan; None if the policy makes no plans.
     random_probes
-        Told of what begins, for it may be what was sampled at random.
+        Notified of visits that begin, which may be of sampled pages.
     mirrors
-        Which new pages need not be read; none are left out where it is not given.
+        The new pages that need not be read; None if no mirrors are left out.
     heads
-        Of which pages the head alone is asked for first.
+        The pages for which a HEAD request is sent first.
     soft404, sitemaps
-        Told of what pages say, of dead paths and of feeds.
+        Recognises soft 404s; takes the feeds that pages name.
     pace, parsers, storing
-        Told of what begins and ends; who reads bodies; told that there is something to store.
+        Counts starts and bytes; parses bodies; notified of new data to store.
     quarantine
-        Which pages our own code failed on; these are not asked for any more.
+        The pages on which our own code failed; they are not requested any more.
     enforcing, checks
-        Which pages the scope keeps out now, whatever it was when they became known; and told of what begins.
+        The pages that the scope excludes now, whatever it was when they were found; notified of visits that begin.
     crowded_pages
-        Told of what begins, and comes to nothing.
+        Notified of visits that begin or are abandoned.
     rendering
-        Which pages are read in a browser; None where none is.
+        The pages that are rendered; None if none are.
     tdm
-        What sites reserve of text and data mining; None where nobody asks.
+        The reservations of text and data mining; None if they are not requested.
 
     Attributes
     ----------
     underway
-        Visits among the exchanges in flight.
+        The number of visits among the exchanges in flight.
     readings
-        What has ended and is understood, in that order, and not yet remembered.
+        The results of ended visits, in order, that are not remembered yet.
     """
 
     def __init__(
@@ -126,12 +126,12 @@ class Visiting:
 
     @property
     def unlearned(self) -> int:
-        """Visits that have ended, and are not remembered yet."""
+        """The number of visits that have ended and are not remembered yet."""
         rendered = self.rendering.pending if self.rendering is not None else 0
         return self._parsers.pending + len(self.readings) + rendered
 
     def take_read(self, most: int | None) -> list[Reading]:
-        """Return the first of `readings`, and drop them there: all, or `most`, or those that reach `LINKS` links."""
+        """Return and remove the first of `readings`: all, or at most `most`, or those up to `LINKS` links."""
         links = 0
         for count, reading in enumerate(self.readings[:most] if most is not None else (), 1):
             links += len(reading.page.targets)
@@ -143,15 +143,15 @@ class Visiting:
         return taken
 
     def adopt(self, config: Config) -> None:
-        """Go by other settings from now on."""
+        """Use other settings from now on."""
         self._config = config
 
     def begin(self, host: Host, slot: int, now: float, *, new: bool, named: bool = False) -> None:
-        """Ask for a page that was chosen, unless something else has to come first, or it may not be asked for.
+        """Request a chosen page, unless something else has to come first, or it may not be requested.
 
-        One that is `named` was chosen by a person, so that what is known of pages like it does not count.
+        A `named` page was chosen by a person, so what is known of similar pages does not count.
         """
-        if host.held or host.ready_at > now:  # another page of it, chosen at the same instant, brought that up
+        if host.held or host.ready_at > now:  # another page of the host, chosen at the same time, caused this
             self._frontier.put_first(host, slot, new=new)
             return
         if new and not named and self._mirrors is not None and self._mirrors.spared(slot, now):
@@ -188,7 +188,7 @@ class Visiting:
         self._frontier.predicted_fresh.pop(slot, None)
         before = recall(self._partition, slot)
         if new and before.depth and before.outcome == Outcome.REFUSED and why.startswith("robots:"):
-            self._frontier.add_seen(host.number, slot)  # as before the start: news when its refresh is due
+            self._frontier.add_seen(host.number, slot)  # as before the restart: judged again at its refresh
         else:
             self.readings.append(Reading(nothing, host, slot, before, refusal=why))
         self._frontier.release(host)
@@ -215,12 +215,12 @@ class Visiting:
             self._storing.changed()
 
     async def close(self) -> None:
-        """Give up what is asked for beside pages."""
+        """Abandon requests for files beside pages."""
         if self._tdm is not None:
             await self._tdm.close()
 
     def unreachable(self, host: Host, why: str, at: float) -> None:
-        """Count the page that a host would have offered as failed; its name leads nowhere."""
+        """Record a failed visit of the next page of a host whose name has no usable address."""
         taken = self._frontier.take_first(host)
         if taken is not None:
             slot, _ = taken
@@ -228,7 +228,7 @@ class Visiting:
             self.readings.append(understand(fetched(failed, host, slot, recall(self._partition, slot))))
 
     def take(self, exchange: Exchange, tag: VisitTag, now: float) -> None:
-        """Take in what came of a visit, and have its body read."""
+        """Process the answer of a visit, and have its body parsed."""
         received = len(exchange.wire) + len(exchange.head)
         try:
             if exchange.request.head and not self._heads.visited(exchange, tag.host.number, tag.slot, tag.before):
@@ -254,12 +254,12 @@ class Visiting:
         self._parsers.submit(answer)
 
     def _failed(self, exchange: Exchange, error: Exception, now: float) -> Exchange:
-        """Return what is left of an exchange on which our own code failed: that it was made."""
+        """Return an exchange that records only that a request was made, after a failure of our own code."""
         why = self._quarantine.judging(exchange.request.url, error, now)
         return Exchange(exchange.request, exchange.at, exchange.elapsed_s, error=INTERNAL, detail=why)
 
     def _ask_again(self, exchange: Exchange, tag: VisitTag, now: float, *, new: bool) -> None:
-        """Let a page be asked for at its host's next turn: its head alone was asked for, or nobody was there."""
+        """Request a page again at its host's next turn: only its head was requested, or nothing answered."""
         self.underway -= 1
         self._pace.received(now, len(exchange.head))
         self._access.ended(tag.host, exchange, now)
@@ -268,7 +268,7 @@ class Visiting:
         self._frontier.put_first(tag.host, tag.slot, new=new)
 
     def gather(self, now: float) -> None:
-        """Take over answers whose bodies have been read meanwhile."""
+        """Collect answers whose bodies have been parsed meanwhile."""
         for answer in self.rendering.done() if self.rendering is not None else ():
             self._parsers.submit(answer)
         for answer in self._parsers.done():
@@ -284,7 +284,7 @@ class Visiting:
             self.readings.append(reading)
 
     def _reading(self, answer: Fetched, now: float) -> Reading:
-        """Return what an answer shows, and take note of the feeds that it names."""
+        """Return the reading of an answer, and add the feeds that it names."""
         reading = understand(answer)
         if why := self._soft404.why_no_page(reading, now):
             reading = no_page(reading, why)
@@ -299,11 +299,11 @@ class Visiting:
 
 
 def validators(before: Before) -> tuple[tuple[str, str], ...]:
-    """Return the request headers that make the answer 304 where the content held is still the page's."""
+    """Return the request headers for a conditional request, which is answered with 304 if the content is the same."""
     last = before.last
     if last is None or not before.digest or last.digest != before.digest or last.outcome == Outcome.TRUNCATED:
         return ()
-    if partial(before):  # it has to be read anew
+    if partial(before):  # it has to be read again
         return ()
     pairs = (("If-None-Match", last.etag), ("If-Modified-Since", last.last_modified))
     return tuple(pair for pair in pairs if validator(pair[1]))

@@ -1,1 +1,1 @@
-"""Bodies read by other processes."""
+"""Bodies parsed in other processes."""

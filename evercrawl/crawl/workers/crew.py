@@ -1,8 +1,9 @@
-"""The worker processes together: who reads what, who is started, and who takes the place of one that ended.
+"""The pool of worker processes: distributes bodies, starts processes, and replaces those that end.
 
-A process that ends, or reads one body for too long, is replaced. What it had not answered is suspected: these bodies
-are given to another, one by one. One that ends a process while it is all that the process has, is an error of its
-page, and the crawl goes on.
+A process that ends, or reads one body for too long, is replaced. Its unanswered bodies are suspects: they are given
+to
+other processes one at a time. If a process ends while a suspect is its only body, this is an error of that page, and
+the crawl continues.
 """
 
 import asyncio
@@ -16,33 +17,33 @@ from evercrawl.crawl.workers.worker_process import WorkerProcess
 from evercrawl.model.stored.contents import Body, Content
 from evercrawl.model.stored.reading import Fetched
 
-WINDOW: Final = 64  # bodies that a process has at once: enough to last while the owner does something else
-WINDOW_BYTES: Final = 2 << 20  # or so much of them
-GROWN_S: Final = 0.5  # time between two processes started because there is too much to do
-STARTS: Final = 3  # in a row that come to nothing; then no more are tried for a while
+WINDOW: Final = 64  # bodies given to a process at a time: enough while the crawl is busy with other work
+WINDOW_BYTES: Final = 2 << 20  # or bytes of bodies
+GROWN_S: Final = 0.5  # between two starts of processes because of the backlog
+STARTS: Final = 3  # failed starts in a row, after which no more are tried for a while
 TRIED_AGAIN_S: Final = 60.0
-TOLD_S: Final = 10.0  # for how long the end of a process is told
+TOLD_S: Final = 10.0  # for which the end of a process is reported
 
 
 class Crew:
-    """Up to `count` processes, and the bodies that they are to read.
+    """Up to `count` worker processes, and the bodies that they are to parse.
 
     Parameters
     ----------
     count
-        Processes, at most.
+        The highest number of processes.
     body_of
-        What there is to be read of an answer.
+        Returns the body of an answer with what is needed to parse it.
     learn
-        Told what a body says, once for each that was added.
+        Called with the content of a body, once for each that was added.
     heard
-        Called by the running event loop when there are answers; without it, whoever wants answers has to `wait`.
+        Called by the running event loop when there are answers; without it, the caller has to `wait`.
     longest_bytes
-        Cap on the size of a body.
+        The limit on the size of a body.
     hang_s
-        A process that reads one body for so long hangs.
+        The time for one body after which a process counts as hanging.
     environment
-        What that of the processes has beside our own.
+        Environment variables of the processes in addition to our own.
     """
 
     def __init__(
@@ -59,8 +60,8 @@ class Crew:
         self._count, self._body_of, self._learn, self._heard = count, body_of, learn, heard
         self._longest_bytes, self._hang_s, self._environment = longest_bytes, hang_s, environment
         self._processes: list[WorkerProcess] = []
-        self._backlog: deque[Fetched] = deque()  # given to nobody
-        self._suspects: deque[Fetched] = deque()  # the same; each has seen a process end
+        self._backlog: deque[Fetched] = deque()  # given to no process yet
+        self._suspects: deque[Fetched] = deque()  # the same; a process has ended on each
         self._failures, self._failed_at, self._grown_at = 0, float("-inf"), float("-inf")
         self._told, self._told_until = "", float("-inf")
 
@@ -71,25 +72,25 @@ class Crew:
 
     @property
     def ready(self) -> bool:
-        """Whether any process reads."""
+        """Whether any process is ready."""
         return any(process.ready for process in self._processes)
 
     @property
     def message(self) -> str:
-        """Return what is wrong just now, "" if nothing is."""
+        """What is wrong just now; "" if nothing is."""
         return self._told if time.monotonic() < self._told_until else ""
 
     @property
     def pids(self) -> list[int]:
-        """Return the numbers of the processes, those that are starting included."""
+        """The process numbers, including those of processes that are starting."""
         return [process.pid for process in self._processes]
 
     def add(self, fetched: Fetched) -> None:
-        """Have a body read; `look` gives it to somebody."""
+        """Queue a body; `look` gives it to a process."""
         self._backlog.append(fetched)
 
     def look(self) -> None:
-        """Hear what the processes say, give them more, and see whether all are well."""
+        """Receive answers, give the processes more bodies, and check that all of them work."""
         now = time.monotonic()
         for process in tuple(self._processes):
             new = not process.ready
@@ -110,32 +111,32 @@ class Crew:
             self.grow()
 
     def wait(self, timeout_s: float) -> None:
-        """Return once a process has something to say, or takes more; at the latest after `timeout_s`."""
+        """Wait until a process has an answer or takes more data, at most `timeout_s`."""
         poll = select.poll()
         for process in self._processes:
             poll.register(process.channel, select.POLLIN | (select.POLLOUT if process.unsent else 0))
         poll.poll(1000 * timeout_s)
 
     def leave(self) -> list[Fetched]:
-        """Return what nobody has been given, and forget it: somebody else reads it."""
+        """Return and drop the bodies that no process was given; the caller parses them."""
         left = [*self._suspects, *self._backlog]
         self._suspects.clear()
         self._backlog.clear()
         return left
 
     def grow(self) -> None:
-        """Start one more process, where there may be one."""
+        """Start one more process, if the limit allows it."""
         self._grown_at = time.monotonic()
         if len(self._processes) < self._count and not self.given_up:
             self._start()
 
     @property
     def given_up(self) -> bool:
-        """Whether so many starts came to nothing that no other is tried just now."""
+        """Whether so many starts failed that no other is tried just now."""
         return self._failures >= STARTS and time.monotonic() < self._failed_at + TRIED_AGAIN_S
 
     def close(self) -> None:
-        """End the processes; what is pending is lost."""
+        """End the processes; pending bodies are lost."""
         while self._processes:
             self._part(self._processes[-1])
 
@@ -145,7 +146,7 @@ class Crew:
             idle.suspected = True
             self._give(idle, self._suspects.popleft(), now)
         if self._suspects:
-            ready = ready[1:]  # the first has nothing more to do soon
+            ready = ready[1:]  # the first will soon be free for the next suspect
         while self._backlog and (free := [one for one in ready if _free(one)]):
             self._give(min(free, key=lambda one: len(one.given)), self._backlog.popleft(), now)
         for process in self._processes:
@@ -167,7 +168,7 @@ class Crew:
             asyncio.get_running_loop().add_reader(process.channel, self._heard)
 
     def _watch(self, process: WorkerProcess) -> None:
-        """Have the event loop tell of room for what has yet to be sent."""
+        """Have the event loop notify us when there is room for unsent data."""
         if self._heard is None or process.unsent == process.watched:
             return
         loop, process.watched = asyncio.get_running_loop(), process.unsent
@@ -186,7 +187,7 @@ class Crew:
         return process.end(patience_s)
 
     def _bury(self, process: WorkerProcess, why: str) -> None:
-        """Have the work of a process that ended done by others."""
+        """Give the bodies of an ended process to others."""
         if not process.ready:
             self._failed(f"it {why}")
             return
@@ -201,7 +202,7 @@ class Crew:
         self._start()
 
     def _failed(self, why: str) -> None:
-        """Take note of a process that came to nothing, and try another."""
+        """Count a failed start, and try another."""
         self._failures, self._failed_at = self._failures + 1, time.monotonic()
         if self._failures < STARTS:
             self._start()
