@@ -1,1 +1,1 @@
-"""Bytes from the web: politely, guarded, capped."""
+"""Fetches bytes from the web: politely, guarded, with limits on size."""

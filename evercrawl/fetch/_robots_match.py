@@ -1,4 +1,4 @@
-"""The matching half of robots.txt: which rule is the longest that fits a path, in linear time."""
+"""The matching half of robots.txt: finds the longest rule that matches a path, in linear time."""
 
 import re
 from bisect import bisect_right
@@ -11,8 +11,8 @@ _TRIPLET = "%[0-9A-Fa-f]{2}"
 _ODD = r'\x00-\x20"<>\\^`{|}\x7f'  # ASCII that a URI may only hold percent-encoded, although browsers leave some of it
 _IN_PATTERN = re.compile(f"{_TRIPLET}|[{_ODD}\x80-\xff]")
 _IN_PATH = re.compile(f"{_TRIPLET}|[{_ODD}*$]")
-_MOST_CHARS = 4 << 20  # looked at for one verdict, some 10 ms; a file that asks for more keeps us out
-_OPEN_RANK = 1  # "allow" by a rule of length 0: what holds when nothing matches
+_MOST_CHARS = 4 << 20  # characters examined for one verdict, some 10 ms; a file that needs more closes the site
+_OPEN_RANK = 1  # "allow" by a rule of length 0, the default if nothing matches
 
 # rank, text before the first `*`, the texts between stars, text after the last `*` when the pattern ends with `$`
 _Wild = tuple[int, str, tuple[str, ...], str | None]
@@ -27,10 +27,11 @@ def _recode(found: re.Match[str]) -> str:
 
 
 def normal_path(path: str) -> str:
-    """Return a URL's path and query in the coding that `normal_pattern` gives to rules.
+    """Return a URL's path and query in the form that `normal_pattern` gives to rules.
 
-    Unreserved octets are decoded, the other triplets get upper-case digits, and what a URI may not hold raw is encoded;
-    so are `*` and `$`, which in a path are ordinary characters.
+    Unreserved octets are decoded, other triplets get upper-case digits, and characters that a URI may not hold raw
+    are
+    encoded. So are `*` and `$`, which are ordinary characters in a path.
 
     Examples
     --------
@@ -52,18 +53,20 @@ def normal_pattern(value: str) -> str:
 
 
 class Rules:
-    """The rules of one agent, ready to be asked; immutable.
+    """The rules of one agent, prepared for matching; immutable.
 
-    A rule's rank is twice its length, plus one when it allows: the highest rank that matches decides, which makes the
-    longest rule win and `allow` win ties. Rules without wildcards lie in one sorted list, each with a pointer to the
-    longest other rule that is a prefix of it: whatever rule is a prefix of a path is the last entry not after the path,
-    or a prefix of that entry. Rules with wildcards are tried from the highest rank down, and each takes its parts from
-    left to right at their first place, without ever going back.
+    A rule's rank is twice its length, plus one if it allows. The highest rank that matches decides, so the longest
+    rule
+    wins, and `allow` wins ties. Rules without wildcards are in one sorted list, each with a pointer to the longest
+    other rule that is a prefix of it: any rule that is a prefix of a path is the last entry not after the path, or a
+    prefix of that entry. Rules with wildcards are tried from the highest rank down; the parts of each are matched
+    from
+    left to right at their first position, without backtracking.
 
     Parameters
     ----------
     rules
-        (allow, pattern) with the pattern from `normal_pattern`; empty patterns say nothing.
+        (allow, pattern) with the pattern from `normal_pattern`; empty patterns are ignored.
 
     Examples
     --------
@@ -86,7 +89,7 @@ class Rules:
         for pattern, rank in ranked.items():
             anchored = pattern.endswith("$")
             first, *rest = (pattern[:-1] if anchored else pattern).replace("$", "%24").split("*")
-            if not anchored and not any(rest):  # "/a*" says what "/a" says, but is longer
+            if not anchored and not any(rest):  # "/a*" means the same as "/a", but is longer
                 prefixes[first] = max(prefixes.get(first, 0), rank)
             elif not rest:
                 self._exact[first] = rank
@@ -100,7 +103,7 @@ class Rules:
             if parent >= 0:
                 self._ranks[here] = max(self._ranks[here], self._ranks[parent])
         self._wild = sorted(wild, key=lambda rule: -rule[0])
-        # Only a rule that holds a coded octet can tell two codings of a path apart.
+        # Only a rule that contains an encoded octet can distinguish two encodings of a path.
         self._coded = any("%" in pattern or "$" in pattern[:-1] for pattern in ranked)
 
     def allowed(self, path: str) -> bool:
@@ -133,11 +136,11 @@ class Rules:
                     if tail is None or (path.endswith(tail) and at + len(tail) <= len(path)):
                         best = rank
                         break
-        return best & 1 == 1 or path == "/robots.txt"  # the file itself is always open
+        return best & 1 == 1 or path == "/robots.txt"  # the file itself is always allowed
 
 
 def _parents(prefixes: list[str]) -> list[int]:
-    """Return for each entry of a sorted list the place of the longest other entry that is a prefix of it, or -1."""
+    """Return for each entry of a sorted list the index of the longest other entry that is a prefix of it, or -1."""
     parents: list[int] = []
     for here, prefix in enumerate(prefixes):
         parent = here - 1

@@ -1,10 +1,12 @@
-"""The addresses and ports that a crawler of the open web has no business with.
+"""Addresses and ports to which a crawler of the open web must not connect.
 
-The networks are those of the IANA special-purpose address registries (RFC 6890 and its followers) that are not globally
-reachable, and more. `ipaddress.is_global` is not enough: Python 3.11.7 says True of 192.0.0.8 and its neighbours,
-192.88.99.0/24, 64:ff9b:1::/48, 3fff::/20, 5f00::/16, fec0::/10, of multicast groups of global scope, of all that IPv6
-has not given out, and of addresses that carry a loopback one (64:ff9b::7f00:1, 2002:7f00:1::, ::7f00:1). Later versions
-mend the first few only.
+The networks are those of the IANA special-purpose address registries (RFC 6890 and its followers) that are not
+globally
+reachable, and more. `ipaddress.is_global` is not enough. In Python 3.11.7 it is True for 192.0.0.8 and its
+neighbours,
+192.88.99.0/24, 64:ff9b:1::/48, 3fff::/20, 5f00::/16, fec0::/10, multicast groups of global scope, all unassigned IPv6
+space, and addresses that embed a loopback address (64:ff9b::7f00:1, 2002:7f00:1::, ::7f00:1). Later versions correct
+only the first few.
 """
 
 from ipaddress import IPv4Network, IPv6Network
@@ -15,12 +17,12 @@ METADATA = frozenset(
     {
         "169.254.169.254",  # most clouds
         "100.100.100.200",  # Alibaba
-        "168.63.129.16",  # Azure's wire server, in the midst of public space
+        "168.63.129.16",  # Azure's wire server, within public address space
         "192.0.0.192",  # Oracle, formerly
         "fd00:ec2::254",  # Amazon over IPv6
     }
 )
-"""Where clouds tell a machine its secrets."""
+"""The addresses at which cloud providers give a machine its secrets."""
 
 SPECIAL_4: tuple[tuple[IPv4Network, str], ...] = (
     (IPv4Network("0.0.0.0/32"), "the unspecified address"),
@@ -41,7 +43,7 @@ SPECIAL_4: tuple[tuple[IPv4Network, str], ...] = (
     (IPv4Network("255.255.255.255/32"), "the broadcast address"),
     (IPv4Network("240.0.0.0/4"), "a reserved address"),
 )
-"""Network and what it is, the narrower of two before the wider."""
+"""Networks and what they are, the narrower of two before the wider."""
 
 SPECIAL_6: tuple[tuple[IPv6Network, str], ...] = (
     (IPv6Network("::/128"), "the unspecified address"),
@@ -57,7 +59,7 @@ SPECIAL_6: tuple[tuple[IPv6Network, str], ...] = (
     (IPv6Network("ff00::/8"), "a multicast address"),
 )
 
-# As the Fetch standard lists them: services that could be made to take a request for commands of their own.
+# As the Fetch standard lists them: services that might interpret a request as commands of their own.
 # fmt: off
 BAD_PORTS = frozenset({
     0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109,

@@ -1,4 +1,4 @@
-"""From what curl delivered to an `Exchange`: head, fields, body, and the class of what went wrong."""
+"""Builds an `Exchange` from what curl delivered: head, fields, body, and the class of failure."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -14,7 +14,7 @@ MAX_HEAD_BYTES = 256 << 10
 
 _TOO_LARGE_WORDS = "Too large response headers"
 _CHUNK_WORDS = "chunk"
-# curl's error numbers; those that are not here are faults of the protocol spoken.
+# curl's error numbers; numbers not listed here are protocol faults.
 _CLASSES = {
     5: "dns",
     6: "dns",
@@ -44,12 +44,12 @@ _CLASSES = {
 }
 _CUT = frozenset({"timeout", "reset"})
 _HTTP2_STREAM = 92
-_TOLD_CHARS = 100  # of what the far end says; it goes into the journal
-_WORDS_CHARS = 200  # of what curl says
+_TOLD_CHARS = 100  # of the server's text; it goes into the journal
+_WORDS_CHARS = 200  # of curl's text
 
 
 def class_of(code: int, words: str) -> str:
-    """Return the class of failure of curl's error number and words for it.
+    """Return the class of failure for curl's error number and message.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def class_of(code: int, words: str) -> str:
 
 
 def legible(words: str) -> str:
-    r"""Return what is kept of words in which bytes of a server may stand: short, visible, and text in any encoding.
+    r"""Return a message that may contain a server's bytes in a safe form: short, visible and valid in any encoding.
 
     Examples
     --------
@@ -78,11 +78,11 @@ def legible(words: str) -> str:
 
 
 def final_head(lines: Sequence[bytes]) -> Sequence[bytes]:
-    r"""Return the lines of the final response, from its status line to its blank line; [] when it is not complete.
+    r"""Return the lines of the final response, from its status line to its blank line; [] if it is incomplete.
 
-    Interim responses (1xx) before it and trailers after it are dropped. A field folded over
-    several lines comes from curl in one; all else is as on the wire. What does not
-    begin with a status, as `status_of` reads it, is no response.
+    Interim responses (1xx) before it and trailers after it are dropped. curl delivers a field folded over several
+    lines
+    in one; everything else is as on the wire. A response must begin with a status, as `status_of` reads it.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def _interim(status_line: bytes) -> bool:
 
 
 def settle(exchange: Exchange, lines: Sequence[bytes], code: int, words: str) -> None:
-    """Fill in all that follows from the header lines, from `exchange.wire` and from how curl says that it ended."""
+    """Fill in all that follows from the header lines, from `exchange.wire`, and from how curl says that it ended."""
     exchange.error, exchange.detail = class_of(code, words), legible(words)
     head = final_head(lines)
     if not head or sum(map(len, lines)) > MAX_HEAD_BYTES:
@@ -128,7 +128,7 @@ def settle(exchange: Exchange, lines: Sequence[bytes], code: int, words: str) ->
 
 
 def cut_words(most_bytes: int) -> str:
-    """Return what is said of a body of which so many bytes were read, and no more.
+    """Return the message for a body of which only the first `most_bytes` bytes were read.
 
     >>> cut_words(10 << 20)
     'cut at 10,485,760 bytes, the most that is read of a body (body_max_bytes)'
@@ -137,7 +137,7 @@ def cut_words(most_bytes: int) -> str:
 
 
 def unwrap(exchange: Exchange) -> None:
-    """Set `exchange.body`: the wire's bytes with transfer and content codings undone, capped."""
+    """Set `exchange.body`: the wire's bytes with transfer and content codings undone, up to the size limit."""
     body, request = exchange.wire, exchange.request
     codings = [*_names(exchange.headers.get("content-encoding", ""))]
     if exchange.http_version not in ("2", "3"):

@@ -1,4 +1,4 @@
-"""The bytes of a request: what is asked, and proof that a URL or a header can smuggle nothing into it."""
+"""Builds the bytes of a request, and proves that no URL or header can inject anything into it."""
 
 import re
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ __all__ = ["ACCEPT", "ACCEPT_ENCODING", "Asker", "Asking", "validator"]
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 ACCEPT_ENCODING = "gzip, deflate, br"
 
-# Visible ASCII only: no space, no line break, and no user name, for a link must not make us log in.
+# Visible ASCII only: no space, no line break, and no user name, because a link must not make us log in.
 _URL = re.compile(
     r"(https?)://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?"  # scheme, host, port
     r"([/?][!\"$-~]*)?(?:#[!-~]*)?"  # path and query, fragment
@@ -24,12 +24,12 @@ _DEFAULT_PORT = {"http": "80", "https": "443"}
 
 
 class Asking(NamedTuple):
-    """One request, spelled out.
+    """One request in its final form.
 
     Attributes
     ----------
     scheme, host, port
-        Where the URL leads; a literal IPv6 host has no brackets.
+        The parts of the URL; a literal IPv6 host has no brackets.
     authority
         Host and port as in the Host field: a default port is left out.
     target
@@ -52,21 +52,21 @@ class Asking(NamedTuple):
 
     @property
     def absolute(self) -> str:
-        """The whole URL without its fragment, as a proxy is asked for it."""
+        """The whole URL without its fragment, as it is sent to a proxy."""
         return f"{self.origin}{self.target}"
 
     def head(self, version: str, target: str, method: str = "GET") -> bytes:
-        """Return the request as it goes over the wire in HTTP/1.1, or as curl shows it in HTTP/2."""
+        """Return the head of the request as sent in HTTP/1.1, or as curl shows it in HTTP/2."""
         return b"\r\n".join([f"{method} {target} HTTP/{version}".encode("ascii"), *self.fields, b"\r\n"])
 
 
 class Asker:
-    r"""Spells requests out, with the header fields that all of them have.
+    r"""Builds requests with the header fields that all of them share.
 
     Raises
     ------
     ConfigError
-        When one of the fields cannot stand in a header.
+        One of the fields is not valid in a header.
 
     Examples
     --------
@@ -84,12 +84,13 @@ class Asker:
         self._base_lines = tuple(self._base.values())
 
     def ask(self, url: str, own: Sequence[tuple[str, str]] = ()) -> Asking:
-        """Return what to send for `url`; a field of `own` replaces a base field of its name.
+        """Return the request for `url`; a field in `own` replaces a shared field of the same name.
 
         Raises
         ------
         ValueError
-            When the URL or a field holds what could end a line, or the URL is not a plain http or https one.
+            The URL or a field contains a character that could end a line, or the URL is not a plain http or https
+            URL.
         """
         found = _URL.fullmatch(url)
         if found is None:
@@ -114,9 +115,10 @@ class Asker:
 
 
 def validator(value: str) -> str:
-    r"""Return the value of an ETag or Last-Modified field if it can be sent back as it is, else "".
+    r"""Return the value of an ETag or Last-Modified field if it can be sent back unchanged, else "".
 
-    One that is cut or has lost a character would never match, and one with a control character would spoil the request.
+    A value that is cut or has lost a character would never match; one with a control character would break the
+    request.
 
     Examples
     --------
@@ -128,12 +130,12 @@ def validator(value: str) -> str:
 
 @lru_cache(maxsize=64)
 def _named(name: str) -> str:
-    """Return the name of a header field in lower case, "" where it is none."""
+    """Return the name of a header field in lower case; "" if it is not valid."""
     return name.lower() if _NAME.fullmatch(name) else ""
 
 
 def _line(name: str, value: str) -> bytes:
-    """Return the line of a header field, the value in Latin-1 as fields are read."""
+    """Return the line of a header field, with the value in Latin-1 as fields are read."""
     if not _named(name) or not _VALUE.fullmatch(value):
         raise ValueError(f"the header field {name!r} cannot be sent")
     return f"{name}: {value}".encode("latin-1")

@@ -1,4 +1,4 @@
-"""Take a chunked body apart."""
+"""Decodes the chunked transfer coding."""
 
 import enum
 import re
@@ -6,9 +6,9 @@ import re
 __all__ = ["ChunkedEnd", "dechunk"]
 
 MAX_CHUNKS = 200_000
-"""How many chunks are joined, some 0.1 s of work; what comes after them counts as cut off."""
+"""The number of chunks that are joined, some 0.1 s of work; what follows counts as cut off."""
 
-# RFC 9112 section 7.1; white space before the extension or the line's end is common in the wild and harmless.
+# RFC 9112 section 7.1; white space before the extension or the line's end is common and harmless.
 _LINE = re.compile(rb"([0-9A-Fa-f]{1,16})[ \t]*(?:;[^\r\n]{0,4096})?\r\n")
 _BEGINNING_OF_LINE = re.compile(rb"(?:[0-9A-Fa-f]{1,16}[ \t]*(?:;[^\r\n]{0,4096})?\r?)?")
 
@@ -17,8 +17,8 @@ class ChunkedEnd(enum.Enum):
     """How a chunked body ended."""
 
     WHOLE = "whole"
-    TRUNCATED = "truncated"  # the last chunk never came, or a cap was reached
-    MALFORMED = "malformed"  # not the chunked coding from some point on
+    TRUNCATED = "truncated"  # the last chunk is missing, or a limit was reached
+    MALFORMED = "malformed"  # invalid from some point on
 
 
 def dechunk(wire: bytes, cap: int) -> tuple[bytes, ChunkedEnd]:

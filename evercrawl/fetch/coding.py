@@ -1,4 +1,4 @@
-"""Undo the content codings of a body, never inflating past a cap."""
+"""Decodes the content codings of a body, up to a size limit."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -17,22 +17,22 @@ MAX_MEMBERS = 1024
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _MEMBER_WINDOW_BYTES = 1 << 16
-# Bytes that no text holds, in any encoding that extends ASCII.
+# Bytes that no text contains, in any encoding that extends ASCII.
 _CONTROLS = bytes(sorted(set(range(32)) - set(b"\t\n\r\f\x1b")))
 _LOOK_BYTES = 512
 
 
 class Decoded(NamedTuple):
-    """What `decode` made of a body.
+    """The result of `decode`.
 
     Attributes
     ----------
     body
-        The content, at most as long as the cap.
+        The content, at most as long as the limit.
     error
-        "" or "coding": the bytes are not what the field says.
+        "" or "coding": the bytes are not in the coding that the field names.
     truncated
-        The cap was reached, or the coded stream ended early.
+        The limit was reached, or the coded stream ended early.
     """
 
     body: bytes
@@ -45,10 +45,11 @@ class _GarbageError(ValueError):
 
 
 def decode(body: bytes, content_encoding: str, cap: int) -> Decoded:
-    """Return `body` with the codings of a Content-Encoding field undone, at most `cap` bytes of it.
+    """Return `body` with the codings of a Content-Encoding field undone, at most `cap` bytes.
 
-    Inflating stops at the cap, so a bomb costs memory for about two caps. A body that was never coded although
-    the field says so is taken as it is. At most three codings are undone.
+    Decompression stops at the limit, so a bomb costs the memory of about two limits. A body that is not coded
+    although
+    the field says so is returned as it is. At most three codings are undone.
 
     Examples
     --------
@@ -88,7 +89,7 @@ def _coding_name(text: str) -> str:
 
 
 def _inflate(body: bytes, name: str, limit: int) -> tuple[bytes, bool]:
-    """Return at most `limit` bytes, and whether the coded stream came to its end."""
+    """Return at most `limit` bytes, and whether the coded stream was complete."""
     inflate = _INFLATERS.get(name)
     if inflate is None:
         raise _GarbageError
@@ -110,10 +111,10 @@ def _gunzip(body: bytes, limit: int) -> tuple[bytes, bool]:
 
 
 def _gunzip_members(content: bytes, body: bytes, at: int, limit: int) -> tuple[bytes, bool]:
-    """Go on with the second member, which starts at `at`.
+    """Continue with the second member, which starts at `at`.
 
-    The body is fed in windows, since a member that ends copies all that it was given beyond its end: many tiny
-    members would take quadratic time.
+    The body is fed in windows: at its end, a member copies all input after it, so many tiny members would take
+    quadratic time.
     """
     parts, room = [content], limit - len(content)
     for _ in range(MAX_MEMBERS):
@@ -131,7 +132,7 @@ def _gunzip_members(content: bytes, body: bytes, at: int, limit: int) -> tuple[b
 
 
 def _undeflate(body: bytes, limit: int) -> tuple[bytes, bool]:
-    """Undo `deflate`: a zlib stream as the standard has it, or the bare one that some servers send."""
+    """Decode `deflate`: a zlib stream as in the standard, or the raw stream that some servers send."""
     if len(body) >= 2 and body[0] & 0x0F == 8 and int.from_bytes(body[:2], "big") % 31 == 0:
         try:
             return _inflate_stream(body, limit, 15)

@@ -1,4 +1,4 @@
-"""Cookies as RFC 6265 keeps them: who set them, whom they are sent to, and for how long."""
+"""Cookies by RFC 6265: the domain that set each, the requests that it is sent with, and its lifetime."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import msgspec
 __all__ = ["Cookie", "CookieJar", "cookie_date"]
 
 MOST_OF_DOMAIN: Final = 180
-"""Cookies of one domain that are kept; the one that was used longest ago makes room."""
+"""The highest number of cookies of one domain; the one unused for longest makes room."""
 MOST: Final = 3_000
-"""Cookies in all."""
+"""The highest number of cookies in all."""
 MOST_BYTES: Final = 4_096
-"""Name and value of one, and each attribute a quarter of that; longer ones are left out."""
+"""The longest name and value together; an attribute may have a quarter of that. Longer ones are ignored."""
 MOST_S: Final = 400 * 86_400.0
-"""For which a cookie is kept at most, whatever it says."""
+"""The longest time for which a cookie is kept, whatever it says."""
 _MOST_LINES: Final = 50  # of one answer
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _DELIMITERS: Final = re.compile(r"[\x09\x20-\x2f\x3b-\x40\x5b-\x60\x7b-\x7e]+")
@@ -36,13 +36,13 @@ class Cookie(msgspec.Struct):
     name, value
         As they were set.
     domain, path
-        Whom it is sent to; of a host alone where `host_only`.
+        The domain and path that it is sent to.
     expires_at
-        Instant, s since the epoch; None where it names none.
+        Time in seconds since the epoch; None if it names none.
     secure, host_only
-        Whether it is sent over https alone; and to `domain` alone, not to hosts below it.
+        Whether it is sent only over https; and only to `domain` itself, not to hosts below it.
     created_at, used_at
-        Instants.
+        Times in seconds since the epoch.
     """
 
     name: str
@@ -56,23 +56,23 @@ class Cookie(msgspec.Struct):
     used_at: float
 
     def over(self, now: float) -> bool:
-        """Whether its time is over."""
+        """Whether it has expired."""
         return self.expires_at is not None and self.expires_at <= now
 
     def __repr__(self) -> str:
-        """Return which one it is, without its value."""
+        """Describe the cookie without its value."""
         return f"Cookie({self.name!r} of {self.domain}{self.path})"
 
 
 class CookieJar:
-    """Keeps the cookies that answers set, and says which ones a request gets.
+    """Stores the cookies that answers set, and selects those for a request.
 
     Parameters
     ----------
     registrable
-        Host -> its registrable domain; None where it is a public suffix.
+        Host -> its registrable domain; None for a public suffix.
     cookies
-        Those of before.
+        The cookies of an earlier run.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class CookieJar:
         return any(self._matching(host))
 
     def header(self, host: str, path: str, https: bool, now: float) -> str:
-        """Return the value of the Cookie field for a request; "" where it gets none."""
+        """Return the value of the Cookie field for a request; "" if it gets none."""
         found = [
             cookie
             for cookie in self._matching(host)
@@ -120,7 +120,7 @@ class CookieJar:
         return "; ".join(f"{cookie.name}={cookie.value}" if cookie.name else cookie.value for cookie in found)
 
     def set_from(self, host: str, path: str, https: bool, lines: Iterable[str], now: float) -> bool:
-        """Take in the Set-Cookie fields of an answer; return whether a cookie is new, or has another value."""
+        """Store the cookies in the Set-Cookie fields of an answer; return whether one is new or has another value."""
         changed = False
         for line, _ in zip(lines, range(_MOST_LINES), strict=False):
             cookie = self._read(line, host, path, https, now)
@@ -128,7 +128,7 @@ class CookieJar:
         return changed
 
     def forget(self, wanted: Callable[[str], bool]) -> int:
-        """Drop the cookies of domains that are wanted gone; return how many there were."""
+        """Drop the cookies of domains for which `wanted` is true; return how many there were."""
         gone = [domain for domain in self._of if wanted(domain)]
         dropped = sum(len(self._of.pop(domain)) for domain in gone)
         self.version += bool(dropped)
@@ -143,7 +143,7 @@ class CookieJar:
             domain = "" if _is_address(host) else domain.partition(".")[2]
 
     def _read(self, line: str, host: str, path: str, https: bool, now: float) -> Cookie | None:
-        """Return the cookie of one field; None where it is to be ignored (sections 5.2 and 5.3)."""
+        """Return the cookie of one field; None if it is to be ignored (sections 5.2 and 5.3)."""
         pair, _, rest = line.partition(";")
         name, equals, value = pair.partition("=")
         name, value = (name.strip(" \t"), value.strip(" \t")) if equals else ("", pair.strip(" \t"))
@@ -177,7 +177,7 @@ class CookieJar:
         )  # fmt: skip
 
     def _may_set(self, host: str, domain: str) -> bool:
-        """Whether a host may set cookies for a domain: its own, or one above it that belongs to one owner."""
+        """Whether a host may set cookies for a domain: its own, or one above it that is no public suffix."""
         if _is_address(host):
             return domain == host
         return (host == domain or host.endswith(f".{domain}")) and self._registrable(domain) is not None
@@ -186,7 +186,7 @@ class CookieJar:
         of_domain = self._of.setdefault(cookie.domain, {})
         key = (cookie.name, cookie.path, cookie.host_only)
         before = of_domain.get(key)
-        if before is not None and before.secure and not https:  # what is sent in the clear replaces nothing that is not
+        if before is not None and before.secure and not https:  # http may not replace a secure cookie
             return False
         if cookie.over(now):
             if before is not None:
@@ -212,7 +212,7 @@ class CookieJar:
 
 
 def cookie_date(text: str) -> float | None:
-    """Return the instant of an Expires attribute, as section 5.1.1 reads it; None where it is none.
+    """Return the time in an Expires attribute, as section 5.1.1 reads it; None if it is not valid.
 
     >>> cookie_date("Wed, 09 Jun 2021 10:18:14 GMT"), cookie_date("06-Nov-94 08:49:37"), cookie_date("tomorrow")
     (1623233894.0, 784111777.0, None)
@@ -250,7 +250,7 @@ def _path_matches(path: str, of_cookie: str) -> bool:
 
 
 def _prefix_holds(name: str, secure: bool, of_host: bool, path: str) -> bool:
-    """Whether a cookie is what the prefix of its name promises."""
+    """Whether a cookie meets what the prefix of its name requires."""
     if name.lower().startswith("__secure-"):
         return secure
     return not name.lower().startswith("__host-") or (secure and of_host and path == "/")

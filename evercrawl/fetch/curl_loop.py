@@ -1,8 +1,9 @@
-"""Drive libcurl's multi handle from the running asyncio loop.
+"""Drives libcurl's multi handle from the running asyncio loop.
 
-All of curl's sockets live in one epoll set, and the loop watches only that set: a round of readiness costs the loop one
-callback however many sockets are ready. Unchanged pages cost a quarter less than with a reader in the
-loop for each socket.
+All of curl's sockets are in one epoll set, and the loop watches only that set: a round of readiness costs the loop
+one
+callback, however many sockets are ready. Unchanged pages cost a quarter less than with one reader per socket in the
+loop.
 """
 
 import asyncio
@@ -17,30 +18,30 @@ from evercrawl.fetch.sockets import Sockets
 __all__ = ["SPOKE_EARLY", "CurlLoop", "Ended"]
 
 Ended: TypeAlias = tuple[pycurl.Curl, int, str]
-"""A handle that has ended, curl's error number (0 when all went well) or SPOKE_EARLY, and words for it."""
+"""A handle that has ended, curl's error number (0 for success) or SPOKE_EARLY, and a message."""
 
 _VERSION_3 = 30  # CURL_HTTP_VERSION_3
 SPOKE_EARLY = -1
-"""A kept connection held an answer before the request could be answered: it answers nothing that was asked."""
+"""The error if a kept connection delivered an answer before the request could be answered: the answer is not ours."""
 
 
 class CurlLoop:
-    """A multi handle whose transfers go on while the asyncio loop runs.
+    """A multi handle whose transfers proceed while the asyncio loop runs.
 
     Parameters
     ----------
     on_ended
-        Called from the loop with the handles that have ended since the last call; they are removed from the multi
-        handle already and may be added again. It must not raise.
+        Called from the loop with the handles that have ended since the last call; they are already removed from the
+        multi handle and may be added again. It must not raise.
     max_connections
-        Most connections open at a time; idle ones make room for new ones.
+        The highest number of connections open at a time; idle ones make room for new ones.
     kept_idle
-        How many more may be open where so many are idle: a new one costs more than an exchange.
+        How many more may be open if as many are idle, because a new connection costs more than an exchange.
 
     Attributes
     ----------
     worked_s
-        Time spent on transfers, called by the loop.
+        The time spent on transfers when called by the loop.
     """
 
     def __init__(self, on_ended: Callable[[list[Ended]], None], *, max_connections: int, kept_idle: int = 0) -> None:
@@ -51,7 +52,7 @@ class CurlLoop:
         self._alarm: asyncio.TimerHandle | None = None
         self._stepping = False
         self.worked_s = 0.0
-        self._begun: list[tuple[pycurl.Curl, Sequence[object]]] = []  # added since curl last began transfers
+        self._begun: list[tuple[pycurl.Curl, Sequence[object]]] = []  # added since curl last started transfers
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._sockets.watch)
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._set_timer)
@@ -59,9 +60,9 @@ class CurlLoop:
         self._multi.setopt(pycurl.M_MAXCONNECTS, max_connections + kept_idle)
 
     def add(self, curl: pycurl.Curl, heard: Sequence[object]) -> None:
-        """Begin the transfer that `curl` is set up for; must be called where an asyncio loop runs.
+        """Start the transfer that `curl` is set up for; an asyncio loop must be running.
 
-        `heard` must fill as soon as something of the answer arrives.
+        `heard` must fill as soon as anything of the answer arrives.
         """
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
@@ -74,7 +75,7 @@ class CurlLoop:
         self._multi.remove_handle(curl)
 
     def close(self) -> None:
-        """Close every connection; no handle may be under way. A second time does nothing."""
+        """Close every connection; no handle may be under way. A second call does nothing."""
         if self._sockets.closed:
             return
         if self._alarm is not None:
@@ -91,14 +92,14 @@ class CurlLoop:
         self._loop.add_reader(self._sockets.fileno(), self._step)
 
     def _set_timer(self, timeout_ms: int) -> None:
-        """Note when curl wants to be called; it may say so while we are inside it, so nothing is called from here."""
+        """Note when curl wants to be called; this may happen while curl runs, so nothing is called from here."""
         assert self._loop is not None
         self._due_at = math.inf if timeout_ms < 0 else self._loop.time() + timeout_ms / 1000
         if not self._stepping:
             self._arm()
 
     def _arm(self) -> None:
-        """Have the loop call us no later than `_due_at`; an alarm set for earlier is left, for most are moved back."""
+        """Have the loop call us no later than `_due_at`; an earlier alarm is left in place, as most are postponed."""
         assert self._loop is not None
         if self._alarm is not None:
             if self._alarm.when() <= self._due_at:
@@ -113,7 +114,7 @@ class CurlLoop:
         self._step()
 
     def _step(self) -> None:
-        """Tell curl what time it is and which sockets are ready; then hand over what has ended."""
+        """Tell curl the time and which sockets are ready; then report the handles that have ended."""
         assert self._loop is not None
         began = self._loop.time()
         self._stepping = True
@@ -130,7 +131,7 @@ class CurlLoop:
         self.worked_s += self._loop.time() - began
 
     def _tell_time(self) -> bool:
-        """Let curl do what is due, if something is."""
+        """Let curl do what is due, if anything is."""
         assert self._loop is not None
         if self._due_at > self._loop.time():
             return False
@@ -139,9 +140,9 @@ class CurlLoop:
         return True
 
     def _begin(self) -> list[Ended]:
-        """Let transfers begin, on kept connections that were found silent; return those that heard something at once.
+        """Start transfers on kept connections that were found silent; return those that received data at once.
 
-        What they heard had been waiting in a buffer of curl's or of TLS, where a socket does not show it.
+        That data had been waiting in a buffer of curl or TLS, where the socket does not show it.
         """
         if not self._begun or not self._tell_time():
             return []
@@ -170,4 +171,4 @@ class CurlLoop:
         if version in (pycurl.CURL_HTTP_VERSION_2, _VERSION_3):
             self._sockets.multiplexes(fd)
         elif version == pycurl.CURL_HTTP_VERSION_1_0:
-            self._sockets.hang_up(fd)  # curl would ask in 1.0 on it, which nothing would tell us
+            self._sockets.hang_up(fd)  # curl would use HTTP/1.0 on it, and we would not be told

@@ -1,4 +1,4 @@
-"""What a page's X-Robots-Tag header asks of a robot."""
+"""Reads what a page's X-Robots-Tag header asks of a robot."""
 
 import re
 from collections.abc import Iterator
@@ -17,9 +17,9 @@ _WITH_VALUE = frozenset({"unavailable_after", "max-snippet", "max-image-preview"
 def x_robots(values: str, agent: str) -> frozenset[str]:
     """Return which of "noindex" and "nofollow" the header asks of `agent`.
 
-    A name before a colon scopes what follows it in the same field ("otherbot: noindex, nofollow"); directives without
-    a scope are for everybody. Fields that were joined by ", " can no longer be told apart, so a scope then lasts until
-    the next one: a caller that still has the fields joins them by a line feed instead.
+    A name before a colon applies to what follows it in the same field ("otherbot: noindex, nofollow"); directives
+    without a name apply to all robots. Fields joined by ", " cannot be told apart, so a name then applies until the
+    next one. A caller that still has the separate fields joins them by a line feed instead.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def x_robots(values: str, agent: str) -> frozenset[str]:
 
 
 def words_of(values: str, agent: str) -> Iterator[str]:
-    """Yield the directives of the header that are for `agent`, in lower case; see `x_robots`.
+    """Yield the directives of the header that apply to `agent`, in lower case; see `x_robots`.
 
     >>> list(words_of("noai, otherbot: noindex", "evercrawl"))
     ['noai']

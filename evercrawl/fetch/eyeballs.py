@@ -1,4 +1,4 @@
-"""Two addresses of one server, of which the second is tried where the first does not answer at once (RFC 8305)."""
+"""Two addresses of one server, of which the second is tried if the first does not answer at once (RFC 8305)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ MOST_ALIASES: Final = 10_000
 
 
 class AddressAliases:
-    """Names that lead curl to the addresses of servers.
+    """Names by which curl finds the addresses of servers.
 
-    curl tries two addresses at a time where a name leads to both, and uses a kept connection again where it was made
-    to the same name. So a server whose addresses were tried together keeps its name, and the connection serves the
-    requests that follow. Nothing but curl's cache knows the names, and it knows them while they are in use: curl goes
-    through all of its cache at each transfer.
+    curl tries two addresses at a time if a name leads to both, and reuses a kept connection if it was made to the
+    same
+    name. So a server whose addresses were tried together keeps its name, and the connection serves the requests that
+    follow. Only curl's cache knows these names, and only while they are in use: curl goes through its whole cache at
+    each transfer.
 
     Examples
     --------
@@ -34,11 +35,11 @@ class AddressAliases:
     def __init__(self) -> None:
         self._aliases: OrderedDict[str, tuple[str, str]] = OrderedDict()  # origin -> name, address that answered
         self._in_use = Counter[str]()
-        self._unused = list[str]()  # lines that take names out of curl's cache
+        self._unused = list[str]()  # RESOLVE lines that remove names from curl's cache
         self._made = 0
 
     def both(self, origin: str, port: str, first: str, second: str) -> tuple[str, list[str]]:
-        """Return the name that leads to two addresses of a server, and what curl's cache has to be told (RESOLVE)."""
+        """Return the name for two addresses of a server, and the entries for curl's cache (RESOLVE)."""
         name, _ = self._aliases.pop(origin, ("", ""))
         if not name:
             self._made += 1
@@ -49,15 +50,15 @@ class AddressAliases:
         return name, self._lines(name, port, first, second)
 
     def one(self, origin: str, port: str, address: str) -> tuple[str, list[str]]:
-        """Return the name that leads to the address of a server that answered, "" for another; and likewise."""
+        """Return the name for an address of a server that answered, "" for another; and the RESOLVE entries."""
         name, answered = self._aliases.get(origin, ("", ""))
         if not answered or answered != _plain(address):
             return "", self._told()
         return name, self._lines(name, port, address)
 
     def ended(self, name: str, origin: str, port: str, address: str) -> None:
-        """Take note of the end of a transfer to a name: which address a connection was made to, "" for none."""
-        if address and self._aliases.get(origin, ("", ""))[0] == name:  # else it made room for others meanwhile
+        """Note the end of a transfer to a name, and the address of its connection ("" for none)."""
+        if address and self._aliases.get(origin, ("", ""))[0] == name:  # else it was dropped meanwhile
             self._aliases[origin] = name, _plain(address)
         self._in_use[name] -= 1
         if not self._in_use[name]:

@@ -1,4 +1,4 @@
-"""Which addresses may be connected to: the open Internet, and what the person running the crawl allows besides."""
+"""Decides which addresses may be connected to: the open Internet, and what the person running the crawl allows."""
 
 import ipaddress
 import socket
@@ -15,19 +15,19 @@ _Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 _Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 OTHER_PORT: Final = "is not one that web servers use"
-"""How a refusal of a port ends."""
+"""How the refusal of a port ends."""
 _NOBODYS = "192.0.2.1"  # for documentation (RFC 5737): no machine has it
 _LOW_32 = (1 << 32) - 1
 _MAPPED = ipaddress.IPv6Network("::ffff:0:0/96")
 _TEREDO = ipaddress.IPv6Network("2001::/32")
 _ASSIGNED = ipaddress.IPv6Network("2001::/23")
-_ISATAP = (0x00005EFE, 0x02005EFE)  # before the IPv4 address, in whatever network (RFC 5214, section 6.1)
-_CARRIERS = (  # networks whose addresses hold IPv4 ones: the name, how far to shift each down, whether it is in use
+_ISATAP = (0x00005EFE, 0x02005EFE)  # precedes the IPv4 address, in any network (RFC 5214, section 6.1)
+_CARRIERS = (  # networks that embed IPv4 addresses: name, shifts to each address, whether it is in use
     (ipaddress.IPv6Network("::/96"), "IPv4-compatible", (0,), False),
     (ipaddress.IPv6Network("::ffff:0:0:0/96"), "IPv4-translated", (0,), False),
     (ipaddress.IPv6Network("64:ff9b::/96"), "NAT64", (0,), True),
     (ipaddress.IPv6Network("2002::/16"), "6to4", (80,), True),
-    (_TEREDO, "Teredo", (0, 64), True),  # the client's, with every bit turned, and the server's
+    (_TEREDO, "Teredo", (0, 64), True),  # the client's, with all bits inverted, and the server's
 )
 
 
@@ -38,18 +38,17 @@ class Guard:
     ----------
     allow
         Networks in CIDR notation (or single addresses) that may be connected to although they are special. An IPv4
-        network also opens its IPv4-mapped form, and nothing else: 127.0.0.0/8 does not open ::1.
+        network also allows its IPv4-mapped form, and nothing else: 127.0.0.0/8 does not allow ::1.
     refuse
-        Networks that must not be connected to, whatever else is said of them; nor may IPv6 addresses that hold one of
-        theirs.
+        Networks that must not be connected to in any case, nor IPv6 addresses that embed one of theirs.
     own
-        Whether an address is one of this machine, as `is_own` says; what listens there trusts its neighbours. Only
-        `allow` opens them.
+        Whether an address is one of this machine, as `is_own` says; services there may trust local clients. Only
+        `allow` permits them.
 
     Raises
     ------
     ConfigError
-        When an entry of `allow` or `refuse` is not a network.
+        An entry of `allow` or `refuse` is not a network.
 
     Examples
     --------
@@ -63,18 +62,18 @@ class Guard:
         self, allow: Iterable[str] = (), refuse: Iterable[str] = (), own: Callable[[str], bool] = lambda _: False
     ) -> None:
         allowed, refused = (tuple(_network(text) for text in texts) for texts in (allow, refuse))
-        # The same few addresses are asked about for every connection.
+        # The same few addresses are judged for every connection.
         self._judged = lru_cache(maxsize=8192)(partial(_judge, allowed=allowed, refused=refused, own=own))
 
     def judge(self, address: str) -> str:
-        """Return "" when `address` (as text) may be connected to, else a sentence that says why not.
+        """Return "" if `address` (as text) may be connected to, else a sentence that says why not.
 
-        Text that is not an address is refused: what we cannot read we cannot judge.
+        Text that is not an address is refused.
         """
         return self._judged(address)
 
     def judge_url(self, url: str) -> str:
-        """Return "" when scheme and port of the normalised `url` are ones we speak to, else a sentence.
+        """Return "" if scheme and port of the normalised `url` are permitted, else a sentence.
 
         Examples
         --------
@@ -91,7 +90,7 @@ class Guard:
 
 
 def _network(text: str) -> _Network:
-    """Return the network that a person wrote; a mapped one as the IPv4 network that it stands for."""
+    """Return the network that a person wrote; an IPv4-mapped network is returned in its IPv4 form."""
     try:
         network = ipaddress.ip_network(text, strict=False)
         exact = "/" not in text or ipaddress.ip_address(text.partition("/")[0]) == network.network_address
@@ -112,7 +111,7 @@ def is_own(address: str) -> bool:
     >>> is_own("127.0.0.1"), is_own("192.0.2.1")
     (True, False)
     """
-    return can_bind(address) and not can_bind(_NOBODYS)  # a system may be set to bind sockets to any address
+    return can_bind(address) and not can_bind(_NOBODYS)  # a system may allow sockets to be bound to any address
 
 
 def can_bind(address: str) -> bool:
@@ -144,7 +143,7 @@ def _judge(text: str, allowed: tuple[_Network, ...], refused: tuple[_Network, ..
 
 
 def _plain(address: _Address) -> _Address:
-    """Return `address` without a scope, and as IPv4 when it is an IPv4-mapped one."""
+    """Return `address` without a scope, and as IPv4 if it is IPv4-mapped."""
     if isinstance(address, ipaddress.IPv6Address):
         return address.ipv4_mapped or ipaddress.IPv6Address(int(address))
     return address
@@ -166,12 +165,12 @@ def _special(address: _Address) -> str:
         return ""
     if address in _ASSIGNED:  # anycast services and identifiers, no web server
         return "a protocol assignment"
-    # All that has been given out for use between hosts lies in 2000::/3.
+    # All unicast space assigned so far is in 2000::/3.
     return "" if int(address) >> 125 == 0b001 else "a reserved address"
 
 
 def _inner(address: _Address) -> Iterator[tuple[str, ipaddress.IPv4Address]]:
-    """Yield the IPv4 addresses inside `address`, each with the name of the form that holds it."""
+    """Yield the IPv4 addresses embedded in `address`, each with the name of its form."""
     for network, name, shifts, _ in _CARRIERS:
         if address in network:
             for shift in shifts:

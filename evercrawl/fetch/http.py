@@ -1,4 +1,4 @@
-"""HTTP exchanges on libcurl, many at a time, without a task or a future for each."""
+"""HTTP exchanges through libcurl, many at a time, without a task or a future for each."""
 
 from __future__ import annotations
 
@@ -29,50 +29,51 @@ DISTRUST_S = 3600.0
 MAX_DISTRUSTED = 10_000
 MAX_HELD_BYTES = 256 << 20
 HAPPY_EYEBALLS_S = 0.25
-_TIMED_OUT = 28  # curl's number for an exchange that took too long
+_TIMED_OUT = 28  # curl's number for a time-out
 
 
 class CurlNetwork:
-    """The web, as libcurl reaches it: `start` begins an exchange, `finished` returns those that have ended.
+    """The `Network` of the real web: `start` begins an exchange, `finished` returns those that have ended.
 
-    Redirects are answers like others, cookies are neither kept nor sent, and proxies named in the environment do not
-    count.
+    Redirects are returned as answers, cookies are neither kept nor sent, and proxies named in the environment are
+    ignored.
 
     Parameters
     ----------
     clock
         Dates the exchanges.
     judge
-        Address as text -> "" or the reason why it must not be connected to. Asked at every connection, after names
-        were looked up, so a name that leads inside later on is caught too. With proxies, which make the connections
-        themselves, it is asked about the address that they are to connect to, where it is not they who look names up.
+        Address as text -> "" or the reason why it must not be connected to. Called for every connection, after the
+        look-up, so that a name which later leads to a private address is caught too. Proxies make their connections
+        themselves; unless they also look names up, `judge` is called for the address that they are to connect to.
     agent, contact
-        The User-Agent, and an address for people who wonder about it.
+        The User-Agent, and an address for people who ask about it.
     proxies
-        What exchanges go through; None, or none in it, for the direct way.
+        The proxies for the exchanges; None or an empty one for direct connections.
     verify_tls
-        Whether a certificate that does not verify ends an exchange (error "tls"); if not, the exchange is made again
+        Whether a certificate that does not verify ends an exchange (error "tls"); if not, the exchange is repeated
         unverified, and `tls_ok` is False.
     ca_file
         Certificates to trust, "" for the system's.
     max_connections, kept_idle
-        Most connections open at a time, idle ones included; and how many more may be idle, where no more exchanges are
-        begun than there are connections.
+        The highest number of open connections, including idle ones; and how many more may be idle if no more
+        exchanges
+        are begun than there are connections.
     http2, http3
-        Whether HTTP/2 is offered over TLS; whether HTTP/3 is tried where a server has offered it (Alt-Svc).
+        Whether HTTP/2 is offered over TLS; whether HTTP/3 is tried if a server has offered it (Alt-Svc).
     max_held_bytes
-        Bodies under way that hold more than this together are cut, the large ones among them.
+        The limit on the total size of bodies under way; beyond it, the large ones are cut.
     certificate
-        Host -> the client certificate that it is shown, if any.
+        Host -> its client certificate, if any.
     signer
-        Signs requests; None where nobody does.
+        Signs requests; None for unsigned requests.
     happy_eyeballs_s
-        Time after which a second address is tried beside the one that does not answer, s.
+        The time after which a second address is tried beside the one that does not answer, s.
 
     Raises
     ------
     ConfigError
-        When `agent` or `contact` cannot stand in a header, or HTTP/3 is wanted of a libcurl that does not speak it.
+        `agent` or `contact` is not valid in a header, or HTTP/3 is asked for and libcurl does not support it.
     """
 
     def __init__(
@@ -121,29 +122,33 @@ class CurlNetwork:
 
     @property
     def idle_s(self) -> float:
-        """How long `finished` has waited so far with nothing to do."""
+        """The total time for which `finished` has waited with nothing to do."""
         return self._waited_s
 
     @property
     def in_flight(self) -> int:
-        """Exchanges that have started and not ended."""
+        """The number of exchanges that have started and not ended."""
         return len(self._busy)
 
     def start(self, request: Request, addresses: Sequence[str] = (), *, beside: str = "") -> None:
-        """Begin an exchange; nothing that the web or the URL does wrong is raised.
+        """Begin an exchange; no fault of the web or of the URL raises.
 
         Parameters
         ----------
         request
-            What to ask.
+            The request.
         addresses
-            Where the URL's host is, looked up already; the first is connected to, and `beside`. More of them say that
-            the caller will try these next, so that the first has less time to answer. () for a literal address, or to
-            have curl look.
+            The addresses of the URL's host; the first is connected to, and `beside`. More addresses mean that the
+            caller
+            will try these next, so the first has less time to answer. () for a literal address, or to let curl look
+            the
+            name up.
         beside
-            An address of the other family that is tried too; "" for none. curl begins with that of IPv6, and tries the
-            other once that has failed, or has not answered for a while; whoever answers first is asked. Proxies are
-            asked for the first of `addresses` alone.
+            An address of the other family that is tried too; "" for none. curl begins with the IPv6 address, and
+            tries the
+            other once that has failed, or has not answered for a while; the first to answer is used. Proxies are
+            asked only
+            for the first of `addresses`.
         """
         exchange = Exchange(request, self._clock.now())
         try:
@@ -175,7 +180,7 @@ class CurlNetwork:
         Raises
         ------
         Exception
-            Whatever `judge` raised since the last call, or reading an answer did; the exchanges stay for the next.
+            An exception of `judge` or of reading an answer since the last call; the exchanges stay for the next call.
         """
         if not self._ended:
             await self._wait(timeout_s)
@@ -187,7 +192,7 @@ class CurlNetwork:
         return ended
 
     def silent(self, over_s: float) -> list[Silence]:
-        """Return the exchanges under way whose far ends have said next to nothing for longer than `over_s`."""
+        """Return the exchanges under way that have received next to nothing for longer than `over_s`."""
         now = self._clock.now()
         found = ((transfer, transfer.silent_since(now)) for transfer in self._busy.values())
         return [Silence(one.exchange.request, one.address, since) for one, since in found if since < now - over_s]
@@ -232,7 +237,7 @@ class CurlNetwork:
             self._waited_s += loop.time() - began - (self._curls.worked_s - worked_s)
 
     def wake(self) -> None:
-        """Make the `finished` that waits return now."""
+        """Make a waiting `finished` return now."""
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 
@@ -242,7 +247,7 @@ class CurlNetwork:
         self.wake()
 
     def _end(self, ended: list[Ended]) -> None:
-        """Settle what curl says has ended; called once for all that ended together."""
+        """Settle the transfers that have ended; called once for all that ended together."""
         now = self._clock.now()
         for curl, code, words in ended:
             transfer = self._busy[curl]
@@ -261,7 +266,7 @@ class CurlNetwork:
             self.wake()
 
     def _put_back(self, transfer: CurlTransfer) -> None:
-        """Keep a handle for other exchanges, unless it shows a certificate that is not for all."""
+        """Keep a handle for other exchanges, unless it has a client certificate."""
         if transfer.identified:
             transfer.curl.close()
         else:
@@ -269,7 +274,7 @@ class CurlNetwork:
 
     @staticmethod
     def _settled(transfer: CurlTransfer, code: int, words: str, now: float) -> Exchange:
-        """Return what came of a transfer. A fault of ours is kept for whoever waits, rather than lost in the loop."""
+        """Return the exchange of a transfer. A fault of ours is kept for `finished` to raise, not lost in the loop."""
         try:
             return transfer.end(code, words, now)
         except Exception as fault:
@@ -299,7 +304,7 @@ class CurlNetwork:
         return True
 
     def _other_proxy(self, transfer: CurlTransfer, code: int, words: str, now: float) -> bool:
-        """Take note of what a proxy did; where it is to blame, have the transfer go through another one, if any."""
+        """Record what a proxy did; if it is at fault, send the transfer through another one, if any."""
         why = transfer.proxy_fault(code, words)
         if not why:
             self._proxies.answered(transfer.proxy)
@@ -317,10 +322,10 @@ class CurlNetwork:
         self._distrusted_until[asking.authority] = now + DISTRUST_S
 
     def _distrusts(self, asking: Asking, now: float) -> bool:
-        """Whether the host's certificate failed not long ago: a try that verifies would cost a handshake each time."""
+        """Whether the host's certificate failed recently: another verified try would only cost a handshake."""
         return asking.scheme == "https" and self._distrusted_until.get(asking.authority, 0.0) > now
 
     def _judge_proxied(self, asking: Asking, addresses: Sequence[str]) -> str:
-        """Return why a proxy is not to be asked for something; "" where it is."""
+        """Return why a proxy must not be asked for something; "" if it may be."""
         found = (*addresses[:1], asking.host)
         return next((why for one in found for each in literal(one) if (why := self._judge(each))), "")

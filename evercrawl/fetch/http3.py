@@ -1,9 +1,10 @@
-"""Which servers offer HTTP/3, as they said in earlier answers.
+"""Remembers which servers offer HTTP/3 in their answers.
 
 References
 ----------
-RFC 9114, HTTP/3, section 3.1; RFC 7838, HTTP Alternative Services. An alternative on another host or port is left
-alone: nobody has judged it.
+RFC 9114, HTTP/3, section 3.1; RFC 7838, HTTP Alternative Services. An alternative on another host or port is not
+used,
+because the guard has not judged it.
 """
 
 import re
@@ -23,14 +24,14 @@ NO_HTTP3: Final = (
 MOST_SERVERS: Final = 10_000
 DEFAULT_S: Final = 86_400.0
 AGAIN_S: Final = 3600.0
-"""For which an offer that did not come true is not tried again."""
+"""The time for which an offer is not tried again after it failed."""
 _FEATURE: Final = 1 << 25  # CURL_VERSION_HTTP3
 _OFFER: Final = re.compile(r'(?:^|,)\s*h3="([^":]*):(\d{1,5})"((?:\s*;[^,;]*)*)')
 _MAX_AGE: Final = re.compile(r";\s*ma\s*=\s*(\d{1,9})")
 
 
 def speaks_http3() -> bool:
-    """Whether the libcurl in use speaks HTTP/3."""
+    """Whether the libcurl in use supports HTTP/3."""
     features = pycurl.version_info()[4]
     return isinstance(features, int) and bool(features & _FEATURE)
 
@@ -49,21 +50,19 @@ class Http3Offers:
     """
 
     def __init__(self) -> None:
-        self._until: OrderedDict[str, float] = (
-            OrderedDict()
-        )  # negative: left alone until then, for it did not come true
+        self._until: OrderedDict[str, float] = OrderedDict()  # negative: not tried until then, after a failure
         self._spoken: set[str] = set()
 
     def offers(self, scheme: str, authority: str, now: float) -> bool:
-        """Whether a server is to be asked in HTTP/3."""
+        """Whether to use HTTP/3 with a server."""
         return scheme == "https" and self._until.get(authority, 0.0) > now
 
     def untried(self, authority: str) -> bool:
-        """Whether a server that offers it was not asked in it yet: a connection of before would be kept for ever."""
+        """Whether HTTP/3 was not tried yet with a server that offers it: an older connection would be kept for ever."""
         return authority not in self._spoken
 
     def learn(self, authority: str, exchange: Exchange, now: float, *, asked: bool) -> None:
-        """Take note of what an answer offers, and of whether an offer came true where it was asked for."""
+        """Record what an answer offers, and whether HTTP/3 worked if it was tried."""
         if asked and exchange.http_version != "3":
             self.failed(authority, now)
         elif asked:
@@ -74,7 +73,7 @@ class Http3Offers:
         self._keep(authority, _offered(said, authority, now))
 
     def failed(self, authority: str, now: float) -> None:
-        """Leave a server alone for a while that offered it and does not answer in it."""
+        """Avoid HTTP/3 for a while with a server that offered it and failed."""
         self._keep(authority, -(now + AGAIN_S))
 
     def _keep(self, authority: str, until: float) -> None:
@@ -89,7 +88,7 @@ class Http3Offers:
 
 
 def _offered(said: str, authority: str, now: float) -> float:
-    """Return until when a server offers HTTP/3 on its own host and port; 0 where it does not."""
+    """Return until when a server offers HTTP/3 on its own host and port; 0 if it does not."""
     host, colon, port = authority.rpartition(":")
     host, port = (host, port) if colon and port.isdigit() else (authority, "443")
     for found in _OFFER.finditer(said[:1000]):

@@ -21,7 +21,7 @@ _REFUSALS: Final = frozenset({"no", "n"})
 
 
 def of_headers(headers: Mapping[str, str]) -> int:
-    """Return what header fields ask for, beside X-Robots-Tag.
+    """Return what header fields ask for, apart from X-Robots-Tag.
 
     >>> of_headers({"tdm-reservation": "1"}) == OptOut.TDM, of_headers({"content-usage": "train-ai=n"}) == OptOut.TRAIN
     (True, True)

@@ -1,4 +1,4 @@
-"""Several proxies: which one a host's exchanges go through, and which are left alone because they failed."""
+"""Distributes hosts over several proxies, and avoids proxies that failed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evercrawl.errors import ConfigError
 __all__ = ["Proxies", "ProxyHealth", "looks_up", "proxy_fault", "proxy_name"]
 
 AWAY_S: Final = 30.0
-"""A proxy that failed is left alone for so long, twice as long each time in a row, up to `AWAY_MOST_S`."""
+"""The time for which a proxy is not used after a failure; it doubles with each in a row, up to `AWAY_MOST_S`."""
 AWAY_MOST_S: Final = 3600.0
 _LOOKED_UP_HERE: Final = ("socks4", "socks5")
 _NO_PROXY_HOST, _NOT_CONNECTED, _TIMED_OUT, _RECEIVE_FAILED, _PROXY_FAILED = 5, 7, 28, 56, 97
@@ -23,18 +23,18 @@ _AUTHENTICATE: Final = "response 407"
 
 
 class ProxyHealth(msgspec.Struct, frozen=True):
-    """What is known of a proxy.
+    """The state of a proxy.
 
     Attributes
     ----------
     proxy
         Its address, without user name and password.
     answered, failed
-        Exchanges that it made, and that it could not; of this run.
+        The number of exchanges in this run that it made, and that it failed to make.
     away_until
-        Instant until which it is left alone, s since the epoch; 0 where it is not.
+        When it is used again, s since the epoch; 0 if it is in use.
     why
-        Why it failed last; "" where its last exchange was made.
+        Why it failed last; "" if its last exchange was made.
     """
 
     proxy: str
@@ -45,22 +45,22 @@ class ProxyHealth(msgspec.Struct, frozen=True):
 
 
 class Proxies:
-    """Proxies that take turns by host; those that fail are left alone for a while.
+    """Proxies distributed over hosts; those that fail are not used for a while.
 
-    A host has the same proxy as long as that answers, so that it sees one address and its cookies stay true. Where none
-    answers, the one that has been left alone for longest is tried.
+    A host keeps its proxy as long as that answers, so that it sees one address and its cookies stay valid. If none
+    answers, the proxy that has been avoided for longest is tried.
 
     Parameters
     ----------
     urls
-        Of the proxies.
+        The URLs of the proxies.
     told
         Called with the health of all when it has changed.
 
     Attributes
     ----------
     looks_up
-        Whether they look up the names of hosts, rather than the crawl.
+        Whether the proxies, rather than the crawl, look up the names of hosts.
 
     Raises
     ------
@@ -83,16 +83,16 @@ class Proxies:
         self._told = told
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of proxies."""
         return len(self._health)
 
     @property
     def health(self) -> list[ProxyHealth]:
-        """What is known of each."""
+        """The state of each proxy."""
         return list(self._health.values())
 
     def of(self, host: str, now: float, without: Sequence[str] = ()) -> str:
-        """Return the URL of the proxy for a host's exchange; "" where there is none beside those of `without`."""
+        """Return the URL of the proxy for a host's exchange; "" if there is none outside `without`."""
         found = [url for url in self._health if url not in without]
         if not found:
             return ""
@@ -100,11 +100,11 @@ class Proxies:
         if ready:
             return max(
                 ready, key=lambda url: xxhash.xxh3_64_intdigest(f"{host} {url}".encode())
-            )  # others keep theirs when one goes
+            )  # other hosts keep theirs when one goes
         return min(found, key=lambda url: self._health[url].away_until)
 
     def failed(self, url: str, now: float, why: str) -> None:
-        """Leave a proxy alone that did not do its part."""
+        """Avoid a proxy for a while after a failure."""
         held = self._health[url]
         if held.away_until <= now:  # exchanges that fail together count once
             self._in_a_row[url] += 1
@@ -114,7 +114,7 @@ class Proxies:
         self._told(self.health)
 
     def answered(self, url: str) -> None:
-        """Take note that a proxy has made an exchange."""
+        """Record that a proxy has made an exchange."""
         held = self._health[url]
         self._in_a_row[url] = 0
         self._health[url] = ProxyHealth(held.proxy, held.answered + 1, held.failed)
@@ -123,16 +123,16 @@ class Proxies:
 
 
 def proxy_fault(code: int, words: str, status: int, *, connected: bool) -> str:
-    """Return why a proxy, rather than what lies behind it, is to blame for how an exchange ended; "" where it is not.
+    """Return why a proxy, and not the server behind it, is at fault for how an exchange ended; "" if it is not.
 
     Parameters
     ----------
     code, words
-        As curl has them.
+        curl's error number and message.
     status
-        Of the answer.
+        The status of the answer.
     connected
-        Whether there was a connection, through the proxy.
+        Whether there was a connection through the proxy.
 
     Examples
     --------
@@ -147,13 +147,13 @@ def proxy_fault(code: int, words: str, status: int, *, connected: bool) -> str:
         return "it cannot be connected to"
     if status == 407 or (code == _RECEIVE_FAILED and _AUTHENTICATE in words):
         return "it wants another user name or password"
-    if code == _PROXY_FAILED and not _REPLY.search(words.strip()):  # a number is a reply about what lies behind
+    if code == _PROXY_FAILED and not _REPLY.search(words.strip()):  # a number is a reply about the server behind it
         return "it does not speak as a proxy of its kind does"
     return ""
 
 
 def looks_up(urls: Sequence[str]) -> bool:
-    """Return whether proxies look up the names of hosts, rather than the crawl.
+    """Return whether the proxies, rather than the crawl, look up the names of hosts.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""robots.txt as RFC 9309 reads it, with the indulgence for common slips that sites have come to count on."""
+"""robots.txt by RFC 9309, with the tolerance for common mistakes that sites have come to rely on."""
 
 import math
 import re
@@ -11,7 +11,7 @@ from evercrawl.types import OptOut
 __all__ = ["MAX_ROBOTS_BYTES", "Robots", "Rules", "parse"]
 
 MAX_ROBOTS_BYTES = 512 << 10
-"""So much of a file is read; the RFC asks for at least 500 KiB."""
+"""The part of a file that is read; the RFC asks for at least 500 KiB."""
 
 _MAX_LINE_BYTES = 16 << 10
 _WHITE = " \t\v\f"
@@ -27,19 +27,19 @@ AI_AGENTS = frozenset({
     "cohere-training-data-crawler", "diffbot", "google-extended", "gptbot", "meta-externalagent", "omgili", "omgilibot",
     "perplexitybot", "timpibot",
 })  # fmt: skip
-"""Crawlers, and names that stand for a use, which gather texts for models, by their own documentation."""
+"""Crawlers that gather text for models, and names that stand for this use, by their own documentation."""
 _DELAY_KEYS = ("crawl-delay", "crawldelay", "crawl delay")
 
 
 class Robots:
-    """One site's robots.txt; `body` is all there is to keep, since parsing it again is cheap.
+    """One site's robots.txt; it is enough to keep `body`, because parsing it again is cheap.
 
     Attributes
     ----------
     body
         The bytes that were parsed.
     sitemaps
-        Addresses from Sitemap lines, in order, each once; as written, so possibly relative or wrong.
+        URLs from Sitemap lines, in order, each once; as written, so possibly relative or invalid.
     """
 
     __slots__ = ("_compiled", "_delays", "_groups", "_signals", "body", "sitemaps")
@@ -55,9 +55,9 @@ class Robots:
     def _read(self, body: bytes) -> tuple[str, ...]:
         """Sort the lines into groups, and return the sitemaps."""
         sitemaps: dict[str, None] = {}
-        rules: list[_Rule] = []  # before the first user-agent line they are nobody's
-        signals: list[int] = []  # as delays
-        delays: list[float] = []  # they hold for the agents since the last one, so they may stand for whole groups
+        rules: list[_Rule] = []  # before the first user-agent line they are ignored
+        signals: list[int] = []  # like delays
+        delays: list[float] = []  # they apply to the agents since the last delay, and so perhaps to several groups
         for line in _lines(body):
             key, value = _split(line)
             if key.startswith(_AGENT_KEYS):
@@ -80,12 +80,12 @@ class Robots:
         return tuple(sitemaps)
 
     def _applies(self, agent: str) -> str:
-        """Return whose groups hold for `agent`: its own, else everybody's."""
+        """Return whose groups apply to `agent`: its own, or those for all agents."""
         token = agent.lower()
         return token if token in self._groups else "*"
 
     def rules(self, agent: str) -> Rules:
-        """Return the rules for `agent`, a product token such as "evercrawl", compiled once."""
+        """Return the rules for `agent`, a product token such as "evercrawl"; they are compiled once."""
         name = self._applies(agent)
         rules = self._compiled.get(name)
         if rules is None:
@@ -105,7 +105,7 @@ class Robots:
         return self.rules(agent).allowed(path)
 
     def deciding(self, agent: str, path: str) -> str:
-        r"""Return the rule that decides about `path`, as a line of the file; "" where none matches.
+        r"""Return the rule that decides about `path`, as a line of the file; "" if none matches.
 
         Examples
         --------
@@ -121,9 +121,9 @@ class Robots:
         return f"{'Allow' if allow else 'Disallow'}: {text}"
 
     def crawl_delay_s(self, agent: str) -> float | None:
-        """Return the seconds that the site wants between two visits of `agent`, None when it does not say.
+        """Return the seconds that the site asks for between two visits of `agent`; None if it does not say.
 
-        The value is the site's own and may be absurd: the caller sets a bound. Of several the longest holds.
+        The value is the site's own and may be absurd: the caller limits it. Of several values, the longest applies.
         """
         lists = self._delays.get(self._applies(agent), [])
         return max((delay_s for delays in lists for delay_s in delays), default=None)
@@ -131,8 +131,9 @@ class Robots:
     def optouts(self, agent: str) -> int:
         r"""Return what the file asks of those who train or feed models, as bits of `OptOut`.
 
-        Signals are those of the group that holds for `agent`. Whether the file keeps crawlers such as GPTBot off the
-        whole site is told too, though it says nothing to us.
+        Signals are those of the group that applies to `agent`. The result also says whether the file excludes
+        crawlers such
+        as GPTBot from the whole site, although this does not apply to us.
 
         Examples
         --------
@@ -150,19 +151,19 @@ class Robots:
 
 
 def parse(body: bytes) -> Robots:
-    """Return what `body` says; rubbish says nothing, and no input raises."""
+    """Parse `body`; invalid lines are ignored, and no input raises."""
     return Robots(body)
 
 
 def _add(lists: dict[str, list[list[_T]]], agent: str, new: list[_T]) -> None:
-    """Note that a list is for `agent`, which one group may name time and again."""
+    """Add a list for `agent`; one group may name an agent several times."""
     known = lists.setdefault(agent, [])
     if not known or known[-1] is not new:
         known.append(new)
 
 
 def _delay_s(value: str) -> list[float]:
-    """Return a crawl delay as a list of one, [] for what is none."""
+    """Return a crawl delay as a list of one; [] if it is not valid."""
     try:
         delay_s = float(value)
     except ValueError:
@@ -172,13 +173,13 @@ def _delay_s(value: str) -> list[float]:
 
 def _lines(body: bytes) -> list[str]:
     """Return the lines as Latin-1 text (so that a character is a byte), without comments."""
-    if body.startswith((b"\xff\xfe", b"\xfe\xff")):  # UTF-16 is not allowed, yet unmistakable
+    if body.startswith((b"\xff\xfe", b"\xfe\xff")):  # UTF-16 is not allowed, but unmistakable
         body = body[: MAX_ROBOTS_BYTES * 2].decode("utf-16", "replace").encode("utf-8", "replace")
     cut = len(body) > MAX_ROBOTS_BYTES
     text = body[:MAX_ROBOTS_BYTES].removeprefix(b"\xef\xbb\xbf").decode("latin-1")
     lines = text.replace("\r", "\n").split("\n")
     if cut:
-        del lines[-1]  # half a rule could mean the contrary of the whole
+        del lines[-1]  # half a rule could mean the opposite of the whole
     return [line[:_MAX_LINE_BYTES].partition("#")[0].strip(_WHITE) for line in lines]
 
 
@@ -192,7 +193,7 @@ def _split(line: str) -> tuple[str, str]:
 
 
 def _token(value: str) -> str:
-    """Return the product token of a user-agent line in lower case; "*" where it means everybody."""
+    """Return the product token of a user-agent line in lower case; "*" for all agents."""
     if value[:1] == "*" and value[1:2].strip(_WHITE) == "":
         return "*"
     found = _TOKEN.match(value)

@@ -1,4 +1,4 @@
-"""What the answer to a request for robots.txt means, and how long it holds (RFC 9309, sections 2.3 and 2.4)."""
+"""Interprets the answer to a request for robots.txt, and its lifetime (RFC 9309, sections 2.3 and 2.4)."""
 
 import re
 from typing import Literal
@@ -6,7 +6,7 @@ from typing import Literal
 __all__ = ["DEFAULT_FRESH_S", "MIN_FRESH_S", "ROBOTS_REDIRECTS", "fresh_s", "verdict"]
 
 ROBOTS_REDIRECTS = 5
-"""Redirects to follow, also to other hosts; the rules found hold for the host first asked."""
+"""The number of redirects to follow, also to other hosts; the rules found apply to the host first asked."""
 
 MIN_FRESH_S = 60.0
 DEFAULT_FRESH_S = 86_400.0
@@ -18,16 +18,17 @@ _NO_KEEPING = re.compile(r"(?:^|[\s,])no-(?:cache|store)(?:$|[\s,=])", re.IGNORE
 def verdict(status: int, error: str = "") -> Literal["parse", "allow_all", "disallow_all"]:
     """Return what to do with an answer.
 
-    A 4xx says that there are no rules, so everything is open. 429 is the exception: it says nothing of rules and asks
-    us to come less often, so it counts as a server's trouble, as it does for Google. Trouble of any kind (5xx, no
-    answer, an answer cut short) closes the site until a later try succeeds; a body over our own cap is no trouble, its
-    first part is read. A redirect here means that the caller has followed `ROBOTS_REDIRECTS` of them already, which the
-    RFC lets us take as "there are no rules". A 304 is not for this function: the rules at hand go on.
+    A 4xx status means that there are no rules, so everything is allowed. 429 is the exception: it says nothing about
+    rules and asks us to slow down, so it counts as a server error, as it does for Google. Errors of any kind (5xx, no
+    answer, an answer cut short) close the site until a later try succeeds. A body over our own limit is no error; its
+    first part is read. A redirect here means that the caller has already followed `ROBOTS_REDIRECTS` of them, which
+    the
+    RFC lets us take as "there are no rules". A 304 is not handled here: the present rules remain valid.
 
     Parameters
     ----------
     status, error
-        As in `Exchange`: 0 when no answer came, "" when nothing failed.
+        As in `Exchange`: 0 if there was no answer, "" if nothing failed.
 
     Examples
     --------
@@ -44,8 +45,9 @@ def verdict(status: int, error: str = "") -> Literal["parse", "allow_all", "disa
 def fresh_s(cache_control: str) -> float:
     """Return for how many seconds an answer with this Cache-Control may be used: 60 s to 24 h, 24 h by default.
 
-    The RFC's upper bound is 24 hours; the lower one keeps a careless `no-store` from doubling our requests. How soon to
-    ask again after an error is the caller's matter: twice as long each time, from `MIN_FRESH_S`.
+    The RFC's upper limit is 24 hours; the lower limit keeps a careless `no-store` from doubling our requests. The
+    caller
+    decides when to ask again after an error: after twice the time at each error, from `MIN_FRESH_S`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Signed requests: who asks can be proved to those who look (HTTP Message Signatures, as Web Bot Auth uses them).
+"""Signs requests so that servers can identify the crawler (HTTP Message Signatures, as Web Bot Auth uses them).
 
 References
 ----------
@@ -27,21 +27,21 @@ __all__ = ["DIRECTORY_PATH", "DIRECTORY_TYPE", "RequestSigner", "key_of", "new_k
 LABEL: Final = "sig1"
 TAG: Final = "web-bot-auth"
 VALID_S: Final = 300
-"""For which a signature holds; it is made anew for each request."""
+"""The lifetime of a signature (s); each request gets a new one."""
 DIRECTORY_PATH: Final = "/.well-known/http-message-signatures-directory"
 DIRECTORY_TYPE: Final = "application/http-message-signatures-directory+json"
 NOT_INSTALLED: Final = "to sign requests, install the extra: pip install 'evercrawl[sign]'"
 
 
 def signature_base(components: Sequence[tuple[str, str]], parameters: str) -> bytes:
-    r"""Return what is signed (RFC 9421, section 2.5).
+    r"""Return the bytes that are signed (RFC 9421, section 2.5).
 
     Parameters
     ----------
     components
-        Name of each, as in the signature's parameters but without quotes, and its value.
+        The name of each, as in the signature's parameters but without quotes, and its value.
     parameters
-        The value of `Signature-Input`, behind the label.
+        The value of `Signature-Input`, after the label.
 
     Examples
     --------
@@ -60,14 +60,14 @@ class RequestSigner:
     key
         The private key.
     agent
-        URL under which the directory of keys is, as `Signature-Agent` has it; "" where servers know the key.
+        The URL of the directory of keys, as sent in `Signature-Agent`; "" if servers know the key.
     nonce
-        Makes what no two signatures share.
+        Returns a unique value for each signature.
 
     Attributes
     ----------
     key_id
-        Thumbprint of the public key (RFC 7638), by which servers find it.
+        The thumbprint of the public key (RFC 7638), by which servers find it.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class RequestSigner:
         self.key_id = thumbprint(public_jwk(key))
 
     def fields(self, authority: str, now: float) -> list[tuple[str, str]]:
-        """Return the header fields that a request to `authority` (host, and port where it is not the default) gets."""
+        """Return the signature fields of a request to `authority` (host, and port if it is not the default)."""
         components = [("@authority", authority.lower())]
         agent = f'"{self._agent}"' if self._agent else ""
         if agent:
@@ -93,7 +93,7 @@ class RequestSigner:
         return [*own, ("Signature-Input", f"{LABEL}={parameters}"), ("Signature", f"{LABEL}=:{signature}:")]
 
     def directory(self) -> str:
-        """Return the document that tells servers the public key, to be served at `DIRECTORY_PATH`."""
+        """Return the document that gives servers the public key, to be served at `DIRECTORY_PATH`."""
         jwk = {**public_jwk(self._key), "kid": self.key_id, "use": "sig"}
         return json.dumps({"keys": [jwk]}, indent=2)
 
@@ -125,7 +125,7 @@ def key_of(setting: str) -> Ed25519PrivateKey:
     Raises
     ------
     ConfigError
-        There is none, or it is of another kind, or others can read it.
+        There is no key, it is of another kind, or others can read it.
     """
     _require()
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -142,12 +142,12 @@ def key_of(setting: str) -> Ed25519PrivateKey:
 
 
 def new_key(path: Path) -> None:
-    """Write a new private key, which only its owner can read.
+    """Write a new private key that only its owner can read.
 
     Raises
     ------
     ConfigError
-        There is a file of that name, or it cannot be written.
+        There is already a file of that name, or it cannot be written.
     """
     _require()
     from cryptography.hazmat.primitives import serialization

@@ -1,4 +1,4 @@
-"""One small request to a stranger: guarded at every connection, with bounds on everything."""
+"""One small request to an unknown server: guarded at every connection, with limits on everything."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HEAD_BYTES: Final = 64 << 10
 
 
 class SmallAnswer(NamedTuple):
-    """What came: status, 0 where no answer came, and then why; header lines and body, both cut at their bounds."""
+    """The answer: status (0 for no answer, with `error` saying why), header lines and body, cut at their limits."""
 
     status: int
     head: str = ""
@@ -33,20 +33,20 @@ def small_request(
     url: str, guard: Guard, agent: str, *, body: bytes | None = None, fields: Mapping[str, str] | None = None,
     most_bytes: int = 64 << 10, timeout_s: float = TIMEOUT_S,
 ) -> SmallAnswer:  # fmt: skip
-    """Ask for a URL, or post a body to it; a redirect is an answer like any other.
+    """Request a URL, or post a body to it; a redirect is returned as an answer.
 
     Parameters
     ----------
     url
-        http or https.
+        The URL, http or https.
     guard
         Judges the URL, and each address that is connected to.
     agent
         The User-Agent.
     body, fields
-        What is posted, None for a GET; and header fields.
+        The body to post, None for a GET; and header fields.
     most_bytes, timeout_s
-        Of the body that are kept, and of the whole exchange.
+        The limits of the stored body, and of the whole exchange.
     """
     if why := guard.judge_url(url):
         return SmallAnswer(0, error=why)
@@ -57,7 +57,7 @@ def small_request(
             refused.append(reason)
             return pycurl.SOCKET_BAD
         sockets.append(socket.socket(address.family, address.socktype, address.protocol))
-        return sockets[-1]  # of which curl takes a copy
+        return sockets[-1]  # curl takes a copy of it
 
     def led(data: bytes) -> int:
         head.extend(data)

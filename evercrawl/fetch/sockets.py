@@ -1,4 +1,4 @@
-"""curl's sockets in one epoll set, and an eye on those of kept connections."""
+"""Keeps curl's sockets in one epoll set, and watches those of kept connections."""
 
 import contextlib
 import os
@@ -12,7 +12,7 @@ import pycurl
 __all__ = ["Sockets", "spare_connections"]
 
 FILES = 256
-"""Descriptors for all else than connections: files, workers, names that are looked up."""
+"""Descriptors reserved for everything but connections: files, workers, look-ups."""
 
 _INTEREST = {
     pycurl.POLL_IN: select.EPOLLIN,
@@ -25,21 +25,23 @@ _FAMILIES = (socket.AF_INET, socket.AF_INET6)
 class Sockets:
     """The sockets that curl waits for, and those of idle connections.
 
-    A socket that curl lets go of stays in the set, for on a kept connection it will soon be asked for again. Should the
-    far end speak up before that, it says something that nobody asked for, and curl would take it as the next answer: it
-    looks for such input once a second only. So that connection is shut down, which makes curl open another.
+    A socket that curl releases stays in the set, because it is often used again soon as a kept connection. If the
+    server
+    sends data before that, nobody asked for it, but curl would take it as the next answer: it checks for such input
+    only
+    once a second. So that connection is shut down, which makes curl open another.
 
     Parameters
     ----------
     renewed
-        Called with the old `fileno` when there is a new one; the old is closed afterwards.
+        Called with the old `fileno` when there is a new one; the old one is closed afterwards.
     """
 
     def __init__(self, renewed: Callable[[int], None]) -> None:
         self._renewed = renewed
         self._epoll = select.epoll()
-        self._inodes: dict[int, int] = {}  # of the sockets in the set; those that curl has closed stay, too
-        self._wanted: dict[int, int] = {}  # what curl waits for now, as epoll says it
+        self._inodes: dict[int, int] = {}  # of the sockets in the set, including those that curl has closed
+        self._wanted: dict[int, int] = {}  # what curl waits for now, in epoll's terms
         self._multiplexed: set[int] = set()
 
     def fileno(self) -> int:
@@ -52,11 +54,11 @@ class Sockets:
         return self._epoll.closed
 
     def close(self) -> None:
-        """Let go of the set, not of the sockets."""
+        """Close the set, but not the sockets."""
         self._epoll.close()
 
     def watch(self, event: int, fd: int, _multi: object, _data: object) -> None:
-        """Do as curl's socket callback is told."""
+        """Handle a call of curl's socket callback."""
         if event == pycurl.POLL_REMOVE:
             self._wanted.pop(fd, None)
             return
@@ -67,17 +69,17 @@ class Sockets:
             self._multiplexed.discard(fd)
 
     def multiplexes(self, fd: int) -> None:
-        """Note that the far end may speak at any time on the connection of `fd`, as HTTP/2 allows."""
+        """Note that the server may send at any time on the connection of `fd`, as HTTP/2 allows."""
         self._multiplexed.add(fd)
 
     def hang_up(self, fd: int) -> None:
-        """Shut the connection of `fd` down, so that curl cannot use it again; nothing happens where there is none."""
+        """Shut the connection of `fd` down, so that curl cannot use it again; do nothing if there is none."""
         with contextlib.suppress(OSError), socket.socket(fileno=os.dup(fd)) as connection:
             if connection.family in _FAMILIES:
                 connection.shutdown(socket.SHUT_RDWR)
 
     def ready(self) -> list[tuple[int, int]]:
-        """Return the sockets that curl waits for and that are ready, each with curl's word for what it is ready for."""
+        """Return the sockets that curl waits for and that are ready, each with curl's event flags."""
         ready: list[tuple[int, int]] = []
         for fd, events in self._epoll.poll(0):
             if fd in self._wanted:
@@ -89,12 +91,12 @@ class Sockets:
     def _modify(self, fd: int, interest: int) -> bool:
         try:
             self._epoll.modify(fd, interest)
-        except FileNotFoundError:  # it was closed, which takes it out of the set, and its number is another's now
+        except FileNotFoundError:  # it was closed, which removed it from the set, and its number is reused
             return False
         return True
 
     def _hush(self, fd: int) -> None:
-        """Shut down an idle connection on which the far end has spoken or hung up, and watch it no longer."""
+        """Shut down an idle connection on which the server has sent data or hung up, and watch it no longer."""
         if not self._same(fd, self._inodes.pop(fd, 0)):
             self._renew()
             return
@@ -103,9 +105,9 @@ class Sockets:
             self.hang_up(fd)
 
     def _renew(self) -> None:
-        """Make the set anew: a socket that curl has closed lives on in a process forked from this one, and is ready.
+        """Rebuild the set: a socket that curl has closed lives on in a process forked from this one, and is ready.
 
-        The set cannot be rid of such a socket in any other way.
+        There is no other way to remove such a socket from the set.
         """
         old, self._epoll = self._epoll, select.epoll()
         self._inodes = {fd: inode for fd, inode in self._inodes.items() if self._same(fd, inode)}
@@ -123,7 +125,7 @@ class Sockets:
 
 
 def spare_connections(connections: int) -> int:
-    """Return how many connections may be kept idle beside: as many again, as far as there are descriptors."""
+    """Return how many more connections may be kept idle: as many again, as far as there are descriptors."""
     descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if descriptors == resource.RLIM_INFINITY:
         return connections

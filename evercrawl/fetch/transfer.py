@@ -22,36 +22,37 @@ __all__ = ["ClientCertificate", "CurlTransfer", "HeldBytes", "Settings"]
 
 CONNECT_TIMEOUT_S = 10.0
 NEXT_ADDRESS_S = 2.0
-"""For which an address is waited for where the host has others that are tried next."""
+"""The time for which an address is waited for if the host has others that are tried next."""
 
 _FAMILIES = (socket.AF_INET, socket.AF_INET6)
-_NO_PROXY_FIELD = b"Proxy-Connection:"  # a field without a value: curl leaves its own of that name out
+_NO_PROXY_FIELD = b"Proxy-Connection:"  # a field without a value makes curl omit its own of that name
 _BAD_CERTIFICATE = (51, 60)
 _NOT_CONNECTED = 7
 _SEND_FAILED = 55
-_SILENT_B_PER_S = 512.0  # who sends no more is silent: a byte now and then is a way to keep a connection
-_LINE_BYTES = 32  # that a line of a head is taken for
+_SILENT_B_PER_S = 512.0  # a slower server counts as silent: a byte now and then would keep a connection
+_LINE_BYTES = 32  # the assumed size of a line of a head
 _MOST_PIECES = 256  # a body in pieces of two bytes would take thirty times its size
 _NEWER = ("2", "3")
-_VERSION_3 = 30  # CURL_HTTP_VERSION_3: QUIC, with the older versions where nobody answers there
-_VERSION_3_ONLY = 31  # CURL_HTTP_VERSION_3ONLY: else a kept connection of an older version would serve
-_CONNECT_TIME = 0x300000 + 5  # CURLINFO_CONNECT_TIME, of which the types of pycurl have no name
-_NOBODY = 44  # CURLOPT_NOBODY, of which the types of pycurl have no name
-_DNS_CACHE_TIMEOUT = 92  # CURLOPT_DNS_CACHE_TIMEOUT, likewise
-_CONNECT_TO = 10243  # CURLOPT_CONNECT_TO, likewise
-_HAPPY_EYEBALLS_TIMEOUT_MS = 271  # CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, which pycurl has no name for
-_SUPPRESS_CONNECT_HEADERS = 265  # CURLOPT_SUPPRESS_CONNECT_HEADERS, which pycurl has no name for
+_VERSION_3 = 30  # CURL_HTTP_VERSION_3: QUIC, with older versions as fallback
+_VERSION_3_ONLY = 31  # CURL_HTTP_VERSION_3ONLY: else a kept connection of an older version would be used
+_CONNECT_TIME = 0x300000 + 5  # CURLINFO_CONNECT_TIME, missing in pycurl's types
+_NOBODY = 44  # CURLOPT_NOBODY, missing in pycurl's types
+_DNS_CACHE_TIMEOUT = 92  # CURLOPT_DNS_CACHE_TIMEOUT, missing there too
+_CONNECT_TO = 10243  # CURLOPT_CONNECT_TO, missing there too
+_HAPPY_EYEBALLS_TIMEOUT_MS = 271  # CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, missing in pycurl
+_SUPPRESS_CONNECT_HEADERS = 265  # CURLOPT_SUPPRESS_CONNECT_HEADERS, missing in pycurl
 
 
 class HeldBytes:
-    """Bytes of bodies that one network holds, under way or ended and not yet handed over.
+    """The bytes of bodies that one network holds, under way or ended and not yet taken over.
 
-    Beyond `most_bytes` no body gets more than its share of them, `most_bytes` among as many as there may be at once.
+    Beyond `most_bytes`, no body gets more than its share: `most_bytes` divided by the highest number of exchanges at
+    once.
 
     Attributes
     ----------
     size_bytes
-        How many there are.
+        The present total.
     """
 
     def __init__(self, most_bytes: int, at_once: int) -> None:
@@ -59,19 +60,19 @@ class HeldBytes:
         self._most_bytes, self._share_bytes = most_bytes, most_bytes // at_once
 
     def too_much(self, taken_bytes: int) -> bool:
-        """Whether a body of which so much was taken is to get no more."""
+        """Whether a body of which `taken_bytes` were received gets no more."""
         return self.size_bytes > self._most_bytes and taken_bytes > self._share_bytes
 
 
 class ClientCertificate(NamedTuple):
-    """A certificate by which a server knows us: PEM files, and the password of the key.
+    """A client certificate that identifies us to a server: PEM files, and the password of the key.
 
     Attributes
     ----------
     file, key_file
-        Certificate, with its chain; and its key, "" where that is in the same file.
+        The certificate with its chain; and its key, "" if it is in the same file.
     password
-        Of the key, "" for none.
+        The password of the key, "" for none.
     """
 
     file: str
@@ -79,27 +80,27 @@ class ClientCertificate(NamedTuple):
     password: str = ""
 
     def __repr__(self) -> str:
-        """Return which one it is, without the password."""
+        """Describe the certificate without the password."""
         return f"ClientCertificate({self.file!r})"
 
 
 class Settings(NamedTuple):
-    """What the transfers of one network have in common.
+    """The options that the transfers of one network share.
 
     Attributes
     ----------
     judge
-        Address -> "" or the reason why it must not be connected to; None where a proxy makes the connections.
+        Address -> "" or the reason why it must not be connected to; None if a proxy makes the connections.
     looks_up, ca_file
-        Whether a proxy looks names up; file of trusted certificates, "" for curl's own.
+        Whether a proxy looks names up; the file of trusted certificates, "" for curl's own.
     http2
         Whether HTTP/2 is offered over TLS.
     held
-        What all of them hold together.
+        The bytes that all transfers hold together.
     certificate
-        Host -> the client certificate that it asks for, if any; None where there is none for anybody.
+        Host -> its client certificate, if any; None if there are none at all.
     aliases, beside_s
-        Names of servers with two addresses, and the time after which the second is tried beside the first.
+        The names of servers with two addresses, and the time after which the second is tried beside the first.
     """
 
     judge: Callable[[str], str] | None
@@ -126,24 +127,24 @@ class _Opened:
 
 
 class CurlTransfer:
-    """A reusable handle, and what came of the exchange that it is used for.
+    """A reusable handle with the state of its current exchange.
 
     Attributes
     ----------
     curl
         The handle.
     exchange, asking
-        The exchange under way, and its request spelled out.
+        The exchange under way, and its request in final form.
     unverified
-        Certificates are not checked in this try, because they failed in one before.
+        Whether certificates are not checked in this try, because one failed before.
     lines
-        Header lines as they came, those of interim answers and trailers among them.
+        Header lines as received, including those of interim answers and trailers.
     fault
-        What the judge raised, if it did.
+        The exception of the judge, if any.
     proxy, proxies_tried
-        URL of the proxy that the handle goes through, "" for none; and those of the exchange that failed.
+        The URL of the proxy in use, "" for none; and the proxies that failed in this exchange.
     identified
-        It shows a client certificate, which cannot be taken from it: it is for one exchange.
+        Whether it has a client certificate, which cannot be removed; such a handle is used for one exchange.
     """
 
     exchange: Exchange
@@ -156,18 +157,18 @@ class CurlTransfer:
         self._settings = settings
         self.lines: list[bytes] = []
         self._gathered = bytearray()
-        self._pieces: list[bytes] = []  # what came after them
+        self._pieces: list[bytes] = []  # data received after those
         self._room_bytes = self._taken_bytes = 0
         self._crowded = False
         self._refusal = ""
         self._deadline_ms = 0
         self._target = ""
-        self._fields: list[bytes] = []  # what the handle was told last
+        self._fields: list[bytes] = []  # the fields last set on the handle
         self._version = pycurl.CURL_HTTP_VERSION_1_1
         self._offers: tuple[str, ...] = ("1.0", "1.1")
-        self._address, self._goal = "", ""  # where it was told to connect last, and by which name
-        self._connect_s = 0.0  # within which time
-        self._named = False  # by a name of ours
+        self._address, self._goal = "", ""  # the address and the name last set to connect to
+        self._connect_s = 0.0  # the time limit for that
+        self._named = False  # whether that is a name of ours
         self.proxy, self.proxies_tried = "", list[str]()
         self._fresh = False
         self._bodiless = self._posted = False
@@ -188,7 +189,7 @@ class CurlTransfer:
         put(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_1_1)
         put(pycurl.PROXY, "")
         put(pycurl.NOPROXY, "")
-        if not settings.looks_up:  # a literal address needs no cache, and curl goes through all of it at each transfer
+        if not settings.looks_up:  # literal addresses need no cache, and curl goes through all of it at each transfer
             put(_DNS_CACHE_TIMEOUT, 0)
         if settings.ca_file:
             put(pycurl.CAINFO, settings.ca_file)
@@ -207,10 +208,11 @@ class CurlTransfer:
         http3: bool = False,
         only: bool = False,
     ) -> None:
-        """Set the handle up for `exchange`, to connect to the first of `addresses`; [] leaves that to curl.
+        """Set the handle up for `exchange`, to connect to the first of `addresses`; () leaves that to curl.
 
-        With `beside`, to whichever of the two answers first. Where there are more addresses, these are tried next, so
-        that there are `NEXT_ADDRESS_S` to answer.
+        With `beside`, it connects to whichever of the two answers first. If there are more addresses, these are tried
+        next,
+        so the first has only `NEXT_ADDRESS_S` to answer.
         """
         self.exchange, self.asking, self.proxies_tried = exchange, asking, []
         put = self.curl.setopt
@@ -253,17 +255,17 @@ class CurlTransfer:
         if lines:
             self.curl.setopt(pycurl.RESOLVE, lines)
         if goal != self._goal:
-            # Host field, SNI and certificate stay the name's; only the connection goes to the address.
+            # Host field, SNI and certificate keep the name; only the connection goes to the address.
             self.curl.setopt(_CONNECT_TO, [f"::[{goal}]:" if ":" in goal else f"::{goal}:"] if goal else [])
             self._goal = goal
 
     def through(self, proxy: str) -> None:
-        """Have the exchange go through a proxy; "" for none."""
+        """Send the exchange through a proxy; "" for none."""
         put, asking = self.curl.setopt, self.asking
         if proxy != self.proxy:
             put(pycurl.PROXY, proxy)
             self.proxy = proxy
-        # plain requests name the whole URL, as an HTTP proxy wants them
+        # An HTTP proxy expects the whole URL in plain requests.
         absolute = proxy != "" and not proxy.lower().startswith("socks") and asking.scheme == "http"
         self._target = asking.absolute if absolute else asking.target
         put(pycurl.REQUEST_TARGET, self._target)
@@ -273,14 +275,14 @@ class CurlTransfer:
             self._fields = fields
 
     def proxy_fault(self, code: int, words: str) -> str:
-        """Return why the proxy is to blame for how the exchange ended; "" where it is not, or there is none."""
+        """Return why the proxy is at fault for how the exchange ended; "" if it is not, or there is none."""
         if not self.proxy:
             return ""
         status = int(self.curl.getinfo(pycurl.RESPONSE_CODE))
         return proxy_fault(code, words, status, connected=float(self.curl.getinfo(_CONNECT_TIME)) > 0)
 
     def _post(self, body: bytes | None) -> None:
-        """Have the handle post a body, or nothing any more."""
+        """Have the handle post a body, or stop posting."""
         put, self._posted = self.curl.setopt, body is not None
         if body is None:
             put(pycurl.HTTPGET, 1)
@@ -290,7 +292,7 @@ class CurlTransfer:
             put(pycurl.POSTFIELDS, body)
 
     def _identify(self, certificate: ClientCertificate) -> None:
-        """Have the handle show a certificate, for good; connections are shared by those alone who show the same."""
+        """Give the handle a certificate for good; curl shares connections only between handles with the same one."""
         self.identified = True
         names = (pycurl.SSLCERT, pycurl.SSLKEY, pycurl.KEYPASSWD)
         for option, value in zip(names, certificate, strict=True):
@@ -314,7 +316,7 @@ class CurlTransfer:
             self._fresh = fresh
 
     def older(self) -> bool:
-        """Have the exchange made in an older version, where it was to be HTTP/3 alone; return whether it was."""
+        """If the exchange was to use only HTTP/3, switch it to older versions; return whether it was."""
         if self._version != _VERSION_3_ONLY or self.lines:
             return False
         self._version, self._offers = pycurl.CURL_HTTP_VERSION_2TLS, ("1.0", "1.1", "2")
@@ -328,13 +330,13 @@ class CurlTransfer:
 
     @property
     def address(self) -> str:
-        """Where the handle was told to connect first; "" where a proxy, or curl, finds that out."""
+        """The address that the handle connects to first; "" if a proxy or curl finds it."""
         return self._address
 
     def silent_since(self, now: float) -> float:
-        """Return the last instant at which enough had come: each byte makes up for a little silence.
+        """Return the last time at which enough data had arrived: each byte makes up for a little silence.
 
-        It is exact to how often it is asked for.
+        Its precision is the interval between calls.
         """
         came = self._taken_bytes + _LINE_BYTES * len(self.lines)
         if came > self._heard_bytes:
@@ -343,7 +345,7 @@ class CurlTransfer:
         return self._heard_at
 
     def end(self, code: int, words: str, now: float) -> Exchange:
-        """Return the exchange, settled; `code` and `words` are how curl says that it ended."""
+        """Settle and return the exchange; `code` and `words` are curl's error number and message."""
         exchange = self.exchange
         exchange.elapsed_s = now - exchange.at
         exchange.ip = str(self.curl.getinfo(pycurl.PRIMARY_IP) or "")
@@ -373,14 +375,14 @@ class CurlTransfer:
 
     @property
     def heard(self) -> Sequence[bytes]:
-        """What would show that an answer was there before the request, filled by curl; only TLS can hide one.
+        """Data that would show that an answer was there before the request, filled by curl; only TLS can hide one.
 
-        Without TLS the socket shows it, and what is heard at once is a server that answers at once.
+        Without TLS the socket shows it, and data received at once comes from a server that answers at once.
         """
         return self.lines if self.asking.scheme == "https" else ()
 
     def stale(self, code: int) -> bool:
-        """Whether the kept connection was no good: the far end had closed it, or had spoken before it was asked."""
+        """Whether the kept connection was useless: the server had closed it, or had sent data before the request."""
         useless = code == SPOKE_EARLY or (code == _SEND_FAILED and not self.lines)
         return useless and not self._fresh
 
@@ -412,7 +414,7 @@ class CurlTransfer:
             self._gathered += b"".join(self._pieces)
             self._pieces.clear()
         self._crowded = self._settings.held.too_much(self._taken_bytes)
-        return None if self._room_bytes >= 0 and not self._crowded else 0  # 0 bytes taken: curl ends the transfer
+        return None if self._room_bytes >= 0 and not self._crowded else 0  # 0 bytes taken makes curl end the transfer
 
     def _open_socket(self, _purpose: int, address: pycurl.CurlSockAddr) -> _Opened | int:
         """Open a socket for a connection that curl is about to make, unless its address is refused; fails closed."""
@@ -421,7 +423,7 @@ class CurlTransfer:
             if not reason:
                 return _Opened(address)
             self._refusal = reason
-        except Exception as fault:  # whatever it was: curl would swallow it and connect nowhere, and nobody would know
+        except Exception as fault:  # curl would swallow any exception and silently not connect
             self._refusal, self.fault = f"the address could not be judged: {fault!r}", fault
         return pycurl.SOCKET_BAD
 

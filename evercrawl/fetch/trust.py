@@ -1,4 +1,4 @@
-"""Where this machine keeps the certificates that it trusts."""
+"""Finds the certificates that this machine trusts."""
 
 import ssl
 from pathlib import Path
@@ -11,9 +11,9 @@ _BUNDLES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.
 
 
 def trusted_certificates() -> str:
-    """Return the file of trusted certificates: the system's, or Mozilla's where the system has none.
+    """Return the file of trusted certificates: the system's, or Mozilla's if the system has none.
 
-    libcurl as pycurl ships it looks in one place only, which few systems have.
+    The libcurl in pycurl's wheels looks in only one place, which few systems have.
     """
     for path in (ssl.get_default_verify_paths().cafile, *_BUNDLES):
         if path and Path(path).is_file():

@@ -1,4 +1,4 @@
-"""One POST to somebody's own server, with bounds on everything."""
+"""One POST to a user's own server, with limits on everything."""
 
 import socket
 from collections.abc import Mapping
@@ -14,32 +14,32 @@ _ANSWER_BYTES: Final = 64 << 10
 
 
 class Posted(NamedTuple):
-    """What came of a POST: the HTTP status, 0 where no answer came, and then why."""
+    """The result of a POST: the HTTP status, 0 for no answer, and then why."""
 
     status: int
     error: str = ""
 
     @property
     def accepted(self) -> bool:
-        """Whether the server took it: any status 2xx."""
+        """Whether the server accepted it with any status 2xx."""
         return 200 <= self.status < 300
 
 
 def post(
     url: str, body: bytes, fields: Mapping[str, str], *, private: bool = True, timeout_s: float = TIMEOUT_S
 ) -> Posted:
-    """Post a body, and return what came of it; a redirect is an answer like any other.
+    """Post a body and return the result; a redirect is returned as an answer.
 
     Parameters
     ----------
     url
-        http or https.
+        The URL, http or https.
     body, fields
-        What is sent, and the header fields that say what it is.
+        The body, and header fields that describe it.
     private
         Whether addresses of private networks and of this machine may be connected to.
     timeout_s
-        Bound on the whole exchange.
+        The limit of the whole exchange.
     """
     refused, sockets, guard, taken = list[str](), list[socket.socket](), Guard(own=is_own), 0
 
@@ -49,7 +49,7 @@ def post(
             refused.append(reason)
             return pycurl.SOCKET_BAD
         sockets.append(socket.socket(address.family, address.socktype, address.protocol))
-        return sockets[-1]  # of which curl takes a copy
+        return sockets[-1]  # curl takes a copy of it
 
     def answer(data: bytes) -> int:
         nonlocal taken
@@ -75,7 +75,7 @@ def post(
         curl.perform()
     except pycurl.error as error:
         status = int(curl.getinfo(pycurl.RESPONSE_CODE))
-        if taken > _ANSWER_BYTES:  # nobody reads it
+        if taken > _ANSWER_BYTES:  # the rest is not needed
             return Posted(status)
         return Posted(0, refused[0] if refused else str(error.args[1]))
     finally:

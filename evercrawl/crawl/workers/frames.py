@@ -1,4 +1,4 @@
-"""Messages between processes: each is its length in four bytes, and then MessagePack."""
+"""Messages between processes: each is its length in four bytes, followed by MessagePack."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import msgspec
 if TYPE_CHECKING:
     import socket
 
-RECEIVED_BYTES: Final = 1 << 18  # asked of a channel at once
+RECEIVED_BYTES: Final = 1 << 18  # read from a channel at once
 _LENGTH_BYTES: Final = 4
 
 
 class Outbox:
-    """Messages that have yet to be sent."""
+    """Messages that wait to be sent."""
 
     def __init__(self) -> None:
         self._data = bytearray()
         self._encoder = msgspec.msgpack.Encoder()
 
     def __len__(self) -> int:
-        """Return how many bytes have yet to be sent."""
+        """Return the number of bytes that wait to be sent."""
         return len(self._data)
 
     def put(self, message: object) -> int:
@@ -34,12 +34,12 @@ class Outbox:
         return size
 
     def send(self, channel: socket.socket) -> None:
-        """Send as much as the channel takes now; it must not block.
+        """Send as much as the channel takes now; the channel must be non-blocking.
 
         Raises
         ------
         OSError
-            Nobody listens any more.
+            The other end is closed.
         """
         sent = 0
         with memoryview(self._data) as data:
@@ -52,7 +52,7 @@ class Outbox:
 
 
 class Inbox:
-    """What has come over a channel, as messages.
+    """Reads messages from a channel.
 
     Examples
     --------
@@ -74,12 +74,12 @@ class Inbox:
         self._at = 0
 
     def receive(self, channel: socket.socket) -> None:
-        """Take in what has come, if anything has; the channel must not block.
+        """Read what has arrived, if anything has; the channel must be non-blocking.
 
         Raises
         ------
         EOFError
-            Nothing will come any more.
+            The other end is closed.
         OSError
             The channel is broken.
         """
@@ -94,7 +94,7 @@ class Inbox:
         self._data += data
 
     def take(self) -> bytearray | None:
-        """Return the next message that is whole; None if there is none."""
+        """Return the next complete message; None if there is none."""
         start = self._at + _LENGTH_BYTES
         end = start + int.from_bytes(self._data[self._at : start], "big")
         if len(self._data) < max(start, end):

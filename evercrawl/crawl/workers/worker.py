@@ -1,4 +1,4 @@
-"""What a worker process runs: bodies come in, and what they say goes out, in the same order."""
+"""The main loop of a worker process: it receives bodies, and sends their contents back in the same order."""
 
 import contextlib
 import ctypes
@@ -19,28 +19,28 @@ from evercrawl.crawl.workers.frames import Inbox, Outbox
 from evercrawl.kernels import warm
 from evercrawl.model.stored.contents import Body, attempted
 
-READY: Final = None  # the first message: from now on the worker reads
-TOGETHER_BYTES: Final = 64 << 10  # answers that are sent together
-TOGETHER_S: Final = 0.005  # or after so long
-ROOM_BYTES: Final = 1 << 30  # address space beyond what it starts with
-ROOM_OF_A_BODY: Final = 32  # and so many times the longest body
+READY: Final = None  # the first message: the worker is ready
+TOGETHER_BYTES: Final = 64 << 10  # answers are sent once they reach this size
+TOGETHER_S: Final = 0.005  # or after this time
+ROOM_BYTES: Final = 1 << 30  # address space beyond its size at the start
+ROOM_OF_A_BODY: Final = 32  # plus this many times the longest body
 _PR_SET_PDEATHSIG: Final = 1
-_KILLED_FIRST: Final = "500"  # of 1000: where memory runs out, a worker can be replaced
+_KILLED_FIRST: Final = "500"  # of 1000: if memory runs out, workers are killed first, as they can be replaced
 
 
 def main(channel: int, owner: int, longest_bytes: int) -> None:
-    """Read bodies until nobody sends any more.
+    """Parse bodies until the channel is closed.
 
     Parameters
     ----------
     channel
-        File descriptor of a socket.
+        The file descriptor of a socket.
     owner
-        Process that is at its other end; this one ends with it.
+        The process at its other end; this one ends with it.
     longest_bytes
-        Cap on the size of a body.
+        The limit on the size of a body.
     """
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # they are the owner's to obey
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # the owner handles them
         signal.signal(number, signal.SIG_IGN)
     _end_with(owner)
     warm()
@@ -52,14 +52,14 @@ def main(channel: int, owner: int, longest_bytes: int) -> None:
 
 
 def serve(channel: socket.socket) -> None:
-    """Answer every body that comes over a channel that does not block.
+    """Answer every body that arrives over a non-blocking channel.
 
-    Answers are sent together, for each that comes alone wakes the owner; whoever has nothing to do keeps none back.
+    Answers are sent in groups, because each message wakes the owner; an idle worker sends what it has.
 
     Raises
     ------
     EOFError, OSError
-        Nobody is at the other end any more.
+        The other end is closed.
     """
     inbox, outbox, decoder = Inbox(), Outbox(), msgspec.msgpack.Decoder(Body)
     outbox.put(READY)
@@ -77,7 +77,7 @@ def serve(channel: socket.socket) -> None:
 
 
 def _exchange(channel: socket.socket, inbox: Inbox, outbox: Outbox) -> None:
-    """Wait until something comes, and send what there is to be sent meanwhile."""
+    """Wait for data, and send pending data meanwhile."""
     outbox.send(channel)
     poll = select.poll()
     poll.register(channel, select.POLLIN | (select.POLLOUT if outbox else 0))
@@ -86,17 +86,17 @@ def _exchange(channel: socket.socket, inbox: Inbox, outbox: Outbox) -> None:
 
 
 def _end_with(owner: int) -> None:
-    """Have the kernel kill this process when the owner ends, however it ends and whatever is being done here."""
+    """Have the kernel kill this process when the owner ends, whatever either of them is doing."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL))
         with contextlib.suppress(OSError):
             Path("/proc/self/oom_score_adj").write_text(_KILLED_FIRST)
-    if os.getppid() != owner:  # it ended before it could be asked for
+    if os.getppid() != owner:  # the owner ended before the request took effect
         sys.exit()
 
 
 def _bound_memory(longest_bytes: int) -> None:
-    """Let a body that wants all the memory there is be an error, rather than the end of other processes."""
+    """Limit the address space, so that a body that needs too much memory is an error and ends no other process."""
     with contextlib.suppress(OSError, ValueError):
         pages = int(Path("/proc/self/statm").read_text().split()[0])
         most = pages * resource.getpagesize() + ROOM_BYTES + ROOM_OF_A_BODY * longest_bytes

@@ -1,4 +1,4 @@
-"""One worker process as the owner of the crawl sees it: what it was given, and what comes back."""
+"""One worker process as its owner sees it: the bodies that it was given, and its answers."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ from evercrawl.crawl.workers.frames import Inbox, Outbox
 from evercrawl.model.stored.contents import Body, Content
 from evercrawl.model.stored.reading import Fetched
 
-BUFFER_BYTES: Final = 1 << 20  # what the kernel holds each way, so that neither side waits while the other is busy
+BUFFER_BYTES: Final = 1 << 20  # buffer in the kernel each way, so that neither side waits while the other is busy
 _CODE: Final = (
     "import sys; sys.path[:] = sys.argv[4:]; "
     "from evercrawl.crawl.workers.worker import main; main(*map(int, sys.argv[1:4]))"
@@ -24,27 +24,27 @@ _CODE: Final = (
 
 
 class WorkerProcess:
-    """A process that reads bodies, from its start to its end.
+    """A process that parses bodies, from its start to its end.
 
     Parameters
     ----------
     longest_bytes
-        Cap on the size of a body.
+        The limit on the size of a body.
     more
-        What its environment has beside the owner's.
+        Environment variables in addition to the owner's.
 
     Attributes
     ----------
     given, given_bytes
-        Bodies that it has yet to answer, the oldest first; and what they take together.
+        The bodies that it has not answered yet, the oldest first; and their total size.
     ready
-        Whether it has said that it reads.
+        Whether it has reported that it is ready.
     suspected
-        Whether what it was given has ended a process before; it is given nothing else meanwhile.
+        Whether the body that it was given has ended a process before; it is given no other meanwhile.
     watched
-        Whether somebody waits for the channel to take more.
+        Whether the event loop watches for room in the channel.
     moved_at
-        When it last answered, or was given something to do: seconds of the monotonic clock.
+        When it last answered, or got work while idle, in seconds of the monotonic clock.
 
     Raises
     ------
@@ -73,16 +73,16 @@ class WorkerProcess:
 
     @property
     def pid(self) -> int:
-        """Return the number of the process."""
+        """The number of the process."""
         return self._process.pid
 
     @property
     def unsent(self) -> bool:
-        """Whether there is something that the channel has not taken yet."""
+        """Whether there is data that the channel has not taken yet."""
         return len(self._outbox) > 0
 
     def give(self, fetched: Fetched, body: Body, now: float) -> None:
-        """Give it one more body to read; `send` sends it."""
+        """Queue one more body for it; `send` sends it."""
         if not self.given:
             self.moved_at = now
         size = self._outbox.put(body)
@@ -90,19 +90,19 @@ class WorkerProcess:
         self.given_bytes += size
 
     def send(self) -> None:
-        """Send what the channel takes; that nobody is at its other end is found out by `receive`."""
+        """Send what the channel takes; `receive` finds out whether the other end is closed."""
         try:
             self._outbox.send(self.channel)
         except OSError:
             self._outbox = Outbox()
 
     def receive(self, now: float) -> list[tuple[Fetched, Content]]:
-        """Return what has been answered.
+        """Return the new answers.
 
         Raises
         ------
         EOFError
-            It has ended.
+            The process has ended.
         """
         answers: list[tuple[Fetched, Content]] = []
         try:
@@ -122,7 +122,7 @@ class WorkerProcess:
         return answers
 
     def end(self, patience_s: float = 0.0) -> str:
-        """Wait for its end, and then bring it about; return how it ended."""
+        """Wait for the process to end, then kill it; return how it ended."""
         self.channel.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(patience_s)
@@ -132,7 +132,7 @@ class WorkerProcess:
 
 
 def _start(channel: int, longest_bytes: int, more: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """Start a process of its own, which shares neither memory nor open files, and hears no Ctrl-C."""
+    """Start a process that shares neither memory nor open files with this one, and receives no Ctrl-C."""
     nothing = subprocess.DEVNULL
     return subprocess.Popen(
         [sys.executable, "-c", _CODE, str(channel), str(os.getpid()), str(longest_bytes), *sys.path],

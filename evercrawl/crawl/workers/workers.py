@@ -1,8 +1,9 @@
-"""Bodies read by other processes, while this one fetches and remembers.
+"""Parses bodies in other processes while this one fetches and remembers.
 
-There is no process before there is work for it. Where reading takes more than a twenty-fifth of the time, a first one
-is started, and one more whenever bodies wait although all have enough to do; until one says that it is ready, bodies
-are read here. What comes out, and in which order, is the same however many there are.
+No process is started before there is work for it. Once parsing takes more than a twenty-fifth of the time, a first
+one
+is started, and another whenever bodies wait although all processes are busy. Until one is ready, bodies are parsed
+here. The results and their order are the same for any number of processes.
 """
 
 import asyncio
@@ -19,15 +20,15 @@ from evercrawl.model.stored.contents import Content, attempted
 from evercrawl.model.stored.reading import Fetched
 from evercrawl.parse.documents.base import kind_of
 
-MOST_BYTES: Final = 64 << 20  # of bodies that wait; beyond, the crawl waits
-BUSY_S: Final = 0.04  # of the last second spent reading, from which on another process pays
-HANG_S: Final = 30.0  # one body takes no longer
+MOST_BYTES: Final = 64 << 20  # total size of waiting bodies, beyond which the crawl waits
+BUSY_S: Final = 0.04  # of the last second spent parsing, beyond which another process pays
+HANG_S: Final = 30.0  # the longest time for one body
 _SETTLING_S: Final = 0.002
 _LOOK_S: Final = 0.2
 
 
 class Workers:
-    """Reads bodies in up to `count` other processes.
+    """Parses bodies in up to `count` other processes.
 
     Parameters
     ----------
@@ -36,12 +37,13 @@ class Workers:
     agent, hasher, text, requisites
         As for `Inline`.
     wake
-        Called when there is something to be `done`.
+        Called when `done` has something to return.
     waiting
-        Whether `done` waits until all that went in can come out. So it is the same crawl as one that reads here, where
-        time does not pass meanwhile; and no event loop need watch the processes.
+        Whether `done` waits until every submitted body is parsed. Then the crawl is the same as one that parses here
+        while time stands still, and no event loop has to watch the processes.
     busy_s, hang_s
-        Seconds of the last one spent reading that start a process; seconds after which a process hangs. Of real time.
+        The part of the last second spent parsing that starts a process; the time after which a process counts as
+        hanging. Both are real time.
     """
 
     def __init__(
@@ -65,13 +67,13 @@ class Workers:
             count, self._inline.body, self._learn, heard,
             longest_bytes=longest_bytes, hang_s=hang_s, environment=environment,
         )  # fmt: skip
-        self._line: deque[Fetched] = deque()  # all that is pending, in order
+        self._line: deque[Fetched] = deque()  # all pending answers, in order
         self._unread, self._bytes = 0, 0
         self._busy_limit_s, self._busy_s, self._busy_at = busy_s, 0.0, time.monotonic()
 
     @property
     def pending(self) -> int:
-        """Return how many answers have gone in and have yet to come out."""
+        """The number of answers that were submitted and not yet returned."""
         return len(self._line)
 
     @property
@@ -81,16 +83,16 @@ class Workers:
 
     @property
     def message(self) -> str:
-        """Return what is wrong with the processes just now, "" if nothing is."""
+        """What is wrong with the processes just now; "" if nothing is."""
         return self._crew.message
 
     @property
     def pids(self) -> list[int]:
-        """Return the numbers of the processes, those that are starting included."""
+        """The process numbers, including those of processes that are starting."""
         return self._crew.pids
 
     def submit(self, fetched: Fetched) -> None:
-        """Take an answer in, and have its body read, if there is one to be read."""
+        """Take an answer, and have its body parsed if it is unread."""
         self._line.append(fetched)
         if not fetched.unread:
             return
@@ -105,7 +107,7 @@ class Workers:
             self._read_here(fetched)
 
     def done(self) -> list[Fetched]:
-        """Return the answers whose bodies are read, each once, in the order in which they went in."""
+        """Return the answers whose bodies are parsed, each once, in the order of submission."""
         self._look()
         while self._waiting and self._unread:
             self._crew.wait(_LOOK_S)
@@ -116,7 +118,7 @@ class Workers:
         return done
 
     async def settle(self) -> None:
-        """Return once nothing is unread any more."""
+        """Wait until every body is parsed."""
         self._look()
         while self._unread:
             if self._waiting:
@@ -126,7 +128,7 @@ class Workers:
             self._look()
 
     def close(self) -> None:
-        """End the processes; what is pending is lost."""
+        """End the processes; pending answers are lost."""
         self._crew.close()
 
     def _look(self) -> None:
@@ -153,7 +155,7 @@ class Workers:
 
 
 def _is_document(fetched: Fetched) -> bool:
-    """Whether a body is for other processes alone: the libraries that read it may end theirs."""
+    """Whether a body may only be parsed in other processes, because its parser may end the process."""
     exchange = fetched.exchange
     mime = exchange.headers.get("content-type", "").partition(";")[0].strip().lower()
     if mime in ("text/html", "") or exchange.rendered is not None:

@@ -1,4 +1,4 @@
-"""From host names to addresses: who is asked, how much at a time, and what is kept of the answers."""
+"""Resolution of host names: the resolvers, the limits on look-ups, and the cache of answers."""
 
 from evercrawl.fetch.names.base import NameAnswer, ResolveError, Resolver
 from evercrawl.fetch.names.cache import NAMES_FILE, NameCache

@@ -1,4 +1,4 @@
-"""What every resolver promises."""
+"""The interface of all resolvers."""
 
 import ipaddress
 from collections.abc import Iterable
@@ -18,18 +18,18 @@ __all__ = [
 NO_SUCH_NAME = "no such name"
 TIME_OUT = "time-out"
 MAX_ADDRESSES = 16
-"""How many addresses of a name are tried; whoever gives more would have us knock at doors that are not its own."""
+"""The number of addresses of a name that are tried; more might point us at servers of others."""
 
 
 class NameAnswer(NamedTuple):
-    """What is known of a name.
+    """A resolver's answer for a name.
 
     Attributes
     ----------
     addresses
         As text, IPv4 first, at least one.
     ttl_s
-        For how long that holds, by whoever said it; None where they do not say.
+        How long the answer is valid by its source; None if that is not known.
     """
 
     addresses: tuple[str, ...]
@@ -37,16 +37,16 @@ class NameAnswer(NamedTuple):
 
 
 class ResolveError(Exception):
-    """A name has no address that we could learn.
+    """No address could be found for a name.
 
     Attributes
     ----------
     reason
         "no such name", "time-out" or another short sentence.
     until
-        Instant before which nothing else will be said of the name, s since the epoch; 0 where that is not known.
+        Until when the answer is valid, s since the epoch; 0 if that is not known.
     put_off
-        Whether it is nobody's failure: the name is not asked for now, because others of its domain stay unanswered.
+        Whether this is no failure of the host: the name is not looked up now, because its domain does not answer.
     """
 
     def __init__(self, reason: str, until: float = 0.0, *, put_off: bool = False) -> None:
@@ -55,36 +55,36 @@ class ResolveError(Exception):
 
     @property
     def silent(self) -> bool:
-        """Whether nobody answered for the name; else the answer is that it has no address."""
+        """Whether there was no answer for the name; else the answer is that it has no address."""
         return self.reason != NO_SUCH_NAME
 
 
 class Resolver(Protocol):
-    """Turns a host name into addresses."""
+    """Interface that turns a host name into addresses."""
 
     @property
     def label(self) -> str:
-        """Who is asked, in words."""
+        """The description of the resolver for people."""
         ...
 
     async def resolve(self, host: str) -> NameAnswer:
-        """Return where `host` leads; an IP literal leads to itself.
+        """Return the addresses of `host`; an IP literal is its own address.
 
         Parameters
         ----------
         host
-            As in a normalised URL: lower case, Punycode, IPv6 in brackets or not.
+            As in a normalised URL: lower case, Punycode, IPv6 with or without brackets.
 
         Raises
         ------
         ResolveError
-            When there is no address, or nobody answers in time.
+            There is no address, or no answer in time.
         """
         ...
 
 
 def literal(host: str) -> tuple[str, ...]:
-    """Return the address that `host` is, as one of one; () for a name.
+    """Return the address that `host` is, as a tuple of one; () for a name.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def literal(host: str) -> tuple[str, ...]:
 
 
 def ordered(addresses: Iterable[str]) -> tuple[str, ...]:
-    """Return `addresses` each once, IPv4 before IPv6, otherwise in their order; at most `MAX_ADDRESSES`.
+    """Return `addresses` without duplicates, IPv4 before IPv6, otherwise in order; at most `MAX_ADDRESSES`.
 
     Examples
     --------

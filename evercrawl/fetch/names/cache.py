@@ -1,4 +1,4 @@
-"""What was said of names, for as long as it holds, in memory and in a file that may be lost."""
+"""Cached answers for names, for as long as they are valid, in memory and in a file that may be lost."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ _MOST_NAMES: Final = 1 << 16
 _MOST_DOMAINS: Final = 1 << 14
 _MAGIC: Final = b"evercrawl names 1\n"
 _A_BUCKET: Final = 8  # names that share a piece of text
-_MAP: Final = struct.Struct(">BI")  # how MessagePack begins a map of any length
+_MAP: Final = struct.Struct(">BI")  # MessagePack's header of a map of any length
 _UNTIL: Final = struct.Struct("<d")
-_NONE: Final = b"!"  # stands before the reason, where there is no address
+_NONE: Final = b"!"  # precedes the reason, if there is no address
 
 
 class NameEntry(NamedTuple):
-    """What holds of a name.
+    """The answer for a name.
 
     Attributes
     ----------
     addresses
-        Where it leads; () for nowhere.
+        Its addresses; () for none.
     until
-        Instant until which that holds, s since the epoch.
+        Until when the answer is valid, s since the epoch.
     reason
-        Why it leads nowhere; "" where it leads somewhere.
+        Why it has no address; "" if it has one.
     put_off
-        Whether nobody is to blame for that; see `ResolveError`. It is not remembered.
+        Whether the host is not at fault; see `ResolveError`. This is not stored.
     """
 
     addresses: tuple[str, ...]
@@ -52,7 +52,7 @@ class NameEntry(NamedTuple):
 
 
 class SilentDomain(msgspec.Struct, array_like=True):
-    """How often in a row names of a domain stayed unanswered, and until when none of them is asked for."""
+    """How often in a row names of a domain went unanswered, and until when none of its names is looked up."""
 
     times: int
     until: float
@@ -67,14 +67,14 @@ class _Kept(msgspec.Struct, array_like=True):
 
 
 class _PackedNames:
-    """Names and what was said of them, without an object each: some 40 bytes a name, a fourth of what a dict takes.
+    """Names and their answers without an object each: some 40 bytes per name, a fourth of what a dict takes.
 
-    A name's hash says in which of many short texts its line is; there the line that was written first makes room.
+    A name's hash selects the one of many short texts that holds its line; in a full text, the oldest line makes room.
 
     Parameters
     ----------
     most
-        How many names there is room for; no text gets more than its share of them.
+        The number of names to hold; no text gets more than its share of them.
 
     Examples
     --------
@@ -93,12 +93,12 @@ class _PackedNames:
         return sum(bucket.count(b"\n") for bucket in self._buckets)
 
     def get(self, name: str) -> bytes | None:
-        """Return what was said of a name; None where it is not known."""
+        """Return the answer for a name; None if it is not known."""
         bucket, start, stop = self._found(name)
         return binascii.a2b_base64(bucket[bucket.index(b" ", start) + 1 : stop]) if stop else None
 
     def put(self, name: str, said: bytes) -> None:
-        """Remember what was said of a name: it is the youngest now."""
+        """Store the answer for a name as the newest line."""
         bucket, start, stop = self._found(name)
         bucket = bucket[:start] + bucket[stop:]
         if bucket.count(b"\n") >= self._each:
@@ -107,7 +107,7 @@ class _PackedNames:
         self._buckets[hash(name) % len(self._buckets)] = bucket + line
 
     def items(self) -> Iterator[tuple[str, bytes]]:
-        """Yield all names, and what was said of each."""
+        """Yield all names with their answers."""
         for bucket in self._buckets:
             for line in bucket.splitlines():
                 name, said = line.split(b" ")
@@ -120,7 +120,7 @@ class _PackedNames:
         return copy
 
     def _found(self, name: str) -> tuple[bytes, int, int]:
-        """Return the text that has the line of a name, and where that begins and ends; at 0 where there is none."""
+        """Return the text that may hold a name's line, and the line's start and end; the end is 0 if it has none."""
         bucket, wanted = self._buckets[hash(name) % len(self._buckets)], b"%b " % name.encode()
         start = 0 if bucket.startswith(wanted) else bucket.find(b"\n" + wanted) + 1
         there = start > 0 or bucket.startswith(wanted)
@@ -128,14 +128,14 @@ class _PackedNames:
 
 
 class NameCache:
-    """Remembers answers, failures and silences; those kept longest make room.
+    """Stores answers, failures and silences; the oldest make room.
 
     Parameters
     ----------
     path
-        File that outlives the run; None keeps everything in memory. One that is damaged counts as lost.
+        A file that outlives the run; None keeps everything in memory. A damaged file counts as lost.
     most_names
-        How many names are remembered.
+        The number of names to store.
 
     Attributes
     ----------
@@ -163,24 +163,24 @@ class NameCache:
             self._names.put(name, packed)
 
     def get(self, host: str, now: float) -> NameEntry | None:
-        """Return what holds of a name at `now`; None where it has to be asked for."""
+        """Return the valid answer for a name at `now`; None if it has to be looked up."""
         packed = self._names.get(host)
         if packed is None:
             return None
         (until,) = _UNTIL.unpack_from(packed)
-        if not now < until <= now + MOST_S:  # it is over, or the clock was set back
+        if not now < until <= now + MOST_S:  # it has expired, or the clock was set back
             return None
         if packed.startswith(_NONE, _UNTIL.size):
             return NameEntry((), until, packed[_UNTIL.size + 1 :].decode())
         return NameEntry(tuple(packed[_UNTIL.size :].decode().split(",")), until)
 
     def put(self, host: str, entry: NameEntry) -> None:
-        """Remember what holds of a name."""
+        """Store the answer for a name."""
         said = ",".join(entry.addresses).encode() if entry.addresses else _NONE + entry.reason.encode()
         self._names.put(host, _UNTIL.pack(entry.until) + said)
 
     def put_silent(self, domain: str, silence: SilentDomain) -> None:
-        """Remember the silence of a domain."""
+        """Store the silence of a domain."""
         self.silent.pop(domain, None)
         while len(self.silent) >= _MOST_DOMAINS:
             del self.silent[next(iter(self.silent))]
@@ -190,18 +190,18 @@ class NameCache:
         return len(self._names)
 
     def copied(self) -> NameCache:
-        """Return a copy, to be saved while this one goes on."""
+        """Return a copy, to be saved while this one changes."""
         copy = NameCache(None, 0)
         copy._path, copy._names, copy.silent = self._path, self._names.copied(), dict(self.silent)
         copy.answered = {server: dict(names) for server, names in self.answered.items()}
         return copy
 
     def save(self) -> None:
-        """Write the file anew; where the disk does not take it, the names are asked for again at the next start."""
+        """Replace the file; if the disk fails, the names are looked up again after the next start."""
         if self._path is None:
             return
         encode, names = msgspec.msgpack.encode, self._names
-        pairs = b"".join(encode(name) + encode(packed) for name, packed in names.items())  # no dict of them all
+        pairs = b"".join(encode(name) + encode(packed) for name, packed in names.items())  # without a dict of them all
         rest = encode([self.silent, self.answered])[1:]
         body = b"\x93" + _MAP.pack(0xDF, len(names)) + pairs + rest
         new = self._path.with_name(f"{self._path.name}.new")
@@ -215,12 +215,12 @@ class NameCache:
 
 
 def is_whole(path: Path) -> bool:
-    """Whether a file holds what was written to it."""
+    """Whether a file is intact."""
     return _read(path) is not None
 
 
 def _read(path: Path) -> _Kept | None:
-    """Return what a file holds; None where there is none, or one that is not whole."""
+    """Return the content of a file; None if there is none or it is damaged."""
     head = len(_MAGIC)
     try:
         data = path.read_bytes()
@@ -234,5 +234,5 @@ def _read(path: Path) -> _Kept | None:
 
 
 def _sound(packed: bytes) -> bool:
-    """Whether an entry can be read; whether it is an address, the guard sees."""
+    """Whether an entry can be decoded; the guard checks whether it is an address."""
     return len(packed) > _UNTIL.size and packed[_UNTIL.size :].isascii()

@@ -1,4 +1,4 @@
-"""Whether a name server is down, or the domains that it says nothing of."""
+"""Tells a name server that is down from domains that it cannot answer for."""
 
 from __future__ import annotations
 
@@ -14,33 +14,34 @@ if TYPE_CHECKING:
 
 __all__ = ["NameServer"]
 
-_FIRST: Final = 32  # domains that were answered first are remembered for good: nobody can crowd them out
-_LATEST: Final = 32  # and the latest
-_ASKED: Final = 3  # names that have to stay unanswered before a server is down
+_FIRST: Final = 32  # the first answered domains are remembered for good, so that nobody can crowd them out
+_LATEST: Final = 32  # and the latest ones
+_ASKED: Final = 3  # names that must go unanswered before a server counts as down
 _BACK_OFF_FIRST_S: Final = 1.0
 _BACK_OFF_MOST_S: Final = 60.0
 
 
 class NameServer:
-    """Somebody who is asked for names, and whether they answer.
+    """A resolver and whether it answers.
 
-    A name that stays unanswered says nothing of a server that answers others at the time. Where it has been quiet, it
-    is asked for names of other domains that it answered before. Only where these stay unanswered too it is down, and
-    asked for nothing but such names from time to time, until it answers one.
+    A name without an answer does not count against a server that answers others at the time. If the server has been
+    quiet, it is asked for names of other domains that it answered before. Only if these go unanswered too does it
+    count
+    as down. From then on it is asked only for such names, from time to time, until it answers one.
 
     Parameters
     ----------
     resolver, clock
-        Who is asked; whose time it is.
+        The resolver, and the clock.
     answered
         Domain -> a name of it that was answered before; kept up to date.
     changed
-        Called when the server is down, and when it is back.
+        Called when the server goes down, and when it is back.
 
     Attributes
     ----------
     down_since, next_at
-        When it went down, and when it is next asked whether it is back; infinite while it is up.
+        When it went down, and when it is tried next; infinite while it is up.
     """
 
     def __init__(self, resolver: Resolver, clock: Clock, answered: dict[str, str], changed: Callable[[], None]) -> None:
@@ -58,7 +59,7 @@ class NameServer:
 
     @property
     def label(self) -> str:
-        """Who it is, in words."""
+        """The description of the server for people."""
         return self._resolver.label
 
     async def ask(self, host: str, domain: str) -> NameAnswer:
@@ -74,22 +75,22 @@ class NameServer:
         return answer
 
     async def alive(self, domain: str, since: float) -> bool:
-        """Return whether the server answers others, when a name of `domain`, asked for at `since`, was not answered."""
+        """Whether the server answers others, after a name of `domain`, asked for at `since`, went unanswered."""
         now = self._clock.now()
         if not self.up:
             return False
-        if self._answered_at >= (since + now) / 2:  # it was there when the answer was due
+        if self._answered_at >= (since + now) / 2:  # it was answering when the answer was due
             return True
         others = [host for other, host in self._answered.items() if other != domain]
         if not others:
-            return True  # there is nobody to tell by
+            return True  # there is no other name to test with
         if self._check is None:
             self._check = asyncio.ensure_future(self._checked(others))
             self._check.add_done_callback(self._check_ended)
         return await asyncio.shield(self._check)
 
     def close(self) -> None:
-        """Ask no more."""
+        """Stop asking."""
         for task in (self._check, self._revival):
             if task is not None:
                 task.cancel()
@@ -103,7 +104,7 @@ class NameServer:
         self._check = None
 
     async def _checked(self, others: list[str]) -> bool:
-        """Return whether one of a few names is answered; where none is, the server is down from now on."""
+        """Return whether one of a few names is answered; if none is, the server counts as down from now on."""
         if await self._one_of(others):
             return True
         self.down_since = self._clock.now()
@@ -112,7 +113,7 @@ class NameServer:
         return False
 
     async def _one_of(self, others: list[str]) -> bool:
-        """Whether one of some names is answered, a few after one another, others each time."""
+        """Whether one of a few names is answered; they are asked for in turn, different ones each time."""
         for _ in range(min(_ASKED, len(others))):
             self._turn += 1
             host = others[-1] if self._turn % _ASKED == 1 else others[self._turn % len(others)]

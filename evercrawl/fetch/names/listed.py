@@ -1,4 +1,4 @@
-"""Names and addresses that a person wrote down."""
+"""Names with addresses listed by a person."""
 
 import ipaddress
 import re
@@ -14,7 +14,7 @@ _CURL = re.compile(r"\+?([^:\s]+):(?:\d+|\*):(\S+)")
 
 
 class StaticResolver:
-    """Knows some names by heart.
+    """A resolver with fixed answers for some names.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class StaticResolver:
         self._names = {name: ordered(addresses) for name, addresses in names.items()}
 
     def find(self, host: str) -> tuple[str, ...]:
-        """Return the addresses of `host`, IPv4 first; () where it is not listed.
+        """Return the addresses of `host`, IPv4 first; () if it is not listed.
 
         Examples
         --------
@@ -38,7 +38,7 @@ class StaticResolver:
         return literal(host) or self._names.get(host.lower().removesuffix(".")) or self._names.get("*", ())
 
     async def resolve(self, host: str) -> NameAnswer:
-        """Return where `host` leads; see `Resolver`. A name that is not listed does not exist."""
+        """Return the addresses of `host`; see `Resolver`. A name that is not listed does not exist."""
         if found := self.find(host):
             return NameAnswer(found)
         raise ResolveError(NO_SUCH_NAME)
@@ -47,14 +47,14 @@ class StaticResolver:
 def read_resolve_file(path: Path) -> dict[str, list[str]]:
     """Return the names in `path`, lower case, and their addresses in the order of the file.
 
-    A line holds a name and its addresses ("a.example 192.0.2.1 2001:db8::1") or is what curl's --resolve takes
-    ("a.example:443:192.0.2.1,[2001:db8::1]"; the port is not looked at). The name "*" stands for all others. `#`
-    begins a comment; lines of one name add up.
+    A line holds a name and its addresses ("a.example 192.0.2.1 2001:db8::1"), or has the form of curl's --resolve
+    ("a.example:443:192.0.2.1,[2001:db8::1]"; the port is ignored). The name "*" stands for all others. `#` begins a
+    comment; several lines of one name add up.
 
     Raises
     ------
     ConfigError
-        When the file cannot be read, or a line cannot be understood; the message names the line.
+        The file cannot be read, or a line is not valid; the message names the line.
     """
     try:
         lines = path.read_text("utf-8").splitlines()
@@ -75,7 +75,7 @@ def read_resolve_file(path: Path) -> dict[str, list[str]]:
 
 
 def _entry(text: str) -> tuple[str, list[str]]:
-    """Return name and addresses of one line; ValueError says what is wrong."""
+    """Return name and addresses of one line; a ValueError says what is wrong."""
     curl = _CURL.fullmatch(text)
     name, *written = [curl[1], *curl[2].split(",")] if curl else text.split()
     if not written:

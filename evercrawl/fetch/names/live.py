@@ -1,4 +1,4 @@
-"""Resolvers that ask: the operating system, or one name server."""
+"""Resolvers that ask the operating system, or one name server."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["DnsResolver", "SystemResolver"]
 
-_Answer: TypeAlias = tuple[list[str], float | None, str]  # addresses, how long they hold, and why there are none
-_RENEWED: Final = 8192  # queries after which c-ares gets a new channel, for it keeps all answers that the old one had
-_GRACE_S = 0.3  # with IPv4 addresses in hand, an answer about IPv6 is not worth waiting longer for
+_Answer: TypeAlias = tuple[list[str], float | None, str]  # addresses, their lifetime in s, and why there are none
+_RENEWED: Final = 8192  # queries after which c-ares gets a new channel, because a channel keeps all of its answers
+_GRACE_S = 0.3  # with IPv4 addresses at hand, an IPv6 answer is not worth a longer wait
 
 
 class SystemResolver:
@@ -28,9 +28,9 @@ class SystemResolver:
     Parameters
     ----------
     at_once
-        Look-ups that may run at the same time; each is a thread of its own, a daemon, so that none delays an exit.
+        The highest number of look-ups at a time; each has a daemon thread of its own, so that none delays an exit.
     timeout_s
-        Bound on one look-up, from when it starts.
+        The time limit of one look-up from its start.
     """
 
     label = "the system's resolver"
@@ -40,10 +40,10 @@ class SystemResolver:
         self._timeout_s = timeout_s
 
     async def resolve(self, host: str) -> NameAnswer:
-        """Return where `host` leads; see `Resolver`. How long that holds the system does not say."""
+        """Return the addresses of `host`; see `Resolver`. The system does not say how long they are valid."""
         if found := literal(host):
             return NameAnswer(found)
-        await self._turns.acquire()  # given back by the thread: one that hangs still takes its place
+        await self._turns.acquire()  # released by the thread, so one that hangs keeps its place
         try:
             async with asyncio.timeout(self._timeout_s):
                 addresses, _, reason = await self._start(host)
@@ -64,12 +64,12 @@ class SystemResolver:
 
         def work() -> None:
             result = _ask_system(host)
-            with suppress(RuntimeError):  # the loop may be gone by now, and nobody waits
+            with suppress(RuntimeError):  # the loop may be gone by now, with nobody waiting
                 loop.call_soon_threadsafe(finish, result)
 
         try:
             threading.Thread(target=work, name=f"resolve {host}", daemon=True).start()
-        except RuntimeError as error:  # the machine has no thread left
+        except RuntimeError as error:  # no thread can be started
             finish(([], None, f"the look-up could not start: {error}"))
         return answer
 
@@ -82,12 +82,12 @@ def _ask_system(host: str) -> _Answer:
             return [], None, NO_SUCH_NAME
         return [], None, f"the system's resolver failed: {error.strerror}"
     except (OSError, UnicodeError):
-        return [], None, NO_SUCH_NAME  # it cannot be one
+        return [], None, NO_SUCH_NAME  # it cannot be a name
     return [str(address[0]) for *_, address in found], None, NO_SUCH_NAME
 
 
 class DnsResolver:
-    """Asks one name server for A and AAAA records, and nobody else: neither hosts file nor search domains count.
+    """Asks one name server for A and AAAA records, and nothing else: hosts file and search domains are not used.
 
     It belongs to the loop that first uses it.
 
@@ -96,12 +96,12 @@ class DnsResolver:
     server
         "address" or "address:port", IPv6 in brackets before a port.
     timeout_s
-        Bound on one look-up; a query without answer is repeated once, after a third of it.
+        The time limit of one look-up; an unanswered query is repeated once, after a third of it.
 
     Raises
     ------
     ConfigError
-        When `server` is not an address and a port.
+        `server` is not an address with an optional port.
     """
 
     def __init__(self, server: str, timeout_s: float = 5.0) -> None:
@@ -110,10 +110,10 @@ class DnsResolver:
         self._timeout_s = timeout_s
         self._channel: pycares.Channel | None = None
         self._before: pycares.Channel | None = None
-        self._queries = 0  # of the channel
+        self._queries = 0  # of the present channel
 
     async def resolve(self, host: str) -> NameAnswer:
-        """Return where `host` leads; see `Resolver`."""
+        """Return the addresses of `host`; see `Resolver`."""
         if found := literal(host):
             return NameAnswer(found)
         wide, narrow = self._ask(host, 28), self._ask(host, 1)  # AAAA, A
@@ -149,7 +149,7 @@ class DnsResolver:
                 loop.call_soon_threadsafe(finish, _read(result, code))
 
         if self._channel is None or self._queries >= _RENEWED:
-            self._before, self._channel = self._channel, self._new_channel()  # whose last queries are under way
+            self._before, self._channel = self._channel, self._new_channel()  # its last queries are under way
             self._queries = 0
         self._queries += 1
         try:
@@ -164,7 +164,7 @@ class DnsResolver:
         return pycares.Channel(servers=[self._server], timeout=self._timeout_s / 3, tries=2)
 
     def close(self) -> None:
-        """Give sockets and threads back; look-ups under way fail."""
+        """Release sockets and threads; look-ups under way fail."""
         for channel in (self._before, self._channel):
             if channel is not None:
                 channel.close()
@@ -172,7 +172,7 @@ class DnsResolver:
 
 
 def _read(result: pycares.DNSResult | None, code: int | None) -> _Answer:
-    """Return what a callback was told; an answer may hold CNAME records beside the addresses."""
+    """Return the answer that a callback received; it may hold CNAME records beside the addresses."""
     import pycares
 
     if result is not None and code is None:
@@ -180,7 +180,7 @@ def _read(result: pycares.DNSResult | None, code: int | None) -> _Answer:
         parts = [record.data for record in result.answer]
         found = [part.addr for part in parts if isinstance(part, (pycares.ARecordData, pycares.AAAARecordData))]
         return found, ttl_s, NO_SUCH_NAME
-    codes: Any = pycares.errno  # its own annotations stop here
+    codes: Any = pycares.errno  # its own annotations end here
     name = codes.errorcode.get(code, "no answer")
     if name in ("ARES_ENOTFOUND", "ARES_ENODATA", "ARES_EBADNAME"):
         return [], None, NO_SUCH_NAME

@@ -1,4 +1,4 @@
-"""Look-ups of names: how many run at once, who is asked, and whose fault it is when nobody answers."""
+"""Look-ups of names: their number at a time, the servers asked, and who is at fault if there is no answer."""
 
 from __future__ import annotations
 
@@ -18,38 +18,39 @@ if TYPE_CHECKING:
 
 __all__ = ["LookUps"]
 
-UNSAID_S: Final = 300.0  # how long addresses hold where nobody says it
+UNSAID_S: Final = 300.0  # lifetime of addresses without a TTL
 A_DOMAIN: Final = 4  # look-ups of one registrable domain that run or wait
-WAITING: Final = 4  # look-ups that may wait for each that may run; others come back later
+WAITING: Final = 4  # look-ups that may wait for each that may run; others are deferred
 SILENT_MOST_S: Final = 3600.0
 SAVE_EVERY_S: Final = 120.0
 _LATER_LEAST_S: Final = 0.02
-_LATER_MOST_S: Final = 60.0  # who waits in a line is called before that, where there is room
-_FADING: Final = 0.05  # weight of the last look-up in how long they take
+_LATER_MOST_S: Final = 60.0  # hosts in a queue are called earlier, when there is room
+_FADING: Final = 0.05  # weight of the last look-up in their average duration
 
 
 class LookUps:
-    """Looks names up: a bounded number at once, each name once for all who want it, and what was said is kept.
+    """Looks names up: a limited number at a time, each name once for all callers, with a cache of answers.
 
-    Of a name that stays unanswered, its registrable domain is to blame, unless the servers answer nobody. Then nobody
-    is to blame, and look-ups wait until a server is back.
+    If a name goes unanswered, its registrable domain is at fault, unless the servers answer for no name at all. In
+    that
+    case no domain is at fault, and look-ups wait until a server is back.
 
     Parameters
     ----------
     servers
-        Who is asked, one after another.
+        The resolvers, asked one after another.
     cache
-        Keeps what they say.
+        Stores the answers.
     clock
-        Its time decides what holds.
+        Decides what is valid.
     domain_of
         Host name -> its registrable domain.
     at_once
-        Look-ups under way at most.
+        The highest number of look-ups under way.
     listed
-        Names that are never asked for.
+        Names with fixed answers.
     offload
-        Where the cache is written now and then; only at the end where there is none.
+        Runs the writes of the cache now and then; with None it is written only at the end.
     changed
         Called when all servers are down, and when one is back.
     """
@@ -77,7 +78,7 @@ class LookUps:
         self._asked: dict[str, asyncio.Task[NameEntry]] = {}
         self._of_domain = Counter[str]()
         self._takes_s = 0.05
-        self._next_at: dict[str, float] = {}  # domain -> the last turn that was given; "" is for all
+        self._next_at: dict[str, float] = {}  # domain -> the last turn given; "" is for all
         self._saved_at = clock.now()
         self._saving: asyncio.Future[Any] | None = None
 
@@ -91,24 +92,25 @@ class LookUps:
         return f"{who} answers for no name; the crawl waits, and asks again in {next_s:.0f} s"
 
     def known(self, host: str, now: float) -> NameEntry | None:
-        """Return what holds of a name without asking; None where it has to be asked for."""
+        """Return the known answer for a name; None if it has to be looked up."""
         if self._listed is not None and (found := self._listed.find(host)):
             return NameEntry(found, now + UNSAID_S)
         return self._cache.get(host, now)
 
     @property
     def room(self) -> int:
-        """How many look-ups more may begin, or wait for their turn."""
+        """How many more look-ups may begin or wait for their turn."""
         return max(self._most - len(self._asked), 0)
 
     def put_off(self, host: str, now: float, others: int = 0) -> tuple[float, bool]:
-        """Return until when a look-up has to wait that nobody waits for yet, and whether its domain is to blame.
+        """Return until when a new look-up is deferred, and whether its domain is at fault.
 
-        That is 0 where it may begin, `others` before it. Who is told to come back later has a turn then, so no two
-        should ask for one host.
+        The time is 0 if the look-up may begin, with `others` before it. A deferred caller has a turn at the returned
+        time, so
+        a host should have only one caller.
         """
         whose, at_once = "", self._slots.at_once
-        if others < self.room:  # else its domain need not be known yet, which takes as long as all else
+        if others < self.room:  # else its domain is not needed, whose search takes as long as all the rest
             domain = self._domain_of(host)
             silence = self._cache.silent.get(domain)
             if silence is not None and now < silence.until <= now + SILENT_MOST_S:
@@ -116,23 +118,23 @@ class LookUps:
             if self._of_domain[domain] < A_DOMAIN:
                 return 0.0, False
             whose, at_once = domain, A_DOMAIN
-        if len(self._next_at) > self._most:  # of domains that nobody asks for any more, mostly
+        if len(self._next_at) > self._most:  # mostly of domains that are not looked up any more
             self._next_at.clear()
         turn_at = min(max(self._next_at.get(whose, 0.0), now) + self._takes_s / at_once, now + _LATER_MOST_S)
         self._next_at[whose] = turn_at
         return max(turn_at, now + _LATER_LEAST_S), False
 
     def full(self, host: str) -> bool:
-        """Whether so many names of the domain of a host are being looked up that another has to wait for those."""
+        """Whether so many names of a host's domain are being looked up that another has to wait for them."""
         return self._of_domain[self._domain_of(host)] >= A_DOMAIN
 
     async def resolve(self, host: str) -> NameEntry:
-        """Return where a name leads, at once where that is known, else when a server has said so.
+        """Return the answer for a name, from the cache or from a server.
 
         Raises
         ------
         ResolveError
-            It leads nowhere, or nobody answers for its domain.
+            It has no address, or there is no answer for its domain.
         """
         now = self._clock.now()
         entry = self.known(host, now)
@@ -140,13 +142,13 @@ class LookUps:
             silence = self._cache.silent.get(self._domain_of(host))
             if silence is not None and now < silence.until <= now + SILENT_MOST_S and host not in self._asked:
                 raise ResolveError(TIME_OUT, silence.until, put_off=True)
-            entry = await asyncio.shield(self.begin(host))  # one who gives up does not take the answer from the others
+            entry = await asyncio.shield(self.begin(host))  # a cancelled caller does not take the answer from others
         if not entry.addresses:
             raise ResolveError(entry.reason, entry.until, put_off=entry.put_off)
         return entry
 
     def begin(self, host: str) -> asyncio.Task[NameEntry]:
-        """Let a look-up wait for its turn from now on, if none does; `resolve` waits for it."""
+        """Start a look-up of a name, if none waits or runs; `resolve` waits for its result."""
         task = self._asked.get(host)
         if task is None:
             domain = self._domain_of(host)
@@ -155,7 +157,7 @@ class LookUps:
         return task
 
     def close(self) -> None:
-        """Give up what is being looked up."""
+        """Abandon look-ups under way."""
         for task in (*self._asked.values(), *([self._saving] if self._saving is not None else [])):
             task.cancel()
         for server in self._servers:
@@ -176,7 +178,7 @@ class LookUps:
                 del self._of_domain[domain]
 
     async def _ask_all(self, host: str, domain: str, gives_way: asyncio.Future[None]) -> NameEntry | None:
-        """Return what the servers that are up say of a name; None where none of them answers anybody."""
+        """Return the answer of the servers that are up; None if none of them answers at all."""
         began = self._clock.now()
         alive, reason = False, TIME_OUT
         for server in [server for server in self._servers if server.up]:
@@ -193,7 +195,7 @@ class LookUps:
         if not alive:
             self._server_changed()
             return None
-        # Where it had to give way it had less time than others, so that is not held against its host.
+        # If it had to give way, it had less time than others, so this does not count against its host.
         return NameEntry((), self._silent(domain).until, reason, put_off=gives_way.done())
 
     def _keep(self, host: str, domain: str, answer: NameAnswer | None, began: float) -> NameEntry:
@@ -212,10 +214,10 @@ class LookUps:
         return entry
 
     def _silent(self, domain: str) -> SilentDomain:
-        """Take note that a domain is silent; return for how often and how long."""
+        """Record that a domain is silent; return for how often and how long."""
         now, before = self._clock.now(), self._cache.silent.get(domain)
         if before is not None and now < before.until <= now + SILENT_MOST_S:
-            return before  # others of it were under way
+            return before  # other look-ups of it were under way
         times = before.times + 1 if before is not None else 1
         silence = SilentDomain(times, now + min(LEAST_S * 2.0 ** min(times - 1, 16), SILENT_MOST_S))
         self._cache.put_silent(domain, silence)
@@ -233,7 +235,7 @@ class LookUps:
 
 
 async def _unless(gives_way: asyncio.Future[None], asking: Awaitable[NameAnswer]) -> NameAnswer | None:
-    """Return an answer; None where the place is wanted for another."""
+    """Return an answer; None if the place is needed for another look-up."""
     task = asyncio.ensure_future(asking)
     try:
         await asyncio.wait((task, gives_way), return_when=asyncio.FIRST_COMPLETED)

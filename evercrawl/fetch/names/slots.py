@@ -1,4 +1,4 @@
-"""Places for look-ups: a fixed number, of which slow ones may hold no more than half while others wait."""
+"""Places for look-ups: a fixed number, of which slow look-ups hold at most half while others wait."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Slots"]
 
-SLOW_S: Final = 1.0  # what takes longer is slow
+SLOW_S: Final = 1.0  # a longer look-up is slow
 
 
 class Slots:
-    """Gives places in the order in which they are asked for.
+    """Gives places in the order of requests.
 
     Parameters
     ----------
     at_once
-        How many there are.
+        The number of places.
     clock
-        Whose time it is.
+        The clock.
     """
 
     def __init__(self, at_once: int, clock: Clock) -> None:
@@ -32,12 +32,12 @@ class Slots:
         self._clock = clock
         self._free = at_once
         self._waiting: deque[asyncio.Future[None]] = deque()
-        self._held: dict[asyncio.Future[None], float] = {}  # what tells each to give way, oldest first, and since when
+        self._held: dict[asyncio.Future[None], float] = {}  # what tells each to give way -> its start
         self._alarm: asyncio.TimerHandle | None = None
 
     @asynccontextmanager
     async def one(self) -> AsyncGenerator[asyncio.Future[None]]:
-        """Hold a place; yields a future that is done when it should be given to another."""
+        """Hold a place; yield a future that is done when the place should be given to another."""
         await self._taken()
         gives_way: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._held[gives_way] = self._clock.now()
@@ -60,7 +60,7 @@ class Slots:
         try:
             await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():  # it was given a place, and nobody takes it
+            if turn.done() and not turn.cancelled():  # it was given a place that nobody takes
                 self._give()
             raise
 
@@ -73,7 +73,7 @@ class Slots:
         self._free += 1
 
     def _make_room(self) -> None:
-        """Tell the oldest of the slow to give way, as long as they hold more than half and somebody waits."""
+        """Tell the oldest slow look-ups to give way, while slow ones hold more than half and others wait."""
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None
