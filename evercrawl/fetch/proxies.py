@@ -47,8 +47,8 @@ class ProxyHealth(msgspec.Struct, frozen=True):
 class Proxies:
     """Proxies distributed over hosts; those that fail are not used for a while.
 
-    A host keeps its proxy as long as that answers, so that it sees one address and its cookies stay valid. If none
-    answers, the proxy that has been avoided for longest is tried.
+    A host keeps its proxy as long as that answers, so that the host sees one address and its cookies stay valid. If
+    none answers, the proxy that has been avoided for longest is tried.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ _NONE: Final[Slots] = np.zeros(0, np.uint32)
 
 
 def every_s(parts: int) -> float:
-    """Return how long cash gathers before it is sent (s): longer with many partitions, because there are more pairs.
+    """Return how long cash and URLs gather before they are sent (s); more partitions form more pairs, so longer.
 
     >>> every_s(4), every_s(64)
     (0.5, 6.4)

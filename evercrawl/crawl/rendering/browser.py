@@ -58,7 +58,7 @@ class HangError(RenderError):
 
 
 class ChromiumPool:
-    """One browser for some pages at a time, started for the first page.
+    """One browser for a limited number of pages at a time, started for the first page.
 
     All time limits count only the available share of a core, so that no page is at fault for a busy machine.
 

@@ -12,7 +12,7 @@ LOOKED_AT_BYTES: Final = 1 << 19
 _TAG: Final = re.compile(rb"<(?:(!--)|(/?)([a-zA-Z][^\s/<>]*+)([^<>]*+)>)")
 _RAW: Final = frozenset((b"script", b"style", b"textarea", b"title", b"xmp", b"iframe", b"noembed", b"noframes"))
 _RAW_END: Final = re.compile(rb"</(?:script|style|textarea|title|xmp|iframe|noembed|noframes)", re.IGNORECASE)
-_FLAT: Final = frozenset(  # elements without an end tag, or whose end tag is mostly left out
+_FLAT: Final = frozenset(  # elements without an end tag, or whose end tag is often omitted
     b"area base br col embed hr img input link meta param source track wbr "
     b"html head body p li dt dd option optgroup rb rt rtc rp tr td th thead tbody tfoot colgroup caption".split()
 )

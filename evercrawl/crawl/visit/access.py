@@ -83,7 +83,7 @@ class Access:
     paused
         Whether a person has paused the crawl.
     may_fetch
-        Tells whether this process may request anything now; a partition may not after its lease has ended.
+        Tells whether this process may request anything now; a partition may not once its permission has expired.
     leases
         The addresses that this partition of a crawl may request; None if there are no other partitions.
     """

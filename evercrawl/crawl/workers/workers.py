@@ -39,8 +39,8 @@ class Workers:
     wake
         Called when `done` has something to return.
     waiting
-        Whether `done` waits until every submitted body is parsed. Then the crawl is the same as one that parses here
-        while time stands still, and no event loop has to watch the processes.
+        Whether `done` waits until every submitted body is parsed. Then the crawl is the same as one that parses here,
+        if time does not pass meanwhile, and no event loop has to watch the processes.
     busy_s, hang_s
         The part of the last second spent parsing that starts a process; the time after which a process counts as
         hanging. Both are real time.

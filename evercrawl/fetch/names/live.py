@@ -135,7 +135,7 @@ class DnsResolver:
 
     def _ask(self, host: str, record_type: int) -> asyncio.Future[_Answer]:
         """Return a future of the records of one type; it holds a reason rather than an exception."""
-        import pycares  # 20 ms that only its users pay
+        import pycares  # takes 20 ms, so only when it is used
 
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[_Answer] = loop.create_future()
@@ -155,7 +155,7 @@ class DnsResolver:
         try:
             self._channel.query(host, record_type, callback=called)
         except (pycares.AresError, ValueError):
-            finish(([], None, NO_SUCH_NAME))  # it cannot be one
+            finish(([], None, NO_SUCH_NAME))  # it cannot be a name
         return answer
 
     def _new_channel(self) -> pycares.Channel:
