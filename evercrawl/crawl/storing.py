@@ -214,8 +214,7 @@ class Storing:
         ----------
         hurry
             Whether someone waits for the end. Then slow work that can be made up for later is left out: the index of
-            a
-            large segment after a crash.
+            a large segment after a crash.
 
         Raises
         ------

@@ -38,8 +38,7 @@ class ProgressTally:
     ----------
     visits, outcomes, errors
         The visits remembered in this run, including refusals; by outcome; and by class of failure, where refused
-        ports
-        and refused addresses are separate classes.
+        ports and refused addresses are separate classes.
     changed, bytes_in
         The visits that brought new content to a known page, and the bytes of bodies on the wire.
     """

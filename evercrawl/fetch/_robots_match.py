@@ -30,8 +30,7 @@ def normal_path(path: str) -> str:
     """Return a URL's path and query in the form that `normal_pattern` gives to rules.
 
     Unreserved octets are decoded, other triplets get upper-case digits, and characters that a URI may not hold raw
-    are
-    encoded. So are `*` and `$`, which are ordinary characters in a path.
+    are encoded. So are `*` and `$`, which are ordinary characters in a path.
 
     Examples
     --------
@@ -56,12 +55,10 @@ class Rules:
     """The rules of one agent, prepared for matching; immutable.
 
     A rule's rank is twice its length, plus one if it allows. The highest rank that matches decides, so the longest
-    rule
-    wins, and `allow` wins ties. Rules without wildcards are in one sorted list, each with a pointer to the longest
-    other rule that is a prefix of it: any rule that is a prefix of a path is the last entry not after the path, or a
-    prefix of that entry. Rules with wildcards are tried from the highest rank down; the parts of each are matched
-    from
-    left to right at their first position, without backtracking.
+    rule wins, and `allow` wins ties. Rules without wildcards are in one sorted list, each with a pointer to the
+    longest other rule that is a prefix of it: any rule that is a prefix of a path is the last entry not after the
+    path, or a prefix of that entry. Rules with wildcards are tried from the highest rank down; the parts of each are
+    matched from left to right at their first position, without backtracking.
 
     Parameters
     ----------

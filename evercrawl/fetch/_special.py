@@ -1,12 +1,10 @@
 """Addresses and ports to which a crawler of the open web must not connect.
 
 The networks are those of the IANA special-purpose address registries (RFC 6890 and its followers) that are not
-globally
-reachable, and more. `ipaddress.is_global` is not enough. In Python 3.11.7 it is True for 192.0.0.8 and its
-neighbours,
-192.88.99.0/24, 64:ff9b:1::/48, 3fff::/20, 5f00::/16, fec0::/10, multicast groups of global scope, all unassigned IPv6
-space, and addresses that embed a loopback address (64:ff9b::7f00:1, 2002:7f00:1::, ::7f00:1). Later versions correct
-only the first few.
+globally reachable, and more. `ipaddress.is_global` is not enough. In Python 3.11.7 it is True for 192.0.0.8 and its
+neighbours, 192.88.99.0/24, 64:ff9b:1::/48, 3fff::/20, 5f00::/16, fec0::/10, multicast groups of global scope, all
+unassigned IPv6 space, and addresses that embed a loopback address (64:ff9b::7f00:1, 2002:7f00:1::, ::7f00:1). Later
+versions correct only the first few.
 """
 
 from ipaddress import IPv4Network, IPv6Network

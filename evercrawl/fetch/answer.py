@@ -81,8 +81,7 @@ def final_head(lines: Sequence[bytes]) -> Sequence[bytes]:
     r"""Return the lines of the final response, from its status line to its blank line; [] if it is incomplete.
 
     Interim responses (1xx) before it and trailers after it are dropped. curl delivers a field folded over several
-    lines
-    in one; everything else is as on the wire. A response must begin with a status, as `status_of` reads it.
+    lines in one; everything else is as on the wire. A response must begin with a status, as `status_of` reads it.
 
     Examples
     --------

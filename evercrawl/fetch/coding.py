@@ -48,8 +48,7 @@ def decode(body: bytes, content_encoding: str, cap: int) -> Decoded:
     """Return `body` with the codings of a Content-Encoding field undone, at most `cap` bytes.
 
     Decompression stops at the limit, so a bomb costs the memory of about two limits. A body that is not coded
-    although
-    the field says so is returned as it is. At most three codings are undone.
+    although the field says so is returned as it is. At most three codings are undone.
 
     Examples
     --------

@@ -1,9 +1,8 @@
 """Drives libcurl's multi handle from the running asyncio loop.
 
 All of curl's sockets are in one epoll set, and the loop watches only that set: a round of readiness costs the loop
-one
-callback, however many sockets are ready. Unchanged pages cost a quarter less than with one reader per socket in the
-loop.
+one callback, however many sockets are ready. Unchanged pages cost a quarter less than with one reader per socket in
+the loop.
 """
 
 import asyncio

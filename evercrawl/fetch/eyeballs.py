@@ -15,10 +15,9 @@ class AddressAliases:
     """Names by which curl finds the addresses of servers.
 
     curl tries two addresses at a time if a name leads to both, and reuses a kept connection if it was made to the
-    same
-    name. So a server whose addresses were tried together keeps its name, and the connection serves the requests that
-    follow. Only curl's cache knows these names, and only while they are in use: curl goes through its whole cache at
-    each transfer.
+    same name. So a server whose addresses were tried together keeps its name, and the connection serves the requests
+    that follow. Only curl's cache knows these names, and only while they are in use: curl goes through its whole
+    cache at each transfer.
 
     Examples
     --------

@@ -57,8 +57,7 @@ class CurlNetwork:
         Certificates to trust, "" for the system's.
     max_connections, kept_idle
         The highest number of open connections, including idle ones; and how many more may be idle if no more
-        exchanges
-        are begun than there are connections.
+        exchanges are begun than there are connections.
     http2, http3
         Whether HTTP/2 is offered over TLS; whether HTTP/3 is tried if a server has offered it (Alt-Svc).
     max_held_bytes
@@ -139,16 +138,12 @@ class CurlNetwork:
             The request.
         addresses
             The addresses of the URL's host; the first is connected to, and `beside`. More addresses mean that the
-            caller
-            will try these next, so the first has less time to answer. () for a literal address, or to let curl look
-            the
-            name up.
+            caller will try these next, so the first has less time to answer. () for a literal address, or to let curl
+            look the name up.
         beside
             An address of the other family that is tried too; "" for none. curl begins with the IPv6 address, and
-            tries the
-            other once that has failed, or has not answered for a while; the first to answer is used. Proxies are
-            asked only
-            for the first of `addresses`.
+            tries the other once that has failed, or has not answered for a while; the first to answer is used.
+            Proxies are asked only for the first of `addresses`.
         """
         exchange = Exchange(request, self._clock.now())
         try:

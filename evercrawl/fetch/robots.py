@@ -132,8 +132,7 @@ class Robots:
         r"""Return what the file asks of those who train or feed models, as bits of `OptOut`.
 
         Signals are those of the group that applies to `agent`. The result also says whether the file excludes
-        crawlers such
-        as GPTBot from the whole site, although this does not apply to us.
+        crawlers such as GPTBot from the whole site, although this does not apply to us.
 
         Examples
         --------

@@ -22,8 +22,7 @@ def verdict(status: int, error: str = "") -> Literal["parse", "allow_all", "disa
     rules and asks us to slow down, so it counts as a server error, as it does for Google. Errors of any kind (5xx, no
     answer, an answer cut short) close the site until a later try succeeds. A body over our own limit is no error; its
     first part is read. A redirect here means that the caller has already followed `ROBOTS_REDIRECTS` of them, which
-    the
-    RFC lets us take as "there are no rules". A 304 is not handled here: the present rules remain valid.
+    the RFC lets us take as "there are no rules". A 304 is not handled here: the present rules remain valid.
 
     Parameters
     ----------
@@ -46,8 +45,7 @@ def fresh_s(cache_control: str) -> float:
     """Return for how many seconds an answer with this Cache-Control may be used: 60 s to 24 h, 24 h by default.
 
     The RFC's upper limit is 24 hours; the lower limit keeps a careless `no-store` from doubling our requests. The
-    caller
-    decides when to ask again after an error: after twice the time at each error, from `MIN_FRESH_S`.
+    caller decides when to ask again after an error: after twice the time at each error, from `MIN_FRESH_S`.
 
     Examples
     --------

@@ -211,8 +211,7 @@ class CurlTransfer:
         """Set the handle up for `exchange`, to connect to the first of `addresses`; () leaves that to curl.
 
         With `beside`, it connects to whichever of the two answers first. If there are more addresses, these are tried
-        next,
-        so the first has only `NEXT_ADDRESS_S` to answer.
+        next, so the first has only `NEXT_ADDRESS_S` to answer.
         """
         self.exchange, self.asking, self.proxies_tried = exchange, asking, []
         put = self.curl.setopt

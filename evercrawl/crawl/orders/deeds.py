@@ -221,8 +221,7 @@ class Deeds:
         """Adopt settings; return since when each rule of the scope holds.
 
         A rule without a noted time came with the crawl: it kept no known page out. A rule that begins with `own` is
-        the
-        order's own: after a crash it may already stand in crawl.toml.
+        the order's own: after a crash it may already stand in crawl.toml.
         """
         noted, standing = self._state.steered.bounds, self._tuning.scope.rules()
         since = {rule: self._state.epoch for rule in standing if not rule.startswith(own)} | noted

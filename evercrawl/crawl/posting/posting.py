@@ -3,8 +3,7 @@
 Cash for pages of other partitions gathers in their cells here. Now and then a letter takes it out of the cells. The
 letter leaves once its event is on the disk, and is sent again until the receiver has confirmed that it is applied for
 good. A receiver applies the letters of each sender in the order of their numbers, and confirms a letter once that is
-on
-its disk. So letters may be lost, doubled, delayed and reordered, and either end may be killed, without creating or
+on its disk. So letters may be lost, doubled, delayed and reordered, and either end may be killed, without creating or
 losing cash.
 
 References
@@ -48,7 +47,7 @@ _NONE: Final[Slots] = np.zeros(0, np.uint32)
 
 
 def every_s(parts: int) -> float:
-    """Return how long cash and URLs gather before they are sent (s); more partitions form more pairs, so longer.
+    """Return how long cash and URLs gather before they are sent (s); it grows with the number of partitions.
 
     >>> every_s(4), every_s(64)
     (0.5, 6.4)

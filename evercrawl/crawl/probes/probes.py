@@ -2,8 +2,7 @@
 
 A host is suspected when several of its pages look the same as others of it, or several lead to one target. Two paths
 in the folder of the suspect page are requested; a proper 404 to the first ends the test. These exchanges are no
-visits:
-like robots.txt, they count against the pace and the host's rest. They obey robots.txt.
+visits: like robots.txt, they count against the pace and the host's rest. They obey robots.txt.
 """
 
 from collections import Counter

@@ -2,8 +2,7 @@
 
 The newest content of each page always stays, and so does the record of its last visit, together with the record that
 holds the body of either. The same holds for each requisite. Removal happens between two runs of a crawl, which
-resumes
-by itself.
+resumes by itself.
 """
 
 from __future__ import annotations

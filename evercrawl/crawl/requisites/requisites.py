@@ -1,8 +1,7 @@
 """Requisites of pages: noted at each visit, fetched in turn with the pages, archived and journalled.
 
 The requisites of a page are in the journal after its visit (`RequisitesNeeded`), and each fetch is an event of its
-own
-(`RequisiteFetched`). What is owed follows from these events, so it survives a kill.
+own (`RequisiteFetched`). What is owed follows from these events, so it survives a kill.
 """
 
 from __future__ import annotations

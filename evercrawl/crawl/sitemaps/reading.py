@@ -24,8 +24,7 @@ class Listener(Protocol):
 
         The URLs are normalised, and the sitemap may list them; whether they belong to the crawl is not checked. The
         dates are no later than `at`; None if there is no date or no plausible one. Return whether all URLs that
-        belong
-        were taken; if not, the sitemap is read again.
+        belong were taken; if not, the sitemap is read again.
         """
         ...
 

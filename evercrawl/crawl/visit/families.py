@@ -42,8 +42,7 @@ class BothFamilies:
         """Return which of `addresses` is tried beside the first, and count an exchange with it; "" for none.
 
         A host that has answered keeps its address. An address is not tried if it is busy or rests, or if `may` says
-        of
-        its key that another partition has leased it.
+        of its key that another partition has leased it.
         """
         if not self.on or len(addresses) < 2 or host.answers or host.in_flight or host.name in self._pairs:
             return ""

@@ -1,9 +1,8 @@
 """The pool of worker processes: distributes bodies, starts processes, and replaces those that end.
 
 A process that ends, or reads one body for too long, is replaced. Its unanswered bodies are suspects: they are given
-to
-other processes one at a time. If a process ends while a suspect is its only body, this is an error of that page, and
-the crawl continues.
+to other processes one at a time. If a process ends while a suspect is its only body, this is an error of that page,
+and the crawl continues.
 """
 
 import asyncio

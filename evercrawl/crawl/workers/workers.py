@@ -1,9 +1,8 @@
 """Parses bodies in other processes while this one fetches and remembers.
 
 No process is started before there is work for it. Once parsing takes more than a twenty-fifth of the time, a first
-one
-is started, and another whenever bodies wait although all processes are busy. Until one is ready, bodies are parsed
-here. The results and their order are the same for any number of processes.
+one is started, and another whenever bodies wait although all processes are busy. Until one is ready, bodies are
+parsed here. The results and their order are the same for any number of processes.
 """
 
 import asyncio

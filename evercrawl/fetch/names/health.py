@@ -26,8 +26,7 @@ class NameServer:
 
     A name without an answer does not count against a server that answers others at the time. If the server has been
     quiet, it is asked for names of other domains that it answered before. Only if these go unanswered too does it
-    count
-    as down. From then on it is asked only for such names, from time to time, until it answers one.
+    count as down. From then on it is asked only for such names, from time to time, until it answers one.
 
     Parameters
     ----------

@@ -32,8 +32,7 @@ class LookUps:
     """Looks names up: a limited number at a time, each name once for all callers, with a cache of answers.
 
     If a name goes unanswered, its registrable domain is at fault, unless the servers answer for no name at all. In
-    that
-    case no domain is at fault, and look-ups wait until a server is back.
+    that case no domain is at fault, and look-ups wait until a server is back.
 
     Parameters
     ----------
@@ -106,8 +105,7 @@ class LookUps:
         """Return until when a new look-up is deferred, and whether its domain is at fault.
 
         The time is 0 if the look-up may begin, with `others` before it. A deferred caller has a turn at the returned
-        time, so
-        a host should have only one caller.
+        time, so a host should have only one caller.
         """
         whose, at_once = "", self._slots.at_once
         if others < self.room:  # else its domain is not needed, whose search takes as long as all the rest
