@@ -3,8 +3,7 @@
 References
 ----------
 RFC 9114, HTTP/3, section 3.1; RFC 7838, HTTP Alternative Services. An alternative on another host or port is not
-used,
-because the guard has not judged it.
+used, because the guard has not judged it.
 """
 
 import re

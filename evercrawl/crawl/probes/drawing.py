@@ -49,8 +49,7 @@ class Drawing:
     Notes
     -----
     The sums of importance are refreshed piece by piece, one or two at every draw. So the sum of a piece may be as
-    many
-    draws old as there are pieces. Within a piece, importance is up to date.
+    many draws old as there are pieces. Within a piece, importance is up to date.
     """
 
     def __init__(self, state: State, columns: Callable[[Slots], Pages], random: Random) -> None:

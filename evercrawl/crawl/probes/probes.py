@@ -30,10 +30,10 @@ from evercrawl.types import NO_SLOT, Exchange, Outcome, Request
 ASKED: Final = 2
 """The number of paths requested: two answers show which part of them is constant."""
 SUSPECT: Final = 3
-"""The number of pages of a host that look like others of it at which the host is suspected. One or two are common: a
-front page under a second name, a print version."""
+"""A host is suspected once this many of its pages look like others of it. One or two are common: a front page under a
+second name, a print version."""
 LED: Final = 3
-"""The number of pages that lead to one target at which their host is suspected."""
+"""Their host is suspected once this many pages lead to the same target."""
 MOST_TARGETS: Final = 10_000  # targets counted at a time
 _TRIES: Final = 3  # failed answers after which a host is left alone
 

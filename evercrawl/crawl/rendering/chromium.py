@@ -30,7 +30,7 @@ _LAUNCH_S: Final = 60.0
 _ANSWER_S: Final = 10.0
 _STOP_S: Final = 2.0  # after which its processes are killed
 _READY_BYTES: Final = 64 << 20  # data size of a page's process once it has started: it reserves much
-_PSS_EVERY: Final = 10  # measurements; the others read a cheaper estimate
+_PSS_EVERY: Final = 10  # one measurement in this many is exact; the others are cheap estimates
 _ARGUMENTS: Final = (
     "--host-resolver-rules=MAP * ~NOTFOUND",  # it resolves no host
     "--proxy-server=http://127.0.0.1:9", "--proxy-bypass-list=<-loopback>",  # and reaches no address

@@ -1,8 +1,7 @@
 """Sends a HEAD request for a page first, to learn whether the copy is fresh, if the policy wants that.
 
 A conditional request does the same at half the price if the server supports it. A HEAD request works with servers
-that send a date or tag, but ignore conditions. A page whose head shows a change is visited at the host's next
-turn.
+that send a date or tag, but ignore conditions. A page whose head shows a change is visited at the host's next turn.
 """
 
 from typing import Final

@@ -3,8 +3,7 @@
 References
 ----------
 TDM Reservation Protocol (W3C community group report, 2024), section on tdmrep.json. If several rules match a path,
-the
-longest applies, as RFC 9309 defines it for robots.txt, whose patterns these are.
+the longest applies, as RFC 9309 defines it for robots.txt, whose patterns these are.
 """
 
 from __future__ import annotations
