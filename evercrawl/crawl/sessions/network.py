@@ -238,7 +238,7 @@ class SessionNetwork(AroundNetwork):
     # Answers
 
     def _take(self, exchange: Exchange, asked: _Asked) -> None:
-        """Process an answer to the crawl: pass it on, or repeat the request after a login or with new cookies."""
+        """Process the answer to a request of the crawl: pass it on, or ask again after a login or with new cookies."""
         session = asked.session
         exchange.request = asked.request
         new_cookies = self._take_cookies(exchange, asked.sent_by)
