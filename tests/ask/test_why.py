@@ -412,7 +412,7 @@ def test_a_parameter_that_changes_nothing_is_told(made, ask, monkeypatch):
     made.fill()
     bytes_of_fetches = {"policy": "optimal", "policy_options": ("objective=bytes",), "rate_per_s": 1.0}
     found, _ = ask("/a", **bytes_of_fetches)
-    assert found.worth.unheeded.startswith("the budget is of fetches, so objective = bytes is no other than freshness")
+    assert found.worth.unheeded.startswith("the budget is in fetches, so objective = bytes is the same as freshness")
     assert ("no effect", found.worth.unheeded) in list(rows(found))
     heeded, _ = ask("/a", **bytes_of_fetches | {"rate_per_s": 0.0})
     assert heeded.worth.unheeded == ""

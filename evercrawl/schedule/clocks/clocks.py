@@ -260,7 +260,7 @@ class Clocks:
         """
         told, now = rest["told"].tolist(), self.rest()["told"]
         if len(told) != len(now):
-            raise ValueError("the state is of clocks of another make")
+            raise ValueError("the saved clocks have another format")
         split = len(told) - len(self._settings)
         self._stretches.restore(*told[: split - 1])
         self._rings.width_s, self._settings[:] = told[split - 1], told[split:]
@@ -280,7 +280,7 @@ class Clocks:
         now = self.state()
         same = now.keys() - self._rings.rest().keys()
         if any(_kind(state[name]) != _kind(now[name]) for name in same) or len(state["told"]) != len(now["told"]):
-            raise ValueError("the state is of clocks of another make")
+            raise ValueError("the saved clocks have another format")
         for name, rows in self.saved_rows().items():
             rows.restore(state[name])
         self.resume(state)

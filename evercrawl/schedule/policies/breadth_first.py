@@ -41,7 +41,7 @@ class BreadthFirst(Places, Policy):
 
     def place(self, page: Pages, context: Context) -> str:
         """Return the position of the page: before all read pages, or after all unread pages."""
-        new = "before all pages that were read, as they were found"
+        new = "before all pages that were read, in the order of discovery"
         return new if np.isnan(page.visited_at[0]) else "after all pages never read"
 
     def due(self, pages: Pages, context: Context) -> Floats:

@@ -15,7 +15,7 @@ from evercrawl.types import Floats
 _ENDS: Final = (*OBJECTIVES, "bytes")
 _ROUNDS: Final = 3
 _FETCHES: Final = (
-    "the budget is of fetches, so objective = bytes is no other than freshness; --rate-bytes makes it one of bytes"
+    "the budget is in fetches, so objective = bytes is the same as freshness; --rate-bytes sets a budget in bytes"
 )
 
 
@@ -71,7 +71,7 @@ class Optimal(PlannedRates):
 
         >>> from evercrawl.schedule import Context
         >>> Optimal(objective="bytes").ineffective_option(Context(0.0))
-        'the budget is of fetches, so objective = bytes is no other than freshness; --rate-bytes makes it one of bytes'
+        'the budget is in fetches, so objective = bytes is the same as freshness; --rate-bytes sets a budget in bytes'
         """
         return _FETCHES if self.objective == "bytes" and not context.in_bytes else ""
 

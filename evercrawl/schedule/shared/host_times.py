@@ -107,7 +107,7 @@ class HostTimes:
         """
         slow = rest["slow"]
         if slow.dtype != _SLOW_PAGE:
-            raise ValueError("these are not the pages that take long")
+            raise ValueError("the state does not hold the slow pages of hosts")
         self._slow = dict(zip(slow["slot"].tolist(), slow["took_s"].tolist(), strict=True))
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
@@ -120,7 +120,7 @@ class HostTimes:
         """
         hosts = state["hosts"]
         if hosts.dtype != _HOST:
-            raise ValueError("these are not the times of hosts")
+            raise ValueError("the state does not hold the times of hosts")
         self.resume(state)
         self._hosts.restore(hosts)
 

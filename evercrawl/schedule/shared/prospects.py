@@ -248,7 +248,7 @@ class Prospects:
         """
         groups, keys = state["groups"], state["keys"]
         if groups.dtype != GROUP or keys.dtype != np.uint64 or len(groups) != len(keys) or not len(keys):
-            raise ValueError("these are not the groups of unread pages")
+            raise ValueError("the state does not hold the groups of unread pages")
         self.times.restore(state)
         self._groups.restore(groups)
         self._numbers.restore(keys)

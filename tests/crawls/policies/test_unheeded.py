@@ -10,7 +10,7 @@ from evercrawl.schedule.policies.marked_point.marked_point import MarkedPoint
 from evercrawl.schedule.policies.optimal import Optimal
 
 SITE = "http://a.example"
-BYTES = "the budget is of fetches, so objective = bytes is no other than freshness; --rate-bytes makes it one of bytes"
+BYTES = "the budget is in fetches, so objective = bytes is the same as freshness; --rate-bytes sets a budget in bytes"
 SPLIT = "a horizon has too many visits for split = greedy, so they are split by price"
 
 

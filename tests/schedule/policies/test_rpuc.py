@@ -182,7 +182,7 @@ def test_it_reaches_what_was_measured_of_it():
     [
         ({"matrix": "1,2,3"}, "has four numbers"),
         ({"matrix": "1,2,3,x"}, "matrix must be numbers"),
-        ({"thresholds": "1,2,3,4,5"}, "go with a matrix"),
+        ({"thresholds": "1,2,3,4,5"}, "need a matrix"),
         ({"matrix": "1,0,0,0", "thresholds": "1,2"}, "2 thresholds given, but matrix has 1 row"),
         ({"periods": "1d,soon"}, "periods must be a duration"),
         ({"matrix": "1,0,0,0", "periods": "1d,2d"}, "2 periods given, but matrix has 1 row"),
@@ -257,7 +257,7 @@ def test_validity_is_told_to_the_crawl_also_once_it_is_changed() -> None:
         ({"types": 2, "matrix": ".5,.5,.5,.5"}, r"types is 2, but matrix has 1 row, which makes 1 type \(.*semicolons"),
         (
             {"matrix": ".5,.5,.5,.5", "thresholds": ".5,.1"},
-            r"2 thresholds given, but matrix has 1 row, which makes 1 type \(rows of matrix have semicolons",
+            r"2 thresholds given, but matrix has 1 row, which makes 1 type \(rows of matrix are separated by",
         ),
         ({"matrix": "1,0,0,0; 0,1,0,0", "thresholds": ".5"}, "1 threshold given, but matrix has 2 rows"),
         ({"types": 2, "periods": "1d,2d,3d"}, "types is 2, but 3 periods given, which makes 3 types"),

@@ -65,6 +65,6 @@ def test_what_was_remembered_goes_on():
     assert int(other.saved_rows()["versions"].all()["returns"][0]) == 7
     with pytest.raises(KeyError):
         other.restore(Price().state())
-    with pytest.raises(ValueError, match="versions of another make"):
+    with pytest.raises(ValueError, match="page versions have another format"):
         other.restore(one.state() | {"versions": np.zeros(3)})
     assert "versions" not in Price().state()

@@ -20,8 +20,8 @@ class Options:
     """
 
     a: Annotated[float, number(0, MOST)] = 1.0
-    b: Annotated[float, number(0, MOST, "else no page that was never read would be worth a visit", but=0)] = 1.0
-    c: Annotated[float, number(0, MOST, "else no page would be worth a visit again", but=0)] = 1.0
+    b: Annotated[float, number(0, MOST, "otherwise no unread page would be worth a visit", but=0)] = 1.0
+    c: Annotated[float, number(0, MOST, "otherwise no page would be worth a second visit", but=0)] = 1.0
     links: Annotated[float, number()] = 1.0
     queries: Annotated[float, number()] = 1.0
     visits: Annotated[float, number()] = 1.0

@@ -147,7 +147,7 @@ class Price(SavesRows, Sizes, ByPrice):
         if self._versions is not None:
             versions = state[_VERSIONS]
             if versions.dtype != self._versions.rows.kind:
-                raise ValueError("the state is of versions of another make")
+                raise ValueError("the saved page versions have another format")
         self.clocks.restore(state)
         if self._versions is not None:
             self._versions.rows.restore(state[_VERSIONS])

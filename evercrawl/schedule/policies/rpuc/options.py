@@ -13,7 +13,7 @@ from evercrawl.schedule.policies.rpuc.types import COMPONENTS, Types, components
 from evercrawl.types import Floats
 
 _USUAL: Final = 5
-_ROWS: Final = 'rows of matrix have semicolons between them, as in "0,.75,.25,0; 0,.5,.5,0", which is two types'
+_ROWS: Final = 'rows of matrix are separated by semicolons, as in "0,.75,.25,0; 0,.5,.5,0" for two types'
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,13 @@ class RpucOptions:
     def __post_init__(self) -> None:
         hold("rpuc", RpucOptions, asdict(self))
         if int(self.types) not in (_USUAL, self.count):
-            raise ConfigError(f"rpuc: types is {self.types:g}, but {self._counted}; let them agree, or leave types out")
+            raise ConfigError(
+                f"rpuc: types is {self.types:g}, but {self._counted}; set equal numbers, or leave out types"
+            )
         self._check_count("thresholds", len(self.given_thresholds()))
         self._check_count("periods", len(self.given_periods_s()))
         if self.thresholds and not self.matrix:
-            raise ConfigError("rpuc: thresholds go with a matrix; give one as well, or leave both to be fitted")
+            raise ConfigError("rpuc: thresholds need a matrix; set a matrix too, or leave out both to fit them")
 
     @property
     def count(self) -> int:
@@ -55,7 +57,7 @@ class RpucOptions:
         rows = [_numbers("matrix", row) for row in self.matrix.split(";")] if self.matrix else []
         if any(len(row) != len(COMPONENTS) for row in rows):
             raise ConfigError(
-                "rpuc: a row of matrix has four numbers with commas between them, of R, P, U and C; " + _ROWS
+                "rpuc: a row of matrix has four numbers, separated by commas, for R, P, U and C; " + _ROWS
             )
         return np.array(rows, np.float64).reshape(-1, len(COMPONENTS))
 
@@ -92,7 +94,7 @@ class RpucOptions:
 
     def _check_count(self, name: str, count: int) -> None:
         if count not in (0, self.count):
-            raise ConfigError(f"rpuc: {_many(count, name)} given, but {self._counted}; give one for each type, or none")
+            raise ConfigError(f"rpuc: {_many(count, name)} given, but {self._counted}; set one per type, or none")
 
     @property
     def _counted(self) -> str:
@@ -102,7 +104,7 @@ class RpucOptions:
             return f"matrix has {_many(rows, 'rows')}, which makes {types} ({_ROWS})"
         if periods := len(self.given_periods_s()):
             return f"{_many(periods, 'periods')} given, which makes {types}"
-        return f"there should be {types}"
+        return f"there are {types}"
 
 
 def _many(count: int, nouns: str) -> str:
@@ -115,5 +117,5 @@ def _numbers(name: str, written: str) -> list[float]:
     except ValueError:
         found = [np.nan]
     if not np.isfinite(found).all():
-        raise ConfigError(f'rpuc: {name} must be numbers with commas between them, such as "0.8, 0.4", not {written!r}')
+        raise ConfigError(f'rpuc: {name} must be numbers separated by commas, such as "0.8, 0.4", not {written!r}')
     return found
