@@ -135,7 +135,7 @@ class Clocks:
     """
 
     def __init__(self, cycle_s: float = _DAY_S, without: Collection[str] = ()) -> None:
-        assert set(without) <= set(PARTS), "there is such a part"
+        assert set(without) <= set(PARTS), "every part is known"
         self._without = without
         self._jumped_at = -np.inf
         self._stretches = Stretches()
@@ -154,7 +154,7 @@ class Clocks:
 
     def set_cycle(self, cycle_s: float) -> None:
         """Set the time needed to visit all pages once; a change by a factor of two changes the width of bins."""
-        assert cycle_s > 0, "a cycle takes some time"
+        assert cycle_s > 0, "a cycle has a positive length"
         self._settings[CYCLE] = cycle_s
         for scale, (most_s, cycles) in _SCALES.items():
             self._settings[scale] = min(most_s, cycles * cycle_s)

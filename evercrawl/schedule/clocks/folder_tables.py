@@ -111,7 +111,7 @@ class FolderTables:
 
         So a few pages are grouped by their folders, and many by their names; the earliest ones stay together.
         """
-        assert stems is not None, "there are stems"
+        assert stems is not None, "the visits have stems"
         known = self._by_kin.find(stems.ravel()).reshape(stems.shape)
         counts = self.kin.take(known.ravel())["pages"].reshape(stems.shape)
         more, chosen = dict[int, int](), list[int]()
@@ -131,7 +131,7 @@ class FolderTables:
 
 def _numbers(keys: Keys | None, by_key: Numbering, groups: SavedRows) -> Slots:
     """Return the numbers of groups by their keys, creating new ones."""
-    assert keys is not None, "there are keys"
+    assert keys is not None, "the visits have keys"
     numbers = by_key.of(keys)
     groups.upto(len(by_key))
     return numbers

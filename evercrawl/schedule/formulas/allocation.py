@@ -109,9 +109,9 @@ def optimum(
     """
     columns = (np.asarray(each, np.float64) for each in (weight, lam, cost, cost_changed))
     weight, lam, cost, cost_changed = np.broadcast_arrays(*columns)
-    assert budget > 0, "there is something to allocate"
+    assert budget > 0, "the budget is positive"
     moving = (lam > 0) & (weight > 0)
-    assert moving.any(), "there is a page to allocate it to"
+    assert moving.any(), "a page has positive weight and rate"
     pages = Moving(weight[moving], lam[moving], cost[moving], cost_changed[moving] / cost[moving], objective)
     price, found = shared(pages, np.zeros(int(moving.sum()), np.int64), np.array([budget]))
     rate = np.zeros(weight.shape)
@@ -148,7 +148,7 @@ def constrained(
     """
     weight, lam = np.broadcast_arrays(np.asarray(weight, np.float64), np.asarray(lam, np.float64))
     cap, host = np.asarray(cap, np.float64), np.asarray(host, np.int64)
-    assert budget > 0, "there is something to allocate"
+    assert budget > 0, "the budget is positive"
     rate, extra, price = np.zeros(weight.shape), np.zeros(cap.shape), 0.0
     moving = (lam > 0) & (weight > 0) & (cap[host] > 0)
     if not moving.any():

@@ -106,7 +106,7 @@ class EmpiricalLaw(RenewalLaw):
 
     def __init__(self, intervals: ArrayLike) -> None:
         seen = np.sort(np.asarray(intervals, np.float64).ravel())
-        assert seen.min(initial=np.inf) > 0, "an interval is longer than nothing"
+        assert seen.min(initial=np.inf) > 0, "intervals are positive"
         self._seen: Floats = seen / seen.mean()
         self._first: Floats = np.concatenate([[0.0], np.cumsum(self._seen)])
         self._second: Floats = np.concatenate([[0.0], np.cumsum(self._seen**2)])

@@ -420,7 +420,7 @@ class Frontier(PoliteHosts):
             if self._expecting is not None:
                 pages = self._expecting(pages, self._queues.hosts_of(len(slots)))
             values, keys, fresh = self._assess(pages, context, valued, due_from)
-        assert len(values) == valued, "a policy values every page"
+        assert len(values) == valued, "the policy returns a value for every page"
         rows, out, busy = self._pick(values, now, most, least, chosen)
         price = self._priced.price if self._priced is not None else math.nan
         self._queues.settle(values, keys, rows, busy, out, price)

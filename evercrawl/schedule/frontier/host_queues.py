@@ -101,13 +101,13 @@ class HostQueues:
             self._lined, self._next, self._dear,
         )  # fmt: skip
         self._addresses: Ints = np.array([*(array.ctypes.data for array in arrays), self._size], np.int64)
-        assert len(self._addresses) == MEMORY, "as kernels read them"
+        assert len(self._addresses) == MEMORY, "the layout is that of the kernels"
         self._memory = self._addresses.ctypes.data  # an integer address, which is faster to pass than a pointer
 
     def add_hosts(self, count: int = 1) -> None:
         """Make room for the hosts with the next numbers; they are ready."""
         self._control[HOSTS] += count
-        assert self._control[HOSTS] < self._size, "more hosts than address space"
+        assert self._control[HOSTS] < self._size, "too many hosts for the reserved memory"
 
     def rest(self, hosts: array[int] | Slots, until: array[float] | Floats) -> None:
         """Let hosts offer their pages (again) from the given instants on."""
@@ -281,7 +281,7 @@ class HostQueues:
 
     def _check(self) -> None:
         parts = 4 * self._control[TOP] / len(self._entries), self._control[TABLED] / len(self._tables)
-        assert max(parts) < _FULL, "more pages than address space"
+        assert max(parts) < _FULL, "too many pages for the reserved memory"
 
 
-assert ADDED == SHORT + 1 and RANKED == SHORT + 2, "kinds of new pages follow each other"  # noqa: PT018
+assert ADDED == SHORT + 1 and RANKED == SHORT + 2, "the kinds of new pages have consecutive numbers"  # noqa: PT018

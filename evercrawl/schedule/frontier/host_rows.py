@@ -80,7 +80,7 @@ class HostRows:
     def add(self, names: Sequence[str], delay_s: float, ready_at: float, pages: Ints | None = None) -> None:
         """Add hosts with the next numbers."""
         part = self.rows[self.count : self.count + len(names)]
-        assert len(part) == len(names), "more hosts than address space"
+        assert len(part) == len(names), "too many hosts for the reserved memory"
         part["delay_s"], part["ready_at"] = delay_s, ready_at
         if pages is not None:
             part["pages"] = pages

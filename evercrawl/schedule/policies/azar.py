@@ -66,8 +66,8 @@ def random_optimum(weight: ArrayLike, lam: ArrayLike, budget: float) -> Allocati
     """
     weight, lam = np.broadcast_arrays(np.asarray(weight, np.float64), np.asarray(lam, np.float64))
     moving = np.flatnonzero((lam > 0) & (weight > 0))
-    assert budget > 0, "there is something to allocate"
-    assert len(moving), "there is a page to allocate it to"
+    assert budget > 0, "the budget is positive"
+    assert len(moving), "a page has positive weight and rate"
     order = moving[np.argsort(-(weight[moving] / lam[moving]), kind="stable")]
     root = np.sqrt(weight[order] * lam[order])
     level = (budget + np.cumsum(lam[order])) / np.cumsum(root)  # 1 / sqrt(P), if the pages up to here are visited

@@ -95,8 +95,8 @@ def harmonic_optimum(weight: ArrayLike, lam: ArrayLike, budget: float) -> Alloca
     """
     weight, lam = np.broadcast_arrays(np.asarray(weight, np.float64), np.asarray(lam, np.float64))
     moving = (lam > 0) & (weight > 0)
-    assert budget > 0, "there is something to allocate"
-    assert moving.any(), "there is a page to allocate it to"
+    assert budget > 0, "the budget is positive"
+    assert moving.any(), "a page has positive weight and rate"
     w, rates = weight[moving], lam[moving]
     high = math.log(float(w.sum()) / budget)  # f < w / P
     low = high - 2.0

@@ -14,7 +14,7 @@ _LONG_S: Final = 1e12  # longer than any copy has been stale or stored
 
 
 class Notices(Policy):
-    """Visit the page that matters most among those whose copies are stale: an upper bound, for made-up worlds only.
+    """Visit the most important page whose copy is stale: an upper bound, for simulated worlds only.
 
     A visit to a stale page gains its importance times the time for which the new copy is expected to stay fresh, by the
     posterior of its rate, within three months. Thus, of equally important pages, one that changes all the time is worth

@@ -73,7 +73,7 @@ def adapt(
 
 
 class NutchAdaptive(Adaptive):
-    """Of the pages that are due, visit the one that matters most; new ones are due at once.
+    """Visit the most important page that is due; new pages are due at once.
 
     After a visit that found no change, the interval is multiplied by 1.4; after one that found a change, by 0.8; it
     stays between a minute and a year. The next visit is moved towards the moment of the last change. After a failure

@@ -37,6 +37,6 @@ class Pagerank(UnreadFirst):
 
     def promise(self, pages: Pages) -> Floats:
         """Return the rank times the weight of pages; of equal pages the one found first has the higher promise."""
-        assert pages.rank is not None, "who gathers the columns asks what the policy needs"
+        assert pages.rank is not None, "the caller gathers the columns that the policy needs"
         found: Floats = pages.rank * (1 - pages.slot * _TIE)
         return found if pages.weight_ratio is None else found * pages.weight_ratio

@@ -6,7 +6,7 @@ from evercrawl.schedule.shared.by_price import ByPrice
 
 
 class PriceGamma(ByPrice):
-    """Visit the page whose visit adds most to freshness per unit of the budget, by the Gamma belief of its rate.
+    """Visit the page whose visit adds most to freshness per unit of the budget, by the Gamma posterior of its rate.
 
     This is `price` without its own additions, the clocks of folders and the harmonic part. Each page is assumed to
     change independently at its own rate, and no visits go to pages that are certain to change too often to be worth

@@ -36,7 +36,7 @@ class _Sites(NamedTuple):
 
 
 class Sampling(PlannedRates):
-    """In each period probe some pages of every site; the other visits go to sites where most probes had changed.
+    """Probe some pages of every site in each period, then visit the sites with the largest share of changed probes.
 
     The number of visits in a period is `part` times the number of pages. If there are fewer probes than sites, small
     sites are joined. A change counts as much as the mean importance of the site's pages; within a site, important pages
@@ -126,7 +126,7 @@ class Sampling(PlannedRates):
         n = len(pages.slot)
         if not n:
             return context.now + 1.0
-        assert pages.site is not None, "who gathers the columns asks what the policy needs"
+        assert pages.site is not None, "the caller gathers the columns that the policy needs"
         budget = self._per_s() * (1.0 - self.new_share if unread and self.new_share < 1.0 else 1.0)
         self._cycle_s, visits = n / budget, max(self.part * n, _PROBES_LEAST)
         rows = self._pages.upto(int(pages.slot.max()) + 1)

@@ -41,7 +41,7 @@ def adapt(
 
 
 class StormcrawlerAdaptive(Follows, Adaptive):
-    """Of the pages that are due, visit the one that has been due longest; new ones have a share of the visits.
+    """Visit the page that has been due longest; new pages have a fixed share of the visits.
 
     After a visit that found no change, the interval grows by half, up to two weeks; after one that found a change, it
     shrinks half of the way to an hour. A failed visit resets the interval: the page is tried again two hours later, and

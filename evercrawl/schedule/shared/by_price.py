@@ -176,5 +176,5 @@ def _columns(pages: Pages) -> tuple[Any, Any, int, int]:
     given = sum(1 << k for k, column in enumerate(behind) if column is not None)
     whole = np.concatenate(columns, dtype=np.float64)
     rows = np.ascontiguousarray(pages.rows, np.uint32)
-    assert len(whole) == len(columns) * len(rows), "columns are of one length"
+    assert len(whole) == len(columns) * len(rows), "all columns have the same length"
     return pointer(rows), pointer(whole), len(rows), given

@@ -56,6 +56,6 @@ def among_equals(worth: Floats) -> Floats:
 
 def counted(count: Floats | None, pages: Pages) -> Floats:
     """Return an integer count per page as its promise; of equal pages the one found first has the higher promise."""
-    assert count is not None, "who gathers the columns asks what the policy needs"
+    assert count is not None, "the caller gathers the columns that the policy needs"
     found: Floats = count - pages.slot * _TIE
     return found

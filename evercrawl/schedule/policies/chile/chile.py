@@ -26,7 +26,7 @@ _SOONEST_S: Final = 1.0  # minimum time between two plans
 
 
 class Chile(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Places, Policy):
-    """Visit the page to which a visit adds most, where a page is worth V = q^a r^b p^c to the collection.
+    """Visit the page whose visit adds most to the value of the collection; a page has the value V = q^a r^b p^c.
 
     q is the page's quality by links, queries, use by people and the form of its URL; r, from 0 to 1, is the stored part
     of it; p = e^(-lambda H) is the probability that this part is still current, H after the last visit. After a visit p

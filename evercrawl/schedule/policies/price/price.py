@@ -26,7 +26,7 @@ _VERSIONS: Final = "versions"
 
 
 class Price(SavesRows, Sizes, ByPrice):
-    """Visit the page whose visit is worth most per unit of the budget; learn from that what a unit is worth.
+    """Visit the page with the highest worth per unit of the budget, and learn the price of a unit from the visits.
 
     A page falls due when a visit is worth the price. The price follows the values of the visits made: if they exceed
     it, it rises, fewer pages fall due, and the budget goes to those that need it most. New pages compete with the

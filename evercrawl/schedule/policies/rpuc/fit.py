@@ -68,7 +68,7 @@ def fit(scaled: Floats, weight: Floats, rate_per_s: Floats, budget_per_s: float,
             best, worth = Types(matrix, thresholds, 1.0 / rates), total
         fastest = np.sort(rates)[::-1]
         labels = np.stack([weight * freshness(f, rate_per_s) - price * f for f in fastest], axis=-1).argmax(axis=-1)
-    assert best is not None, "some turn was the first"
+    assert best is not None, "the loop ran at least once"
     return best
 
 

@@ -26,7 +26,7 @@ _ENOUGH: Final = 1e-5  # relative precision of the cost: the measurements are le
 
 
 class Webfountain(Learns, Plans, Follows, Tabulates, Policy):
-    """Give each bucket of pages, and new pages, the visits that an optimum over the coming periods gives them.
+    """Divide the visits among buckets of pages, and new pages, by an optimum over the coming periods.
 
     Pages with similar rates of change, or similar rates and importance, share a bucket. At the beginning of each period
     all inputs of the programme are measured: how often visits to a bucket's pages found a change, which fraction of the
