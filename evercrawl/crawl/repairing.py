@@ -140,7 +140,7 @@ def _birth(directory: Path, disk: Disk, backup: Disk | None) -> RepairPlan | Non
     if known is None:
         return RepairPlan([], ["crawl.json and its copy are damaged; name a backup with --from DIRECTORY"])
     source = "from the backup" if backup is not None else "from the newest snapshot and the names of archive files"
-    what = f"crawl.json and its copy are written anew, {source}"
+    what = f"crawl.json and its copy are written again, {source}"
     return RepairPlan([RepairStep(what, lambda: _writable(directory, lambda own: write_birth(own, known)))], [])
 
 
@@ -156,22 +156,20 @@ def _journal(directory: Path, disk: Disk, backup: Path | None, other: Disk | Non
         def put_back() -> list[str]:
             return _writable(directory, lambda own: _restored(directory, own, other))  # it is read again
 
-        return RepairPlan(
-            [RepairStep(f"{where}; what is damaged or lost of it is put back from {backup}", put_back)], []
-        )
+        return RepairPlan([RepairStep(f"{where}; its damaged or lost parts are restored from {backup}", put_back)], [])
     if sound.rest_bytes and not cut:
         left = f"{sound.rest_bytes:,} bytes follow, and events in them build on what is damaged"
         return RepairPlan([], [f"{where}; {left}: {_CUT_WITH}"])
     gone = f"{events - sound.events:,} events at the end" if events > sound.events else "what follows that"
-    lost = f"{gone} of the journal cannot be got back; pages that they visited are fetched again"
+    lost = f"{gone} of the journal cannot be recovered; pages that they visited are fetched again"
 
     def give_up() -> list[str]:
         _writable(directory, lambda own: _cut(directory, own))
         return [lost]
 
     what = (
-        f"{where} and goes on from there; what follows is kept in {FOLDER}/, the archive's records of it too, and URLs "
-        "that whole parts of it made known stay known"
+        f"{where} and continues from there; what follows is kept in {FOLDER}/, with its records of the archive, and "
+        "URLs that intact parts of it made known stay known"
     )
     return RepairPlan([RepairStep(what, give_up)], [])
 
@@ -223,30 +221,30 @@ def _later(directory: Path, damage: Damage, mends: list[str], backup: Path | Non
         steps.append(_settings(directory, backup))
     away = [*damage.beside, *damage.strangers]
     if away:
-        what = f"{', '.join(away)}: moved to {FOLDER}/; the next run makes again what it needs"
+        what = f"{', '.join(away)}: moved to {FOLDER}/; the next run rebuilds what it needs"
         steps.append(RepairStep(what, lambda: _writable(directory, lambda _: _moved(directory, away))))
     state = Part.STATE in damage.parts
     if state:
-        what = f"snapshots, {', '.join(DERIVED)} are removed, and made again from the journal"
+        what = f"snapshots, {', '.join(DERIVED)} are removed, and rebuilt from the journal"
         steps.append(RepairStep(what, lambda: _writable(directory, _without_derived)))
     if damage.records or damage.spans:
         count = len(set(damage.records)) + len(set(damage.spans))
         what = f"{count:,} damaged places of the archive are "
-        what += f"put back from {backup}, or else " if backup is not None else ""
+        what += f"restored from {backup}, or else " if backup is not None else ""
         what += (
             f"kept in {FOLDER}/ and filled with records that say so; pages whose content was there are fetched again"
         )
         steps.append(RepairStep(what, lambda: _archive(directory, damage, backup)))
     steps += [RepairStep(f"tidied up: {sentence}", list) for sentence in mends]
     if (directory / SALVAGED_FILE).is_file():
-        what = "the URLs that were kept of the end of the journal are known again"
+        what = "the URLs saved from the end of the journal are made known again"
         steps.append(RepairStep(what, lambda: _known_again(directory)))
     if state or damage.records or damage.spans or mends or Part.ARCHIVE_INDEX in damage.parts:
         what = "the crawl is opened, the indexes of its archive completed, and a snapshot written"
         index = Part.ARCHIVE_INDEX in damage.parts
         steps.append(RepairStep(what, lambda: settled(directory, anew=index)))
     if Part.SEARCH_INDEX in damage.parts:
-        steps.append(RepairStep("the search index is made again from the archive", lambda: _indexed(directory)))
+        steps.append(RepairStep("the search index is rebuilt from the archive", lambda: _indexed(directory)))
     return RepairPlan(steps, [])
 
 
@@ -254,14 +252,14 @@ def _settings(directory: Path, backup: Path | None) -> RepairStep:
     if backup is not None:
         with contextlib.suppress(ConfigError):
             load(backup / FILE_NAME)
-            what = f"{FILE_NAME} is moved to {FOLDER}/ and put back from {backup}"
+            what = f"{FILE_NAME} is moved to {FOLDER}/ and restored from {backup}"
             return RepairStep(what, lambda: _writable(directory, lambda _: _copied(directory, backup)))
 
     def act() -> list[str]:
         _writable(directory, lambda _: move_away(directory, FILE_NAME))
         return [f"the settings of the crawl: give them to the next `evercrawl crawl`, see {FOLDER}/{FILE_NAME}"]
 
-    return RepairStep(f"{FILE_NAME} is moved to {FOLDER}/; the next run writes it anew with its settings", act)
+    return RepairStep(f"{FILE_NAME} is moved to {FOLDER}/; the next run writes it again with its settings", act)
 
 
 def _copied(directory: Path, backup: Path) -> None:

@@ -463,8 +463,8 @@ def _kept_less(directory: Path, config: Config, tell: Callable[[str], None]) -> 
         return
     if found.records:
         tell(
-            f"{found.records} records with {found.removed_bytes} bytes left the archive, as the settings keep them no "
-            f"longer; it takes {found.disk_bytes} bytes of the disk"
+            f"{found.records} records with {found.removed_bytes} bytes were removed from the archive by the "
+            f"settings; it now takes {found.disk_bytes} bytes of the disk"
         )
     elif config.keep_bytes and found.disk_bytes > config.keep_bytes:
         tell(

@@ -180,7 +180,7 @@ class Storing:
             Nothing may be stored any more.
         """
         if self._abandoned:
-            raise ApplyError("memory was changed by half and is written no more")
+            raise ApplyError("memory was only partly changed and is not written any more")
         self._changed_at = None
         self._committed = upto = self._journal.sequence
         self._partition.flush()

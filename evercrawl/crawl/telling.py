@@ -155,7 +155,7 @@ class Telling:
     @property
     def _paused(self) -> str:
         at = self._state.steered.paused_at
-        return f"the crawl is paused since {iso_date(at)}; continue with: evercrawl resume" if at else ""
+        return f"the crawl has been paused since {iso_date(at)}; continue with: evercrawl resume" if at else ""
 
     def _errors(self) -> dict[str, int]:
         closed = {"robots_unreachable": self._access.failures} if self._access.failures else {}

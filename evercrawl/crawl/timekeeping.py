@@ -85,7 +85,7 @@ def go_on(clock: SteadyClock, state: State) -> str:
     if behind_s < TOLD_S:
         return ""
     return (
-        f"this machine's clock is {_length(behind_s)} behind this crawl's last visit; the crawl's time goes on from "
+        f"this machine's clock is {_length(behind_s)} behind this crawl's last visit; the crawl's time continues from "
         "that visit, so its dates stay ahead until the clock has caught up"
     )
 

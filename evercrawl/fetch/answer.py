@@ -110,7 +110,7 @@ def settle(exchange: Exchange, lines: Sequence[bytes], code: int, words: str) ->
         exchange.wire = b""
         if head or not exchange.error:
             exchange.error = "too_large" if head else "protocol"
-            exchange.detail = "the head is larger than 256 KiB" if head else "no complete head with a status came"
+            exchange.detail = "the head is larger than 256 KiB" if head else "no complete head with a status arrived"
         return
     exchange.head = b"".join(head)
     exchange.status = status_of(head[0])
@@ -130,9 +130,9 @@ def cut_words(most_bytes: int) -> str:
     """Return the message for a body of which only the first `most_bytes` bytes were read.
 
     >>> cut_words(10 << 20)
-    'cut at 10,485,760 bytes, the most that is read of a body (body_max_bytes)'
+    'cut at 10,485,760 bytes, the size limit of a body (body_max_bytes)'
     """
-    return f"cut at {most_bytes:,} bytes, the most that is read of a body (body_max_bytes)"
+    return f"cut at {most_bytes:,} bytes, the size limit of a body (body_max_bytes)"
 
 
 def unwrap(exchange: Exchange) -> None:

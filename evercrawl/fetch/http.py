@@ -200,7 +200,7 @@ class CurlNetwork:
                 self._curls.remove(curl)
                 del self._busy[curl]
                 exchange = self._settled(transfer, _TIMED_OUT, "", now)
-                exchange.error, exchange.detail = SILENT, "next to nothing came while too many were waited for"
+                exchange.error, exchange.detail = SILENT, "next to nothing arrived while too many were silent"
                 self._held.size_bytes += len(exchange.wire)
                 self._ended.append(exchange)
                 self._put_back(transfer)

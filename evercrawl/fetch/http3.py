@@ -17,8 +17,8 @@ from evercrawl.types import Exchange
 __all__ = ["NO_HTTP3", "Http3Offers", "speaks_http3"]
 
 NO_HTTP3: Final = (
-    "the libcurl in use does not speak HTTP/3: set http3 = false, or install a pycurl whose libcurl does, as that of "
-    "its wheels (pip install --force-reinstall pycurl)"
+    "the libcurl in use does not support HTTP/3: set http3 = false, or install a pycurl wheel, whose libcurl does "
+    "(pip install --force-reinstall pycurl)"
 )
 MOST_SERVERS: Final = 10_000
 DEFAULT_S: Final = 86_400.0

@@ -142,13 +142,13 @@ def proxy_fault(code: int, words: str, status: int, *, connected: bool) -> str:
     ''
     """
     if code == _NO_PROXY_HOST:
-        return "its name leads nowhere"
+        return "its name cannot be resolved"
     if code == _NOT_CONNECTED or (code == _TIMED_OUT and not connected):
         return "it cannot be connected to"
     if status == 407 or (code == _RECEIVE_FAILED and _AUTHENTICATE in words):
-        return "it wants another user name or password"
+        return "it refuses the user name or password"
     if code == _PROXY_FAILED and not _REPLY.search(words.strip()):  # a number is a reply about the server behind it
-        return "it does not speak as a proxy of its kind does"
+        return "it does not follow the proxy protocol"
     return ""
 
 

@@ -87,7 +87,7 @@ def small_request(
             curl.setopt(option, value)
         curl.perform()
     except pycurl.error as failed:
-        error = refused[0] if refused else "too much is sent" if len(kept) > most_bytes else str(failed.args[1])
+        error = refused[0] if refused else "the answer is too large" if len(kept) > most_bytes else str(failed.args[1])
     finally:
         status = int(curl.getinfo(pycurl.RESPONSE_CODE))
         curl.close()

@@ -357,11 +357,11 @@ class CurlTransfer:
             exchange.truncated, code, words = True, 0, cut_words(most)
             exchange.wire = exchange.wire[:most]
         elif self._crowded:
-            exchange.truncated, code, words = True, 0, "too many large bodies came at once"
+            exchange.truncated, code, words = True, 0, "too many large bodies at once"
         settle(exchange, self.lines, code, words)
         if (spoken := exchange.http_version) in _NEWER and spoken not in self._offers:
             exchange.error = "protocol"
-            exchange.detail = f"the server speaks HTTP/{spoken} without having been asked to"
+            exchange.detail = f"the server uses HTTP/{spoken}, which was not offered"
         if exchange.status or self.curl.getinfo(pycurl.REQUEST_SIZE):
             version = exchange.http_version if exchange.http_version in _NEWER else "1.1"
             exchange.sent = self.asking.head(version, self._target, exchange.request.method)
@@ -428,5 +428,5 @@ class CurlTransfer:
 
     def _refuse(self, address: pycurl.CurlSockAddr) -> str:
         if address.family not in _FAMILIES:
-            return f"addresses of family {address.family} are not spoken to"
+            return f"addresses of family {address.family} are not supported"
         return self._settings.judge(str(address.addr[0])) if self._settings.judge else ""

@@ -181,7 +181,7 @@ def test_damage_within_the_journal_is_given_up_only_when_told_and_kept(copy, who
     assert path.read_bytes() == damaged
     said = repair(copy, capsys, "--cut")
     assert said["fine"], said
-    assert "events at the end of the journal cannot be got back" in said["repair"]["lost"][0]
+    assert "events at the end of the journal cannot be recovered" in said["repair"]["lost"][0]
     kept = {file.name.partition("-")[2]: file.read_bytes() for file in (copy / "damaged").iterdir()}
     assert damaged.endswith(kept[path.name])
     assert sum(name.endswith(".warc.gz") for name in kept) >= 1
@@ -208,7 +208,7 @@ def test_urls_that_whole_frames_behind_the_damage_made_known_stay_known(copy, wh
     said = repair(copy, capsys, "--cut")
     assert said["fine"], said
     assert urls_of(copy) == spared
-    assert "the URLs that were kept of the end of the journal are known again" in said["repair"]["done"]
+    assert "the URLs saved from the end of the journal are made known again" in said["repair"]["done"]
     assert not (copy / "damaged" / "urls-to-know-again.jsonl").exists()
     assert len(urls_of(whole)) > 100
 

@@ -191,7 +191,7 @@ def test_a_directory_that_lacks_what_its_copy_has_is_not_crawled(partition, kept
     write(partition)
     held(partition, kept)
     partition.disk.truncate(name, size)
-    with pytest.raises(ConfigError, match="what counted is missing here"):
+    with pytest.raises(ConfigError, match="acknowledged data is missing here"):
         held(partition, kept, 4)
 
 

@@ -181,7 +181,7 @@ def test_where_none_can_be_started_the_crawl_reads_by_itself_and_says_so(make, m
     for number in range(9):
         workers.submit(reading(number))
     assert said(workers.done()) == said(inline([reading(number) for number in range(9)]))
-    assert "the crawl reads them itself" in workers.message
+    assert "the crawl parses pages itself" in workers.message
     assert not workers.pids
     monkeypatch.setattr(sys, "executable", good)
     workers.submit(reading(9))

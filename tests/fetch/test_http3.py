@@ -126,5 +126,5 @@ def test_only_offers_of_the_same_host_and_port_count(said, offers):
 
 def test_a_libcurl_without_it_says_so(fetcher, monkeypatch):
     monkeypatch.setattr("pycurl.version_info", lambda: ("", "", 0, "", 0))
-    with pytest.raises(ConfigError, match="does not speak HTTP/3"):
+    with pytest.raises(ConfigError, match="does not support HTTP/3"):
         fetcher.network(http3=True)

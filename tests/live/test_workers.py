@@ -61,7 +61,7 @@ def test_killed_while_they_read_they_lose_nothing_and_leave_nothing(live, made, 
     }
     live.verified()
     assert len(killed) > 1
-    assert any("ended (signal SIGKILL); another goes on" in progress.message for progress in live.said)
+    assert any("ended (signal SIGKILL); another takes its place" in progress.message for progress in live.said)
     assert not [child for child in psutil.Process().children() if child.pid in killed or child.pid in made[0].pids]
     assert not made[0].pids
 

@@ -71,7 +71,7 @@ class Checks:
             return f"it is requested after the {host.held} of {host.name}"
         if wait_s <= 0.0:
             return "it is requested now"
-        return f"it is requested in {wait_s:.1f} s, for {host.name} has to rest ({host.reason})"
+        return f"it is requested in {wait_s:.1f} s: {host.name} has to rest ({host.reason})"
 
     def due(self, now: float) -> Iterator[tuple[Host, int, bool]]:
         """Yield host, slot and whether it is new, of each page that may be requested now; take it from its queue."""

@@ -22,7 +22,7 @@ from evercrawl.store.partition import Partition
 
 MOST: Final = 1000
 """The highest number of URLs, hosts and expressions in one order."""
-_AGAIN: Final = "it was forgotten, before the crawl was stopped on the way"
+_AGAIN: Final = "it was forgotten before the crawl was interrupted"
 
 
 def obey_forgets(directory: Path, tell: Callable[[str], None] = lambda _: None) -> int:
@@ -53,7 +53,7 @@ def obey_forgets(directory: Path, tell: Callable[[str], None] = lambda _: None) 
                 continue
         finally:
             partition.close()
-        tell("the crawl pauses to forget what an order names, and goes on afterwards")
+        tell("the crawl pauses to forget what an order names, and resumes afterwards")
         state, result = _obeyed(directory, line.order)
         partition = opened_to_forget(directory)
         try:

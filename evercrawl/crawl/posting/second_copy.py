@@ -221,7 +221,7 @@ class SecondCopy:
             raise ConfigError(
                 f"the second copy at {self._line.place} is of another history of this partition (crawl.json there has "
                 f"id {there.birth}, here {here_id}): move the partition's directory away, and the copy is opened; or "
-                "move the copy away, and it is made anew"
+                "move the copy away, and a new one is made"
             )
         self._held, self._number = dict[str, int](), 0
         self._small, self._grown = dict(there.others), dict[str, tuple[int, bytes]]()
@@ -230,8 +230,8 @@ class SecondCopy:
             here = lacks.get(name, 0)
             if held.size > here:  # a keeper is sent only what is on the disk here
                 raise ConfigError(
-                    f"{name} has {here} bytes, and its second copy at {self._line.place} has {held.size}: what counted "
-                    "is missing here; move the partition's directory away, and the copy is opened"
+                    f"{name} has {here} bytes, and its second copy at {self._line.place} has {held.size}: acknowledged "
+                    "data is missing here; move the partition's directory away, and the copy is opened"
                 )
             self._held[name] = self._same(name, held)
         if any(same < 0 for same in self._held.values()):
@@ -271,7 +271,7 @@ class SecondCopy:
             raise ConfigError(
                 f"the journal differs from its second copy at {self._line.place}, both are sound, and nothing was "
                 "forgotten since: one of them is of another history. Move the partition's directory away, and the copy "
-                "is opened; or move the copy away, and it is made anew"
+                "is opened; or move the copy away, and a new one is made"
             )
 
     def _sum(self, name: str) -> int | None:

@@ -212,7 +212,7 @@ def opened_to_forget(directory: Path) -> Partition:
     )  # fmt: skip
     if not partition.hasher.secret:
         partition.close()
-        what = f"the crawl in {directory} was begun without a secret, so no hash that only it knows would be left"
+        what = f"the crawl in {directory} was started without a secret, so it cannot keep a private hash of it"
         raise StoreError(f"{what}; begin a new crawl and remove this one instead")
     return partition
 
@@ -257,7 +257,7 @@ def _table(partition: Partition, meant: ForgetTargets) -> Forgotten:
         kept = [each for each in np.flatnonzero(sites == site).tolist() if each not in digests]
         name, scheme = state.sites[site], partition.scheme
         if not kept and name in (*scheme.trusted, *scheme.distrusted):
-            what = f"the settings name {name} among the sites that are trusted or not"
+            what = f"the settings list {name} as a trusted or distrusted site"
             raise ConfigError(f"{what}; take it out of {FILE_NAME}, start the crawl once, and forget it then")
         nobody = f"s{site}.forgotten.invalid{NETWORK if NETWORK in name else ''}"
         hosts[number] = ForgottenHost(digest, name if kept else nobody)
@@ -475,7 +475,7 @@ def _second_copy(disk: Disk) -> Iterator[str]:
     if place.is_dir():
         yield f"the second copy in {place} holds it until the crawl has run again with it; until then it is not opened"
     else:
-        yield f"the second copy in {place} holds it, and that is not there: remove it, or crawl with it again"
+        yield f"the second copy in {place} holds it, but cannot be found: remove it, or crawl with it again"
 
 
 def _beyond(directory: Path, work: _Work) -> Iterator[str]:
@@ -485,7 +485,7 @@ def _beyond(directory: Path, work: _Work) -> Iterator[str]:
     if settings.is_file() and work.masked(settings.read_bytes()) is not None:
         yield f"{settings} names it: edit the file"
     if (directory / DAMAGED_FOLDER).is_dir():
-        yield f"{directory / DAMAGED_FOLDER} keeps what repairs took away: look through it, or remove it"
+        yield f"{directory / DAMAGED_FOLDER} holds what repairs removed: check it, or remove it"
     for url in pushed_to(directory):
         yield f"the archive's copy in {url} holds it until `evercrawl export archive -o {url}` has run again"
     yield "exports, backups, other copies in object storage and webhooks that were delivered: remove it there yourself"

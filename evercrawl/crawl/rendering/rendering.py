@@ -223,7 +223,7 @@ class Rendering:
         for _ in range(MOST_HOPS):
             page.asked += 1
             if page.asked > self._config.render_requests:
-                raise RefusedError("its scripts ask for too much")
+                raise RefusedError("its scripts make too many requests")
             if why := self._barred(url):
                 raise RefusedError(why)
             exchange, new = await self._errands.fetch(url, headers, shared=kind in _SHARED)

@@ -33,7 +33,7 @@ def read_cookies(disk: Disk, say: Callable[[str], None] = lambda _: None) -> Coo
         if kept.version != VERSION:
             raise msgspec.ValidationError(f"version {kept.version}")
     except (msgspec.MsgspecError, UnicodeDecodeError):
-        say(f"{COOKIE_FILE} cannot be read, so that no cookie is left: sites are logged in to again")
+        say(f"{COOKIE_FILE} cannot be read, so all cookies are lost: sites are logged in to again")
         return CookieJar(registrable)
     return CookieJar(registrable, kept.cookies)
 

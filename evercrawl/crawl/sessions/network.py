@@ -259,7 +259,7 @@ class SessionNetwork(AroundNetwork):
             exchange.status = 0
         if exchange.status == 401 and not session.refused and session.credentials.secret:
             session.refused = True
-            self._say(f"{session.credentials.rules.name}: {exchange.request.url} takes no such user, token or header")
+            self._say(f"{session.credentials.rules.name}: {exchange.request.url} refuses the user, token or header")
         self._ended.append(exchange)
 
     def _take_cookies(self, exchange: Exchange, sent_by: Credentials) -> bool:

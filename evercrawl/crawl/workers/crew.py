@@ -193,10 +193,10 @@ class Crew:
         unanswered = [fetched for fetched, _ in process.given]
         if process.suspected and unanswered:
             guilty = unanswered[0]
-            self._tell(f"a process that reads pages {why} on {guilty.exchange.request.url}; this counts as an error")
-            self._learn(guilty, Content(error="parser", detail=f"two processes came to grief on it; the last {why}"))
+            self._tell(f"a worker process {why} on {guilty.exchange.request.url}; this counts as an error of the page")
+            self._learn(guilty, Content(error="parser", detail=f"two worker processes failed on it; the last {why}"))
         else:
-            self._tell(f"a process that reads pages {why}; another goes on")
+            self._tell(f"a worker process {why}; another takes its place")
             self._suspects.extend(unanswered)
         self._start()
 
@@ -206,8 +206,8 @@ class Crew:
         if self._failures < STARTS:
             self._start()
         else:
-            others = "the others go on" if self._processes else "the crawl reads them itself"
-            self._tell(f"no process that reads pages can be started: {why}; {others}", TRIED_AGAIN_S)
+            others = "the others continue" if self._processes else "the crawl parses pages itself"
+            self._tell(f"no worker process can be started: {why}; {others}", TRIED_AGAIN_S)
 
     def _tell(self, what: str, for_s: float = TOLD_S) -> None:
         self._told, self._told_until = what, time.monotonic() + for_s

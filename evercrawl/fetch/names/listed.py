@@ -81,7 +81,7 @@ def _entry(text: str) -> tuple[str, list[str]]:
     if not written:
         raise ValueError(f"{name!r} has no address")
     if _is_address(name):
-        raise ValueError(f"{name!r} is an address, where a name should stand first")
+        raise ValueError(f"{name!r} is an address, but a name must come first")
     for each in written:
         if not _is_address(each):
             raise ValueError(f"{each!r} is not an IP address")

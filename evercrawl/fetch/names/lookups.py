@@ -88,7 +88,7 @@ class LookUps:
             return ""
         next_s = max(min(server.next_at for server in self._servers) - self._clock.now(), 0.0)
         who = " and ".join(server.label for server in self._servers)
-        return f"{who} answers for no name; the crawl waits, and asks again in {next_s:.0f} s"
+        return f"{who} answers for no name; the crawl waits, and tries again in {next_s:.0f} s"
 
     def known(self, host: str, now: float) -> NameEntry | None:
         """Return the known answer for a name; None if it has to be looked up."""

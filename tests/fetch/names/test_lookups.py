@@ -158,7 +158,7 @@ def test_while_no_server_answers_nobody_is_to_blame_and_the_crawl_waits():
         return trouble, under_way, of_down, came, took_s, names.trouble, heard
 
     trouble, done, of_down, came, took_s, after, heard = virtual(work)
-    assert trouble.startswith("one answers for no name; the crawl waits, and asks again in ")
+    assert trouble.startswith("one answers for no name; the crawl waits, and tries again in ")
     assert not done
     assert of_down < 64 + 3 + 3 * (3000 / 60 + 10)
     assert (came["found"], came["time-out"], came["gave way"]) == (100, 0, 0)

@@ -178,7 +178,7 @@ def test_resolve_file(tmp_path):
     [
         ("a.example", "no address"),
         ("a.example b.example", "'b.example' is not an IP address"),
-        ("192.0.2.1 a.example", "where a name should stand first"),
+        ("192.0.2.1 a.example", "but a name must come first"),
         ("a.example:80:", "no address"),
         ("a.example:80:1.2.3", "'1.2.3' is not an IP address"),
         ("a.example 1.2.3.4,5.6.7.8", "is not an IP address"),
