@@ -214,7 +214,7 @@ def test_what_is_forgotten_does_not_come_back_from_the_copy(tmp_path):
         assert same(partition, disk)
     assert is_held(tmp_path / "copy", 4)
     (tmp_path / "copy").rename(tmp_path / "away")
-    assert "that is not there" in forget(tmp_path / "part", ["https://other.example/"]).beyond[-1]
+    assert "cannot be found" in forget(tmp_path / "part", ["https://other.example/"]).beyond[-1]
 
 
 def test_what_another_machine_holds_is_said_and_not_looked_for_here(tmp_path):

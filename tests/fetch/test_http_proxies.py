@@ -71,7 +71,7 @@ def test_a_proxy_that_does_not_answer_is_left_alone_and_another_takes_its_place(
 
 @pytest.mark.parametrize(
     ("socks", "user", "why"),
-    [({"user": ("me", "secret")}, "", "it does not speak"), ({"user": ("me", "secret")}, "me:wrong@", "it does not")],
+    [({"user": ("me", "secret")}, "", "it does not follow"), ({"user": ("me", "secret")}, "me:wrong@", "it does not")],
 )
 def test_a_proxy_that_does_not_let_us_in_is_to_blame(fetcher, socks, user, why):
     (made,), _, proxies = through(fetcher, lambda one: [one.url("socks5h", user)], **socks)
