@@ -38,6 +38,7 @@ from evercrawl.cluster.birth import read_birth
 from evercrawl.model.stored.reader import opened
 from evercrawl.simulate.parted.reached import reached
 from evercrawl.simulate.surroundings.named_loopback import NETWORK, NamedLoopback
+from evercrawl.store.journal.events import Lost
 
 KINDS = "actor", "raylet", "coordinator", "head"
 KEPT_KINDS = "disk", "directory"
@@ -45,7 +46,7 @@ KEPT_KINDS = "disk", "directory"
 is killed and its directory removed, and it goes on from what is beside the second copies."""
 MOVE_KINDS = "move", "drain", "broken"
 """If they are named: a partition moves to the other machine; a machine is emptied, and used again; during a move the
-crawl's command, a process of the move or of a partition is killed."""
+crawl's command, a process of the move or of a partition, or a machine is killed."""
 THIRD = 99
 LOST_AFTER_S = 10
 PARTS = 4
@@ -237,7 +238,7 @@ class Drill:
         disks = {file.read_text(): file.parent for file in self.folder.glob("disk-*/*/disk-id")}
         places = read_birth(self.directory).places
         self.moves += 1
-        number = self.moves % PARTS
+        number = (self.moves + self.moves // PARTS) % PARTS
         goal = next(disk for disk in disks if disk != places[number])
         words = ["move", str(number), goal] if kind == "move" else ["drain", places[0]]
         if kind == "broken":
@@ -258,7 +259,7 @@ class Drill:
 
     def broken(self, number: int, goal: str) -> dict[str, object]:
         """Begin a move, and kill something meanwhile; what comes of it is seen at the end."""
-        what = ("ray::HaulActor", "crawl", "ray::PartActor")[self.moves % 3]
+        what = ("ray::HaulActor", "crawl", "ray::PartActor", "raylet/raylet")[self.moves % 4]
         after_s, before = round(random.uniform(0.5, 6.0), 1), read_birth(self.directory).places[number]
         command = [sys.executable, "-m", "evercrawl", "move", str(number), goal, "--dir", str(self.directory)]
         moving = subprocess.Popen(command, env=self.machines.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -267,6 +268,10 @@ class Drill:
             self.crawl.kill()
             self.crawl.wait()
             self.begin(delay="0.3")
+        elif what == "raylet/raylet":
+            self.machines.kill(what, number=self.last)
+            time.sleep(2)
+            self.machines.start(self.last)
         else:
             self.machines.kill(what, most=1)
         moving.communicate()
@@ -309,6 +314,7 @@ class Drill:
         partitions = [opened(there[number]) for number in sorted(there)]
         try:
             found = together(partitions)
+            gone = sum(isinstance(event, Lost) for each in partitions for _, _, event in each.journal.replay())
         finally:
             for partition in partitions:
                 partition.close()
@@ -316,8 +322,8 @@ class Drill:
         return {
             "exit": code, "partitions": len(there), "disks": len({path.parents[1] for path in there.values()}),
             "lives": birth.lives, "pages": len(found.visited), "lost": len(wanted - set(found.visited)),
-            "of_two": sum(len(who) > 1 for who in found.visited.values()), "under_way": found.under_way,
-            "law_off_at_worst": found.worst, "wrong": found.wrong[:3],
+            "bodies_lost": gone, "of_two": sum(len(who) > 1 for who in found.visited.values()),
+            "under_way": found.under_way, "law_off_at_worst": found.worst, "wrong": found.wrong[:3],
         }  # fmt: skip
 
 

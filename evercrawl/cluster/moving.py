@@ -89,8 +89,11 @@ class PartMove(msgspec.Struct, frozen=True):
 class PartTransfer(Protocol):
     """Copies partitions to where they are to be, and writes down that they are there."""
 
-    def turn(self, holds: PartHolder) -> PartMove | Coroutine[Any, Any, None] | None:
-        """Return a move that is to be made without an order, or other work; None where nothing is to be done."""
+    def turn(self, holds: PartHolder, see: Callable[[], None]) -> PartMove | Coroutine[Any, Any, None] | None:
+        """Return a move that is to be made without an order, or other work; None where nothing is to be done.
+
+        `see` is called now and then while that work is done, and may raise.
+        """
         ...
 
     def placed(self, move: PartMove) -> PartMove:
@@ -134,7 +137,7 @@ class FolderTransfer:
         if trouble := mark_left(directory):
             tell(trouble)
 
-    def turn(self, holds: PartHolder) -> None:
+    def turn(self, holds: PartHolder, see: Callable[[], None]) -> None:
         """Do nothing: what is to be moved on one machine, people say."""
 
     def placed(self, move: PartMove) -> PartMove:
@@ -312,7 +315,7 @@ class PartMoves:
             return
         move: PartMove | Coroutine[Any, Any, None] | None = read_move(self._directory)
         if not isinstance(move, PartMove) or move.done:
-            move = self._transfer.turn(self._holds) if time.monotonic() >= self._again_at else None
+            move = self._transfer.turn(self._holds, self._see) if time.monotonic() >= self._again_at else None
         if isinstance(move, PartMove):
             self._task = asyncio.ensure_future(self._carry_out(move))
         elif move is not None:

@@ -37,7 +37,7 @@ from evercrawl.store.disk.moved import MOVED
 from evercrawl.store.journal.events import Discovery, Found
 from evercrawl.store.keeper.restoring import LINE_FILE
 from evercrawl.store.partition import Partition
-from tests.cluster.folder_machines import FolderMachines
+from tests.cluster.folder_machines import FolderMachines, ProcessHere
 from tests.cluster.played import Played, seen
 
 
@@ -285,7 +285,7 @@ def test_a_coordinator_that_is_killed_at_any_instant_leaves_one_owner_and_loses_
         await transfer.finish(placed, lambda: None)
         await transfer.end()
         holds.begin()
-        await transfer.turn(holds)
+        await transfer.turn(holds, lambda: None)
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(HaulProcess, "do", do)
@@ -416,7 +416,7 @@ def test_a_machine_that_is_drained_is_emptied_and_gets_nothing_until_that_is_lif
                 moves.turn()
                 await asyncio.sleep(0.002)
         assert sorted(read_birth(directory).places) == sorted([disks["b"], disks["c"]]), "one on each"
-        assert transfer.turn(holds) is None
+        assert transfer.turn(holds, lambda: None) is None
         order(directory, LIFT, "a")
         assert (await over(moves, directory)).error == ""
         assert read_birth(directory).drained == machines.birth.drained == []
@@ -482,11 +482,11 @@ def test_the_keeper_of_a_partition_is_its_goal_only_where_there_is_no_other(wide
 
     async def run() -> None:
         _, transfer = moves_of(directory, machines, Crawling(machines), [])
-        move = transfer.turn(Crawling(machines))
+        move = transfer.turn(Crawling(machines), lambda: None)
         assert isinstance(move, PartMove)
         assert move.goal == disks["c"]
         del machines.there[disks["c"]]
-        move = transfer.turn(Crawling(machines))
+        move = transfer.turn(Crawling(machines), lambda: None)
         assert isinstance(move, PartMove)
         assert move.goal == disks["b"]
 
@@ -499,7 +499,7 @@ def test_what_cannot_leave_a_drained_disk_does_not_hold_up_the_rest_and_tries_ot
     machines.birth.places[:] = [disks["a"]] * 2
     machines.birth.drained.append(disks["a"])
     _, transfer = moves_of(directory, machines, Crawling(machines), [])
-    tried = [transfer.turn(Crawling(machines)) for _ in range(4)]  # each fails
+    tried = [transfer.turn(Crawling(machines), lambda: None) for _ in range(4)]  # each fails
     assert [move.number for move in tried if isinstance(move, PartMove)] == [0, 1, 0, 1]
     for number in (0, 1):
         goals = {move.goal for move in tried if isinstance(move, PartMove) and move.number == number}
@@ -658,6 +658,59 @@ def test_a_coordinator_moves_a_partition_to_another_machine(wide, tmp_path, monk
     ]  # fmt: skip
     assert copies
     assert read_birth(directory).places[0] == disks["c"]
+
+
+def test_an_old_directory_stays_until_a_second_copy_is_whole_again(wide, tmp_path, monkeypatch):
+    directory, machines = wide
+    old = tmp_path / "a" / "part-0"
+    monkeypatch.setattr(coordinator, "TURN_S", 0.02)
+    monkeypatch.setattr(coordinator, "END_S", 0.1)
+    monkeypatch.setattr(coordinator, "LAST_WORDS_S", 0.05)
+
+    async def run() -> None:
+        stop, settings = asyncio.Event(), Config(durable="keeper")
+        moves = NodeMoves(directory, machines.birth, machines, next_life, print, kept=True)
+        copies = NodeCopies(directory, machines.birth, machines, print)
+        one = Coordinator(
+            directory, machines.birth, settings, (), Limits(), lambda _: None, machines, copies, moves
+        )  # fmt: skip
+        running = asyncio.ensure_future(one.run(stop))
+        await seen(lambda: len(machines.processes) == 2 and all(each.heard for each in machines.processes))
+        order(directory, 0, "c")
+        await seen(lambda: len(machines.processes) == 3 and read_move(directory).done)
+        hauls, heard = len(machines.hauls), len(machines.processes[2].heard)
+        await seen(lambda: len(machines.processes[2].heard) > heard + 3)  # leave was given to it again and again
+        assert (one.well(0), len(machines.hauls), old.is_dir()) == (False, hauls, True)
+        machines.processes[2].kept = True
+        await seen(lambda: not read_birth(directory).vacated)
+        assert not old.exists()
+        stop.set()
+        await running
+
+    asyncio.run(run())
+
+
+def test_setting_an_old_directory_aside_is_broken_off_as_the_crawl_ends(wide, monkeypatch):
+    directory, machines = wide
+    disks, said = ids(machines), list[str]()
+
+    async def never(self: ProcessHere) -> None:
+        await asyncio.Event().wait()
+
+    async def run() -> None:
+        moves, _ = moves_of(directory, machines, Crawling(machines), said)
+        machines.birth.places[0] = disks["c"]
+        now = msgspec.structs.replace(
+            read_birth(directory), places=list(machines.birth.places), vacated={0: {disks["a"]: 8}}
+        )
+        write_birth(directory, now)
+        monkeypatch.setattr(ProcessHere, "connected", never)
+        moves.turn()
+        await seen(lambda: bool(machines.hauls))
+        await moves.close()
+        assert read_birth(directory).vacated == {0: {disks["a"]: 8}}
+
+    asyncio.run(run())
 
 
 def test_a_process_that_is_to_set_an_old_directory_aside_by_itself_still_does(wide, tmp_path):

@@ -88,14 +88,14 @@ class NodeMoves:
         self._processes, self._tries = list[HaulProcess](), Counter[int]()
         self._leave_at, self._troubles = dict[tuple[int, str], float](), set[str]()
 
-    def turn(self, holds: PartHolder) -> PartMove | Coroutine[Any, Any, None] | None:
+    def turn(self, holds: PartHolder, see: Callable[[], None]) -> PartMove | Coroutine[Any, Any, None] | None:
         """Return the next move off a machine that is to be emptied, or work on an old directory; None for nothing."""
         disks, now = self._launcher.disks(), self._clock()
         for number, old in read_birth(self._directory).vacated.items() if self._birth.places else ():
             for disk, life in old.items():
                 if disk in disks and holds.well(number) and now >= self._leave_at.get((number, disk), now):
                     self._leave_at[number, disk] = now + LEAVE_AGAIN_S
-                    return self._leave(number, disk, life)
+                    return self._leave(number, disk, life, see)
         for number in sorted(range(len(self._birth.places)), key=lambda number: self._tries[number]):
             place = self._birth.places[number]
             leaves = place in self._birth.drained and place in disks and holds.well(number)
@@ -217,14 +217,14 @@ class NodeMoves:
         write_birth(self._directory, msgspec.structs.replace(birth, places=places, vacated=vacated))
         self._birth.places[move.number] = move.goal
 
-    async def _leave(self, number: int, disk: str, life: int) -> None:
+    async def _leave(self, number: int, disk: str, life: int, see: Callable[[], None]) -> None:
         """Have the old directory of a partition set aside."""
         try:
             if self._birth.places[number] != disk:
                 process = self._process(disk)
                 goal = f"the disk {self._birth.places[number]}"
-                await process.join(_nothing)
-                await process.do("leave", number, [goal, str(life)], _nothing)
+                await process.join(see)
+                await process.do("leave", number, [goal, str(life)], see)
             birth = read_birth(self._directory)
             old = {each: at for each, at in birth.vacated.get(number, {}).items() if each != disk}
             vacated = {each: left for each, left in {**birth.vacated, number: old}.items() if left}
