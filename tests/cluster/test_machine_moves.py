@@ -26,7 +26,7 @@ from evercrawl.cluster.hauling.node_moves import NodeMoves
 from evercrawl.cluster.moving import DRAIN, LIFT, PartMove, PartMoves, read_move
 from evercrawl.cluster.plan import PartPlan
 from evercrawl.cluster.transfer import within
-from evercrawl.cluster.wire import FilesAsked
+from evercrawl.cluster.wire import FilesAsked, FilesTold
 from evercrawl.config import Config
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.model.stored.reader import opened
@@ -564,6 +564,21 @@ def test_nothing_outside_of_a_partition_is_shown_to_another_machine(wide, tmp_pa
         within("archive/x")
     with pytest.raises(ConfigError, match="once it was crawled"):
         Lending(tmp_path / "b", 7)
+
+
+def test_what_is_larger_than_one_answer_comes_in_several(wide, tmp_path, monkeypatch):
+    monkeypatch.setattr(lending, "MOST_BYTES", 1000)
+    part, data = tmp_path / "a" / "part-0", os.urandom(2500)
+    (part / "known.bin").write_bytes(data)
+    fill(part)
+    lent = Lending(tmp_path / "a", 0)
+    files = remote_files.RemoteFiles(lambda asked: files.hear(FilesTold(asked.id, lent.told(asked))))
+    assert files.read("known.bin", 0, 4000) == data
+    assert files.read("known.bin", 100, 1200) == data[100:1300]
+    files.copy_database("requisites.sqlite", tmp_path / "copy.sqlite")
+    lent.close()
+    with contextlib.closing(sqlite3.connect(tmp_path / "copy.sqlite")) as copied:
+        assert copied.execute("select two from one").fetchall() == [(3,)]
 
 
 def test_a_directory_that_another_process_has_is_not_copied_for_good(wide, tmp_path, monkeypatch):
