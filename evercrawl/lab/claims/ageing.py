@@ -17,15 +17,15 @@ from evercrawl.types import Floats
 PARTS: Final = ("core", "in", "out", "other")
 _LOOKS: Final = 10
 _QUARTERS: Final = 4
-_FEW: Final = 20  # pages of a part, or nothing is said of it
-_CLEAR: Final = 0.1  # a rank correlation from which on one goes with the other
+_FEW: Final = 20  # minimum number of pages of a part; smaller parts are skipped
+_CLEAR: Final = 0.1  # minimum rank correlation that counts as a dependence
 
 
 class Ageing(Experiment):
     """How importance depends on age in each part of the bow-tie, and in-degree on time (`--graph FILE`, a link log).
 
-    A page's age is the time since the log first names it. The core is the largest set of pages that all lead to each
-    other; `in` leads to it, `out` is led to from it. Importance is PageRank, in units of the mean page.
+    A page's age is the time since the log first names it. The core is the largest strongly connected component. Pages
+    of `in` lead to the core, and the core leads to pages of `out`. Importance is PageRank, in units of the mean page.
 
     References
     ----------
@@ -64,7 +64,7 @@ def parts(web: Web) -> NDArray[np.int64]:
 
 
 def _spread(begin: NDArray[np.bool_], source: NDArray[np.int64], target: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which pages are reached from some, shape (n,)."""
+    """Return which pages can be reached from the pages in `begin`, shape (n,)."""
     reached = begin.copy()
     while True:
         more = reached.copy()
@@ -75,7 +75,7 @@ def _spread(begin: NDArray[np.bool_], source: NDArray[np.int64], target: NDArray
 
 
 def _looked(look: int, web: Web, now: float, born: Floats) -> list[Row]:
-    """Return a row for each part and each quarter of its pages by age, the youngest first."""
+    """Return a row for each part and each quarter of its pages by age, youngest first."""
     there = (born <= now) & ((web.into > 0) | (web.out > 0))
     part, true, found = parts(web), importance(web) * web.pages, list["Row"]()
     for k, name in enumerate(PARTS):
@@ -94,7 +94,7 @@ def _looked(look: int, web: Web, now: float, born: Floats) -> list[Row]:
 
 
 def _correlation(one: Floats, other: Floats) -> float:
-    """Return Spearman's rank correlation; 0 where either says nothing."""
+    """Return Spearman's rank correlation; 0 if either column is constant."""
     first, second = ranks_of(one), ranks_of(other)
     return float(np.corrcoef(first, second)[0, 1]) if np.ptp(first) and np.ptp(second) else 0.0
 
@@ -106,18 +106,18 @@ def _claims(rows: list[Row]) -> list[Claim]:
     for what, column in (("importance", "importance_by_age"), ("in-degree", "in_degree_by_age")) if end else ():
         tied = {part: float(row[column]) for part, row in end.items()}
         told = "rank correlation with age: " + ", ".join(f"{part} {value:.2f}" for part, value in tied.items())
-        name = f"older pages have a higher {what}, in each part of the bow-tie"
+        name = f"older pages have a higher {what} in each part of the bow-tie"
         claims.append(judged(name, "", told, [value > _CLEAR for value in tied.values()]))
     course = _course(rows)
     grows = [after >= before for before, after in pairwise(course)]
     if grows:
         told = ", ".join(f"{value:.2f}" for value in course)
-        claims.append(judged("the mean in-degree grows with time", "", f"at each look: {told}", grows))
+        claims.append(judged("the mean in-degree grows with time", "", f"at each instant: {told}", grows))
     return claims
 
 
 def _course(rows: list[Row]) -> list[float]:
-    """Return the mean in-degree of all pages at each look."""
+    """Return the mean in-degree of all pages at each instant analysed."""
     course = list[float]()
     for look in sorted({int(row["look"]) for row in rows}):
         here = [(float(row["in_degree"]), int(row["pages"])) for row in rows if row["look"] == look]
@@ -128,7 +128,7 @@ def _course(rows: list[Row]) -> list[float]:
 def _over_time(rows: list[Row]) -> Panel:
     course = _course(rows)
     curve = PanelCurve("all pages", [float(look) for look in range(len(course))], course, ours=True)
-    return Panel("in-degree against time", "look, tenths of the log's last nine", "mean in-degree", [curve])
+    return Panel("in-degree against time", "time, in tenths of the period analysed", "mean in-degree", [curve])
 
 
 def _by_age(rows: list[Row]) -> Panel:

@@ -12,13 +12,13 @@ from evercrawl.simulate.graphs import Web, cooper_frieze
 from evercrawl.types import Floats
 
 _CORRELATIONS: Final = (-0.8, -0.4, 0.0, 0.4, 0.8)
-_STEEP: Final = (2.1, 2.7, 3.5)  # exponents of the number of links that come at once; the first gives most
-_SAME: Final = 1.5  # two errors are about the same if neither is more than that many times the other
+_STEEP: Final = (2.1, 2.7, 3.5)  # exponents of the number of links added at once; the first gives most links
+_SAME: Final = 1.5  # maximum ratio of two errors that are about the same
 _CASES: Final = {"H/G": "history", "identity": "identity"}
 
 
 class Degrees(Experiment):
-    """Whether out-degrees, and their correlation with in-degrees, change what OPIC makes of a web (Cooper-Frieze).
+    """Whether out-degrees, and their correlation with in-degrees, change OPIC's errors (Cooper-Frieze webs).
 
     References
     ----------
@@ -31,7 +31,7 @@ class Degrees(Experiment):
     def run(self, options: LabOptions, say: Say) -> Results:
         """Visit graphs of eight kinds, greedily, and compare with the truth."""
         if options.kind is not None or options.graph is not None:
-            raise ConfigError("degrees draws webs of its own: leave --graph and --graph-kind out")
+            raise ConfigError("degrees generates webs of its own: leave out --graph and --graph-kind")
         pages, turns, rows = options.pages or self.pages, options.turns or self.turns, list[Row]()
         made = {f"correlation {c:g}": partial(cooper_frieze, pages, options.seed, correlation=c) for c in _CORRELATIONS}
         made |= {f"exponent {s:g}": partial(cooper_frieze, pages, options.seed, steep=s) for s in _STEEP}
@@ -66,7 +66,7 @@ def _claims(rows: list[Row], turns: int, webs: list[str]) -> list[Claim]:
     return [
         claim
         for what, some in (("correlation of in- and out-degree", webs[: len(_CORRELATIONS)]),
-                           ("number of links a page", webs[len(_CORRELATIONS) :]))
+                           ("number of links per page", webs[len(_CORRELATIONS) :]))
         for label, estimate in _CASES.items()
         for claim in [_claim(what, label, {
             name: errors_at(by_web[name], turns, "opic", "greedy", estimate) for name in some
@@ -82,7 +82,7 @@ def _claim(what: str, label: str, found: dict[str, tuple[float, float]], by_web:
         for each, usual in zip(errors, middle, strict=True)
     ]
     said = "; ".join(
-        f"{name} (found {float(by_web[name][0]['correlation']):.2f}, {float(by_web[name][0]['links']):.1f} links): "
+        f"{name} (measured {float(by_web[name][0]['correlation']):.2f}, {float(by_web[name][0]['links']):.1f} links): "
         f"{both(*errors)}"
         for name, errors in found.items()
     )

@@ -1,4 +1,4 @@
-"""Quality of windows at equal memory: interpolation against sixteen measures, variable against fixed."""
+"""Quality of windows at equal memory: interpolation vs. 16 measures, variable vs. fixed."""
 
 from itertools import combinations
 from typing import Final
@@ -24,13 +24,13 @@ _WINDOWS: Final[dict[str, Window]] = {
     **{name: Fixed(turns * TURN, _PLACES) for turns, name in _FIXED.items()},
     _ONE: Interpolation(4 * TURN),
 }
-_NEAR: Final = 1.5  # two errors are about the same if neither is more than that many times the other
+_NEAR: Final = 1.5  # maximum ratio of two errors that are about the same
 _LOW: Final = 0.01
-_AGREE: Final = 0.5  # Kendall's tau between the orders that two measures of error put the windows in, at least
+_AGREE: Final = 0.5  # minimum Kendall's tau between the window orders of two measures of error
 
 
 class EqualMemory(Experiment):
-    """What windows are worth for what they keep: interpolation beside 16 measures, variable windows beside fixed ones.
+    """How good windows are for their memory: interpolation vs. 16 measures, and variable vs. fixed windows.
 
     References
     ----------
@@ -47,23 +47,24 @@ class EqualMemory(Experiment):
 
 
 def _interpolation(rows: list[Row]) -> list[Claim]:
-    """Compare interpolation with sixteen measures of a page."""
+    """Compare interpolation with a window of 16 measures per page."""
     pairs = {rate: (errors(rows, _ONE, rate), errors(rows, _SIXTEEN, rate)) for rate in RATES}
     low = [one / sixteen for rate in RATES if rate <= _LOW for one, sixteen in zip(*pairs[rate], strict=True)]
     high = [one < sixteen for rate in RATES if rate > _LOW for one, sixteen in zip(*pairs[rate], strict=True)]
 
     def said(rates: list[float]) -> str:
-        return "; ".join(f"{plainly(rate)}: {both(*pairs[rate][0])} for {both(*pairs[rate][1])}" for rate in rates)
+        return "; ".join(f"{plainly(rate)}: {both(*pairs[rate][0])} vs. {both(*pairs[rate][1])}" for rate in rates)
 
     return [
-        judged("where few pages change interpolation is about as good as 16 measures, all pages / important tenth",
+        judged("if few pages change, interpolation is about as good as 16 measures, all pages / most important tenth",
                "at most 1 % change", said([rate for rate in RATES if rate <= _LOW]), [ratio <= _NEAR for ratio in low]),
-        judged("where more change it is better", "above 1 %", said([rate for rate in RATES if rate > _LOW]), high),
+        judged("if more pages change, interpolation is better than 16 measures", "above 1 %",
+               said([rate for rate in RATES if rate > _LOW]), high),
     ]  # fmt: skip
 
 
 def _fixed(rows: list[Row]) -> Claim:
-    """Compare each variable window with a fixed one that keeps as many measures."""
+    """Compare each variable window with the fixed window whose number of measures is nearest."""
     held = {turns: mean(rows, name, 0.0, "held") for turns, name in _FIXED.items()}
     cases, said = list[bool](), list[str]()
     for name in _VARIABLE.values():
@@ -73,15 +74,16 @@ def _fixed(rows: list[Row]) -> Claim:
             one, other = errors(rows, name, rate), errors(rows, _FIXED[like], rate)
             cases += [each < than for each, than in zip(one, other, strict=True)]
             if name == _VARIABLE[8]:
-                said.append(f"{plainly(rate)}: {both(*one)} for {both(*other)}")
+                said.append(f"{plainly(rate)}: {both(*one)} vs. {both(*other)}")
         if name == _VARIABLE[8]:
-            said[-1] += f" ({keeps:.1f} measures for {held[like]:.1f}, {like} turns)"
-    wins = f"{sum(cases)} of {len(cases)} errors are smaller (4, 8, 16 measures; five rates; all pages and tenth)"
-    return judged("at equal memory a variable window beats a fixed one", "", f"{wins}; {'; '.join(said)}", cases)
+            said[-1] += f" ({keeps:.1f} measures vs. {held[like]:.1f}, {like} turns)"
+    wins = f"{sum(cases)} of {len(cases)} errors are smaller (4, 8, 16 measures; five rates; all pages and the tenth)"
+    return judged("with equal memory, a variable window is better than a fixed one", "",
+                  f"{wins}; {'; '.join(said)}", cases)  # fmt: skip
 
 
 def _agreement(rows: list[Row]) -> Claim:
-    """Compare the orders into which the measures of error put the windows."""
+    """Compare the window orders that result from the measures of error."""
     names, said, cases = list(_WINDOWS), dict[str, float](), list[bool]()
     for measure in ("top", "weighted", "rank", "top_rank"):
         taus = [
@@ -92,9 +94,9 @@ def _agreement(rows: list[Row]) -> Claim:
             said[MEASURES[measure].what] = float(np.mean(taus))
             cases += [each >= _AGREE for each in taus]
     told = "; ".join(f"{name}: {value:.2f}" for name, value in said.items())
-    return judged("other measures of error tell the same of the windows as the mean error does", "",
-                  f"Kendall's tau of the orders of {len(names)} windows, mean over the rates: {told}; "
-                  f"{percent(float(np.mean(cases)))} of all are {_AGREE} at least", cases)  # fmt: skip
+    return judged("other measures of error rank the windows as the mean error does", "",
+                  f"Kendall's tau with the order by mean error ({len(names)} windows, mean over the rates): {told}; "
+                  f"{percent(float(np.mean(cases)))} of all values are at least {_AGREE}", cases)  # fmt: skip
 
 
 def tau(one: list[float], other: list[float]) -> float:

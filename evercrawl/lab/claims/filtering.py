@@ -21,9 +21,9 @@ _INTERPOLATION: Final = "interpolation, 4 turns"
 _WINDOWS: Final[dict[str, Window]] = {
     _ONE: Variable(2), "variable, 8 measures": Variable(8), _INTERPOLATION: Interpolation(4 * TURN),
 }  # fmt: skip
-_LOOKS: Final = 10  # in a turn
-_FROM: Final = 0.6  # of the turns: all windows are full by then
-_FILTERS: Final = 0.5  # of the variation that is left, at most, where something filters
+_LOOKS: Final = 10  # observations per turn
+_FROM: Final = 0.6  # share of the turns after which observation begins: all windows are full by then
+_FILTERS: Final = 0.5  # maximum share of the variation that a filter leaves
 
 
 class Filtering(Experiment):
@@ -55,13 +55,13 @@ class Filtering(Experiment):
                     for name, watcher in watchers.items():
                         seen[name].append(watcher.estimate(opic.earned, opic.total))
             rows += [_row(order, name, np.array(looks), truth) for name, looks in seen.items()]
-        found = Results(f"What windows leave of noise, {web.pages:,} pages", rows, _claims(rows, list(orders)))
+        found = Results(f"Noise that windows leave, {web.pages:,} pages", rows, _claims(rows, list(orders)))
         found.panels = [_panel(rows, list(orders), name) for name in ("varies", "error")]
         return found
 
 
 def _row(order: str, window: str, looks: Floats, truth: TrueImportance) -> Row:
-    """Return how much the estimates of a page vary, relative to its importance, and how far off they are."""
+    """Return the variation of a page's estimates, relative to its importance, and their error."""
     varies = looks.std(axis=0) / truth.importance
     error = float(np.mean([truth.accuracy(each).mean for each in looks]))
     tenth = float(varies[truth.top].mean())
@@ -76,8 +76,8 @@ def _panel(rows: list[Row], orders: list[str], name: str) -> Panel:
         )
         for window in _WINDOWS
     ]
-    what = {"varies": "how much estimates vary", "error": "mean error"}[name]
-    return Panel(f"{what}, nothing changes", "order of visits", "%", curves, bars=True, named=tuple(orders))
+    what = {"varies": "variation of estimates", "error": "mean error"}[name]
+    return Panel(f"{what}, constant web", "order of visits", "%", curves, bars=True, named=tuple(orders))
 
 
 def _claims(rows: list[Row], orders: list[str]) -> list[Claim]:
@@ -85,7 +85,7 @@ def _claims(rows: list[Row], orders: list[str]) -> list[Claim]:
     for order in orders:
         one, filtered = (column(rows, "varies", order=order, window=name)[0] for name in (_ONE, _INTERPOLATION))
         left.append(filtered <= _FILTERS * one)
-        said.append(f"{order} {percent(filtered)} for {percent(one)}")
+        said.append(f"{order} {percent(filtered)} vs. {percent(one)}")
     several = [
         column(rows, "varies", order=order, window=_INTERPOLATION)[0]
         <= column(rows, "varies", order=order, window="variable, 8 measures")[0]
@@ -95,7 +95,8 @@ def _claims(rows: list[Row], orders: list[str]) -> list[Claim]:
         f"{order} {percent(column(rows, 'varies', order=order, window='variable, 8 measures')[0])}" for order in orders
     )
     return [
-        judged("interpolation filters noise: an estimate varies at most half as much as one interval's", "",
+        judged("interpolation filters noise: its estimates vary at most half as much as those of one interval", "",
                "; ".join(said), left),
-        judged("with one measure it filters as well as eight do", "", f"eight measures vary by {eight}", several),
+        judged("interpolation, with one measure, filters as well as a window of eight measures", "",
+               f"variation with eight measures: {eight}", several),
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Whether cash grows linearly between visits, as interpolation assumes; and a picture of interpolation."""
+"""Linear growth of cash between visits, as interpolation assumes, and a picture of interpolation."""
 
 from collections.abc import Iterator
 from typing import Final, NamedTuple
@@ -15,28 +15,28 @@ from evercrawl.lab.tables import listed
 from evercrawl.simulate.graphs.base import Web
 from evercrawl.types import Floats, Ints
 
-_LOOKS: Final = 40  # at all cash in a turn
-_SAMPLED: Final = 4000  # pages that are looked at
-_LEAST: Final = 4  # looks within an interval, or nothing can be said of its shape
+_LOOKS: Final = 40  # observations of all cash per turn
+_SAMPLED: Final = 4000  # pages that are observed
+_LEAST: Final = 4  # minimum number of observations within an interval; shorter intervals are skipped
 _BINS: Final = 10
-_MEAN_OFF: Final = 0.03  # how far the mean may be from the straight line
-_PAGE_OFF: Final = 0.1  # how far half of the single intervals may be
+_MEAN_OFF: Final = 0.03  # maximum distance of the average from the straight line
+_PAGE_OFF: Final = 0.1  # maximum distance of the median interval
 _TENTH: Final = 10
-_WARM: Final = 0.4  # of the turns: first visits move what pages were given
+_WARM: Final = 0.4  # share of the turns that is skipped: first visits move the initial cash
 _WINDOW: Final = 4 * TURN
 
 
 class Shapes(NamedTuple):
-    """How cash came between visits.
+    """The growth of cash between visits.
 
     Attributes
     ----------
     time, cash
-        Of each look within an interval: the part of it that had passed, and the part of its cash that had come.
+        Of each observation: the share of the interval that had passed, and the share of its cash that had arrived.
     interval
-        The number of the interval, from 0.
+        Of each observation: the number of its interval, from 0.
     page
-        Of each interval.
+        The page of each interval.
     """
 
     time: Floats
@@ -46,7 +46,7 @@ class Shapes(NamedTuple):
 
 
 class Linear(Experiment):
-    """Whether a page's cash grows linearly between visits, as interpolation assumes; with a picture of that.
+    """Whether a page's cash grows linearly between visits, as interpolation assumes, with a picture.
 
     References
     ----------
@@ -76,7 +76,7 @@ class Linear(Experiment):
 
 
 class _Noted(VisitWatcher):
-    """Who notes visits and, between them, the cash of some pages."""
+    """A watcher that records visits and, between them, the cash of sampled pages."""
 
     def __init__(self, web: Web, picker: Picker, turns: int, seed: int) -> None:
         draw = np.random.default_rng((seed, 29))
@@ -91,15 +91,15 @@ class _Noted(VisitWatcher):
         self._from = self._at[int(_WARM * len(self._at))]
 
     def watch(self, visits: Moves) -> None:
-        """Take in some visits."""
+        """Record the visits."""
         self._visits.append(visits)
 
     def estimate(self, earned: Floats, total: float) -> Floats:
-        """Return the cash: there is no opinion."""
+        """Return the cash unchanged: this watcher estimates nothing."""
         return earned
 
     def measures(self) -> tuple[Ints, Floats, Floats]:
-        """Return the visits to the pages looked at: place of the page among them, cash and clock, page by page."""
+        """Return the visits to the sampled pages, page by page: index among these pages, cash and clock."""
         page, earned, clock = (np.concatenate(each) for each in zip(*self._visits, strict=True))
         place = np.searchsorted(self._pages, page)
         kept = self._pages[np.minimum(place, len(self._pages) - 1)] == page
@@ -108,7 +108,7 @@ class _Noted(VisitWatcher):
         return place[order], earned[order], clock[order]
 
     def shapes(self) -> Shapes:
-        """Return how cash came in each interval that has looks enough."""
+        """Return the growth of cash in each interval with enough observations."""
         time, cash, number, page = list[Floats](), list[Floats](), list[Ints](), list[int]()
         for place, begin, end, earned in self._intervals():
             first, last = np.searchsorted(self._at, [begin, end], side="right")
@@ -128,7 +128,7 @@ class _Noted(VisitWatcher):
             yield int(place[k]), float(clock[k - 1]), float(clock[k]), float(earned[k])
 
     def picture(self) -> Panel:
-        """Return figure 1: what came to a page, and the straight lines between its visits that interpolation draws."""
+        """Return figure 1: the cash that came to a page, and interpolation's straight lines between its visits."""
         place, earned, clock = self.measures()
         chosen = int(np.argsort(self._cash.mean(axis=0))[-max(len(self._pages) // _TENTH // 2, 1)])
         at = place == chosen
@@ -148,12 +148,12 @@ class _Noted(VisitWatcher):
 
 
 def _best(true: Floats) -> np.ndarray:
-    """Return which pages are of the most important tenth, shape (n,)."""
+    """Return which pages belong to the most important tenth, shape (n,)."""
     return np.asarray(true >= np.sort(true)[-max(len(true) // _TENTH, 1)])
 
 
 def _rows(order: str, whom: str, shapes: Shapes, chosen: np.ndarray) -> Iterator[Row]:
-    """Yield the mean course over intervals, and how far from it single ones are."""
+    """Yield the average growth over intervals, and the distance of the median interval from the line."""
     kept = chosen[shapes.interval]
     time, cash, interval = shapes.time[kept], shapes.cash[kept], shapes.interval[kept]
     off = np.sqrt(np.bincount(interval, (cash - time) ** 2) / np.maximum(np.bincount(interval), 1))
@@ -173,7 +173,7 @@ def _panel(rows: list[Row]) -> Panel:
         at = [row for row in rows if (row["order"], row["pages"]) == name]
         label = f"{name[0]}, {'all pages' if name[1] == 'all' else 'important tenth'}"
         curves.append(PanelCurve(label, [float(row["time"]) for row in at], [float(row["cash"]) for row in at]))
-    return Panel("cash between visits", "part of the interval, in G", "part of its cash, mean", curves)
+    return Panel("cash between visits", "share of the interval, in G", "share of its cash, average", curves)
 
 
 def _claims(rows: list[Row], orders: list[str]) -> list[Claim]:
@@ -186,12 +186,12 @@ def _claims(rows: list[Row], orders: list[str]) -> list[Claim]:
             next(float(row["off"]) for row in here if row["pages"] == "tenth"),
         )
     return [
-        judged("cash grows linearly between visits, on the mean over pages and intervals", "",
-               "farthest from the line, in parts of the interval's cash: "
+        judged("a page's cash grows linearly between visits, on average over pages and intervals", "",
+               "largest distance of the average from the line, as a share of the interval's cash: "
                + ", ".join(f"{order} {value:.3f}" for order, value in most.items()),
                [value <= _MEAN_OFF for value in most.values()]),
-        judged("the cash of each single page does", "",
-               "distance from the line (root mean square) of the middle interval, all pages / important tenth: "
+        judged("the cash of each single page grows linearly", "",
+               "distance from the line (root mean square) in the median interval, all pages / most important tenth: "
                + ", ".join(f"{order} {listed(value, 2).replace(', ', ' / ')}" for order, value in single.items()),
                [each <= _PAGE_OFF for value in single.values() for each in value]),
     ]  # fmt: skip

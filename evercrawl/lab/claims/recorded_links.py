@@ -1,4 +1,4 @@
-"""Error by window size on recorded links: AOPIC against push, while a link log is replayed."""
+"""Error by window size on recorded links: AOPIC vs. push, while a link log is replayed."""
 
 from typing import Final
 
@@ -17,7 +17,7 @@ from evercrawl.lab.tables import both
 _TURNS: Final = (1, 2, 4, 8, 16)
 _MEASURES: Final = (2, 4, 8, 16)
 _TWO: Final = "two windows"
-_LOGGED: Final = 1.0  # in place of a rate: time passes as visits are made
+_LOGGED: Final = 1.0  # placeholder for the rate of change: the log decides what changes
 _FAMILIES: Final[dict[str, dict[float, Window]]] = {
     "variable, measures": {k: Variable(k) for k in _MEASURES},
     "fixed, turns": {t: Fixed(t * TURN, 32) for t in _TURNS},
@@ -29,8 +29,8 @@ _FAMILIES: Final[dict[str, dict[float, Window]]] = {
 class RecordedLinks(Experiment):
     """How large a window should be on recorded links: a link log replayed through AOPIC (`--graph FILE`).
 
-    The log's last seven tenths pass while each page is visited `--turns` times on the mean. A file has the columns t,
-    src, dst and present: from t on page src links to dst, or does not.
+    The log's last seven tenths pass while each page is visited `--turns` times on average. The file has the columns t,
+    src, dst and present: from time t on, page src links to page dst if `present` is true, and does not otherwise.
 
     References
     ----------
@@ -40,7 +40,7 @@ class RecordedLinks(Experiment):
     turns = 20
 
     def run(self, options: LabOptions, say: Say) -> Results:
-        """Visit the web greedily while its links come and go, and look on through windows of each size."""
+        """Visit the web greedily while its links come and go, and observe through windows of each size."""
         if options.graph is None:
             raise ConfigError("recorded_links replays a link log: name one, such as --graph SITE.links.parquet")
         turns = options.turns or self.turns
@@ -50,7 +50,7 @@ class RecordedLinks(Experiment):
         }
         say(f"{log.pages:,} pages, {turns} visits each")
         rows = follow(log, _LOGGED, turns, options.seed, windows | {_TWO: TwoWindows()})
-        title = f"Size of windows on {options.graph.name}, {log.pages:,} pages, {turns} visits each"
+        title = f"Size of the window on {options.graph.name}, {log.pages:,} pages, {turns} visits each"
         found = Results(title, rows, _claims(rows, log.changed / max(turns * log.pages, 1)))
         found.panels = [_panel(rows, measure) for measure in ("mean", "top", "weighted")]
         return found
@@ -63,7 +63,7 @@ def _claims(rows: list[Row], changes: float) -> list[Claim]:
     }
     best = {family: min(sizes, key=sizes.__getitem__) for family, sizes in error.items()}
     claims = [
-        Claim(f"too small a window is worse, and so is too large a one: {family}", "",
+        Claim(f"both too small and too large a window are worse: {family}", "",
               "; ".join(f"{size:g}: {both(*value)}" for size, value in sizes.items())
               + f" (best: {best[family]:g}; {100 * changes:.2g} % of the pages change their links in a turn)",
               best[family] not in (min(sizes), max(sizes)))
@@ -72,11 +72,11 @@ def _claims(rows: list[Row], changes: float) -> list[Claim]:
     least, push = min(value for sizes in error.values() for value, _ in sizes.values()), _at(rows, PUSH)
     two = _at(rows, _TWO)
     claims.append(
-        judged("two windows need no size: within a tenth of the best one of any family, over all pages", "(ours)",
-               f"{100 * two:.2f} % for {100 * least:.2f} %; push {100 * push:.2f} %", [two <= 1.1 * least])
+        judged("two windows need no size: over all pages, their error is within a tenth of the best window's", "(ours)",
+               f"{100 * two:.2f} % vs. {100 * least:.2f} %; push {100 * push:.2f} %", [two <= 1.1 * least])
     )  # fmt: skip
     claims.append(
-        judged("push, which knows the links of the last visit, is better than every window", "(ours)",
+        judged("push, which stores the links of the last visit, is better than every window", "(ours)",
                f"{both(push, _at(rows, PUSH, 'top'))}", [push < least])
     )  # fmt: skip
     return claims

@@ -1,4 +1,4 @@
-"""Whether WebFountain gains freshness if the weights of a plan's periods rise towards the last."""
+"""The gain in freshness if WebFountain's weights of periods rise towards the last period."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Final
@@ -9,11 +9,11 @@ from evercrawl.lab.contests.contestants import Contestant
 from evercrawl.lab.tables import listed, mean, places
 
 _WEIGHTS: Final = ("flat", "rising", "last")
-_SAME: Final = 0.01  # by how much two parts of the optimum may differ, and be about the same
+_SAME: Final = 0.01  # minimum difference between two shares of the optimum that counts
 
 
 class Rising(Contest):
-    """Whether WebFountain's weights should rise towards a plan's last period, against flat ones and the last alone.
+    """Whether WebFountain's weights should rise towards a plan's last period: rising vs. flat, vs. the last alone.
 
     References
     ----------
@@ -29,7 +29,7 @@ class Rising(Contest):
     )
 
     def claims(self, rows: list[Row], options: LabOptions) -> list[Claim]:
-        """Return whether rising weights are ahead of the others in each case."""
+        """Return whether rising weights reach more than the others in each case."""
         at = places(rows, "webfountain, rising")
         found = {
             weights: [mean(rows, policy=f"webfountain, {weights}", correlation=c, budget=b) for c, b in at]
@@ -37,8 +37,9 @@ class Rising(Contest):
         }
         cases = ", ".join(f"{c:g}/{b:g}" for c, b in at)
         return [
-            judged(f"weights that rise towards the last period keep pages fresher than {other} ones", "",
-                   f"{listed(found['rising'])} for {listed(found[other])} (correlation/visits a page and day: {cases})",
+            judged(f"weights that rise towards the last period keep pages fresher than {other} weights", "",
+                   f"{listed(found['rising'])} vs. {listed(found[other])} "
+                   f"(correlation/visits per page and day: {cases})",
                    [one >= than + _SAME for one, than in zip(found["rising"], found[other], strict=True)])
             for other in ("flat", "last") if found["rising"] and not any(map(_missing, found[other]))
         ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Whether sampling finds more changes, and keeps pages fresher, if the site with most changes gets the rest first."""
+"""Greedy and proportional splits of a sample: changes found, and freshness kept."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Final
@@ -17,12 +17,14 @@ from evercrawl.types import Floats
 
 _SPLITS: Final = ("greedy", "proportional")
 _CLOSED: Final = "one period, "
-_PART: Final = 0.3  # of all pages are visited in the period
+_PART: Final = 0.3  # share of all pages that are visited in the period
 _PERIODS: Final = 20
 
 
 class Splits(Contest):
-    """Whether a sample's rest spent greedily beats one spent proportionally: changes found per period, freshness.
+    """Whether a greedy split of a sample beats a proportional one: changes found per period, and freshness.
+
+    After each site is sampled, a greedy split spends the remaining visits on the sites with most changes first.
 
     References
     ----------
@@ -38,16 +40,16 @@ class Splits(Contest):
     )
 
     def closed(self, options: LabOptions, say: Say) -> list[Row]:
-        """Return the share of the changes that are found in one period, on the same pages, by each split."""
+        """Return the share of the changes that each split finds in one period, on the same pages."""
         budgets = options.budgets or self.budgets
         return closed_form(_one_period, options, budgets, say, self.correlations)
 
     def claims(self, rows: list[Row], options: LabOptions) -> list[Claim]:
-        """Return whether greed is ahead in each case."""
-        found = [_judged(rows, _CLOSED, "changes found in a period, of those that there are")]
+        """Return whether the greedy split is better in each case."""
+        found = [_judged(rows, _CLOSED, "share of the changes found in a period")]
         labels = {str(row["policy"]) for row in rows}
         if all(f"sampling, {split}" in labels for split in _SPLITS):
-            found.append(_judged(rows, "sampling, ", "freshness by importance, as a part of the optimum"))
+            found.append(_judged(rows, "sampling, ", "freshness weighted by importance, as a share of the optimum"))
         return found
 
 
@@ -56,14 +58,14 @@ def _judged(rows: list[Row], prefix: str, what: str) -> Claim:
     greedy, proportional = (
         [mean(rows, policy=f"{prefix}{split}", correlation=c, budget=b) for c, b in at] for split in _SPLITS
     )
-    said = f"{listed(greedy)} for {listed(proportional)} (correlation, visits a page and day: "
+    said = f"{listed(greedy)} vs. {listed(proportional)} (correlation/visits per page and day: "
     said += ", ".join(f"{c:g}/{b:g}" for c, b in at) + ")"
     ahead = [one > other for one, other in zip(greedy, proportional, strict=True)]
-    return judged(f"greedy beats proportional: {what}", "", said, ahead)
+    return judged(f"a greedy split is better than a proportional one: {what}", "", said, ahead)
 
 
 def _one_period(pages: Population, seed: int, budget: float) -> list[Row]:
-    """Probe each site, spend the rest by each split, and count what had changed in a period of 0.3 / budget days."""
+    """Probe each site, spend the rest by each split, and count the changes found in a period of 0.3 / budget days."""
     draw = np.random.default_rng([seed, 37])
     changes = 1 - np.exp(-pages.lam_per_day * _PART / budget)
     of, size = pages.host, np.bincount(pages.host).astype(np.float64)
@@ -84,6 +86,6 @@ def _one_period(pages: Population, seed: int, budget: float) -> list[Row]:
 
 
 def _rest(split: str, left: Floats, believed: Floats, changed: Floats, budget: float) -> float:
-    """Return the changed pages expected among the visits that are left, pages of a site being drawn at random."""
+    """Return the expected number of changed pages among the remaining visits; pages of a site are drawn at random."""
     each = (probing.greedy if split == "greedy" else probing.proportional)(left, believed, max(budget, 0.0))
     return float((each * changed / np.maximum(left, 1)).sum())
