@@ -1,4 +1,4 @@
-"""Crawls that read each page once, compiled: what is known and not read stands in a heap, or waits on its site."""
+"""Compiled crawls that read each page once: known unread pages are in a heap, or in the queue of their site."""
 
 from typing import Any, Final, NamedTuple
 
@@ -12,13 +12,13 @@ _F: Final = pointer(np.float64)
 _L: Final = pointer(np.int64)
 _I: Final = pointer(np.int32)
 
-SIZE, KNOWN, READ, SOLVED = range(4)  # of the state: pages that wait, are known, were read; known when it was solved
+SIZE, KNOWN, READ, SOLVED = range(4)  # of the state: pages waiting, known and read; known at the last solve
 BREADTH, IN_DEGREE, OPIC, RANK, PUSH, FIXED = range(6)
 TIE: Final = 2.0**-33  # as in schedule.discovery
 
 
 class ReadingCrawl(NamedTuple):
-    """All of it: links, the heap of pages that wait, when each page was found (-1: not yet), and what was read."""
+    """The state: links, the heap of unread pages, when each page was found (-1: not yet), and the pages read."""
 
     start: Any
     target: Any
@@ -38,7 +38,7 @@ def _heap(c: ReadingCrawl) -> PlacedHeap:
 
 @compiled
 def _find(c: ReadingCrawl, page: int, kind: int, own: float) -> None:
-    """Let a page wait that was not known."""
+    """Add a newly found page to the heap."""
     slot = c.state[KNOWN]
     c.found[page] = slot
     c.state[KNOWN] = slot + 1
@@ -56,7 +56,7 @@ def _find(c: ReadingCrawl, page: int, kind: int, own: float) -> None:
 
 @compiled
 def _next(c: ReadingCrawl) -> Any:
-    """Take the first page out of the heap."""
+    """Remove the first page from the heap and return it."""
     first = c.page[0]
     c.state[SIZE] -= 1
     left = c.state[SIZE]
@@ -71,7 +71,7 @@ def _next(c: ReadingCrawl) -> Any:
 
 @compiled
 def _promise(c: ReadingCrawl, page: int, kind: int, share: float) -> None:
-    """Let a page that is known gain what another one, which links to it, brings."""
+    """Add the share of a link to the key of its known target."""
     if kind in (BREADTH, FIXED) or (kind == RANK and c.found[page] < c.state[SOLVED]):
         return
     c.key[page] += 1.0 if kind == IN_DEGREE else share
@@ -81,7 +81,7 @@ def _promise(c: ReadingCrawl, page: int, kind: int, share: float) -> None:
 
 @compiled
 def _read(c: ReadingCrawl, page: int, kind: int, tax: float, own: float) -> None:
-    """Read a page: find what it links to, and pass on what it has."""
+    """Read a page: find the targets of its links, and pass its cash on to them."""
     begin, end = c.start[page], c.start[page + 1]
     has = c.key[page] + (c.spent[0] if kind == OPIC else 1.0 if kind == PUSH else 0.0)
     share = (1.0 - tax) * has / max(end - begin, 1)
@@ -97,7 +97,7 @@ def _read(c: ReadingCrawl, page: int, kind: int, tax: float, own: float) -> None
 
 @entry(i64, _L, i64, i64, i64, i64, f64, f64)
 def collect(crawl: Any, links: int, n: int, kind: int, upto: int, tax: float, own: float) -> int:
-    """Read until so many pages were read, or none waits; `crawl` has the fields of `ReadingCrawl`."""
+    """Read until `upto` pages have been read or the heap is empty; `crawl` has the fields of `ReadingCrawl`."""
     at = view(crawl, 9)
     c = ReadingCrawl(
         view(ints_at(at[0]), n + 1), view(ints32_at(at[1]), links), view(ints32_at(at[2]), n),
@@ -114,18 +114,18 @@ def collect(crawl: Any, links: int, n: int, kind: int, upto: int, tax: float, ow
 
 @entry(i64, i64, _I, _I, _F, _L)
 def heapify(n: int, page: Any, place: Any, key: Any, state: Any) -> int:
-    """Put what waits in order by new keys."""
+    """Reorder the heap after the keys have changed."""
     settle(PlacedHeap(view(page, n)[: view(state, 4)[SIZE]], view(place, n), view(key, n)))
     return 0
 
 
 @entry(i64, _L, i64, i64, i64, i64, _L)
 def by_site(web: Any, links: int, n: int, sites: int, seeds: int, state: Any) -> int:
-    """Read a page of the site on which most wait until none waits, on each site as they were found; return how many.
+    """Read from the site with most waiting pages until none waits; return the number of pages read.
 
-    Of the web there are where links start, their targets, the pages' sites, and the seeds. Of the state: the sites by
-    place, their places and their keys; the page that waits first on each and the last one; which one follows each page
-    there; the pages read; and the slot of each.
+    Within a site, pages are read in the order in which they were found. `web` has the starts of the pages' links, their
+    targets, the pages' sites, and the seeds. `state` has the heap of sites, their places and their keys; the first and
+    the last waiting page of each site; the page that follows each page there; the pages read; and the slot of each.
     """
     at, lies = view(web, 4), view(state, 8)
     begin, to, of = view(ints_at(at[0]), n + 1), view(ints32_at(at[1]), links), view(ints32_at(at[2]), n)
@@ -152,7 +152,7 @@ def by_site(web: Any, links: int, n: int, sites: int, seeds: int, state: Any) ->
 
 @compiled
 def _wait(heap: PlacedHeap, of: Any, following: Any, first: Any, last: Any, slot: Any, page: int, known: int) -> Any:
-    """Let a page wait on its site, if it was not known; return how many are."""
+    """Add a newly found page to the queue of its site; return the number of known pages."""
     if slot[page] >= 0:
         return known
     site = of[page]

@@ -1,4 +1,4 @@
-"""Greedy visits of OPIC to a web that becomes known link by link, looked at through a smooth window, compiled."""
+"""Compiled greedy visits of OPIC to a web that becomes known link by link, observed through an exponential window."""
 
 import math
 from typing import Any, Final, NamedTuple
@@ -11,12 +11,12 @@ from evercrawl.lab.engine._heap_kernel import PlacedHeap, rise, sink
 
 _L: Final = pointer(np.int64)
 
-_SMALL: Final = 1e-5  # below it (1 - exp(-x)) / x is taken as a series
-UNSPENT, CLOCK, FIRST, AGES = range(4)  # as in _opic_kernel; what was earned until first visits, in how long
+_SMALL: Final = 1e-5  # below it (1 - exp(-x)) / x is computed as a series
+UNSPENT, CLOCK, FIRST, AGES = range(4)  # as in _opic_kernel; then the cash earned until first visits, and the time
 
 
 class Known(NamedTuple):
-    """The heap of the pages that are known, and what is kept of each; `put_in` as in `importance.base`."""
+    """The heap of known pages, and the state of each page; `put_in` as in `importance.base`."""
 
     page: Any
     place: Any
@@ -37,7 +37,7 @@ def _heap(k: Known) -> PlacedHeap:
 
 @compiled
 def _meet(k: Known, page: int) -> None:
-    """Let a page become known, without any cash."""
+    """Make a page known, without cash."""
     k.key[page], k.born[page] = -k.now[UNSPENT], k.now[CLOCK]
     k.place[page] = k.count[0]
     k.page[k.count[0]] = page
@@ -46,7 +46,7 @@ def _meet(k: Known, page: int) -> None:
 
 @compiled
 def _look(k: Known, page: int, cash: float, length: float) -> None:
-    """Take the cash of a page into its window, the clock being that after the visit."""
+    """Add the cash of a visited page to its window; the clock is that after the visit."""
     clock, earned = k.now[CLOCK], cash - k.put_in[page]
     first = k.mark[page] == 0.0
     passed = clock - (k.born[page] if first else k.mark[page])
@@ -64,10 +64,10 @@ def _look(k: Known, page: int, cash: float, length: float) -> None:
 def visit(
     web: Any, links: int, n: int, there: int, known: Any, visits: int, most: int, tax: float, length: float
 ) -> int:
-    """Visit the page with most cash, as often as asked or until `most` pages are known; return how often.
+    """Visit the page with most cash, `visits` times or until `most` pages are known; return the number of visits.
 
-    Pages whose turn is not before `there` are not there yet, nor are links to them. Of the web there are where links
-    start, their targets, and turns; of what is known the fields of `Known`.
+    Pages whose turn is `there` or later do not exist yet, nor do links to them. `web` has the starts of the pages'
+    links, their targets, and the turns; `known` has the fields of `Known`.
     """
     at, of = view(web, 3), view(known, 10)
     begin, to, turns = view(ints_at(at[0]), n + 1), view(ints32_at(at[1]), links), view(ints32_at(at[2]), n)

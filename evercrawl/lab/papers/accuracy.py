@@ -8,13 +8,13 @@ from evercrawl.importance.offline import Graph, solve
 from evercrawl.simulate.graphs.base import Web
 from evercrawl.types import Floats, Ints
 
-_TOP: Final = 10  # the important pages are the tenth of all with most importance, as in the paper
-_PAIRS: Final = 1000  # pages whose order is compared, each with each
-_FAR: Final = 2.0  # times the mean error, beyond which hardly a page is to be
+_TOP: Final = 10  # the important pages are the most important tenth, as in the paper
+_PAIRS: Final = 1000  # number of most important pages whose pairwise order is compared
+_FAR: Final = 2.0  # multiple of the mean error that hardly any page should exceed
 RANKED: Final = 2_000_000
-"""Pages up to which it is worth while to compare all ranks; sorting takes longer than visiting them."""
+"""Maximum number of pages for which all ranks are compared; beyond it, sorting takes longer than the visits."""
 
-_TRUE: Final = 1e-12  # sum of the errors of what is taken for the truth
+_TRUE: Final = 1e-12  # tolerance of the true importance: sum of the errors
 
 
 class Accuracy(NamedTuple):
@@ -23,15 +23,15 @@ class Accuracy(NamedTuple):
     Attributes
     ----------
     mean, top
-        Mean error of all pages, and of the tenth that is most important.
+        Mean error over all pages, and over the most important tenth.
     variance, top_variance
-        Of the error, among the same pages.
+        Variance of the error over the same pages.
     weighted
         Mean error weighted by importance: sum |estimate - truth|, the L1 distance.
     rank
         1 - Spearman's rank correlation, over all pages.
     top_rank
-        Share of the pairs of the 1,000 most important pages that come in the wrong order: (1 - Kendall's tau) / 2.
+        Share of the pairs of the 1,000 most important pages that are in the wrong order: (1 - Kendall's tau) / 2.
     beyond
         Share of all pages whose error is more than twice the mean.
     """
@@ -47,7 +47,7 @@ class Accuracy(NamedTuple):
 
 
 NOT_KNOWN: Final = Accuracy(*[float("nan")] * len(Accuracy._fields))
-"""Where there is nothing to compare."""
+"""The accuracy if there is nothing to compare: all nan."""
 
 
 class ErrorMeasure(NamedTuple):
@@ -70,7 +70,7 @@ MEASURES: Final = {
 
 
 def told_of(measure: str, whom: str = "") -> str:
-    """Return what an axis says of a measure of error, of these pages; of all, where nobody says which.
+    """Return the axis label of a measure of error over the named pages (default: those of the measure).
 
     >>> told_of("weighted"), told_of("mean", "newcomers")
     ('error weighted by importance, %', 'mean error, newcomers, %')
@@ -85,9 +85,9 @@ class TrueImportance:
     Parameters
     ----------
     importance
-        Shape (n,), each more than 0; summing to 1.
+        Shape (n,), positive, summing to 1.
     ranks
-        Whether ranks are to be compared too, which takes longest.
+        Whether to compare ranks too, which takes longest.
 
     Examples
     --------
@@ -104,7 +104,7 @@ class TrueImportance:
         self._ranks = ranks_of(np.round(importance, 15)) if ranks else None
 
     def accuracy(self, estimate: Floats, *, level: bool = False) -> Accuracy:
-        """Compare an estimate with the truth: of any scale, or where its level is to be right too, of the truth's."""
+        """Compare an estimate, shape (n,), with the truth; it is scaled to sum to 1 unless `level` is set."""
         found = estimate if level else estimate / estimate.sum()
         error = np.abs(found - self.importance) / self.importance
         best = error[self.top]
@@ -115,32 +115,32 @@ class TrueImportance:
         )  # fmt: skip
 
     def _rank_error(self, found: Floats) -> float:
-        """Return 1 - Spearman's correlation; nan where all are alike, or nobody asks."""
+        """Return 1 - Spearman's correlation; nan if a column is constant or ranks are not compared."""
         ranks = ranks_of(np.round(found, 15)) if self._ranks is not None else np.zeros(1)
         if self._ranks is None or np.ptp(ranks) == 0 or np.ptp(self._ranks) == 0:
             return float("nan")
         return float(1 - np.corrcoef(self._ranks, ranks)[0, 1])
 
     def _swapped(self, found: Floats) -> float:
-        """Return the share of pairs among the best that come in the wrong order; a tie is half a pair."""
+        """Return the share of pairs among the most important pages in the wrong order; a tie counts as half a pair."""
         best = self.order[:_PAIRS]
         true, other = self.importance[best], found[best]
         tied = (true[:, None] == true) | (other[:, None] == other)
-        wrong = np.triu(~tied & (other[:, None] < other))  # row before column: as much as it or more in truth
+        wrong = np.triu(~tied & (other[:, None] < other))  # a row's page is at least as important as a column's
         return float(
             (np.count_nonzero(wrong) + np.count_nonzero(np.triu(tied, 1)) / 2) / max(tied.size - len(best), 1) * 2
         )
 
 
 def among(importance: Floats, estimate: Floats, *, level: bool = False) -> Accuracy:
-    """Compare what is thought of some pages with the truth, as if they were all there are; shape (n,) each.
+    """Compare the estimates of some pages with the truth, ignoring all other pages; shape (n,) each.
 
     Parameters
     ----------
     importance, estimate
-        Of these pages; the importance is more than 0.
+        Of these pages; the importance is positive.
     level
-        Whether the two are in the same unit, and the level of the estimate is to be right too.
+        Whether the two have the same unit, so that a wrong level of the estimate counts as an error.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def among(importance: Floats, estimate: Floats, *, level: bool = False) -> Accur
 
 
 def importance(web: Web, tax: float = 0.15) -> Floats:
-    """Return the true importance of the pages of a web, summing to 1; shape (n,). Pages without links pay all as tax.
+    """Return the true importance of the pages of a web, summing to 1; shape (n,). Pages without links pay all in tax.
 
     >>> from evercrawl.simulate.graphs import Web
     >>> importance(Web.of(2, np.array([0]), np.array([1])), tax=0.5)
@@ -165,12 +165,12 @@ def importance(web: Web, tax: float = 0.15) -> Floats:
 
 
 def graph_of(web: Web) -> Graph:
-    """Return the web as off-line algorithms take it; the arrays are the same."""
+    """Return the web as a graph for off-line algorithms; it shares the web's arrays."""
     return Graph(web.start, web.target.view(np.uint32), web.start[:-1])
 
 
 def ranks_of(values: Floats) -> Floats:
-    """Return the rank of each value from 0 on; of equal ones, which come in thousands, the mean of theirs.
+    """Return the rank of each value, from 0; equal values have the mean of their ranks.
 
     >>> ranks_of(np.array([1.0, 2.0, 2.0, 5.0]))
     array([0. , 1.5, 1.5, 3. ])

@@ -21,10 +21,10 @@ from evercrawl.simulate.graphs.base import Web
 from evercrawl.types import Floats
 
 RATES: Final = (0.0, 0.01, 0.05, 0.1, 0.25)
-"""Parts of all pages that change while as many pages are visited as there are."""
+"""Shares of all pages that change in a turn, which is as many visits as there are pages."""
 
 PRINTED: Final = " as printed"
-"""How the names of windows end for which all cash is earned."""
+"""The suffix in the names of windows that count all cash as earned."""
 
 INTERPOLATION: Final = "interpolation, 4 turns"
 TWO: Final = "two windows (default of AOPIC)"
@@ -32,16 +32,16 @@ PUSH: Final = "push (our default)"
 SETTLED: Final = "push, settling between visits"
 OFF_LINE: Final = "off line, on the links that push has"
 EVERYWHERE: Final[dict[str, Window]] = {INTERPOLATION: Interpolation(4 * TURN), TWO: TwoWindows()}
-"""The windows that are in every figure; with G-time in turns of greedy visits."""
+"""The windows that are in every figure; G-time is in turns of greedy visits."""
 
-_STEPS: Final = 100  # times in a turn that the web changes, and that those who sample pages look anew at importance
-_SOLVED: Final = 1e-6  # sum of the errors of what is worked out off line
-_CHEAP: Final = 2  # pushes along known links for each visit, where the crawl settles meanwhile
-_FROM: Final = 0.6  # the part of all turns after which errors count: all windows are full by then
+_STEPS: Final = 100  # number of times per turn that the web changes and that sampling pickers recompute importance
+_SOLVED: Final = 1e-6  # tolerance of the off-line computation: sum of the errors
+_CHEAP: Final = 2  # pushes along known links per visit, for the scheme that settles between visits
+_FROM: Final = 0.6  # share of the turns after which errors count: all windows are full by then
 
 
 class Onlooker(NamedTuple):
-    """An estimator that observes the visits: how to query it, and the number of measures it keeps per page."""
+    """An estimator that observes the visits: functions for its estimate and its number of measures per page."""
 
     estimate: Callable[[], Floats]
     held: Callable[[], float]
@@ -52,11 +52,11 @@ def adapt(
 ) -> list[Row]:
     """Return the errors after the later turns, by every window and by push, on a web that changes at each of the rates.
 
-    Beside them there is what an off-line computation makes of the links that push has, those of the last visits: all
-    that can be known of importance without another visit.
+    The rows also contain an off-line computation on the links that push has, those of the last visits. This is the best
+    estimate that is possible without another visit.
 
-    A row has rate, scheme (the name of the window), pages, turn, `held` (measures kept of a page on the mean, one being
-    two numbers), and the fields of `Accuracy`.
+    A row has rate, scheme (the name of the window), pages, turn, `held` (average number of measures kept per page, two
+    numbers each), and the fields of `Accuracy`.
     """
     rows: list[Row] = []
     for rate in rates:
@@ -66,7 +66,7 @@ def adapt(
 
 
 def follow(living: ChangingWeb, rate: float, turns: int, seed: int, windows: dict[str, Window]) -> list[Row]:
-    """Return the errors after the later turns, on one web that changes at a rate while it is visited; see `adapt`."""
+    """Return the errors after the later turns, on one web that changes at one rate while it is visited; see `adapt`."""
     return list(_followed(living, rate, turns, seed, windows))
 
 
@@ -97,14 +97,14 @@ def _watched(opic: OpicEngine, watcher: Smooth | BothWindows | Measures | Printe
 
 
 def _solved(push: PushEngine) -> Floats:
-    """Return the importance of each page by the links that it had at its last visit, shape (n,)."""
+    """Return the importance of each page computed from the links of the last visits, shape (n,)."""
     start = np.concatenate([[0], np.cumsum(np.maximum(push.known.count, 0), dtype=np.int64)])
     graph = Graph(start, push.known.all().view(np.uint32), start[:-1])
     return solve(graph, push.tax, tolerance=_SOLVED, start=push.value)
 
 
 def _turn(living: ChangingWeb, rate: float, engines: list[Engine], settled: PushEngine) -> None:
-    """Let all visit as many pages as there are, and the web change meanwhile."""
+    """Let every engine visit as many pages as there are, while the web changes."""
     steps = np.diff(np.linspace(0, living.pages, _STEPS + 1).astype(int))
     for visits in steps.tolist():
         for engine in engines:
@@ -114,17 +114,17 @@ def _turn(living: ChangingWeb, rate: float, engines: list[Engine], settled: Push
 
 
 def mean(rows: list[Row], scheme: str, rate: float, name: str = "mean") -> float:
-    """Return what a column has on the mean over the turns that count."""
+    """Return the mean of a column over the turns that count."""
     return float(np.mean(column(rows, name, scheme=scheme, rate=rate)))
 
 
 def errors(rows: list[Row], scheme: str, rate: float) -> tuple[float, float]:
-    """Return the errors over all pages and over the most important tenth."""
+    """Return the mean errors over all pages and over the most important tenth."""
     return mean(rows, scheme, rate), mean(rows, scheme, rate, "top")
 
 
 def panels(rows: list[Row], measures: tuple[str, ...] = tuple(MEASURES)) -> list[Panel]:
-    """Return a panel for each measure of error, with a curve over the rates for each scheme."""
+    """Return a panel for each measure of error, with one curve over the rates per scheme."""
     schemes = list(dict.fromkeys(str(row["scheme"]) for row in rows))
     rates = sorted({float(row["rate"]) for row in rows})
     found = list[Panel]()

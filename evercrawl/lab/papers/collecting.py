@@ -21,8 +21,8 @@ _SIZE, _KNOWN, _READ, _SOLVED = range(4)
 _SOLVED_NOW: Final = ("pagerank", "push")
 
 ORDERS: Final = ("breadth_first", "in_degree", "opic", "pagerank", "larger_sites", "push", "random", "best")
-"""Those of policies of the same name; push, our default, which solves the known links with a source for pages that were
-read; and two to compare with: any page, and the one that matters most in truth."""
+"""The orders of the policies of the same name. `push`, our default, solves the known links with a source on read pages.
+`random` and `best`, the page with the highest true importance, are for comparison."""
 
 
 def collect(web: Web, order: str, seeds: Ints, importance: Floats, seed: int = 0) -> Ints:
@@ -31,13 +31,13 @@ def collect(web: Web, order: str, seeds: Ints, importance: Floats, seed: int = 0
     Parameters
     ----------
     web, seeds
-        The web, and the pages that are known to begin with.
+        The web, and the pages that are known at first.
     order
         One of `ORDERS`; larger_sites needs a web with sites.
     importance
-        The truth, shape (n,), which only the best order asks for.
+        The true importance, shape (n,); used only by the order `best`.
     seed
-        Decides the random order.
+        The seed of the random order.
 
     Examples
     --------
@@ -71,12 +71,12 @@ class Collecting:
     Parameters
     ----------
     web, kind, seeds
-        The web, what keys are made of, and the pages known to begin with.
+        The web, the kind of key, and the pages known at first.
 
     Attributes
     ----------
     key
-        What each page promises, shape (n,).
+        The key of each page, shape (n,).
     """
 
     def __init__(self, web: Web, kind: int, seeds: Ints) -> None:
@@ -96,7 +96,7 @@ class Collecting:
 
     @property
     def waiting(self) -> int:
-        """How many pages are known and were not read."""
+        """Number of known unread pages."""
         return int(self._state[_SIZE])
 
     @property
@@ -105,18 +105,18 @@ class Collecting:
         return self._read[: self._state[_READ]].astype(np.int64)
 
     def run(self, upto: int) -> None:
-        """Read on until as many pages were read."""
+        """Read pages until `upto` pages have been read in all."""
         web, arrays = self._web, (self._page, self._place, self.key, self._found, self._read, self._state, self._spent)
         _KERNELS["collect"](
             address_table(web.start, web.target, *arrays), web.links, web.pages, self._kind, upto, TAX, self._own
         )
 
     def rank(self) -> None:
-        """Put what waits in order by new keys."""
+        """Reorder the heap after the keys have changed."""
         _KERNELS["heapify"](self._web.pages, *map(pointer, (self._page, self._place, self.key, self._state)))
 
     def solve(self, *, everywhere: bool) -> None:
-        """Make keys of the importance by known links, with a source `everywhere` that is known or where it was read."""
+        """Set the keys to the importance by known links, with a source on all known (`everywhere`) or on read pages."""
         known, read = self._found >= 0, self.order
         source = np.zeros(self._web.pages)
         source[known if everywhere else read] = 1 / known.sum() if everywhere else 1.0
@@ -124,12 +124,12 @@ class Collecting:
         if everywhere:
             self._own, self._state[_SOLVED] = 1 / known.sum(), known.sum()
         else:
-            self.key[read] = 0.0  # what they have is passed on
+            self.key[read] = 0.0  # read pages have passed on their cash
         self.rank()
 
 
 def known_links(web: Web, read: Ints) -> Graph:
-    """Return the links of pages that were read; all other pages link nowhere.
+    """Return the graph of the links of read pages; all other pages have no links.
 
     >>> from evercrawl.simulate.graphs import Web
     >>> known_links(Web.of(3, np.array([0, 1, 2]), np.array([1, 2, 0])), np.array([2])).target
@@ -145,7 +145,7 @@ def known_links(web: Web, read: Ints) -> Graph:
 
 
 def _by_site(web: Web, seeds: Ints) -> Ints:
-    assert web.site is not None, "whoever asks for larger sites has sites"
+    assert web.site is not None, "the order larger_sites needs a web with sites"
     n, sites = web.pages, int(web.site.max()) + 1
     top, place = np.arange(sites, dtype=np.int32), np.arange(sites, dtype=np.int32)
     after, read, found = (np.full(n, -1, np.int32) for _ in range(3))

@@ -32,10 +32,10 @@ _CURVES: Final = {
 
 
 def converge(web: Web, turns: int, seed: int, say: Say, orders: dict[str, Any] = ORDERS) -> list[Row]:
-    """Return the errors after each turn, as many visits as there are pages, by every scheme and order.
+    """Return the errors after each turn, by scheme and order; a turn is as many visits as there are pages.
 
     A row has scheme (`opic`, `push`, `off line`), order, estimate, pages, turn, clock, `far_max` and `far_sum` (the
-    distance of H/G from being kept by a step, times G), and the fields of `Accuracy`.
+    change of H/G in one step of the matrix, times G: maximum and sum), and the fields of `Accuracy`.
     """
     truth = TrueImportance(importance(web), ranks=web.pages <= RANKED)
     rows: list[Row] = []
@@ -71,7 +71,7 @@ def _push(web: Web, turns: int, order: str, picker: Picker, truth: TrueImportanc
 
 
 def _offline(web: Web, turns: int, truth: TrueImportance) -> Iterator[Row]:
-    """Yield the errors of the power iteration, of which a step looks at each page once."""
+    """Yield the errors of the power iteration; one step uses each page once."""
     graph = graph_of(web)
     each = damped(graph)
     value = np.full(web.pages, 1 / web.pages)
@@ -89,7 +89,7 @@ def _row(web: Web, scheme: str, order: str, estimate: str, turn: int, truth: Tru
 
 
 def chosen(rows: list[Row], turn: int | None = None, **named: str) -> list[Row]:
-    """Return the rows whose columns are as named, in order of turns; those of one turn, if that is given.
+    """Return the rows whose columns have the given values, ordered by turn; those of one turn if it is given.
 
     >>> chosen([{"order": "cycle", "turn": 2}, {"order": "cycle", "turn": 1}], order="cycle")
     [{'order': 'cycle', 'turn': 1}, {'order': 'cycle', 'turn': 2}]
@@ -99,7 +99,7 @@ def chosen(rows: list[Row], turn: int | None = None, **named: str) -> list[Row]:
 
 
 def errors_at(rows: list[Row], turn: int, scheme: str, order: str, estimate: str) -> tuple[float, float]:
-    """Return the mean error after a turn, of all pages and of the most important tenth."""
+    """Return the mean errors after a turn: over all pages, and over the most important tenth."""
     (row,) = chosen(rows, turn, scheme=scheme, order=order, estimate=estimate)
     return float(row["mean"]), float(row["top"])
 
@@ -117,4 +117,4 @@ def _panel(rows: list[Row], title: str, unit: str, scale: float, name: str) -> P
             continue
         x, y = [float(row["turn"]) for row in at], [scale * float(row[name]) for row in at]
         curves.append(PanelCurve(label, x, y, ours=scheme == "push"))
-    return Panel(title, "visits a page", unit, curves, log=True)
+    return Panel(title, "visits per page", unit, curves, log=True)

@@ -13,14 +13,14 @@ from evercrawl.lab.tables import column, percent
 from evercrawl.simulate.graphs.base import Web
 from evercrawl.types import Floats, Ints
 
-_SMALL: Final = 100  # pages on which the pseudo-code is followed to the letter
-_LINKS: Final = 3  # of each, one of them to the page itself
+_SMALL: Final = 100  # pages of the web on which the pseudo-code is followed literally
+_LINKS: Final = 3  # links per page, one of them to the page itself
 _TURNS_SMALL: Final = 3
-_NEW: Final = 0.5  # part of the pages that nobody has given cash
+_NEW: Final = 0.5  # share of the pages that begin without cash
 
 
 class Errata(Experiment):
-    """What is printed about self-links, the bound, greed and newcomers, and what is true.
+    """Printed statements about self-links, the bound, the greedy order and newcomers, compared with measurements.
 
     References
     ----------
@@ -32,7 +32,7 @@ class Errata(Experiment):
         web, turns = web_of(options, self.pages), options.turns or self.turns
         say("self-links")
         rows, claims = self_links(options.seed)
-        say("the bound, and what a visit moves")
+        say("the bound, and the cash that a visit moves")
         for made in (_moved(web, turns, options.seed), _newcomers(web, options.seed)):
             rows, claims = rows + made[0], claims + made[1]
         found = Results("Errors found in print", rows, claims)
@@ -41,7 +41,7 @@ class Errata(Experiment):
 
 
 def self_links(seed: int) -> tuple[list[Row], list[Claim]]:
-    """Visit pages with links to themselves, their cash set to 0 after it was given out, as printed, and before."""
+    """Visit pages with links to themselves; set their cash to 0 after passing it on, as printed, and before."""
     random = np.random.default_rng(seed)
     links = np.column_stack([np.arange(_SMALL), random.integers(_SMALL, size=(_SMALL, _LINKS - 1))])
     order = random.integers(_SMALL, size=_TURNS_SMALL * _SMALL)
@@ -62,10 +62,10 @@ def self_links(seed: int) -> tuple[list[Row], list[Claim]]:
     (lost, history, clock), (kept, right, right_clock) = ends["last"], ends["first"]
     after = f"after {len(order)} visits to {_SMALL} pages"
     return rows, [
-        Claim("all cash together stays what it is, where a page's own is set to 0 last", "1",
-              f"{percent(lost)} is left {after}; set to 0 first: {percent(kept)}", lost > 1 - 1e-9),
-        Claim("all histories together are G, where a page's own cash is set to 0 last", "",
-              f"{history:.2f}, and G is {clock:.2f}; set to 0 first: {right:.2f}, and {right_clock:.2f}",
+        Claim("the sum of all cash is constant if a page's cash is set to 0 after it is passed on", "1",
+              f"{percent(lost)} is left {after}; if set to 0 first: {percent(kept)}", lost > 1 - 1e-9),
+        Claim("the histories sum to G if a page's cash is set to 0 after it is passed on", "",
+              f"sum {history:.2f}, G {clock:.2f}; if set to 0 first: sum {right:.2f}, G {right_clock:.2f}",
               abs(history - clock) < 1e-9),
     ]  # fmt: skip
 
@@ -84,16 +84,16 @@ def _moved(web: Web, turns: int, seed: int) -> tuple[list[Row], list[Claim]]:
         clock[name] = opic.total
     factor = {name: value / clock["random"] for name, value in clock.items()}
     return rows, [
-        Claim("X, the history as shares, is kept by a step but for 1/|H|", "1/G, of what norm is not said",
-              f"each page's share {most:.2g}/G, all together {total:.2f}/G (bounds: 1/G and 2/G)", total <= 1),
-        Claim("greed moves twice the cash of random visits, for it takes pages at their best", "2",
-              f"{factor['greedy']:.2f}; but a cycle, which takes them as they come, {factor['cycle']:.2f}",
+        Claim("one step of the matrix changes X = H/G by at most 1/|H|", "1/G, in an unspecified norm",
+              f"single page {most:.2g}/G, sum over all pages {total:.2f}/G (bounds: 1/G and 2/G)", total <= 1),
+        Claim("greedy visits move twice the cash of random visits, because they find pages at their maximum", "2",
+              f"greedy {factor['greedy']:.2f} times; but a cycle, which does not, {factor['cycle']:.2f} times",
               factor["cycle"] < 1.5),
     ]  # fmt: skip
 
 
 class _First(VisitWatcher):
-    """Who notes what newcomers had earned per unit of G when they were visited first."""
+    """A watcher that records what newcomers had earned per unit of G at their first visit."""
 
     def __init__(self, newcomers: Ints, pages: int) -> None:
         self.rate = np.full(pages, np.nan)
@@ -101,19 +101,19 @@ class _First(VisitWatcher):
         self._waiting[newcomers] = True
 
     def watch(self, visits: Moves) -> None:
-        """Take in some visits."""
+        """Record the first visits of newcomers."""
         page, at = np.unique(visits.page, return_index=True)
         new = self._waiting[page]
         self.rate[page[new]] = visits.earned[at[new]] / visits.clock[at[new]]
         self._waiting[page[new]] = False
 
     def estimate(self, earned: Floats, total: float) -> Floats:
-        """Return the rates."""
+        """Return the recorded rates, shape (n,); nan for pages without one."""
         return self.rate
 
 
 def _newcomers(web: Web, seed: int) -> tuple[list[Row], list[Claim]]:
-    """Let half of the pages begin without cash, and look at those that come to be visited first."""
+    """Let half of the pages begin without cash, and compare those visited in the first turn with those waiting."""
     new = np.random.default_rng((seed, 23)).permutation(web.pages)[: int(_NEW * web.pages)]
     given = np.full(web.pages, 1 / (web.pages - len(new)))
     given[new] = 0.0
@@ -128,12 +128,11 @@ def _newcomers(web: Web, seed: int) -> tuple[list[Row], list[Claim]]:
     rows.append(_row("newcomers, pooled rate of those that wait", web.pages, pooled, opic.total))
     own = float(first.rate[seen].mean() / true[seen].mean())
     said = (
-        f"{len(seen):,} of {len(new):,} were visited in a turn; by their first cash they seemed {printed:.1f} times as"
+        f"{len(seen):,} of {len(new):,} were visited in the first turn; by their cash at the first visit they seemed "
+        f"{own:.2f} times as important as they are, and {printed:.1f} times as important as the waiting pages. "
     )
-    said += (
-        f" important as those not visited yet, {own:.2f} times as they are. Cash over age of those not visited yet: "
-    )
-    return rows, [Claim("a new page is about as important as others were found to be lately", "",
+    said += "Cash of all waiting pages divided by their ages: "
+    return rows, [Claim("a new page is about as important as other recently introduced pages", "",
                         f"{said}{pooled:.2f} times the truth", 1 / 1.5 < printed < 1.5)]  # fmt: skip
 
 

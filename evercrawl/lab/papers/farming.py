@@ -1,4 +1,4 @@
-"""Link farms: how much a page gains from many pages of one owner that link to it."""
+"""Link farms: the gain of a page from many pages of the same owner that link to it."""
 
 import math
 from typing import Final, NamedTuple
@@ -12,7 +12,7 @@ from evercrawl.types import Floats, Ints, Spans
 
 TAX: Final = 0.15
 INTERNAL: Final = 0.1
-"""Weight of a link within a site, where there is more than one site: that of our default."""
+"""Weight of a link within a site, if there is more than one site: that of our default."""
 _EXACT: Final = 1e-10
 
 
@@ -22,8 +22,8 @@ class Rule(NamedTuple):
     Attributes
     ----------
     spends
-        `known`: the same on every URL known. `trusted`: on some pages somebody trusts. `site`: the same on each site,
-        and within it on each page.
+        `known`: equally on all known URLs. `trusted`: on trusted pages. `site`: equally on all sites, and within a site
+        equally on its pages.
     internal
         Weight of a link within a site.
     """
@@ -33,7 +33,7 @@ class Rule(NamedTuple):
 
 
 class FarmedWeb(NamedTuple):
-    """A web with sites, and a farm within it: the last pages, all of which link to the target and it to them."""
+    """A web with sites and a farm: the last `pages` pages, which all link to the target, which links to them."""
 
     web: Web
     target: int
@@ -41,7 +41,7 @@ class FarmedWeb(NamedTuple):
 
 
 def farmed(web: Web, target: int, pages: int) -> FarmedWeb:
-    """Return a web in which the owner of `target` puts up as many pages more on the same site.
+    """Return a web in which the owner of `target` has added a farm of that many pages to the same site.
 
     >>> farm = farmed(Web.of(2, np.array([0]), np.array([1]), np.zeros(2, np.int32), np.zeros(1, np.int32)), 1, 2)
     >>> farm.web.source.tolist(), farm.web.target.tolist()
@@ -61,10 +61,10 @@ class Gained(NamedTuple):
     Attributes
     ----------
     gain
-        How many times as important the target is with the farm as it is without; nan if it was not.
+        Importance of the target with the farm, divided by that without; nan if the latter is 0.
     others
-        How far what is thought of all other pages is from what they are worth without the farm, or nan where not all
-        of them are worth something.
+        Accuracy of the importance of all other pages with the farm, compared with that without; nan unless all of them
+        have some.
     """
 
     gain: float
@@ -72,27 +72,27 @@ class Gained(NamedTuple):
 
 
 def gained(web: Web, target: int, pages: int, rule: Rule, trusted: Ints, honest: Floats) -> Gained:
-    """Return what a farm does: to its target, and to what is thought of the others.
+    """Return the effect of a farm on its target and on the other pages.
 
     Parameters
     ----------
     web, target, pages
         The honest web, the page that gains, and the size of the farm.
     rule
-        How importance is worked out.
+        How importance is computed.
     trusted
-        Pages that somebody trusts.
+        The trusted pages.
     honest
-        `importance_of` the pages of the web without a farm, shape (n,).
+        Importance of the pages without the farm (see `importance_of`), shape (n,).
     """
     after, others = importance_of(farmed(web, target, pages).web, rule, trusted), np.arange(web.pages) != target
     before = float(honest[target])
     error = among(honest[others], after[: web.pages][others]) if honest[others].all() else NOT_KNOWN
-    return Gained(float(after[target]) / before if before else math.nan, error)  # nobody trusted leads there
+    return Gained(float(after[target]) / before if before else math.nan, error)  # no trusted page leads there
 
 
 def targets(web: Web, count: int, seed: int) -> Ints:
-    """Return pages that may want to gain: any to which somebody links, of sites neither small nor large."""
+    """Return random targets for farms: pages with a link to them, on sites of ordinary size (middle two quarters)."""
     assert web.site is not None, "farms stand on sites"
     size = np.bincount(web.site)[web.site]
     ordinary = np.flatnonzero((web.into > 0) & (size >= np.quantile(size, 0.25)) & (size <= np.quantile(size, 0.75)))
@@ -101,7 +101,7 @@ def targets(web: Web, count: int, seed: int) -> Ints:
 
 
 def importance_of(web: Web, rule: Rule, trusted: Ints) -> Floats:
-    """Return the importance of all pages as a rule has it, shape (n,), summing to 1; arguments as of `gained`."""
+    """Return the importance of all pages by a rule, shape (n,), summing to 1; arguments as in `gained`."""
     assert web.site is not None, "farms stand on sites"
     graph = graph_of(web)
     if rule.internal < 1:
@@ -112,7 +112,7 @@ def importance_of(web: Web, rule: Rule, trusted: Ints) -> Floats:
 
 
 def _source(site: Spans, rule: Rule, trusted: Ints) -> Floats:
-    """Return what the virtual page has for each page, shape (n,)."""
+    """Return the virtual page's weight for each page, shape (n,)."""
     if rule.spends == "trusted":
         source = np.zeros(len(site))
         source[trusted] = 1 / len(trusted)

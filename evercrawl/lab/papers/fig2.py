@@ -10,17 +10,17 @@ from evercrawl.lab.papers.convergence import ORDERS, chosen, converge, errors_at
 from evercrawl.lab.papers.webs import web_of
 from evercrawl.lab.tables import both, percent, plainly
 
-_SAME: Final = 1.5  # errors are "about the same" if neither is more than that many times the other
+_SAME: Final = 1.5  # maximum ratio of two errors that are "about the same"
 _PROMISED: Final = {"opic": (0.025, 0.011), "push": (0.001, 0.0002)}
-_SMALLER: Final = 10  # times smaller is the web with which sizes are compared
+_SMALLER: Final = 10  # factor by which the second web is smaller when sizes are compared
 _LEAST: Final = 1000
-_HARDLY: Final = 0.02  # of all pages
+_HARDLY: Final = 0.02  # share of all pages
 
 
 class Fig2(Experiment):
     """How fast OPIC converges over all pages: random, cycle and greedy, compared with the power iteration and push.
 
-    Webs of more than two million pages are visited at random and in cycles only, and ranks are not compared.
+    Webs of more than two million pages are visited only at random and in cycles, and ranks are not compared.
 
     References
     ----------
@@ -48,16 +48,17 @@ class Fig2(Experiment):
 
 
 def _orders(rows: list[Row], turns: int, names: tuple[str, ...]) -> list[Claim]:
-    """Compare the orders by the estimate H/G, over all pages; and all of them with what is done off line."""
+    """Compare the orders by the estimate H/G over all pages, with each other and with the off-line computation."""
     error = {name: errors_at(rows, turns, "opic", name, "history")[0] for name in names}
     said, best, slow = _listed(error, percent), error[names[-1]], error["random"] / error["cycle"]
     offline, push = errors_at(rows, turns, "off line", "", "power"), _push(rows, turns)
     claims = [
-        Claim("random is clearly worse than cycle", "about half as fast", f"{slow:.1f} times the error", slow > _SAME),
-        Claim("off line, with all links at hand, fewer looks at each page are needed than by OPIC", "",
-              f"{both(*offline)}; {names[-1]}, H/G {percent(best)}", offline[0] < best),
-        Claim("push does with visits what off line does with stored links", "(ours)",
-              f"push, {_push_order(rows)}: {both(*push)}, off line {both(*offline)}",
+        Claim("random is clearly worse than cycle", "about half as fast",
+              f"{slow:.1f} times the error of cycle", slow > _SAME),
+        Claim("the off-line computation, which stores all links, needs fewer steps per page than OPIC needs visits", "",
+              f"off line {both(*offline)}; {names[-1]}, H/G {percent(best)}", offline[0] < best),
+        Claim("push is as precise after as many visits as the off-line computation with all links", "(ours)",
+              f"push, {_push_order(rows)}: {both(*push)}; off line {both(*offline)}",
               push[0] <= offline[0] and push[1] <= offline[1]),
     ]  # fmt: skip
     if "greedy" in names:
@@ -70,8 +71,8 @@ def _orders(rows: list[Row], turns: int, names: tuple[str, ...]) -> list[Claim]:
 def _factor(rows: list[Row], turns: int, names: tuple[str, ...]) -> Claim:
     clock = {name: float(chosen(rows, turns, scheme="opic", order=name)[0]["clock"]) for name in names}
     greedy, cycle = (clock[name] / clock["random"] for name in ("greedy", "cycle"))
-    said = f"G is {_listed(clock, '{:.1f}'.format)}: greed has a factor of {greedy:.2f}, any regular order {cycle:.2f}"
-    return Claim("it is greed that doubles the cash which a visit moves", "2", said, cycle < _SAME)
+    said = f"G: {_listed(clock, '{:.1f}'.format)}; vs. random, greedy {greedy:.2f} times, cycle {cycle:.2f} times"
+    return Claim("the greedy order doubles the cash that a visit moves", "2", said, cycle < _SAME)
 
 
 def _estimates(rows: list[Row], turns: int, names: tuple[str, ...]) -> list[Claim]:
@@ -82,7 +83,7 @@ def _estimates(rows: list[Row], turns: int, names: tuple[str, ...]) -> list[Clai
             errors_at(rows, turns, "opic", order, name) for name in ("history", "paper", "identity")
         )
         said = f"{both(*history)} becomes {both(*paper)}; the identity (H+C-C0)/G: {both(*identity)}"
-        claims.append(Claim(f"(H+C)/(G+1) is a bit better than H/G: {order}", "", said, paper[0] < history[0]))
+        claims.append(Claim(f"(H+C)/(G+1) is slightly better than H/G: {order}", "", said, paper[0] < history[0]))
     return claims
 
 
@@ -93,12 +94,15 @@ def _bounds(rows: list[Row], names: tuple[str, ...]) -> list[Claim]:
     varies = {name: _last(rows, last, name, "variance") for name in names}
     beyond = {name: _last(rows, last, name, "beyond") for name in names}
     return [
-        Claim("H/G is kept by a step but for 1/G: each page's share", "1", f"at most {most:.2g}/G", most <= 1),
-        Claim("the same, summed over all pages", "1", f"up to {total:.2f}/G; 2/G is the bound", total <= 1),
+        Claim("one step of the matrix changes H/G by at most 1/G: single page", "1",
+              f"at most {most:.2g}/G", most <= 1),
+        Claim("one step of the matrix changes H/G by at most 1/G: sum over all pages", "1",
+              f"up to {total:.2f}/G; the bound is 2/G", total <= 1),
         judged("the variance of the error is about the same for all orders", "",
                _listed(varies, "{:.3g}".format),
                [1 / _SAME < one / other < _SAME for one, other in combinations(varies.values(), 2)]),
-        judged("hardly a page errs by more than twice the mean", "", f"{_listed(beyond, percent)} of all pages",
+        judged("hardly any page has more than twice the mean error", "",
+               f"share of all pages: {_listed(beyond, percent)}",
                [share <= _HARDLY for share in beyond.values()]),
     ]  # fmt: skip
 
@@ -121,7 +125,7 @@ def _promises(rows: list[Row], turns: int) -> list[Claim]:
         found = errors_at(rows, turns, scheme, "greedy", estimate)
         holds = found[0] <= bounds[0] and found[1] <= bounds[1]
         label = {"opic": "AOPIC, greedy, identity", "push": "push, greedy"}[scheme]
-        claims.append(Claim(f"{label}, after {turns} visits a page", f"(ours) {plainly(*bounds)}", both(*found), holds))
+        claims.append(Claim(f"{label}, after {turns} turns", f"(ours) {plainly(*bounds)}", both(*found), holds))
     return claims
 
 

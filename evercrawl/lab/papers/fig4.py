@@ -24,10 +24,10 @@ class Fig4(Experiment):
     """
 
     def run(self, options: LabOptions, say: Say) -> Results:
-        """Visit webs that change at five rates, greedily, and look on through each window."""
+        """Visit webs that change at five rates, greedily, and observe through each window."""
         web, turns = web_of(options, self.pages), options.turns or self.turns
         rows = adapt(web, turns, options.seed, _WINDOWS | {_EARNED: Variable(8)} | EVERYWHERE, say)
-        found = Results(f"Influence of the window's size, {web.pages:,} pages, greedy", rows, panels=panels(rows))
+        found = Results(f"Size of the window, {web.pages:,} pages, greedy", rows, panels=panels(rows))
         found.claims = _claims(rows)
         if options.as_printed:
             promised = options.promised(web.pages, turns)
@@ -43,20 +43,20 @@ def _claims(rows: list[Row]) -> list[Claim]:
         for some in (still, wild)
     ]
     return [
-        Claim("where nothing changes, a larger window is more precise", "", said[0],
+        Claim("on a constant web, a larger window is more precise", "", said[0],
               still[_LARGE][0] < still[_MIDDLE][0] < still[_SMALL][0]),
-        Claim(f"where {plainly(RATES[-1])} change in a turn, a smaller one is better, for it reacts", "", said[1],
+        Claim(f"if {plainly(RATES[-1])} of the pages change in a turn, a smaller window is more precise", "", said[1],
               wild[_SMALL][0] < wild[_MIDDLE][0] < wild[_LARGE][0]),
-        Claim("a window of 8 measures comes reasonably close to the truth", "8 of 4, 8, 16",
-              f"{both(*still[_MIDDLE])} where nothing changes, {both(*errors(rows, _MIDDLE, 0.1))} at 10 %: push has "
+        Claim("a window of 8 measures is reasonably close to the truth", "8 of 4, 8, 16",
+              f"{both(*still[_MIDDLE])} on a constant web, {both(*errors(rows, _MIDDLE, 0.1))} at 10 % change; push "
               f"{both(*errors(rows, PUSH, RATES[0]))} and {both(*errors(rows, PUSH, 0.1))}",
               None),
-        Claim("what pages are given to begin with should not count: 8 measures, of what was earned", "(ours)",
-              "; ".join(f"{plainly(rate)}: {both(*without)} for {both(*whole)}" for rate, without, whole in earned),
+        Claim("initial cash should not count: 8 measures, earned cash only vs. all cash", "(ours)",
+              "; ".join(f"{plainly(rate)}: {both(*without)} vs. {both(*whole)}" for rate, without, whole in earned),
               all(without[0] <= whole[0] for _, without, whole in earned)),
-        Claim("no window of measures is as good as push, at any rate", "(ours)",
-              ", ".join(f"{plainly(rate)}: {percent(min(mean(rows, name, rate) for name in _WINDOWS))} for "
-                        f"{percent(mean(rows, PUSH, rate))}" for rate in RATES),
+        Claim("push is better than every window of measures, at each rate", "(ours)",
+              ", ".join(f"{plainly(rate)}: {percent(mean(rows, PUSH, rate))} vs. "
+                        f"{percent(min(mean(rows, name, rate) for name in _WINDOWS))}" for rate in RATES),
               all(mean(rows, PUSH, rate) < min(mean(rows, name, rate) for name in _WINDOWS) for rate in RATES)),
     ]  # fmt: skip
 
@@ -65,7 +65,7 @@ def _promise(rows: list[Row], rate: float) -> Claim:
     found, promised = errors(rows, PUSH, rate), _PROMISED[rate]
     holds = found[0] <= promised[0] and found[1] <= promised[1]
     return Claim(
-        f"push, where {plainly(rate)} change in a turn",
+        f"push, {plainly(rate)} of the pages change in a turn",
         f"(ours) {plainly(*promised)}",
         both(*found),
         holds,

@@ -10,13 +10,13 @@ from evercrawl.lab.papers.webs import web_of
 from evercrawl.lab.tables import percent, plainly
 
 _PRINTED: Final = {VARIABLE: 8.0, FIXED: 8.4, IMPROVED: 6.1, ONE: 1.0}
-_NEAR: Final = 0.25  # of what is printed: as many measures
+_NEAR: Final = 0.25  # maximum relative difference from the published number of measures
 _RATES: Final = (RATES[0], 0.1)
 _MEASURES: Final = ("top", "variance", "weighted", "rank")
 
 
 class Fig5(Experiment):
-    """How many measures each window policy keeps per page, and how good it is for that.
+    """How many measures each window policy keeps per page, and how large its error is.
 
     References
     ----------
@@ -24,11 +24,11 @@ class Fig5(Experiment):
     """
 
     def run(self, options: LabOptions, say: Say) -> Results:
-        """Visit a web that stays and one that changes, greedily, and look on through each window."""
-        say("figure 5 is what windows keep, figure 6 which is best, as in the paper; before, they were swapped")
+        """Visit a constant and a changing web, greedily, and observe through each window."""
+        say("figure 5 shows memory and figure 6 errors, as in the paper; earlier releases had them swapped")
         web, turns = web_of(options, self.pages), options.turns or self.turns
         rows = adapt(web, turns, options.seed, MEASURED | EVERYWHERE, say, _RATES)
-        found = Results(f"What windows keep, {web.pages:,} pages, greedy", rows, _claims(rows, turns))
+        found = Results(f"Memory of windows, {web.pages:,} pages, greedy", rows, _claims(rows, turns))
         found.panels = [_panel(rows, rate) for rate in _RATES]
         found.panels += [_panel(rows, _RATES[-1], name) for name in _MEASURES if rows[0][name] == rows[0][name]]
         return found
@@ -42,7 +42,7 @@ def _panel(rows: list[Row], rate: float, measure: str = "mean") -> Panel:
         for name in schemes
     ]
     title = f"{plainly(rate)} of the pages change in a turn"
-    return Panel(title, "measures kept of a page (two numbers each)", told_of(measure), curves, log=True)
+    return Panel(title, "measures kept per page (two numbers each)", told_of(measure), curves, log=True)
 
 
 def _claims(rows: list[Row], turns: int) -> list[Claim]:
@@ -51,15 +51,15 @@ def _claims(rows: list[Row], turns: int) -> list[Claim]:
     several = [name for name in MEASURED if name != ONE]
     seen = "; ".join(f"{name} {held[name]:.1f}" for name in _PRINTED)
     return [
-        judged("windows keep as many measures of a page as printed", "8, 8.4, 6.1 and 1",
-               f"{seen}; of the 8 visits a page in 8 turns most are to few pages, whose old measures are merged; the "
-               "others have fewer visits than a window has room for",
+        judged("windows keep as many measures per page as printed", "8, 8.4, 6.1 and 1",
+               f"{seen}; most visits are to few pages, whose old measures are merged; other pages have fewer visits "
+               "than a window has room for",
                [abs(held[name] - figure) <= _NEAR * figure for name, figure in _PRINTED.items()]),
-        Claim("interpolation keeps least", "1 measure",
+        Claim("interpolation keeps fewest measures", "1 measure",
               ", ".join(f"{name} {value:.1f}" for name, value in held.items()),
               held[ONE] < min(held[name] for name in several)),
-        Claim(f"two windows, and push, which has the links of the last visit at hand, keep less and are better where "
-              f"10 % change, after {turns} turns", "(ours)",
+        Claim(f"two windows, and push, which stores the links of the last visit, keep fewer measures and have smaller "
+              f"errors if 10 % of the pages change in a turn, after {turns} turns", "(ours)",
               ", ".join(f"{name} {percent(value)}" for name, value in error.items()),
               all(held[name] < min(held[other] for other in several) and error[name] < min(error[n] for n in several)
                   for name in (TWO, PUSH))),

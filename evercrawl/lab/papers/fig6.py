@@ -17,20 +17,20 @@ VARIABLE, FIXED, IMPROVED, ONE = (
     f"{name}{PRINTED}"
     for name in ("variable, 8 measures", "fixed, 8 turns", "improved fixed, 4 turns", "interpolation, 4 turns")
 )
-_PLACES: Final = 32  # as many measures as a fixed window may hold of a page before it merges old ones
+_PLACES: Final = 32  # maximum number of measures per page in a fixed window; beyond it, old ones are merged
 MEASURED: Final[dict[str, Window]] = {
     VARIABLE: Variable(8),
     FIXED: Fixed(8 * TURN, _PLACES),
     IMPROVED: Improved(4 * TURN, _PLACES),
     ONE: Interpolation(4 * TURN),
 }
-"""The policies of the figure; those that keep several measures of a page were chosen to keep about as many."""
+"""The policies of the figure; those with several measures per page were chosen to keep about equally many."""
 
 _SMOOTH: Final[dict[str, Window]] = {
     "exponential, 1 turn": Exponential(TURN),
     "exponential, 8 turns": Exponential(8 * TURN),
 }
-_POINTS: Final = 0.002  # by how much two windows may be worse than interpolation
+_POINTS: Final = 0.002  # maximum difference by which two windows may be worse than interpolation
 
 
 class Fig6(Experiment):
@@ -42,11 +42,11 @@ class Fig6(Experiment):
     """
 
     def run(self, options: LabOptions, say: Say) -> Results:
-        """Visit webs that change at five rates, greedily, and look on through each window."""
-        say("figure 6 is which window is best, figure 5 what windows keep, as in the paper; before, they were swapped")
+        """Visit webs that change at five rates, greedily, and observe through each window."""
+        say("figure 6 shows errors and figure 5 memory, as in the paper; earlier releases had them swapped")
         web, turns = web_of(options, self.pages), options.turns or self.turns
         rows = adapt(web, turns, options.seed, MEASURED | _SMOOTH | EVERYWHERE, say)
-        found = Results(f"Influence of the window's policy, {web.pages:,} pages, greedy", rows, panels=panels(rows))
+        found = Results(f"Kind of window, {web.pages:,} pages, greedy", rows, panels=panels(rows))
         promise = _promise(rows)._replace(promised=options.promised(web.pages, turns))
         found.claims = [*_claims(rows), promise]
         return found
@@ -56,14 +56,14 @@ def _claims(rows: list[Row]) -> list[Claim]:
     others = [name for name in MEASURED if name != ONE]
     best = {rate: min(mean(rows, name, rate) for name in others) for rate in RATES}
     ahead = {rate: mean(rows, ONE, rate) <= best[rate] for rate in RATES}
-    said = "; ".join(f"{plainly(rate)}: {percent(mean(rows, ONE, rate))} for {percent(best[rate])}"
+    said = "; ".join(f"{plainly(rate)}: {percent(mean(rows, ONE, rate))} vs. {percent(best[rate])}"
                      for rate in RATES)  # fmt: skip
     fixed, improved = ([errors(rows, name, rate) for rate in RATES] for name in (FIXED, IMPROVED))
     return [
-        Claim("over all pages interpolation, with one measure, is as good as windows of 4 to 8 measures", "",
-              f"{said} (the best of those)", all(ahead.values())),
-        Claim("over all pages three measures at least make a fixed window better", "",
-              "; ".join(f"{plainly(rate)}: {both(*one)} for {both(*other)}"
+        Claim("over all pages, interpolation, with one measure, is as good as windows of 4 to 8 measures", "",
+              f"{said} (the best of these)", all(ahead.values())),
+        Claim("over all pages, a fixed window is better if it keeps at least three measures", "",
+              "; ".join(f"{plainly(rate)}: {both(*one)} vs. {both(*other)}"
                         for rate, one, other in zip(RATES, improved, fixed, strict=True)),
               all(one[0] < other[0] for one, other in zip(improved, fixed, strict=True))),
     ]  # fmt: skip
@@ -71,6 +71,6 @@ def _claims(rows: list[Row]) -> list[Claim]:
 
 def _promise(rows: list[Row]) -> Claim:
     pairs = [(rate, errors(rows, TWO, rate), errors(rows, INTERPOLATION, rate)) for rate in RATES]
-    said = "; ".join(f"{plainly(rate)}: {both(*two)} for {both(*one)}" for rate, two, one in pairs)
+    said = "; ".join(f"{plainly(rate)}: {both(*two)} vs. {both(*one)}" for rate, two, one in pairs)
     holds = all(two[0] <= one[0] + _POINTS and two[1] <= one[1] + _POINTS for _, two, one in pairs)
-    return Claim("two windows are nowhere worse than interpolation by more than 0.2 points", "(ours)", said, holds)
+    return Claim("two windows are at no rate worse than interpolation by more than 0.2 points", "(ours)", said, holds)

@@ -1,4 +1,4 @@
-"""OPIC on a web that is discovered link by link, or grows, so that there are always newcomers."""
+"""OPIC on a web that is discovered link by link, or grows, and therefore always has newcomers."""
 
 from typing import Final
 
@@ -14,31 +14,31 @@ from evercrawl.simulate.graphs.base import Web
 from evercrawl.types import Floats, Ints
 
 _KERNELS: Final = Library("evercrawl.lab.papers._growth_kernel")
-_SOLVED: Final = 1e-6  # sum of the errors
+_SOLVED: Final = 1e-6  # tolerance: sum of the errors
 _UNSPENT, _CLOCK, _FIRST, _AGES = range(4)
-_START: Final = np.finfo(np.float64).tiny  # of what is known from G = 0 on, which would say that nobody noted it
+_START: Final = np.finfo(np.float64).tiny  # stands for G = 0 in `born`, where 0 means "not yet known"
 
 
 class Growing:
-    """Greedy visits from some seeds on; a page is known from the visit on that finds the first link to it.
+    """A greedy crawl from some seeds; a page becomes known at the visit that finds the first link to it.
 
     Parameters
     ----------
     web, seeds
         The whole web, and the pages that are known at first, which share all cash.
     length
-        T of the exponential window that looks on.
+        T of the exponential window that observes the crawl.
     turn
-        Pages come into being in this order, shape (n,): those whose number is below `there` are there.
+        The order in which pages are added, shape (n,): pages whose number is below `there` exist.
     tax
-        What goes to the virtual page of each visit's cash; it spends it at once, on all known pages alike.
+        Share of each visit's cash that goes to the virtual page, which spends it at once, equally on all known pages.
 
     Attributes
     ----------
     there
-        How many pages there are so far: all of them, where nobody says otherwise.
+        Number of pages that exist so far (default: all).
     born, mark
-        The clock G when each page became known and when it was visited last, shape (n,); 0 for not yet.
+        The clock G when each page became known and when it was last visited, shape (n,); 0 for not yet.
 
     Examples
     --------
@@ -72,23 +72,23 @@ class Growing:
         return self._scheme.window.length
 
     def now(self) -> Web:
-        """Return the web as it is now; pages that are not there yet link nowhere, and nothing links to them."""
+        """Return the current web; pages that do not exist yet have no links from or to them."""
         web, here = self._web, self._turn < self.there
         kept = here[web.source] & here[web.target]
         return Web.of(web.pages, web.source[kept], web.target[kept])
 
     @property
     def known(self) -> Ints:
-        """The pages that are known, in the order of their numbers."""
+        """The known pages, in the order of their numbers."""
         return np.flatnonzero(self._place >= 0)
 
     @property
     def cash(self) -> Floats:
-        """What each page has, shape (n,); 0 for those not known."""
+        """The cash of each page, shape (n,); 0 for unknown pages."""
         return np.where(self._place >= 0, self._key + self._now[_UNSPENT], 0.0)
 
     def run(self, visits: int, most: int | None = None) -> int:
-        """Visit as often, or until `most` pages are known; return how often that was."""
+        """Make that many visits, or fewer if `most` pages become known; return the number of visits made."""
         arrays = (
             self._page, self._place, self._key, self._put_in, self._history, self._missing, self.mark, self.born,
             self._count, self._now,
@@ -105,13 +105,13 @@ class Growing:
         return np.flatnonzero((self._place >= 0) & (self.born > max(self.total - self.length, _START)))
 
     def at_first_visits(self) -> float:
-        """Return what pages visited for the first time since one last asked had earned until then, a unit of G."""
+        """Return the cash per unit of G that pages had earned at their first visit, for visits since the last call."""
         found = float(self._now[_FIRST] / max(self._now[_AGES], _START))
         self._now[_FIRST] = self._now[_AGES] = 0.0
         return found
 
     def seen(self) -> Newcomers:
-        """Return what the rules ask for."""
+        """Return the input of the rules for newcomers."""
         known = self.known
         unread = known[self.mark[known] == 0]
         alone = self._scheme.importance(*self._of(known))
@@ -123,23 +123,23 @@ class Growing:
         )
 
     def shares(self, guess: float | None) -> Floats:
-        """Return the importance of each page as it is thought to be with a guess at newcomers, shape (n,).
+        """Return the estimated importance of each page, given a guess for newcomers; shape (n,).
 
-        It sums to 1, and is 0 for pages that are not known.
+        It sums to 1, and is 0 for unknown pages.
         """
         found, known = np.zeros(self._web.pages), self.known
         found[known] = self._scheme.shares(*self._of(known), guess=guess)
         return found
 
     def solved(self) -> Floats:
-        """Return the importance of each page by the links of the pages read, every page known having a source; (n,).
+        """Return the importance of each page by the links of read pages, with a source on each known page; shape (n,).
 
-        It sums to 1, and is 0 for pages that are not known.
+        It sums to 1, and is 0 for unknown pages.
         """
         web, source = self.now(), np.zeros(self._web.pages)
         source[self.known] = 1.0
         found = solve(known_links(web, np.flatnonzero(self.mark > 0)), self._scheme.tax, source, _SOLVED)
-        found = np.where(source > 0, found, 0.0)  # what came into being since a page was read nobody has seen yet
+        found = np.where(source > 0, found, 0.0)  # links to pages that were added after the read are not known yet
         shares: Floats = found / found.sum()
         return shares
 

@@ -18,30 +18,30 @@ from evercrawl.simulate.graphs.base import Web
 from evercrawl.types import Floats
 
 WAYS: Final = (*RULES, "none", "alone")
-"""Rules for the guess; no history at all, a guess of 0; and each page judged by what it earned alone."""
+"""The rules for the guess; `none`: a guess of 0; `alone`: each page is judged by what it has earned itself."""
 PUSH: Final = "push, settled (our default)"
-"""Of the links of the pages read: there is nothing to guess."""
+"""Push, which solves the links of the pages read and needs no guess."""
 FIRST_VISITS: Final = "first visits"
-"""What newcomers turned out to have earned, and in how long, when they were first visited."""
+"""The cash that newcomers had earned at their first visit, divided by the time it took."""
 
 _KINDS: Final = ("power-law", "poisson")
 _TURNS: Final = 4  # of the window
 _LENGTH: Final = _TURNS * TURN
-_LOOKS: Final = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)  # parts of the pages known, or there, when newcomers are looked at
-_FASTER: Final = 0.1  # by which part a web grows while as many pages are visited as there are
-_MOST: Final = 0.9  # of all pages known: where more are newcomers, there is nobody to compare them with
-_AT_ONCE: Final = 0.005  # part of the pages that come into being together
+_LOOKS: Final = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)  # shares of the pages known, or existing, at which newcomers are judged
+_FASTER: Final = 0.1  # share of all pages by which a web grows per turn
+_MOST: Final = 0.9  # maximum share of newcomers among known pages; beyond it there is nothing to compare them with
+_AT_ONCE: Final = 0.005  # share of the pages that are added at once
 _DRAWN: Final = ("mean", "variance", "weighted", "rank")  # measures of error with a panel, for the first web
 
 
 class Growth(Experiment):
     """How each rule estimates newcomers, compared with their true importance, while a web is being discovered.
 
-    A greedy crawl begins with five pages, and knows of others as it finds links to them: that is one way to grow, in
-    which pages that matter are found first. In the other, any pages come into being, a tenth of all in a turn. A
-    newcomer is a page that became known within the last window, of four turns; its worth is its PageRank on the web as
-    it is then, as a share of that of all pages known. What is said of all newcomers together tells whether a rule has
-    their level right; the errors, page by page, tell whether it knows which of them matter. On a web without order all
+    A web grows in one of two ways. *Found*: a greedy crawl begins with five pages and finds others by their links, so
+    important pages are found first. *Grown*: random pages are added, a tenth of all pages in a turn. A newcomer is a
+    page that became known within the last window, of four turns. Its true importance is its PageRank on the web of that
+    moment, as a share of that of all known pages. The estimate of all newcomers together shows whether a rule has their
+    level right; the errors of single pages show whether it knows which of them are important. On a Poisson web all
     pages are found in less than a window.
 
     References
@@ -50,8 +50,8 @@ class Growth(Experiment):
     """
 
     def run(self, options: LabOptions, say: Say) -> Results:
-        """Crawl webs from a few pages on, and look at the newcomers as more and more is known."""
-        found, errors = Results("Newcomers: estimate over truth"), None
+        """Crawl webs from a few seeds, and judge the newcomers as the known part of the web grows."""
+        found, errors = Results("Newcomers: estimate / truth"), None
         graph = [options.graph.name.split(".")[0]] if options.graph else []
         for kind in graph or ([options.kind] if options.kind else _KINDS):
             web = web_of(options if graph else replace(options, kind=kind), self.pages)
@@ -68,7 +68,7 @@ class Growth(Experiment):
 
 
 def as_found(web: Web, seed: int) -> Iterator[tuple[float, Growing]]:
-    """Crawl the web; yield how much of it is known, and the crawl, now and then."""
+    """Crawl the web; yield the share of it that is known, and the crawl, at each of `_LOOKS`."""
     growing = Growing(web, seeds_of(web, seed)[0], _LENGTH)
     for part in _LOOKS:
         growing.run(10 * web.pages, int(part * web.pages))
@@ -77,7 +77,7 @@ def as_found(web: Web, seed: int) -> Iterator[tuple[float, Growing]]:
 
 
 def as_grown(web: Web, seed: int) -> Iterator[tuple[float, Growing]]:
-    """Visit the web while it grows; yield how much of it is there, and the crawl, now and then."""
+    """Visit the web while it grows; yield the share of it that exists, and the crawl, at each of `_LOOKS`."""
     seeds, random = seeds_of(web, seed)[0], np.random.default_rng((seed, 47))
     turn, begun = np.empty(web.pages, np.int64), int(_LOOKS[0] * web.pages) // 2
     turn[np.concatenate([seeds, np.setdiff1d(random.permutation(web.pages), seeds, assume_unique=True)])] = np.arange(
@@ -96,7 +96,7 @@ def as_grown(web: Web, seed: int) -> Iterator[tuple[float, Growing]]:
 
 
 def observed(name: str, looks: Iterator[tuple[float, Growing]]) -> list[Row]:
-    """Return a row for each look and each way: all newcomers together, estimate over truth, and errors of each."""
+    """Return a row for each look and each rule: estimate / truth of all newcomers together, and errors page by page."""
     rows: list[Row] = []
     for part, growing in looks:
         truth, new, seen = importance(growing.now()), growing.newcomers(), growing.seen()
@@ -122,7 +122,7 @@ def _guess(way: str, seen: Newcomers) -> float | None:
 
 
 def ratios(rows: list[Row], way: str, measure: str = "ratio") -> Floats:
-    """Return estimate over truth by one way at each look, or a measure of its errors."""
+    """Return estimate / truth by one rule at each look, or a measure of its errors."""
     return np.array(column(rows, measure, way=way))
 
 
@@ -131,7 +131,7 @@ def _said(found: Floats) -> str:
 
 
 def _panel(name: str, rows: list[Row]) -> Panel:
-    return Panel(name, "pages known, %", "newcomers, estimate over truth", _curves(rows, "ratio"), log=True)
+    return Panel(name, "pages known, %", "newcomers, estimate / truth", _curves(rows, "ratio"), log=True)
 
 
 def _errors(rows: list[Row], measure: str) -> Panel:
@@ -140,7 +140,7 @@ def _errors(rows: list[Row], measure: str) -> Panel:
 
 
 def _curves(rows: list[Row], measure: str, scale: float = 1.0) -> list[PanelCurve]:
-    """Return a curve for each way there is; of one that says the same of all pages there are no ranks."""
+    """Return a curve for each rule; a rule with the same estimate for all pages has no rank errors."""
     found = list[PanelCurve]()
     for way in (*WAYS, PUSH, FIRST_VISITS):
         y = scale * ratios(rows, way, measure)
@@ -153,19 +153,19 @@ def _curves(rows: list[Row], measure: str, scale: float = 1.0) -> list[PanelCurv
 def _claims(name: str, rows: list[Row]) -> list[Claim]:
     if not rows:
         why = "all pages became known within a window, or too few could be reached"
-        return [Claim(f"newcomers can be told from others: {name}", "", why, None)]
+        return [Claim(f"newcomers can be distinguished from other pages: {name}", "", why, None)]
     far = {way: float(np.abs(np.log(ratios(rows, way))).mean()) for way in WAYS}
     each = ", ".join(f"{way} {_said(ratios(rows, way))}" for way in WAYS)
     first, paper, pooled = (ratios(rows, way) for way in (FIRST_VISITS, "guess, paper", "guess, pooled"))
     missed, borne = (ratios(rows, way, "weighted").mean() for way in (FIRST_VISITS, "guess, pooled"))
     return [
-        Claim(f"newcomers are worth what pages introduced before them were found to be worth: {name}", "1",
-              f"as a guess {_said(paper)} times the truth; pooled {_said(pooled)}",
+        Claim(f"newcomers are about as important as other recently introduced pages: {name}", "1",
+              f"this guess / truth {_said(paper)}; pooled guess / truth {_said(pooled)}",
               bool(abs(np.log(paper)).mean() < abs(np.log(2)))),
-        Claim(f"what first visits find says what newcomers earn: {name}", "1",
-              f"{_said(first)} times the truth: those with cash are visited first; as a guess at all of them it is off "
-              f"by {percent(missed)} of what they are worth, and the pooled one by {percent(borne)}",
+        Claim(f"first visits show what newcomers earn: {name}", "1",
+              f"guess / truth {_said(first)}, because pages with cash are visited first; error weighted by importance: "
+              f"this guess for every newcomer {percent(missed)}, the pooled guess for every newcomer {percent(borne)}",
               bool(missed <= borne)),
-        Claim(f"with the pooled guess newcomers are judged better than with that of the paper: {name}", "(ours)",
-              f"estimate over truth: {each}", far["pooled"] < far["paper"]),
+        Claim(f"the pooled guess is closer to the truth than that of the paper: {name}", "(ours)",
+              f"estimate / truth: {each}", far["pooled"] < far["paper"]),
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Crawl orders of the survey compared: how soon each finds the important pages."""
+"""Crawl orders of surveys, compared by how soon each finds the important pages."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -23,39 +23,39 @@ ASSERTED: Final = (
     ("opic", "breadth_first"),
     ("larger_sites", "breadth_first"),
 )
-"""Which order is said to be better than which."""
+"""The claims of surveys: the better order and the worse one."""
 POINTS: Final = (0.1, 0.2, 0.5)
-"""Parts of the pages at which the parts of the importance are told."""
+"""Shares of the pages read at which the collected importance is printed."""
 
 _GRID: Final = np.round(np.linspace(0.02, 1.0, 50), 2)
-_SEEDS: Final = 5  # pages that a crawl begins with
-_DRAWS: Final = 3  # crawls of each web, from other seeds each
+_SEEDS: Final = 5  # seeds per crawl
+_DRAWS: Final = 3  # crawls of each web, each from different seeds
 _TRIES: Final = 12
-_NEAR: Final = 0.5  # seeds from which less than this part of what any lead to can be reached are drawn anew
-_FEW: Final = 3  # sites with which larger-sites is another order than breadth-first
+_NEAR: Final = 0.5  # minimum reach of a draw of seeds, as a share of the largest reach of any draw
+_FEW: Final = 3  # minimum number of sites at which larger-sites differs from breadth-first
 _DRAWN: Final = ("power-law", "sites", "copying", "bow-tie")
 
 
 class Curves(NamedTuple):
-    """The parts of the importance that a crawl has after parts of its visits (`_GRID`), and their mean over all."""
+    """The share of importance collected after each share of visits in `_GRID`, and its mean over all visits."""
 
     at: Floats
     area: float
 
 
 class Orders(Experiment):
-    """How soon a crawl in each order of the survey has found the important pages.
+    """How soon a crawl reaches the important pages, by order of the crawl.
 
-    Without a graph, webs of several kinds are drawn; `--graph` may name a folder, of which every NAME.edges.parquet is
-    taken. A crawl begins with five pages and reads each page once. Importance is PageRank on the whole web; its parts
-    are parts of what can be reached. The site of a page of a file is the first folder of its path. Politeness plays no
-    part here, though it is the reason to visit larger sites first: that no site is left over, to be waited for.
+    Without `--graph`, webs of several kinds are generated. `--graph` may name a folder: every NAME.edges.parquet in it
+    is read. A crawl begins with five pages and reads each page once. Importance is PageRank on the whole web, as a
+    share of what can be reached. In a file, the site of a page is the first folder of its path. Politeness is not
+    modelled, although it is the reason to visit larger sites first: no large site is left over at the end.
 
     References
     ----------
     Cho, Garcia-Molina, Page (1998). Efficient crawling through URL ordering. Baeza-Yates, Castillo, Marin, Rodriguez
-    (2005). Crawling a country: better strategies than breadth-first for web page ordering. Both as told in surveys of
-    web crawling: Olston, Najork (2010).
+    (2005). Crawling a country: better strategies than breadth-first for web page ordering. Both as reported in a survey
+    of web crawling: Olston, Najork (2010).
     """
 
     def run(self, options: LabOptions, say: Say) -> Results:
@@ -71,7 +71,7 @@ class Orders(Experiment):
 
 
 def compare(name: str, web: Web, seed: int, say: Say) -> dict[str, Curves]:
-    """Return the curve of each order, on the mean over crawls from several draws of seeds."""
+    """Return the curve of each order, averaged over crawls from several draws of seeds."""
     truth = importance(web)
     draws = seeds_of(web, seed)
     sites = web.site is not None and len(np.unique(web.site)) >= _FEW
@@ -86,7 +86,7 @@ def compare(name: str, web: Web, seed: int, say: Say) -> dict[str, Curves]:
 
 
 def collected(importance: Floats) -> Curves:
-    """Return how a crawl came by importance that was collected page by page, in order.
+    """Return the curve of a crawl from the importance of its pages in the order in which they were read.
 
     >>> collected(np.array([0.4, 0.1, 0.0, 0.0])).area
     0.95
@@ -96,7 +96,7 @@ def collected(importance: Floats) -> Curves:
 
 
 def seeds_of(web: Web, seed: int) -> list[Ints]:
-    """Return seeds for some crawls: pages with links, from which about as much can be reached as from any."""
+    """Return the seeds of several crawls: random pages with links that reach at least half as much as the best draw."""
     random, linking = np.random.default_rng((seed, 29)), np.flatnonzero(web.out)
     tried = [random.choice(linking, min(_SEEDS, len(linking)), replace=False) for _ in range(_TRIES)]
     reach = [len(collect(web, "breadth_first", seeds, np.zeros(0))) for seeds in tried]
@@ -107,7 +107,7 @@ def _webs(options: LabOptions, pages: int) -> dict[str, Web]:
     if options.graph is not None:
         return {file.name.split(".")[0]: _read(file) for file in _files(options.graph)}
     kinds = (options.kind,) if options.kind else _DRAWN
-    assert set(_DRAWN) <= set(KINDS), "all of these can be drawn"
+    assert set(_DRAWN) <= set(KINDS), "every kind can be generated"
     return {kind: web_of(replace(options, kind=kind), pages) for kind in kinds}
 
 
@@ -135,7 +135,7 @@ def _rows(name: str, curves: dict[str, Curves]) -> list[Row]:
 
 def _panel(name: str, curves: dict[str, Curves]) -> Panel:
     lines = list[PanelCurve]()
-    for order in ORDERS:  # all of them, so that each has the same colour everywhere
+    for order in ORDERS:  # all orders, so that each has the same colour in all panels
         y: list[float] = (100 * curves[order].at).tolist() if order in curves else []
         x: list[float] = (100 * _GRID[: len(y)]).tolist()
         lines.append(PanelCurve(order.replace("_", " "), x, y, ours=order == "push"))
@@ -150,25 +150,27 @@ def _claims(curves: dict[str, dict[str, Curves]]) -> list[Claim]:
         claims.append(_over_all(_said(better, worse), list(pairs.values())))
     ours = [(each["push"], max((each[o] for o in ("breadth_first", "in_degree", "opic")), key=lambda c: c.area))
             for each in curves.values()]  # fmt: skip
-    claims.append(_over_all("push, our default, comes before breadth-first, in-degree and OPIC", ours, "(ours)"))
+    claims.append(
+        _over_all("push, our default, is better than the best of breadth-first, in-degree and OPIC", ours, "(ours)")
+    )
     return claims
 
 
 def _said(better: str, worse: str) -> str:
-    return f"{better} comes before {worse}".replace("_", "-")
+    return f"{better} is better than {worse}".replace("_", "-")
 
 
 def _claim(claim: str, better: Curves, worse: Curves) -> Claim:
     at = [int(np.searchsorted(_GRID, point)) for point in POINTS]
-    said = "; ".join(f"at {percent(_GRID[i])} {percent(better.at[i])} for {percent(worse.at[i])}" for i in at)
-    return Claim(claim, "", f"area {better.area:.4f} for {worse.area:.4f}; {said}", better.area > worse.area)
+    said = "; ".join(f"at {percent(_GRID[i])} read, {percent(better.at[i])} vs. {percent(worse.at[i])}" for i in at)
+    return Claim(claim, "", f"area {better.area:.4f} vs. {worse.area:.4f}; {said}", better.area > worse.area)
 
 
 def _over_all(claim: str, pairs: list[tuple[Curves, Curves]], printed: str = "") -> Claim:
     if not pairs:
-        return Claim(f"{claim}: over all", printed, "no graph with sites", None)
+        return Claim(f"{claim}: all graphs", printed, "no graph with sites", None)
     means = [Curves(np.mean([p[i].at for p in pairs], axis=0), float(np.mean([p[i].area for p in pairs])))
              for i in (0, 1)]  # fmt: skip
-    one = _claim(f"{claim}: over all", *means)
+    one = _claim(f"{claim}: all graphs", *means)
     won = sum(better.area > worse.area for better, worse in pairs)
-    return one._replace(printed=printed, found=f"{one.found}; ahead in {won} of {len(pairs)} graphs")
+    return one._replace(printed=printed, found=f"{one.found}; better on {won} of {len(pairs)} graphs")

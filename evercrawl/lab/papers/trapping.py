@@ -1,4 +1,4 @@
-"""Traps: greedy crawls of a web with a site of endless pages, by distribution of the virtual page's cash."""
+"""Traps: greedy crawls of a web with an endless site, by distribution of the virtual page's cash."""
 
 from heapq import heappop, heappush
 from typing import Final, Literal, TypeAlias
@@ -13,18 +13,19 @@ NEW_LINKS: Final = 20
 """New URLs on each page of the trap."""
 
 Spends: TypeAlias = Literal["known", "site", "read", "push"]
-"""On whom: all URLs known alike; all sites, and on each all URLs known; all sites, and on each the pages read and the
-root; the last too, but as the constant source of push, that spends nothing anew."""
+"""How the virtual page spends. `known`: equally on all known URLs. `site`: per site, within a site on all known URLs.
+`read`: per site, within a site on read pages and the root. `push`: the same, as the constant source of push, which
+never spends again."""
 
-_NOBODY: Final = 0  # the group of pages for which the virtual page has nothing
+_NOBODY: Final = 0  # the group of pages that get nothing from the virtual page
 _EMPTY: Final = -np.inf
 
 
 class Trapped:
-    """A greedy crawl of a web with a trap, from the roots of all sites on.
+    """A greedy crawl of a web with a trap, from the roots of all sites.
 
-    The trap is a site of its own. Its first page is linked to by some pages of the web, and each of its pages links to
-    20 that nobody saw before.
+    The trap is a site of its own. Some pages of the web link to its first page, and each of its pages links to 20 new
+    ones.
 
     Parameters
     ----------
@@ -33,14 +34,14 @@ class Trapped:
     doors
         Pages that link to the trap.
     spends
-        On whom the virtual page spends.
+        How the virtual page spends.
 
     Attributes
     ----------
     visits, fallen
-        How many there were, and how many of them in the trap.
+        Number of visits, and of those to the trap.
     known
-        How many URLs are known.
+        Number of known URLs.
 
     Examples
     --------
@@ -59,27 +60,27 @@ class Trapped:
         self._site: list[int] = (web.site + 1).tolist()
         self._trap = len(web.root) + 1
         groups = 2 if spends == "known" else self._trap + 1
-        self._group: dict[int, int] = {}  # by page, where it is known
-        self._key: dict[int, float] = {}  # its cash without what its group was given since
+        self._group: dict[int, int] = {}  # of each known page
+        self._key: dict[int, float] = {}  # cash of each known page, minus `_given` of its group
         self._given: Floats = np.zeros(groups)
         self._count: Floats = np.zeros(groups)
         self._top: Floats = np.full(groups, _EMPTY)
         self._low: Floats = np.full(groups, -_EMPTY)
         self._heaps: list[list[tuple[float, int]]] = [[] for _ in range(groups)]
-        self._debts: list[list[tuple[float, int]]] = [[] for _ in range(groups)]  # under push, cash may be owed
-        self._moved: Floats = np.zeros(web.pages)  # H, under push x, of the honest pages
-        self._next = web.pages  # the URL that the trap makes up next
+        self._debts: list[list[tuple[float, int]]] = [[] for _ in range(groups)]  # under push, cash may be negative
+        self._moved: Floats = np.zeros(web.pages)  # H (under push: x) of the honest pages
+        self._next = web.pages  # the next new URL of the trap
         self.visits = self.fallen = 0
         for root in web.root.tolist():
             self._meet(root, 1 / len(web.root) if spends != "push" else 0.0, root=True)
 
     @property
     def known(self) -> int:
-        """How many URLs are known."""
+        """Number of known URLs."""
         return len(self._group)
 
     def left(self) -> float:
-        """Return how much there is to be passed on, debts too, in parts of all there was: 1, but under push."""
+        """Return the unsettled cash, debts included, as a share of all initial cash; always 1 except under push."""
         count = len(self._key)
         key = np.fromiter(self._key.values(), np.float64, count)
         group = np.fromiter((self._group[page] for page in self._key), np.int64, count)
@@ -87,7 +88,7 @@ class Trapped:
         return float(np.abs(key + self._given[group]).sum()) / max(sources, 1.0)
 
     def estimate(self) -> Floats:
-        """Return what is thought of the honest pages, shape (n,): what they moved and have to move; up to a factor."""
+        """Return the estimated importance of the honest pages up to a factor, shape (n,): cash passed on and held."""
         has = np.zeros(self._web.pages)
         for page, cash in self.cash().items():
             if page < self._web.pages:
@@ -96,16 +97,16 @@ class Trapped:
         return found
 
     def cash(self) -> dict[int, float]:
-        """Return what each known page has to pass on, debts too; those of the trap come after all of the web."""
+        """Return the cash of each known page, debts included; pages of the trap are numbered after those of the web."""
         return {page: key + float(self._given[self._group[page]]) for page, key in self._key.items()}
 
     def run(self, visits: int) -> None:
-        """Visit the page with most to pass on, again and again; under push that may be a debt."""
+        """Visit the page with most cash, that many times; under push, the page with the largest cash or debt."""
         for _ in range(visits):
             self._visit(self.richest())
 
     def richest(self) -> int:
-        """Return the page that is visited next: who has most to pass on, and under push who owes most."""
+        """Return the page that is visited next: that with most cash, or under push that with the largest debt."""
         rich = self._top + self._given
         group = int(np.argmax(rich))
         if self._spends == "push":
@@ -149,14 +150,14 @@ class Trapped:
             self._meet(page, amount, root=page == self._web.pages)
 
     def _meet(self, page: int, cash: float, *, root: bool) -> None:
-        """Let a page become known."""
+        """Make a page known."""
         self._group[page] = _NOBODY
         self._put(page, _NOBODY, cash)
         if root or self._spends in ("known", "site"):
             self._join(page)
 
     def _join(self, page: int) -> None:
-        """Let a page get of the virtual page's cash from now on."""
+        """Let the virtual page spend on a page from now on."""
         if self._group[page] != _NOBODY:
             return
         cash = self._key[page]
@@ -164,7 +165,7 @@ class Trapped:
         self._group[page] = group
         self._count[group] += 1
         count = float(self._count[group])
-        if self._spends == "push":  # the source of the site is shared with one page more
+        if self._spends == "push":  # one more page shares the source of the site
             self._given[group] -= 1 / (count - 1) - 1 / count if count > 1 else 0.0
             cash += 1 / count
         self._clean(_NOBODY)
@@ -182,7 +183,7 @@ class Trapped:
         self._clean(group)
 
     def _clean(self, group: int) -> None:
-        """Drop what is out of date from the top of a group's heaps."""
+        """Drop outdated entries from the top of a group's heaps."""
         rich, poor = self._heaps[group], self._debts[group]
         while rich and not self._stands(rich[0][1], group, -rich[0][0]):
             heappop(rich)

@@ -21,7 +21,7 @@ RULES: Final = {
     "per site": Rule("site"),
     "per site, links within a site at 0.1 (default)": Rule("site", INTERNAL),
 }
-"""How importance is worked out where there are farms."""
+"""The rules that are compared with farms."""
 
 SPENDS: Final[dict[str, Spends]] = {
     "known URLs alike": "known",
@@ -29,33 +29,33 @@ SPENDS: Final[dict[str, Spends]] = {
     "per site, over pages read": "read",
     "push, per site, over pages read (default)": "push",
 }
-"""On whom the virtual page spends where there are traps."""
+"""The ways to spend that are compared with traps."""
 
 _ALIKE: Final = Rule("site"), Rule("known")
-"""What pages are worth without a trap, where the virtual page spends by site, and on all URLs alike."""
+"""The rules for the importance without a trap: if the virtual page spends per site, and equally on all known URLs."""
 _DRAWN: Final = ("mean", "variance", "weighted", "rank")
 
 MOST_GAIN: Final = 5.0
 MOST_SHARE: Final = 0.01
 _DEFAULT_GAIN: Final = "per site, links within a site at 0.1 (default)"
 _DEFAULTS: Final = ("per site, over pages read", "push, per site, over pages read (default)")
-_SITE_PAGES: Final = 45  # of a site, on the mean, where the web has none of its own
+_SITE_PAGES: Final = 45  # average pages per site, if the web has no sites of its own
 _TARGETS: Final = 9
-_FARM: Final = 20  # the web has so many times as many pages as the farm
-_TRUSTED: Final = 100  # the same, for trusted pages
+_FARM: Final = 20  # pages of the web divided by pages of the farm
+_TRUSTED: Final = 100  # pages of the web divided by trusted pages
 _DOORS: Final = 20  # pages that link to the trap
-_PUSHED: Final = 1.0  # visits a page after which push is asked: it settles so fast that others have nothing left to do
-_STEPS: Final = 2  # looks at each turn
-_LEAST: Final = 1e-5  # a share that can be drawn
+_PUSHED: Final = 1.0  # visits per page after which push is judged; it settles so fast that little cash is left later
+_STEPS: Final = 2  # observations per turn
+_LEAST: Final = 1e-5  # smallest share that is drawn
 
 
 class Traps(Experiment):
     """How much a link farm gains, and how much of a greedy crawl a trap absorbs, by distribution of virtual cash.
 
-    A farm is a twentieth of the web, on the site of the page that it links to; it gains the more the larger sites are,
-    here 45 pages on the mean. A trap is a site each of whose pages links to 20 new ones; 20 pages of the web link to
-    it. Both also put what is thought of all other pages wrong: that is told by how far it is from what it would be on
-    the web without them. Where our defaults miss their limits, the command ends with 1.
+    A farm has a twentieth as many pages as the web, on the site of its target. Its gain grows with the size of the
+    sites, 45 pages on average. A trap is a site on which each page links to 20 new ones; 20 pages of the web link to
+    it. Both also distort the importance of all other pages; this error is measured against the web without them. If our
+    defaults exceed their limits, the command exits with status 1.
 
     References
     ----------
@@ -66,7 +66,7 @@ class Traps(Experiment):
     pages = 20_000
 
     def run(self, options: LabOptions, say: Say) -> Results:
-        """Plant farms and traps, and see what they gain."""
+        """Add farms and traps to a web, and measure what they gain."""
         web, turns = _with_sites(web_of(options, self.pages), options.seed), options.turns or self.turns
         say("farms")
         farms = list(_farms(web, options.seed))
@@ -132,12 +132,12 @@ def _row(
 
 
 def gains(rows: list[Row], rule: str) -> list[float]:
-    """Return what the farms gained by a rule, in order of size."""
+    """Return the gains of the farms by a rule, in ascending order."""
     return sorted(gain for gain in column(rows, "gain", kind="farm", rule=rule) if not math.isnan(gain))
 
 
 def swallowed(rows: list[Row], rule: str) -> Row:
-    """Return how it stands with a trap at the end; under push, when as many pages were visited as there are."""
+    """Return the last row of a trap; under push, the row after one visit per page."""
     mine = [row for row in rows if row["kind"] == "trap" and row["rule"] == rule]
     return next((row for row in mine if rule.startswith("push") and row["turn"] == _PUSHED), mine[-1])
 
@@ -145,15 +145,15 @@ def swallowed(rows: list[Row], rule: str) -> Row:
 def _farm_claims(rows: list[Row]) -> list[Claim]:
     printed = {"known URLs alike": "1,709", "trusted pages": "3.6", "per site": "91", _DEFAULT_GAIN: "3.0"}
     return [
-        Claim(f"a farm gains, {rule}", f"{printed[rule]} times (our prototype)", _times(gains(rows, rule)), None)
+        Claim(f"gain of a farm: {rule}", f"{printed[rule]} times (our prototype)", _times(gains(rows, rule)), None)
         for rule in RULES
     ]
 
 
 def _times(gained: list[float]) -> str:
     if not gained:
-        return "no page that is important without a farm"
-    return f"{_median(gained):,.1f} times; {gained[0]:,.1f} to {gained[-1]:,.1f} for {len(gained)} pages"
+        return "no target is important without a farm"
+    return f"median {_median(gained):,.1f} times; {gained[0]:,.1f} to {gained[-1]:,.1f} times for {len(gained)} pages"
 
 
 def _median(gained: list[float]) -> float:
@@ -165,48 +165,46 @@ def _trap_claims(rows: list[Row], turns: int) -> list[Claim]:
     claims = list[Claim]()
     for rule in SPENDS:
         last = [row for row in rows if row["kind"] == "trap" and row["rule"] == rule][-1]
-        said = f"{percent(float(last['share']))}, and {int(last['known']):,} URLs are known"
+        said = f"{percent(float(last['share']))}; {int(last['known']):,} URLs are known"
         if rule.startswith("push"):
-            said += f"; all but {percent(float(last['left']))} is passed on by then, and what is worth little is next"
+            said += f"; by then all but {percent(float(last['left']))} of the cash is settled"
         before = f"{printed[rule]} (our prototype)" if rule in printed else ""
-        claims.append(Claim(f"a trap swallows of {turns} visits a page, {rule}", before, said, None))
+        claims.append(Claim(f"visits lost to a trap over {turns} visits per page: {rule}", before, said, None))
     return claims
 
 
 def _limit_of_gain(rows: list[Row]) -> Claim:
     gained = gains(rows, _DEFAULT_GAIN)
-    claim = f"by our defaults a page gains at most {MOST_GAIN:.0f} times by a farm, in the middle of them"
+    claim = f"under our defaults, the median gain from a farm is at most {MOST_GAIN:.0f} times"
     return Claim(claim, "(ours)", _times(gained), _median(gained) <= MOST_GAIN if gained else None, promised=True)
 
 
 def _limit_of_share(rows: list[Row], rule: str) -> Claim:
     row = swallowed(rows, rule)
-    claim = f"by our defaults a trap swallows at most {percent(MOST_SHARE)} of the visits, {rule}"
-    said = f"{percent(float(row['share']))} of {float(row['turn']):g} visits a page"
+    claim = f"under our defaults, a trap takes at most {percent(MOST_SHARE)} of the visits: {rule}"
+    said = f"{percent(float(row['share']))} over {float(row['turn']):g} visits per page"
     return Claim(claim, "(ours)", said, float(row["share"]) <= MOST_SHARE, promised=True)
 
 
 def _farm_panel(rows: list[Row]) -> Panel:
     lines = {rule: (gained := gains(rows, rule), [float(i) for i in range(1, len(gained) + 1)]) for rule in RULES}
-    return Panel(
-        "what a farm gains", "pages with one, by what they gain", "times its honest worth", _curves(lines), log=True
-    )
+    return Panel("gain of a farm", "targets, by gain", "times the honest importance", _curves(lines), log=True)
 
 
 def _trap_panel(rows: list[Row]) -> Panel:
     lines = _over_turns(rows, "share", 100.0, _LEAST)
-    return Panel("what a trap swallows", "visits a page", "visits to the trap, %", _curves(lines), log=True)
+    return Panel("visits lost to a trap", "visits per page", "visits to the trap, %", _curves(lines), log=True)
 
 
 def _errors(rows: list[Row], measure: str) -> Panel:
     lines = _over_turns(rows, measure, MEASURES[measure].scale)
-    return Panel("beside a trap", "visits a page", told_of(measure, "honest pages"), _curves(lines), log=True)
+    return Panel("web with a trap", "visits per page", told_of(measure, "honest pages"), _curves(lines), log=True)
 
 
 def _over_turns(
     rows: list[Row], name: str, scale: float, least: float = -math.inf
 ) -> dict[str, tuple[list[float], list[float]]]:
-    """Return for each rule where there are traps what there is to draw, and when."""
+    """Return the y and x values of each rule's curve over the turns, with traps."""
     return {
         rule: (
             [scale * max(value, least) for value in column(rows, name, kind="trap", rule=rule)],
@@ -217,7 +215,7 @@ def _over_turns(
 
 
 def _curves(lines: dict[str, tuple[list[float], list[float]]]) -> list[PanelCurve]:
-    """Return a curve for each rule there is, so that each has the same colour everywhere."""
+    """Return a curve for every rule, empty or not, so that a rule has the same colour in all panels."""
     found = list[PanelCurve]()
     for rule in dict.fromkeys([*RULES, *SPENDS]):
         y, x = lines.get(rule, ([], []))

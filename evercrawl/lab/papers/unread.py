@@ -1,4 +1,4 @@
-"""Unread pages: how well their importance is known before they are read."""
+"""Unread pages: the precision of their importance before they are read."""
 
 from typing import Final
 
@@ -18,29 +18,29 @@ from evercrawl.types import Floats, Ints
 
 SCHEMES: Final = ("in-degree", "AOPIC, one visit each", "AOPIC, ten visits each", "push, settled (default)")
 PARTS: Final = (0.2, 0.4, 0.7)
-"""Parts of the pages that can be reached that were read; the paper had read 400 million of a thousand million known."""
+"""Shares of the reachable pages that are read; the paper had read 400 million of a thousand million known pages."""
 
 _ORDERS: Final = ("breadth_first", "opic", "random")
-_DRAWN: Final = ("mean", "variance", "weighted")  # beside ranks, for the order of OPIC
+_DRAWN: Final = ("mean", "variance", "weighted")  # measures with a panel, besides ranks, for the order of OPIC
 _TAX: Final = 0.15
-_TOP: Final = 10  # one page in so many is looked for among the best
+_TOP: Final = 10  # the best tenth is compared
 
 
 class Unread(Experiment):
     """How well unread pages are ranked by the links of read ones, when 20, 40 and 70 % are read.
 
-    The pages are read breadth-first, in the order of OPIC, or any first. Ranked are the pages to which some page that
-    was read links; the measure is Spearman's correlation with PageRank on the whole web, and the part of their most
-    important tenth that is among the first tenth. The errors are told too, of importance among these pages.
+    Pages are read breadth-first, in the order of OPIC, or at random. The unread pages with a link from a read page are
+    ranked. The measures are Spearman's correlation with PageRank on the whole web, and the share of the most important
+    tenth that is ranked in the first tenth. The rows also contain the errors of importance among these pages.
 
     References
     ----------
-    Abiteboul, Preda, Cobena (2003). Adaptive On-Line Page Importance Computation, section 6: importance of pages that
-    were never read, of which there were more than of those read.
+    Abiteboul, Preda, Cobena (2003). Adaptive On-Line Page Importance Computation, section 6: importance of unread
+    pages, of which there were more than of read ones.
     """
 
     def run(self, options: LabOptions, say: Say) -> Results:
-        """Read a part of the web, and rank the rest."""
+        """Read a share of the web, and rank the unread pages."""
         web = web_of(options, self.pages)
         truth, seeds = importance(web), seeds_of(web, options.seed)[0]
         rows: list[Row] = []
@@ -49,14 +49,14 @@ class Unread(Experiment):
             for part in PARTS:
                 say(f"{part:.0%} read, {order.replace('_', '-')}")
                 rows += ranked(web, pages[: int(part * len(pages))], truth, order, part, options.seed)
-        found = Results(f"Ranks of pages never read, {web.pages:,} pages", rows, _claims(rows))
+        found = Results(f"Ranks of unread pages, {web.pages:,} pages", rows, _claims(rows))
         found.panels = [_panel(rows, order) for order in _ORDERS]
         found.panels += [_errors(rows, "opic", name) for name in _DRAWN]
         return found
 
 
 def ranked(web: Web, read: Ints, truth: Floats, order: str, part: float, seed: int) -> list[Row]:
-    """Return for each scheme how well it ranks the pages that are known and were not read, and all its errors."""
+    """Return for each scheme how well it ranks the known unread pages, and its errors."""
     links = known_links(web, read)
     into: Floats = np.bincount(links.target, minlength=web.pages).astype(np.float64)
     unread = into > 0
@@ -76,18 +76,18 @@ def ranked(web: Web, read: Ints, truth: Floats, order: str, part: float, seed: i
 
 
 class Among(Picker):
-    """Some pages only: first as they are listed, and then round and round."""
+    """A picker of some pages only: first in the given order, then in a cycle."""
 
     def __init__(self, pages: Ints, seed: int = 0) -> None:
         self._pages, self._first, self._cycle = pages, len(pages), CyclePicker(seed)
 
     @property
     def pages(self) -> int:
-        """How many they are."""
+        """Number of these pages."""
         return len(self._pages)
 
     def next(self, visits: int, at: PickingView) -> Ints:
-        """Go on in the list, and then in the cycle."""
+        """Return the next pages of the list, and after its end those of the cycle."""
         begun = self.pages - self._first
         listed = self._pages[begun : begun + visits]
         self._first -= len(listed)
@@ -96,18 +96,18 @@ class Among(Picker):
 
 
 class _Few:
-    """Says how many pages there are."""
+    """A view for the cycle, which needs only the number of pages."""
 
     def __init__(self, pages: int) -> None:
         self.pages = pages
 
     def estimate(self) -> Floats:
-        """Return nothing of interest."""
+        """Return ones: the cycle does not use the estimate."""
         return np.ones(self.pages)
 
 
 def _opic(web: Web, read: Ints, seed: int) -> tuple[Floats, Floats]:
-    """Return the cash of each page that it did not begin with, after one visit to each page read, and after ten."""
+    """Return the cash that each page has earned, after one visit to each read page and after ten."""
     opic = OpicEngine(web, Among(read, seed))
     opic.run(len(read))
     once = opic.earned.copy()
@@ -116,7 +116,7 @@ def _opic(web: Web, read: Ints, seed: int) -> tuple[Floats, Floats]:
 
 
 def spearman(values: Floats, others: Floats) -> float:
-    """Return the correlation of the ranks of two columns, equal values having the mean of their ranks.
+    """Return the rank correlation of two columns; equal values have the mean of their ranks.
 
     >>> spearman(np.array([1.0, 2.0, 2.0, 5.0]), np.array([1.0, 3.0, 3.0, 9.0]))
     1.0
@@ -127,7 +127,7 @@ def spearman(values: Floats, others: Floats) -> float:
 
 
 def best(values: Floats, truth: Floats) -> float:
-    """Return the part of the tenth that matters most in truth that is in the first tenth by another measure.
+    """Return the share of the most important tenth, by the truth, that is in the first tenth by `values`.
 
     >>> best(np.arange(20.0), np.roll(np.arange(20.0), 1))
     0.5
@@ -146,9 +146,10 @@ def _claims(rows: list[Row]) -> list[Claim]:
         said = "; ".join(f"{scheme} {listed(values, 2)}" for scheme, values in each.items())
         tops = [listed(_parts(rows, order, scheme, "found"), 2) for scheme in (push, degree)]
         claims += [
-            Claim(f"OPIC tells the importance of pages never read, {name}", "", said, min(each[often]) > 0),
-            Claim(f"push tells it better than a count of known links, {name}", "(ours)",
-                  f"{listed(each[push], 2)} for {listed(each[degree], 2)}; of the best tenth {tops[0]} for {tops[1]}",
+            Claim(f"OPIC can rank unread pages: {name}", "", f"rank correlation: {said}", min(each[often]) > 0),
+            Claim(f"push ranks unread pages better than the count of known links: {name}", "(ours)",
+                  f"rank correlation {listed(each[push], 2)} vs. {listed(each[degree], 2)}; "
+                  f"share of the best tenth {tops[0]} vs. {tops[1]}",
                   all(ours > other for ours, other in zip(each[push], each[degree], strict=True))),
         ]  # fmt: skip
     return claims
@@ -159,12 +160,12 @@ def _parts(rows: list[Row], order: str, scheme: str, measure: str = "correlation
 
 
 def _panel(rows: list[Row], order: str) -> Panel:
-    y = "rank correlation with the truth, pages never read"
+    y = "rank correlation with the truth, unread pages"
     return Panel(order.replace("_", " "), "pages read, %", y, _curves(rows, order, "correlation"))
 
 
 def _errors(rows: list[Row], order: str, measure: str) -> Panel:
-    y, curves = told_of(measure, "pages never read"), _curves(rows, order, measure, MEASURES[measure].scale)
+    y, curves = told_of(measure, "unread pages"), _curves(rows, order, measure, MEASURES[measure].scale)
     return Panel(order.replace("_", " "), "pages read, %", y, curves, log=True)
 
 

@@ -18,11 +18,11 @@ KINDS: Final[dict[str, Callable[[int, int], Web]]] = {
     "cooper-frieze": cooper_frieze,
 }  # fmt: skip
 USUAL: Final = "power-law"
-"""The kind of web where nobody says which."""
+"""The default kind of web."""
 _LEAST: Final = 100
-_SPARSE: Final = 100  # pages for each link of a file, at most, where nothing else says how many there are
+_SPARSE: Final = 100  # maximum number of pages per link of a file, unless a file of pages gives their number
 _FEW: Final = 1_000_000
-_SHARED: Final = 0.95  # of all pages: a folder that so many lie in tells nothing apart
+_SHARED: Final = 0.95  # share of all pages: a folder that contains more does not distinguish sites
 
 
 def web_of(options: LabOptions, pages: int) -> Web:
@@ -31,7 +31,7 @@ def web_of(options: LabOptions, pages: int) -> Web:
     Raises
     ------
     ConfigError
-        When there is no such kind, too few pages, or no such file.
+        If there is no such kind or file, or if there are too few pages.
 
     Examples
     --------
@@ -46,32 +46,30 @@ def web_of(options: LabOptions, pages: int) -> Web:
         raise ConfigError(f"--graph-kind {kind} is none of: {', '.join(KINDS)}")
     wanted = options.pages or pages
     if wanted < _LEAST:
-        raise ConfigError(f"--pages {wanted} is too few to say anything; ask for {_LEAST} at least")
+        raise ConfigError(f"--pages {wanted} is too few for a result; ask for at least {_LEAST}")
     return KINDS[kind](wanted, options.seed)
 
 
 def read(path: Path) -> Web:
-    """Return the web of a Parquet file with the columns src and dst, one row a link.
+    """Return the web of a Parquet file with the columns src and dst, one row per link.
 
-    Pages are numbered from 0 on without gaps, so those that nobody links to or from at the end are not there, unless
-    NAME.nodes.parquet stands beside NAME.edges.parquet and has as many rows as there are pages.
+    Pages are numbered from 0 without gaps. Pages without links whose numbers are the highest are therefore missing,
+    unless NAME.nodes.parquet is in the folder of NAME.edges.parquet and has one row per page.
 
     Raises
     ------
     ConfigError
-        When it is no such file.
+        If it is no such file.
     """
     if path.is_dir():
-        raise ConfigError(
-            f"--graph {path} is a folder, of which only `evercrawl lab orders` reads the graphs; name a file"
-        )
+        raise ConfigError(f"--graph {path} is a folder, which only `evercrawl lab orders` can read; name a file")
     source, target = (_column(path, name) for name in ("src", "dst"))
     if not len(source) or min(source.min(), target.min()) < 0:
-        raise ConfigError(f"--graph {path}: src and dst have to be numbers of pages, from 0 on, and one link at least")
+        raise ConfigError(f"--graph {path}: src and dst must be page numbers from 0, in at least one row")
     pages, nodes = int(max(source.max(), target.max())) + 1, _nodes(path)
     if pages > max(_SPARSE * len(source), nodes, _FEW):
         raise ConfigError(
-            f"--graph {path}: page {pages - 1} of {len(source)} links; number the pages from 0 on, without gaps"
+            f"--graph {path}: has page {pages - 1}, but only {len(source)} links; number the pages from 0, without gaps"
         )
     return Web.of(max(pages, nodes), source, target)
 
@@ -85,17 +83,17 @@ def _column(path: Path, name: str) -> Ints:
     try:
         column: Any = read_table(path, columns=[name])[name]
         if column.null_count or not is_integer(column.type):
-            raise ValueError(f"{name} has to be whole numbers, and none missing")
+            raise ValueError(f"{name} must contain integers, without nulls")
         return np.asarray(column.to_numpy(), np.int64)
     except (ArrowException, OSError, KeyError, ValueError, TypeError) as error:
         why = str(error).partition("\n")[0]
         raise ConfigError(
-            f"--graph {path} cannot be read as links: {why}; it has to be a Parquet file with the columns src and dst"
+            f"--graph {path} cannot be read as links: {why}; it must be a Parquet file with the columns src and dst"
         ) from error
 
 
 def _nodes(path: Path) -> int:
-    """Return how many pages the file of pages beside a file of links has; 0 where there is none."""
+    """Return the number of pages in the nodes file that belongs to a file of links; 0 without one."""
     beside = path.with_name(path.name.replace(".edges.", ".nodes."))
     if beside == path or not beside.exists():
         return 0
@@ -106,14 +104,14 @@ def _nodes(path: Path) -> int:
 
 
 def sites_of(graph: Path) -> Spans | None:
-    """Return the site of each page, shape (n,), by the column `path` of NAME.nodes.parquet beside NAME.edges.parquet.
+    """Return the site of each page, shape (n,), from the column `path` of NAME.nodes.parquet beside NAME.edges.parquet.
 
-    None where there is no such file or column.
+    None if there is no such file or column.
 
     Raises
     ------
     ConfigError
-        When the file is damaged.
+        If the file is damaged.
     """
     require_parquet()
     from pyarrow import ArrowException
@@ -132,7 +130,7 @@ def sites_of(graph: Path) -> Spans | None:
 def by_folder(paths: Sequence[str]) -> Spans:
     """Return a number for each path, shape (n,): the same for paths with the same first folder.
 
-    Folders that nearly all paths have in common are looked past.
+    Folders that nearly all paths have in common are skipped.
 
     >>> by_folder(["docs/1.0/a.html", "docs/1.0/b/c.html", "docs/2.0/a.html", "docs/index.html"])
     array([0, 0, 1, 2], dtype=int32)

@@ -140,9 +140,9 @@ def test_each_assertion_of_the_survey_is_answered_for_each_web_and_over_all():
     assert {row["graph"] for row in found.rows} == {"power-law", "sites", "copying", "bow-tie"}
     said = [claim.claim for claim in found.claims]
     for better, worse in ASSERTED:
-        sentence = f"{better} comes before {worse}".replace("_", "-")
+        sentence = f"{better} is better than {worse}".replace("_", "-")
         assert sum(one.startswith(sentence) for one in said) == (2 if "larger_sites" in (better, worse) else 5)
-        assert f"{sentence}: over all" in said
+        assert f"{sentence}: all graphs" in said
     assert len(found.panels) == 4
     assert not found.missed
 
@@ -172,7 +172,7 @@ def test_without_paths_there_are_no_sites(folder):
     found = Orders().run(LabOptions(graph=folder / "docs.edges.parquet"), quiet)
     assert "larger_sites" not in {row["order"] for row in found.rows}
     claims = {claim.claim: claim for claim in found.claims}
-    assert claims["larger-sites comes before breadth-first: over all"].verdict == "open"
+    assert claims["larger-sites is better than breadth-first: all graphs"].verdict == "open"
 
 
 def test_a_damaged_file_of_paths_and_an_empty_folder_are_told(folder, tmp_path):

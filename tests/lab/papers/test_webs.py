@@ -53,5 +53,5 @@ def test_a_missing_file_and_what_is_no_parquet_are_refused(tmp_path):
 def test_unknown_kinds_and_tiny_webs_are_refused():
     with pytest.raises(ConfigError, match="copying"):
         web_of(LabOptions(kind="cubic"), 1000)
-    with pytest.raises(ConfigError, match="100 at least"):
+    with pytest.raises(ConfigError, match="at least 100"):
         web_of(LabOptions(pages=7), 1000)
