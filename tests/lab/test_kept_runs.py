@@ -39,7 +39,7 @@ def test_an_interrupted_comparison_runs_only_what_is_missing(tmp_path):
     path, told = tmp_path / "new" / "systems.runs.jsonl", list[str]()
     interrupted_in(path, 2)
     rows = run_in(path, told)
-    assert told[0].startswith("2 of 3 runs are there already")
+    assert told[0].startswith("2 of 3 runs are already in ")
     assert [line.partition(":")[0] for line in told[1:]] == ["3 of 3"]
     assert [row["policy"] for row in rows] == ["uniform", "cycle", "rpuc"]
     assert [row["value"] for row in rows] == [row["value"] for row in rows_of(CASES, 1, told.append)]
@@ -114,4 +114,4 @@ def test_the_command_keeps_its_runs_and_does_not_run_them_again(tmp_path, capsys
     assert [set(json.loads(line)) for line in kept] == [{"code"}, {"run", "row"}, {"run", "row"}]
     capsys.readouterr()
     assert main(["lab", "systems", *flags, "--budget", "50%", "--budget", "100%"]) == 0
-    assert "2 of 4 runs are there already" in capsys.readouterr().err
+    assert "2 of 4 runs are already in " in capsys.readouterr().err

@@ -1,6 +1,6 @@
-"""Budgets in bytes with conditional requests: the value of accounting for exact costs, rule by rule.
+"""Budgets in bytes with conditional requests: the value of exact costs, compared with simpler rules.
 
-A response always costs some hundred bytes, c0, and the page itself, c1, only if it changed. Dividing the worth of a
+A response always costs some hundred bytes, c0, and the body, c1, only if the page has changed. Dividing the value of a
 visit by any other cost than the exact one wastes bytes.
 """
 
@@ -23,34 +23,34 @@ from evercrawl.types import Floats
 Divisor: TypeAlias = Callable[[Floats, Floats, Floats], Floats]
 
 BUDGETS: Final = (0.01, 0.1)
-"""Bytes a day, as a part of those of all pages."""
+"""Bytes per day, as a share of the size of all pages."""
 EXACT: Final = "bytes: exact index"
 UNCONDITIONAL: Final = "bytes: no conditional requests"
 PRINTED: Final = {
     EXACT: (0.585, 0.855), "bytes: per expected byte": (0.563, 0.839), "bytes: per full size": (0.529, 0.802),
     "bytes: size ignored": (0.467, 0.768), UNCONDITIONAL: (0.470, 0.722),
 }  # fmt: skip
-"""Freshness itself, measured before at 1 and 10 % of the bytes; bodies were spread otherwise than here."""
+"""Absolute freshness at 1 and 10 % of the bytes, from earlier measurements with another distribution of sizes."""
 DIVISORS: Final[dict[str, Divisor]] = {
     EXACT: lambda c0, c1, x: c0 + c1 * h(x),
     "bytes: per expected byte": lambda c0, c1, x: c0 - c1 * np.expm1(-x),
     "bytes: per full size": lambda c0, c1, x: c0 + c1,
     "bytes: size ignored": lambda c0, c1, x: np.ones_like(x),
 }
-"""What the worth of a visit is divided by, of c0, c1 and the changes since the last visit."""
+"""The divisor of a visit's value, by c0, c1 and the expected number of changes since the last visit."""
 _HEAD_BYTES: Final = 600.0
-_BODY_BYTES: Final = 40_000.0  # on the mean
-_SPREAD: Final = 1.0  # of the logarithm of a body's size
+_BODY_BYTES: Final = 40_000.0  # mean size of a body
+_SPREAD: Final = 1.0  # standard deviation of the logarithm of a body's size
 _STREAM: Final = 88
 
 
 class Costs(NamedTuple):
-    """What visits cost, in the bytes of a page of mean size with its head; shape (n,) each.
+    """The costs of visits; the unit is the size of an average page with its header; shape (n,) each.
 
     Attributes
     ----------
     cost, cost_changed
-        In any case, and in addition where the page changed.
+        The cost of any visit, and the additional cost if the page has changed.
     """
 
     cost: Floats
@@ -58,12 +58,12 @@ class Costs(NamedTuple):
 
     @property
     def unconditional(self) -> Costs:
-        """The same where nobody says that a page is unchanged: all of it comes each time."""
+        """The costs without conditional requests: every visit transfers the whole page."""
         return Costs(self.cost + self.cost_changed, np.zeros(len(self.cost)))
 
 
 def costs(pages: int, seed: int) -> Costs:
-    """Return what visits of pages cost: 600 bytes, and bodies of 40,000 on the mean whose logarithms are normal.
+    """Return the costs of visits: headers of 600 bytes, and log-normal bodies of 40,000 bytes on average.
 
     >>> drawn = costs(10_000, seed=1)
     >>> round(float((drawn.cost + drawn.cost_changed).mean()), 12), round(float(drawn.cost[0]), 3)
@@ -76,7 +76,7 @@ def costs(pages: int, seed: int) -> Costs:
 
 
 def kept_fresh(pages: Population, each: Costs, divisor: Divisor, budget: float) -> float:
-    """Return the freshness of pages, weighted, that are visited once their worth, so divided, is one price for all."""
+    """Return the weighted freshness if each page is visited when its value, divided by `divisor`, reaches one price."""
     w, lam, (c0, c1) = pages.weight, pages.lam_per_day, each
     x = changes(
         lambda x: w / lam * h(x) / divisor(c0, c1, x),
@@ -88,16 +88,16 @@ def kept_fresh(pages: Population, each: Costs, divisor: Divisor, budget: float) 
 
 
 def by_rule(pages: Population, seed: int, budget: float) -> dict[str, float]:
-    """Return the freshness that each rule keeps, by its name."""
+    """Return the freshness that each rule keeps, by the name of the rule."""
     drawn = costs(len(pages), seed)
     found = {name: kept_fresh(pages, drawn, divisor, budget) for name, divisor in DIVISORS.items()}
     return found | {UNCONDITIONAL: kept_fresh(pages, drawn.unconditional, DIVISORS[EXACT], budget)}
 
 
 def rows(options: LabOptions, say: Say) -> list[Row]:
-    """Return a row for each rule and budget, where importance and rates do not correlate.
+    """Return a row for each rule and budget, for pages whose importance and rates do not correlate.
 
-    `ratio` is a part of what the exact index keeps.
+    `ratio` is the share of the freshness of the exact index.
     """
     return closed_form(_by_rule, options, BUDGETS, say)
 
@@ -108,14 +108,15 @@ def _by_rule(pages: Population, seed: int, budget: float) -> Iterator[Row]:
 
 
 def claims(found: list[Row]) -> list[Claim]:
-    """Return what each rule keeps fresh beside what was measured before, and that the coarser, the less."""
+    """Return the freshness of each rule with earlier figures, and the claim that coarser rules keep less."""
     table = {name: along(found, name, BUDGETS, "value") for name in PRINTED}
     told = [
-        Claim(f"{name}: freshness at 1 and 10 % (other pages)", listed(PRINTED[name]), listed(figures), None)
+        Claim(f"{name}: freshness at 1 and 10 % of the bytes (printed: other pages)", listed(PRINTED[name]),
+              listed(figures), None)
         for name, figures in table.items()
-    ]
+    ]  # fmt: skip
     worse = [*pairwise(DIVISORS), (EXACT, UNCONDITIONAL)]
     falls = all(more > less for one, other in worse for more, less in zip(table[one], table[other], strict=True))
     parts = [each for name in list(PRINTED)[1:] for each in along(found, name, BUDGETS)]
-    told.append(Claim("bytes: whatever is not reckoned with costs freshness", "", listed(parts), falls))
+    told.append(Claim("bytes: each simplification of the exact index costs freshness", "", listed(parts), falls))
     return told

@@ -1,4 +1,4 @@
-"""Hosts that limit visits: how close policies come to the constrained optimum."""
+"""Hosts that limit visits: the share of the constrained optimum that policies reach."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -21,8 +21,8 @@ from evercrawl.types import Floats
 
 _BUDGET: Final = 0.1
 _TURNS: Final = 2 * TURNS
-"""Cycles: the fullest host is visited once in 24 of them, so that in half as many it is its beginning that counts."""
-_TIMES: Final = (4.0, 2.0)  # a host's equal part of the budget, which it allows at most
+"""Cycles of a run: the fullest host takes 24 cycles for one round, so in a shorter run only its start would count."""
+_TIMES: Final = (4.0, 2.0)  # the limit of a host, in multiples of an equal share of the budget
 _TICKS: Final = 400
 _LEAST: Final = 0.97
 _CLIPPED: Final = "clipped optimum"
@@ -32,9 +32,9 @@ _WITHIN: Final = 0.03
 
 
 class HostLimited(NamedTuple):
-    """A row: the policy, its knowledge, and whether the crawl's frontier offers pages or all are valued each time.
+    """A row: the policy, whether it knows rates, and whether the frontier offers pages or all pages are valued.
 
-    `times` is what each host allows, in its equal parts of the budget.
+    `times` is the limit of each host, in multiples of an equal share of the budget.
     """
 
     label: str
@@ -59,28 +59,28 @@ _KINDS: Final = (
 class Caps(Comparison[HostLimited]):
     """How much of the constrained optimum is reached if each host limits its visits per day.
 
-    The clipped optimum gives pages the rates they would have without limits, and each host's pages less where that is
-    too much. Printed, for other hosts and limits: 0.982 and 0.993 for the best visit that is allowed, 0.747 and 0.844
-    clipped. Where all pages are valued, each choice takes the best visit that is allowed; else the crawl's own frontier
-    offers pages, one by one. Pages that were not read yet on a host whose limit is used up wait; they are worth more
-    the longer they do, so that each is read some day.
+    The clipped optimum gives pages the rates they would have without limits, reduced in proportion on each host that
+    exceeds its limit. Printed, for other hosts and limits: 0.982 and 0.993 for the best allowed visit, 0.747 and 0.844
+    clipped. In rows named "all valued", each choice takes the best allowed visit of all pages; in the others, the
+    crawl's own frontier offers pages one by one. Unread pages on a host that has reached its limit wait; their value
+    rises while they wait, so each is read eventually.
     """
 
-    title = "Host limits, as a part of the constrained optimum"
+    title = "Host limits, as a share of the constrained optimum"
     turns = _TURNS
     budgets = (_BUDGET,)
 
     def settings(self, options: LabOptions) -> list[HostLimited]:
-        """Return who chooses, under two limits."""
+        """Return every kind of row, under two limits."""
         return [kind._replace(times=times) for times, kind in product(_TIMES, _KINDS)]
 
     def closed(self, options: LabOptions, say: Say) -> list[Row]:
-        """Return what the optimum's rates keep fresh when they are clipped."""
+        """Return the rows of the clipped optimum."""
         return closed_form(_clipped, options, self.budgets, say)
 
     @staticmethod
     def measured(case: Case[HostLimited], pages: Population) -> Row:
-        """Run it; of the pages never read, those of hosts whose limits are used up are `waiting`, others abandoned."""
+        """Run it; unread pages are `waiting` on hosts that have reached their limits, and abandoned on others."""
         kind, limit = case.setting, limit_of(pages, case.setting.times)
         ticks = TICKS if kind.frontier else _TICKS
         conditions = Conditions(known=kind.known, cap_per_day=limit.cap, frontier=kind.frontier, ticks=ticks)
@@ -93,41 +93,41 @@ class Caps(Comparison[HostLimited]):
         }  # fmt: skip
 
     def claims(self, rows: list[Row], options: LabOptions) -> list[Claim]:
-        """Hold ours to what we promise, and all to what was measured before for other limits."""
+        """Compare our rows with our promises, and all rows with earlier figures for other limits."""
         promised = whole(options) and (options.turns or _TURNS) >= _TURNS
         best, worse = _reached(rows, _GAMMA.label), _reached(rows, _CLIPPED)
         ahead = all(one < other for one, other in zip(worse, best, strict=True))
         return [
             *(ours(f"{kind.label}, under limits", _LEAST, _reached(rows, kind.label), promised=promised)
               for kind in _KINDS),
-            Claim("clipping rates that know no limits is worse than the best visit that is allowed", listed(best),
+            Claim("the clipped optimum is worse than the best allowed visit (here in place of print)", listed(best),
                   listed(worse), ahead),
-            Claim("clipping rates that know no limits, as measured before for other limits", listed(_PRINTED),
+            Claim("the clipped optimum (printed: for other limits)", listed(_PRINTED),
                   listed(worse), near(worse, _PRINTED, _WITHIN)),
-            Claim("the best visit that is allowed, as measured before for other limits", listed(_PRINTED_BEST),
+            Claim("the best allowed visit (printed: for other limits)", listed(_PRINTED_BEST),
                   listed(best), at_least(best, _PRINTED_BEST, _WITHIN)),
             *abandons_none(rows, (_KNOWN.label, _LEARNED.label), promised=promised),
             _waiting(rows),
         ]  # fmt: skip
 
     def panels(self, rows: list[Row], options: LabOptions) -> list[Panel]:
-        """Return a figure with a bar for each limit."""
+        """Return a figure with one group of bars per limit."""
         places = [float(place) for place in range(len(_TIMES))]
         names = (_CLIPPED, *(kind.label for kind in _KINDS))
         curves = [PanelCurve(name, places, _reached(rows, name), name == _LEARNED.label) for name in names]
-        said = tuple(f"{times:g} times its equal part" for times in _TIMES)
-        return [Panel("host limits", "what each host allows", "part of the optimum", curves, bars=True, named=said)]
+        said = tuple(f"{times:g} equal shares" for times in _TIMES)
+        return [Panel("host limits", "limit of each host", "share of the optimum", curves, bars=True, named=said)]
 
 
 class Limit(NamedTuple):
-    """What hosts allow, in visits a day, whether all are used, and the best value that leaves possible."""
+    """The limits of hosts in visits per day, whether the optimum exhausts each, and the best value within them."""
 
     cap: Floats
     full: NDArray[np.bool_]
     best: float
 
     def row(self, times: float, value: float) -> Row:
-        """Return what a row says of it, and of what was reached."""
+        """Return the columns of a row about the limit and the value reached."""
         return {
             "times": times, "saturated": int(self.full.sum()), "optimum": self.best, "ratio": value / self.best,
             "value": value,
@@ -135,20 +135,20 @@ class Limit(NamedTuple):
 
 
 def limit_of(pages: Population, times: float) -> Limit:
-    """Return the limit that lets all hosts together be visited so many times as often as the budget does."""
+    """Return the limit per host that allows all hosts together `times` times the budget."""
     cap = np.full(HOSTS, times * _BUDGET * len(pages) / HOSTS)
     found, best = best_within(pages, cap, _BUDGET)
     return Limit(cap, np.bincount(pages.host, found.rate, HOSTS) >= cap * (1 - 1e-6), best)
 
 
 def best_within(pages: Population, cap: Floats, budget: float) -> tuple[Constrained, float]:
-    """Return the constrained optimum, in visits a day, and what it keeps fresh, from 0 to 1."""
+    """Return the constrained optimum in visits per day, and the freshness that it keeps, from 0 to 1."""
     found = allocation.constrained(pages.weight, pages.lam_per_day, pages.host, cap, budget * len(pages))
     return found, found.value / float(pages.weight.sum())
 
 
 def clipped(pages: Population, cap: Floats, budget: float) -> float:
-    """Return what the optimum's rates keep fresh when those of each host are cut in proportion to fit its limit."""
+    """Return the freshness of the optimum's rates, reduced in proportion on each host to fit its limit."""
     rate = pages.optimum(budget).rate
     used = np.bincount(pages.host, rate, len(cap)).astype(np.float64)
     fits = np.minimum(1.0, cap / np.maximum(used, cap * 1e-9))
@@ -168,6 +168,6 @@ def _reached(rows: list[Row], label: str, name: str = "ratio") -> list[float]:
 
 
 def _waiting(rows: list[Row]) -> Claim:
-    """Return how many pages wait to be read for the first time at the end, on hosts whose limits are used up."""
+    """Return the number of unread pages at the end on hosts that have reached their limits."""
     told = "; ".join(f"{kind.label}: {listed(_reached(rows, kind.label, 'waiting'), 0)}" for kind in (_KNOWN, _LEARNED))
-    return Claim("pages that wait unread at the end, on hosts whose limits are used up", "", told, None)
+    return Claim("unread pages at the end, on hosts that have reached their limits", "", told, None)

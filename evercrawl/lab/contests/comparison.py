@@ -21,7 +21,7 @@ _SEEDS: Final = 3
 
 
 class Labelled(Protocol):
-    """A setting to run: one row of the table."""
+    """A setting to run: a row of the table."""
 
     @property
     def label(self) -> str:
@@ -38,15 +38,15 @@ class Case(NamedTuple, Generic[S]):
     Attributes
     ----------
     of
-        The comparison, which says how to run it.
+        The comparison, which defines how to run it.
     setting
-        What is run.
+        The setting to run.
     pages, correlation, seed
-        Of the population; the seed also decides what visits find.
+        Size, correlation and seed of the population; the seed also decides what visits find.
     budget
-        Visits a page and day.
+        Visits per page and day.
     cycles
-        How long; the second half is measured.
+        Length of the run; the second half is measured.
     """
 
     of: type[Comparison[S]]
@@ -58,11 +58,11 @@ class Case(NamedTuple, Generic[S]):
     cycles: float
 
     def __str__(self) -> str:
-        """Return what is told of it."""
+        """Return a description for progress messages."""
         return f"{self.setting.label}, correlation {self.correlation:g}, seed {self.seed}, {100 * self.budget:g} %"
 
     def row(self) -> Row:
-        """Run it, and return what came of it."""
+        """Run the case, and return its row."""
         began = time.perf_counter()
         named: Row = {"policy": self.setting.label, "correlation": self.correlation}
         found = self.of.measured(self, _drawn(self.pages, self.seed, self.correlation))
@@ -75,10 +75,10 @@ class Comparison(Experiment, Generic[S]):
     pages = PAGES
     turns = TURNS
     title: ClassVar[str]
-    """Of the figure; `{pages}` stands for their number."""
+    """The title of the figure; `{pages}` stands for the number of pages."""
     budgets: ClassVar[Sequence[float]]
     correlations: ClassVar[Sequence[float]] = (0.0,)
-    """Between importance and rate of change."""
+    """Correlations between importance and rate of change."""
 
     @abstractmethod
     def settings(self, options: LabOptions) -> Sequence[S]:
@@ -98,11 +98,11 @@ class Comparison(Experiment, Generic[S]):
         return []
 
     def panels(self, rows: list[Row], options: LabOptions) -> list[Panel]:
-        """Return the figure: what each setting reaches by budget."""
+        """Return the figure: the share of the optimum that each setting reaches, by budget."""
         return panels(rows, [each.label for each in self.settings(options)])
 
     def rows(self, options: LabOptions, say: Say) -> list[Row]:
-        """Run every case; return the rows, those in closed form first."""
+        """Run every case; return the rows, closed forms first."""
         return self.closed(options, say) + rows_of(self.cases(options), options.jobs, say, options.kept)
 
     def run(self, options: LabOptions, say: Say) -> Results:
@@ -111,14 +111,14 @@ class Comparison(Experiment, Generic[S]):
         Raises
         ------
         ConfigError
-            When somebody asks for a graph: there are no links.
+            If a graph is given: the pages have no links.
         """
         plain(options, type(self).__module__.rpartition(".")[2])
         rows, title = self.rows(options, say), self.title.format(pages=f"{options.pages or self.pages:,}")
         return Results(title, rows, self.claims(rows, options), self.panels(rows, options))
 
     def cases(self, options: LabOptions) -> list[Case[S]]:
-        """Return the grid: every setting, at every budget that was asked for, on each population."""
+        """Return the grid: every setting, at every selected budget, on each population."""
         pages, cycles = options.pages or self.pages, float(options.turns or self.turns)
         return [
             Case(type(self), setting, pages, correlation, seed, budget, cycles)
@@ -128,19 +128,19 @@ class Comparison(Experiment, Generic[S]):
 
 
 def plain(options: LabOptions, name: str) -> None:
-    """See that nobody asks for a graph, where there are no links.
+    """Check that no graph is given to an experiment on pages without links.
 
     Raises
     ------
     ConfigError
-        When somebody does.
+        If one is.
     """
     if options.graph is not None or options.kind is not None:
         raise ConfigError(f"{name} is about pages without links: leave --graph and --graph-kind out")
 
 
 def seeds(options: LabOptions, pages: int) -> range:
-    """Return the seeds: three for as many pages as were printed of, one for fewer.
+    """Return the seeds: three for at least as many pages as published, one for fewer.
 
     >>> from evercrawl.lab.base import LabOptions
     >>> list(seeds(LabOptions(seed=5), 10_000)), list(seeds(LabOptions(), 300))
@@ -156,7 +156,7 @@ def closed_form(
     say: Say,
     correlations: Sequence[float] = (0.0,),
 ) -> list[Row]:
-    """Return the rows that a closed form makes (see `unrun`) of each population, its seed, and each budget."""
+    """Return the rows of a closed form (see `unrun`), called with each population, its seed, and each budget."""
     found, pages = list["Row"](), options.pages or PAGES
     for correlation in correlations:
         for seed in seeds(options, pages):
@@ -168,7 +168,7 @@ def closed_form(
 
 
 def unrun(label: str, value: float, optimum: float, **more: float) -> Row:
-    """Return the row of a closed form, which needs no run; of which population, and at what budget, is left open."""
+    """Return the row of a closed form, which needs no run; the caller adds the population and the budget."""
     row: Row = {
         "policy": label, "correlation": 0.0, "seed": 0, "budget": 0.0, "ratio": value / optimum, "value": value,
         "optimum": optimum, "unused": 0.0, "abandoned": 0, "left": 0.0, "harmonic": math.nan, "seconds": 0.0,
@@ -178,5 +178,5 @@ def unrun(label: str, value: float, optimum: float, **more: float) -> Row:
 
 @lru_cache(maxsize=1)
 def _drawn(pages: int, seed: int, correlation: float) -> Population:
-    """Return a population; the last one is remembered, for a process runs cases in their order."""
+    """Return a population; the last one is cached, because a process runs cases in order."""
     return population(pages, seed, correlation)

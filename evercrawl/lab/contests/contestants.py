@@ -1,4 +1,4 @@
-"""Contestants: each policy with its parameters and conditions, one row of a table each."""
+"""Contestants: policies with parameters and conditions; each is a row of a table."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -21,15 +21,15 @@ class Contestant(NamedTuple):
     label
         The row's name.
     policy
-        Name in the catalogue.
+        Its name in the catalogue.
     options
         Parameters that differ from the defaults; "{cycle}" stands for the length of a cycle.
     conditions
-        The conditions.
+        The conditions of the run.
     like
-        Name of the corresponding published row, "" for none.
+        Name of the corresponding published row; "" for none.
     ours
-        Whether we promise what the row says.
+        Whether the row is one of ours, which a promise may cover.
     start
         The initial price as a multiple of the optimum's; 0 to start without one.
     """
@@ -51,7 +51,7 @@ class Contestant(NamedTuple):
         return made
 
     def named(self, name: str) -> bool:
-        """Whether a name that somebody wrote is that of the policy, or of the row or the first words of it.
+        """Return whether a given name is that of the policy, or the row's label, or the first parts of the label.
 
         >>> one = Contestant("nutch_adaptive, a cycle", "nutch_adaptive")
         >>> one.named("nutch_adaptive"), one.named("nutch_adaptive, a cycle"), one.named("nutch")
@@ -75,7 +75,7 @@ _fine: Final = partial(replace, _FINE)
 _GAMMA: Final = "price_gamma"
 PLUGGED: Final = "evercrawl.lab.contests.plugged:Plugged"
 STARTS: Final = (0.01, 100.0)
-"""How wrong the price is at the start, where it is."""
+"""Initial prices, as multiples of the optimum's."""
 
 _GROUPINGS: Final = (
     ("pf", "pf", 0), ("p", "p", 0), ("lam", "lam", 0), ("p/lam", "p_over_lam", 0), ("pf, clustered", "pf", 50),
@@ -89,7 +89,7 @@ _PLUGGED: Final = (
 
 
 def _finely(*contestants: Contestant) -> tuple[Contestant, ...]:
-    """Return them with more choices a tick: in a long cycle what matters most is worth many visits in one."""
+    """Return the contestants with more choices per tick: in a long cycle, a page may need several visits in one tick."""
     usual = [(each.conditions.ticks, each.conditions.steps) == (USUAL.ticks, USUAL.steps) for each in contestants]
     return tuple(
         each._replace(conditions=replace(each.conditions, steps=_FINE.steps)) if plain else each
@@ -116,7 +116,7 @@ INDEX: Final = (
     Contestant("price, half dated", "price", {}, _fine(dated=0.5), "index, learned, half of the pages dated"),
     Contestant("price, all dated", "price", {}, _fine(dated=1.0), "index, learned, all pages dated", ours=True),
 )  # fmt: skip
-"""Ours, by what is known; `price_gamma` is `price` without the harmonic part, as the printed rows are."""
+"""Our index, by its knowledge; `price_gamma` is `price` without the harmonic part, like the published rows."""
 
 SYSTEMS: Final = _finely(
     Contestant("price", "price", {}, USUAL, "index, learned", ours=True),
@@ -171,4 +171,4 @@ SYSTEMS: Final = _finely(
     Contestant("greedy", "greedy"),
     Contestant("xyleme", "xyleme"),
 )  # fmt: skip
-"""Every policy that revisits pages, as it is shipped unless the row says otherwise."""
+"""Every policy that revisits pages, with its default parameters unless the label says otherwise."""

@@ -15,10 +15,10 @@ from evercrawl.lab.tables import along, at_least, listed, near, ours, places
 from evercrawl.schedule.formulas import allocation
 
 _BUDGETS: Final = (0.03, 0.3)
-_LEAST: Final = 0.92  # of the optimum, where a tenth of all rates become others in a cycle
+_LEAST: Final = 0.92  # promised share of the optimum if a tenth of all rates change in each cycle
 _WITHIN: Final = 0.03
 LEARNED: Final = "price, 10 % of rates jump"
-"""The row that our promise is about."""
+"""The row that our promise covers."""
 _PLANNED: Final = "optimal by (13), 10 % of rates jump"
 _PRINTED: Final = {
     "price_gamma, known rates, 10 % of rates jump": (0.995, 0.992),
@@ -34,12 +34,12 @@ _PRINTED: Final = {
 }
 FROZEN: Final = {"frozen optimum, all rates re-mixed": (0.77, 0.87),
                  "frozen optimum, all importance re-mixed": (0.66, 0.80)}  # fmt: skip
-"""What was printed of the optimal schedule, kept as it was when all rates, or all importance, went to other pages."""
+"""Published figures of the old optimal schedule after all rates, or all importance, have moved to other pages."""
 _DRAWS: Final = 20
 
 
 def contestants() -> list[Contestant]:
-    """Return who is compared: with rates known, learned, learned and forgotten sooner, and planned by one figure each.
+    """Return the contestants: with rates known, learned, learned with faster forgetting, and point estimates of rates.
 
     >>> [each.label for each in contestants() if each.label not in _PRINTED]
     ['optimal by (13), 10 % of rates jump']
@@ -68,24 +68,24 @@ def contestants() -> list[Contestant]:
 class Drift(Contest):
     """How much of the optimum is kept if, in each cycle, some pages change their rate or their importance.
 
-    The optimum is that of who knows every rate at every moment. Figures were printed for 10,000 pages.
+    The optimum knows every rate at every moment. Published figures are for 10,000 pages.
     """
 
-    title = "Rates and importance that drift, as a part of the optimum"
+    title = "Rates and importance that drift, as a share of the optimum"
     contestants, budgets = contestants(), _BUDGETS
 
     def closed(self, options: LabOptions, say: Say) -> list[Row]:
-        """Return what schedules keep that nobody plans anew."""
+        """Return the rows of schedules that are not recomputed."""
         return closed_form(_frozen, options, _BUDGETS, say) if options.whole else []
 
     def claims(self, rows: list[Row], options: LabOptions) -> list[Claim]:
-        """Hold each row to what was printed, and ours to what we promise."""
+        """Compare each row with its published figure, and ours with our promise."""
         there, promised = self.settings(options), whole(options)
         found = [_as_printed(rows, each.label) for each in there]
         found += [_frozen_claim(rows, name) for name in FROZEN if options.whole]
         if run := _run(rows, LEARNED):
             reached = along(rows, LEARNED, run)
-            found.append(ours("price, where 10 % of rates jump in a cycle", _LEAST, reached, promised=promised))
+            found.append(ours("price, if 10 % of rates jump in each cycle", _LEAST, reached, promised=promised))
         mine = {each.label for each in there if each.policy == "price"}
         return found + abandons_none(rows, mine, promised=promised)
 
@@ -97,17 +97,22 @@ def _as_printed(rows: list[Row], label: str) -> Claim:
     reached, printed = along(rows, label, budgets), [_PRINTED[label][_BUDGETS.index(budget)] for budget in budgets]
     at = " and ".join(f"{100 * budget:g}" for budget in budgets)
     holds = at_least(reached, printed, _WITHIN)
-    return Claim(f"{label}: as measured before, at {at} %", listed(printed), listed(reached), holds)
+    return Claim(
+        f"{label}: share of the optimum at {at} %, at least as printed, less {_WITHIN:g}",
+        listed(printed),
+        listed(reached),
+        holds,
+    )
 
 
 def _run(rows: list[Row], label: str) -> list[float]:
-    """Return at which of the budgets of which something was printed a row was run."""
+    """Return the budgets with published figures at which a row was run."""
     run = {budget for _, budget in places(rows, label)}
     return [budget for budget in _BUDGETS if budget in run]
 
 
 def frozen(pages: Population, budget: float, seed: int) -> tuple[float, float]:
-    """Return what the old schedule keeps of the new optimum, where rates, and where importance, went to other pages."""
+    """Return the share of the new optimum that the old schedule keeps, if rates, or importance, move to other pages."""
     draw, rate = np.random.default_rng([seed, 3]), pages.optimum(budget).rate
     kept = list[tuple[float, float]]()
     for _ in range(_DRAWS):
@@ -131,4 +136,4 @@ def _frozen(pages: Population, seed: int, budget: float) -> Iterator[Row]:
 def _frozen_claim(rows: list[Row], name: str) -> Claim:
     found, printed = along(rows, name, _BUDGETS), FROZEN[name]
     holds = near(found, printed, _WITHIN)
-    return Claim(f"{name}: as measured before, at 3 and 30 %", listed(printed), listed(found), holds)
+    return Claim(f"{name}: share of the optimum at 3 and 30 %", listed(printed), listed(found), holds)

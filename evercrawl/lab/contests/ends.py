@@ -1,7 +1,8 @@
 """Objectives of `optimal`: each achieves the most by its own measure, in closed form.
 
-Rates are known, and each objective allocates the same budget with the code that crawls go by. Then freshness, the
-harmonic cost and the age of every allocation are worked out. For freshness by bytes all are made to spend the same.
+Rates are known, and each objective allocates the same budget with the code that crawls use. Freshness, the harmonic
+cost and the age of every allocation follow in closed form. For freshness by bytes, all allocations are scaled to spend
+the same number of bytes.
 """
 
 from collections.abc import Iterator
@@ -25,15 +26,15 @@ ENDS: Final = {
     "age": "age, in days",
     "bytes": "freshness for the same bytes",
 }
-"""The objectives, and what each is measured by: costs and ages are the less the better."""
+"""The objectives, and the measure of each; for the harmonic cost and age, less is better."""
 BUDGETS: Final = (0.01, 0.1, 1.0)
 _GAINS: Final = ("freshness", "bytes")
-_LONGEST_CYCLES: Final = 15.0  # a page that gets fewer visits is looked at once in so long a time
+_LONGEST_CYCLES: Final = 15.0  # cycles between visits; a page with fewer visits counts as visited at this interval
 _HALVINGS: Final = 60
 
 
 def rates(pages: Population, objective: str, each: Costs, budget: float) -> Floats:
-    """Return the visits a day that `optimal` gives pages of known rates, shape (n,); on the mean `budget` each."""
+    """Return the visits per day that `optimal` gives each page, shape (n,); their mean is `budget`. Rates are known."""
     lam, n = pages.lam_per_day, len(pages)
     none, one = np.zeros(n), np.ones(n)
     of = Pages(np.arange(n, dtype=np.uint32), none, pages.weight, none, 1e9 * one, 1e9 / lam, *each, none)
@@ -42,7 +43,7 @@ def rates(pages: Population, objective: str, each: Costs, budget: float) -> Floa
 
 
 def spent(rate: Floats, lam: Floats, each: Costs) -> float:
-    """Return what visits cost, where only a page that changed is sent: in bytes of a page of mean size.
+    """Return the cost of visits per day with conditional requests; the unit is the size of an average page.
 
     >>> from evercrawl.lab.contests.byte_costs import Costs
     >>> round(spent(np.ones(1), np.ones(1), Costs(np.ones(1), np.ones(1))), 6)
@@ -53,7 +54,7 @@ def spent(rate: Floats, lam: Floats, each: Costs) -> float:
 
 
 def spending(rate: Floats, lam: Floats, each: Costs, budget: float) -> Floats:
-    """Return as many times these rates as spend a budget in bytes."""
+    """Return the rates, scaled by one factor so that they spend a budget in bytes."""
     low, high = 1e-9, 1e9
     for _ in range(_HALVINGS):
         middle = (low * high) ** 0.5
@@ -62,7 +63,7 @@ def spending(rate: Floats, lam: Floats, each: Costs, budget: float) -> Floats:
 
 
 def measured(pages: Population, seed: int, budget: float) -> dict[str, dict[str, float]]:
-    """Return what each objective earns, or suffers, by each measure: measure -> objective -> value."""
+    """Return the value of each objective by each measure: measure -> objective -> value."""
     w, lam, each = pages.weight, pages.lam_per_day, costs(len(pages), seed)
     given = {name: rates(pages, name, each, budget) for name in ENDS}
     seen = {name: np.maximum(rate, budget / _LONGEST_CYCLES) for name, rate in given.items()}
@@ -79,7 +80,7 @@ def measured(pages: Population, seed: int, budget: float) -> dict[str, dict[str,
 
 
 def label(of: str, objective: str) -> str:
-    """Return what a row is called.
+    """Return the name of a row.
 
     >>> label("age", "harmonic")
     'optimal, objective=harmonic: age, in days'
@@ -88,7 +89,7 @@ def label(of: str, objective: str) -> str:
 
 
 def rows(options: LabOptions, say: Say) -> list[Row]:
-    """Return a row for each measure and objective; `ratio` is how good that is beside the objective of that measure."""
+    """Return a row for each measure and objective; `ratio` compares it with the objective made for that measure."""
     return closed_form(_measured, options, BUDGETS, say)
 
 
@@ -100,7 +101,7 @@ def _measured(pages: Population, seed: int, budget: float) -> Iterator[Row]:
 
 
 def claims(found: list[Row], *, promised: bool) -> list[Claim]:
-    """Return of each measure that its own objective is better by it than any other, in every draw, at every budget."""
+    """Return the claims that each measure's own objective is the best by it, in every draw and at every budget."""
     return [_best(found, of, promised=promised) for of in ENDS]
 
 
@@ -110,4 +111,4 @@ def _best(found: list[Row], of: str, *, promised: bool) -> Claim:
     told = "; ".join(f"{name} {', '.join(f'{each:.3g}' for each in values)}" for name, values in table.items())
     own = label(of, of)
     holds = all(float(row["ratio"]) < 1.0 for row in found if row["policy"] in names and row["policy"] != own)
-    return Claim(f"optimal: {ENDS[of]} is best by objective={of}: 1, 10, 100 %", "(ours)", told, holds, promised)
+    return Claim(f"optimal: objective={of} is best by {ENDS[of]}: 1, 10, 100 %", "(ours)", told, holds, promised)

@@ -17,23 +17,22 @@ from evercrawl.types import Floats
 
 _VISITS: Final = (5, 10, 30)
 _RATIOS: Final = (0.1, 0.5, 1.0, 3.0)
-"""Changes a visit: r = lam / f."""
+"""Changes per visit: r = lam / f."""
 _SPACED: Final = ("even", "random")
 _BUDGET: Final = 0.1
-_ERRORS: Final = 4.5  # standard errors by which a drawn bias may differ from the exact one
+_ERRORS: Final = 4.5  # maximum difference of a measured bias from the exact one, in standard errors
 _WORTH: Final = 0.99
 _WELL: Final = ("classes", "posterior")
-"""Estimators whose estimates are worth at least `_WORTH` of the optimum: they know how little they know."""
-_PLUGGED: Final = 20  # visits to each page of a population before it is judged what its rates are worth
+"""Estimators for which we promise at least `_WORTH` of the optimum: they account for their uncertainty."""
+_PLUGGED: Final = 20  # visits to each page of the population before a schedule is made from the estimates
 
 
 class Estimators(Experiment):
-    """How biased, and how spread, estimates of a page's rate are, and what a schedule made from them is worth.
+    """Bias and spread of estimates of a page's rate of change, and the value of a schedule made from them.
 
-    A page is visited 5, 10 or 30 times, evenly or at random moments, and changes 0.1 to 3 times from visit to visit on
-    the mean. Estimates of which nothing can be said yet, or infinity, are counted and left out of bias and spread. Then
-    all estimate the rates of one population, visited evenly, and the best rates of visits for these rates are judged by
-    the true ones.
+    A page is visited 5, 10 or 30 times, evenly or at random moments, and changes 0.1 to 3 times per visit on average.
+    Missing and infinite estimates are counted (`unsaid`) and left out of bias and spread. Each estimator is then used on
+    one population, visited evenly; the schedule that is optimal for its estimates is judged by the true rates.
 
     References
     ----------
@@ -60,12 +59,12 @@ class Estimators(Experiment):
         promised = pages >= self.pages
         found.claims = [*_claims(rows, promised=promised), _as_exact(rows, pages, promised=promised)]
         found.claims.append(_well(plugged, promised=promised))
-        found.claims.append(Claim("a schedule made of the estimates: part of the optimum, 10 % a day", "", told, None))
+        found.claims.append(Claim("schedules made from estimates: share of the optimum, 10 % a day", "", told, None))
         return found
 
 
 def estimators() -> dict[str, Callable[[int], Estimator]]:
-    """Return how to make each estimator for so many pages, by name.
+    """Return a constructor of each estimator, by name; its argument is the number of pages.
 
     >>> sorted(estimators())[:3]
     ['classes', 'irregular', 'last_modified']
@@ -75,7 +74,7 @@ def estimators() -> dict[str, Callable[[int], Estimator]]:
 
 
 def seen(draw: np.random.Generator, lam: Floats, interval_s: Floats) -> tuple[Any, Floats]:
-    """Return whether visits after those intervals find a change, and how long ago the last one was."""
+    """Return whether visits after those intervals find a change, and the time since the last change."""
     age_s = draw.exponential(1.0 / lam)
     return age_s < interval_s, age_s
 
@@ -83,7 +82,7 @@ def seen(draw: np.random.Generator, lam: Floats, interval_s: Floats) -> tuple[An
 def estimated(
     draw: np.random.Generator, make: Callable[[int], Estimator], lam: Floats, visits: int, mean_s: float, spaced: str
 ) -> Floats:
-    """Return what an estimator thinks of pages after so many visits, with the date of the last change at each."""
+    """Return an estimator's rates of pages after that many visits, each of which shows the date of the last change."""
     estimator, rows = make(len(lam)), np.arange(len(lam))
     for _ in range(visits):
         interval_s = np.full(len(lam), mean_s) if spaced == "even" else draw.exponential(mean_s, len(lam))
@@ -108,7 +107,7 @@ def _runs(
 
 
 def _plugged(draw: np.random.Generator, make: Callable[[int], Estimator], pages: Population) -> float:
-    """Return what part of the optimum the best rates of visits for the estimates reach."""
+    """Return the share of the optimum that the schedule optimal for the estimates reaches."""
     found = estimated(draw, make, pages.lam_per_s, _PLUGGED, DAY_S / _BUDGET, "even") * DAY_S
     most = np.max(found[np.isfinite(found)], initial=_BUDGET)
     found = np.clip(np.nan_to_num(found, nan=_BUDGET, posinf=most), 1e-6, None)
@@ -128,22 +127,22 @@ def _of(rows: list[Row], estimator: str, name: str, r: float, spaced: str = "eve
 
 
 def _as_exact(rows: list[Row], pages: int, *, promised: bool) -> Claim:
-    """Return whether the bias of the corrected logarithm is that of its closed form, within what chance allows."""
+    """Return the claim that the bias of the corrected logarithm agrees with its closed form within chance."""
     worst = 0.0
     for r in _RATIOS:
         for visits, bias in zip(_VISITS, _of(rows, "log_corrected", "bias", r), strict=True):
             exact = moments(r, visits)
             worst = max(worst, abs(bias * r - exact.bias) / (exact.variance / pages) ** 0.5)
-    name = "the corrected logarithm is off by as much as its closed form says, at every rate and number of visits"
+    name = "the bias of the corrected logarithm agrees with its closed form, at every rate and number of visits"
     return Claim(
         name, f"(ours) at most {_ERRORS:g} s.e. off", f"at most {worst:.1f} s.e. off", worst <= _ERRORS, promised
     )
 
 
 def _well(plugged: Mapping[str, float], *, promised: bool) -> Claim:
-    """Return that what Bayesian estimates are worth is all but the optimum."""
+    """Return the claim that schedules from Bayesian estimates almost reach the optimum."""
     said = {name: plugged[name] for name in _WELL}
-    name = f"a schedule made of {' or '.join(_WELL)} is all but the optimum"
+    name = f"a schedule made from {' or '.join(_WELL)} estimates almost reaches the optimum"
     told = ", ".join(f"{each:.3f}" for each in said.values())
     return Claim(name, f"(ours) at least {_WORTH:g}", told, all(each >= _WORTH for each in said.values()), promised)
 
@@ -154,14 +153,15 @@ def _claims(rows: list[Row], *, promised: bool) -> list[Claim]:
     dated = _of(rows, "last_modified", "spread", 1.0)
     told = f"after {', '.join(str(visits) for visits in _VISITS)} visits"
     return [
-        Claim(f"X/n is biased and stays so: three changes a visit, {told}", "-2.05 of 3, or -0.683", listed(naive),
+        Claim(f"X/n stays biased: three changes per visit, {told}", "-2.05 of 3, or -0.683", listed(naive),
               all(abs(each + 0.683) < 0.02 for each in naive), promised),
-        Claim(f"the corrected logarithm is nearly free of bias where pages change every other visit, {told}", "",
+        Claim(f"the corrected logarithm is nearly unbiased at one change in two visits, {told}", "",
               listed(slow), all(abs(each) < 0.05 for each in slow), promised),
-        Claim(f"yet badly biased where they change thrice a visit, {told}", "-0.287, -0.147 (5 and 10 visits)",
+        Claim(f"the corrected logarithm is badly biased at three changes per visit, {told}",
+              "-0.287, -0.147 (5 and 10 visits)",
               listed(corrected), all(abs(a - b) < 0.03 for a, b in zip(corrected, (-0.287, -0.147), strict=False))),
-        Claim(f"with dates the spread is least, one change a visit, {told}", "",
-              f"{listed(dated)} for {listed(_of(rows, 'log_corrected', 'spread', 1.0))}", None),
+        Claim(f"spread with dates of changes vs. corrected logarithm, one change per visit, {told}", "",
+              f"{listed(dated)} vs. {listed(_of(rows, 'log_corrected', 'spread', 1.0))}", None),
     ]  # fmt: skip
 
 
@@ -169,7 +169,7 @@ def _panels(rows: list[Row]) -> list[Panel]:
     names = list(dict.fromkeys(str(row["estimator"]) for row in rows))
     visits = [float(each) for each in _VISITS]
     return [
-        Panel(f"{what}, {r:g} changes a visit", "visits", f"{what}, of the rate",
+        Panel(f"{what}, {r:g} changes per visit", "visits", f"{what} / rate",
               [PanelCurve(name, visits, _of(rows, name, what, r), ours=name == "posterior") for name in names])
         for r in (0.5, 3.0) for what in ("bias", "spread")
     ]  # fmt: skip

@@ -14,29 +14,29 @@ from evercrawl.schedule.policies.price.price import Price
 
 BUDGETS: Final = (0.03, 0.3)
 SHARES: Final = (0.1, 0.3, 0.5)
-"""Of the pages that flicker."""
+"""Shares of the pages that flicker."""
 CASES: Final = (
     (0.0, False, False), *((share, True, False) for share in SHARES), *((share, False, False) for share in SHARES),
     *((share, False, True) for share in SHARES),
 )  # fmt: skip
-"""Share, whether they do at each look, and whether it is in closed form."""
+"""Share of flickering pages, whether they flicker at each look, and whether the row is in closed form."""
 HOW: Final = {True: "at each look", False: "now and then"}
-"""They show something else: whenever somebody looks, or as often as other pages change."""
+"""When a page flickers: at every visit, or as often as other pages change."""
 
 
 class Flicker(NamedTuple):
-    """What `price` is run with, rates learned; or, of pages that flicker now and then, what closed forms say.
+    """A row: `price` with learned rates, or the closed form of pages that flicker now and then.
 
     Attributes
     ----------
     share
-        Of the pages that flicker.
+        Share of the pages that flicker.
     each_look
-        Whether they do at each look.
+        Whether they flicker at each look.
     closed
-        Whether it is in closed form, rates known, and which pages flicker where that is heeded.
+        Whether the row is in closed form: rates are known, and with `heeded` also which pages flicker.
     heeded
-        Whether what lasts of changes has a say.
+        Whether lasting changes are distinguished from passing ones.
     """
 
     share: float
@@ -46,7 +46,7 @@ class Flicker(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What the row is called.
+        """The name of the row.
 
         >>> Flicker(0.3, each_look=True, closed=False, heeded=False).label
         'price, 30 % flicker at each look, all changes alike'
@@ -61,22 +61,22 @@ class Flicker(NamedTuple):
 class Flickers(Comparison[Flicker]):
     """How fresh lasting content is kept if some pages change nothing but an advertisement.
 
-    It is another at each look, or as often as other pages change, and what is had of it counts nothing. `price` takes
-    all changes alike, or heeds what lasts of them, as `--lasting` does: told by half of a similarity hash, visit by
-    visit, of pages that are replaced as a whole at each change. Rates are learned. Closed forms say what there is to
-    be had, for who knows all rates, and which pages flicker. The optimum is that.
+    The advertisement is new at each look, or as often as other pages change; a fresh copy of it has no value. `price`
+    treats all changes alike, or distinguishes lasting ones as `--lasting` does, by half of a similarity hash at each
+    visit; a change replaces the whole page. Rates are learned. The closed forms are the optimum: they know all rates,
+    and which pages flicker.
     """
 
-    title = "Pages that flicker, as a part of the optimum"
+    title = "Pages that flicker, as a share of the optimum"
     budgets = BUDGETS
 
     def settings(self, options: LabOptions) -> list[Flicker]:
-        """Return every case, all changes alike and by what lasts."""
+        """Return every case, with all changes treated alike and with lasting changes distinguished."""
         return [Flicker(*case, heeded) for case, heeded in product(CASES, (False, True))]
 
     @staticmethod
     def measured(case: Case[Flicker], pages: Population) -> Row:
-        """Run it; `flickered` is the share of the visits that went to pages that flicker, nan in closed form."""
+        """Run it; `flickered` is the share of visits to pages that flicker, nan in closed form."""
         share, each_look, closed, heeded = case.setting
         flickers = flickering(case.pages, share, case.seed)
         if closed:
@@ -90,7 +90,7 @@ class Flickers(Comparison[Flicker]):
         return {"ratio": value / best, "value": value, "optimum": best, "flickered": spent}
 
     def claims(self, rows: list[Row], options: LabOptions) -> list[Claim]:
-        """Return, for each way to flicker and each share, that it is worth something to heed what lasts."""
+        """Return the claims that distinguishing lasting changes does not reduce freshness, for each case."""
         return [_worth(rows, *case) for case in CASES]
 
 
@@ -98,9 +98,9 @@ def _worth(rows: list[Row], share: float, each_look: bool, closed: bool) -> Clai
     heeded, alike = (Flicker(share, each_look, closed, each).label for each in (True, False))
     fresh, others = (along(rows, label, BUDGETS, "value") for label in (heeded, alike))
     spent = [listed(along(rows, label, BUDGETS, "flickered")) for label in (heeded, alike)]
-    visits = "" if closed else f"; {spent[0]} of the visits for {spent[1]} to what flickers"
+    visits = "" if closed else f"; share of visits to pages that flicker: {spent[0]} vs. {spent[1]}"
     return Claim(
-        f"{heeded}: freshness at 3 and 30 % is not less than where all changes are alike", "",
-        f"{listed(fresh)} for {listed(others)}{visits}",
+        f"{heeded}: freshness at 3 and 30 % is not lower than with all changes treated alike", "",
+        f"{listed(fresh)} vs. {listed(others)}{visits}",
         None if any(map(math.isnan, fresh)) else at_least(fresh, others),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Comparison of schedules by knowledge of rates: closed forms, and ours with rates known and learned."""
+"""Comparison of schedules by knowledge of rates: closed forms, and our index with rates known and learned."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -24,7 +24,7 @@ LEAST: Final = {
     },
     "price, all dated": {(c, b): least for c in CORRELATIONS for b, least in ((0.01, 0.94), (0.1, 0.98), (1.0, 0.99))},
 }  # fmt: skip
-"""What we promise of each row, by correlation and budget."""
+"""The promised share of the optimum of each row, by correlation and budget."""
 _DRAWN: Final = (
     "price",
     "price, known rates, start price x 100",
@@ -37,19 +37,19 @@ _DRAWN: Final = (
 
 
 class Freshness(Contest):
-    """How much of the best possible freshness each way of choosing reaches, for 1 to 100 % of pages a day.
+    """How much of the best possible freshness each schedule reaches, for budgets of 1 to 100 % of the pages per day.
 
     References
     ----------
-    Cho, Garcia-Molina (2003). Effective page refresh policies for web crawlers. Figures were printed for 10,000 pages.
+    Cho, Garcia-Molina (2003). Effective page refresh policies for web crawlers. Published figures are for 10,000 pages.
     """
 
-    title = "Freshness by budget, {pages} pages, as a part of the optimum"
+    title = "Freshness by budget, {pages} pages, as a share of the optimum"
     contestants, usual = INDEX, _DRAWN
     budgets, correlations = BUDGETS, CORRELATIONS
 
     def closed(self, options: LabOptions, say: Say) -> list[Row]:
-        """Return fixed rates, and other ends than freshness by visits."""
+        """Return the rows of fixed rates, and those of objectives other than freshness per visit."""
         budgets = options.budgets or BUDGETS
         rows = [] if options.policies else closed_form(_still, options, budgets, say, CORRELATIONS)
         return rows + (blends.rows(options, say) + byte_costs.rows(options, say) + ends.rows(options, say)

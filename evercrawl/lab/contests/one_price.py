@@ -1,4 +1,4 @@
-"""Visits at one price for all pages: closed forms for any rule."""
+"""Visits at one price for all pages, in closed form for any rule."""
 
 import math
 from collections.abc import Callable
@@ -11,28 +11,28 @@ from evercrawl.types import Floats
 By: TypeAlias = Callable[[Floats], Floats]
 
 
-_CHANGES: Final = (-40.0, 25.0)  # between two visits, in the logarithm
-_PRICES: Final = (-80.0, 60.0)  # in the logarithm
+_CHANGES: Final = (-40.0, 25.0)  # range of the logarithm of the changes between two visits
+_PRICES: Final = (-80.0, 60.0)  # range of the logarithm of the price
 _HALVINGS: Final = 48
 
 
 def changes(worth: By, spent: By, budget: float, pages: int) -> Floats:
-    """Return how many changes fall between two visits of each page, x = lam t, shape (n,); infinity for no visits.
+    """Return the expected changes between two visits of each page, x = lam t, shape (n,); infinity for no visits.
 
     Parameters
     ----------
     worth
-        What a visit is worth by x; never falls with it.
+        The value of a visit as a function of x; never decreasing.
     spent
-        What visits of a page take from the budget, a day, by x; all above 0, and less the larger x is.
+        The budget that visits to a page use per day, as a function of x; positive and decreasing.
     budget
-        What all may take, a day.
+        The budget per day of all pages.
     pages
         n.
 
     Examples
     --------
-    Two pages whose visits are worth x and 2 x, each visit costing 1 and changes coming once a day:
+    Two pages that change once a day, with visits of value x and 2 x and cost 1:
 
     >>> changes(lambda x: np.array([1.0, 2.0]) * x, lambda x: 1 / x, 3.0, 2).round(6)
     array([1. , 0.5])
@@ -51,7 +51,7 @@ def _spending(x: Floats, spent: By) -> float:
 
 
 def _reached(worth: By, price: float, pages: int) -> Floats:
-    """Return the x at which a visit is worth as much; the price as its logarithm."""
+    """Return the x at which a visit's value reaches the price, given as its logarithm."""
     asked = math.exp(price)
     low, high = (np.full(pages, end) for end in _CHANGES)
     for _ in range(_HALVINGS):

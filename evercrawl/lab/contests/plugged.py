@@ -1,4 +1,4 @@
-"""The index with a point estimate in place of the posterior: what averaging over beliefs is worth."""
+"""The index with a point estimate in place of the posterior, to measure the value of the posterior."""
 
 import math
 from dataclasses import replace
@@ -16,29 +16,29 @@ from evercrawl.schedule.shared.checked import Checked, rate_per_s
 from evercrawl.types import Floats
 
 ESTIMATORS: Final = ("mean", "thompson", "log_corrected", "naive")
-_SURE: Final = 1e12  # of the shape: a rate that is known
-_UNSEEN: Final = 0.5  # changes that a page is taken to have made that was never found changed
+_SURE: Final = 1e12  # the shape of a posterior that stands for a known rate
+_UNSEEN: Final = 0.5  # number of changes assumed for a page that was never found changed
 
 
 class Plugged(Learns, PriceGamma):
     """Visit the page whose visit would be worth most if its estimated rate of change were the true one.
 
-    This is `price_gamma` for those who keep no distribution: the index is that of known rates, and whatever the
-    estimate is uncertain of is forgotten. A page that once seems too fast for what it matters is given up.
+    This is `price_gamma` without a distribution: it uses the index of known rates and ignores the uncertainty of the
+    estimate. A page whose estimate is once too high for its importance is abandoned.
 
     Parameters
     ----------
     estimator
-        What is taken for the rate: `mean`, that of the belief; `thompson`, drawn from the belief anew at each visit of
-        the page; `log_corrected`, (13) of the survey; `naive`, changes over time, X / T. Of pages that no visit has
-        told of, the last two take the mean; one never found changed is taken to have changed half a time.
+        The estimate of the rate: `mean`, the posterior mean; `thompson`, a draw from the posterior at each visit of the
+        page; `log_corrected`, (13) of the survey; `naive`, changes divided by time, X / T. For pages without an
+        observed interval the last two use the posterior mean; a page never found changed counts as half a change.
     seed
-        Of what is drawn.
+        The seed of the draws.
 
     Examples
     --------
-    A page that changed once in a day, and hardly anything is known of it: the belief is worth a visit however long one
-    waits, the mean rate is worth no more than w / lam.
+    A page with one change in a day of observation: under the posterior the value of a visit keeps growing with the
+    time since the last one, under the mean rate it never exceeds w / lam.
 
     >>> from evercrawl.schedule import Context, Pages
     >>> one, none, day = np.ones(1), np.zeros(1), 86400.0
@@ -66,11 +66,11 @@ class Plugged(Learns, PriceGamma):
         self._seen.learn(visits)
 
     def fresh(self, pages: Pages, context: Context) -> Floats:
-        """Return the probability that each copy is fresh, were the rates as they are estimated."""
+        """Return the probability that each copy is fresh, taking the estimated rates as true; shape (n,)."""
         return super().fresh(self._plugged(pages), context)
 
     def rates(self, pages: Pages) -> Floats:
-        """Return what is taken for the rates of change, per second, shape (n,)."""
+        """Return the estimated rates of change, per second, shape (n,)."""
         if self._estimator == "mean":
             return pages.shape / pages.scale_s
         return self._sampled(pages) if self._estimator == "thompson" else self._counted(pages)
@@ -83,7 +83,7 @@ class Plugged(Learns, PriceGamma):
         return replace(pages, shape=sure, scale_s=sure / np.maximum(self.rates(pages), 1e-300))
 
     def _sampled(self, pages: Pages) -> Floats:
-        """Return rates that were drawn when the pages were visited last."""
+        """Return the rates that were drawn at the pages' last visits."""
         rows = self._drawn.upto(int(pages.slot.max(initial=0)) + 1)
         held = rows[pages.slot]
         anew = ~((held["visited_at"] == pages.visited_at) | (np.isnan(held["visited_at"]) & np.isnan(pages.visited_at)))

@@ -3,11 +3,11 @@
 from typing import Final
 
 BUDGETS: Final = (0.01, 0.03, 0.1, 0.3, 1.0)
-"""Visits a page and day."""
+"""Visits per page and day."""
 CORRELATIONS: Final = (0.0, 0.5)
-"""Between importance and rate of change."""
+"""Correlations between importance and rate of change."""
 WITHIN: Final = 0.03
-"""How near to a printed figure is as printed: it may differ by so much between draws."""
+"""Tolerance around a published figure: the difference that is usual between draws."""
 
 _TABLE: Final = """
 index, known rates|1.000/0.998|1.000/1.000|1.000/1.000|1.000/1.000|1.000/1.000

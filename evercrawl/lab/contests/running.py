@@ -1,4 +1,4 @@
-"""Running of a comparison's cases in several processes, with completed ones stored."""
+"""Execution of a comparison's cases in several processes, with storage of completed ones."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -12,10 +12,10 @@ from evercrawl.simulate.processes import processes
 
 
 class Runnable(Protocol):
-    """Makes a row with the column `ratio`; its `str` is told when it is over, its `repr` is what the row is kept by."""
+    """A case that makes a row with the column `ratio`; `str` names it in messages, `repr` is its key in the file."""
 
     def row(self) -> Row:
-        """Run it, and return what came of it."""
+        """Run the case, and return its row."""
         ...
 
 
@@ -25,25 +25,26 @@ def rows_of(cases: Sequence[Runnable], jobs: int, say: Say, kept: Path | None = 
     Parameters
     ----------
     cases
-        To be run.
+        The cases to run.
     jobs
-        Processes at once; with one, all run in this one.
+        Number of processes; with 1, all cases run in this process.
     say
-        Is told of each run that is over, and how many there are.
+        Progress callback, called with each completed run and the number of runs.
     kept
-        A file that keeps each row as soon as it is there; what it has of the same code is not run again. None for none.
+        A file that stores each row as soon as it is complete; its rows of the same code are not run again. None for no
+        file.
 
     Raises
     ------
     StoreError
-        When rows cannot be kept.
+        If rows cannot be stored.
     """
     with ExitStack() as stack:
         runs = None if kept is None else stack.enter_context(KeptRuns(kept, fingerprint()))
         found = [None if runs is None else runs.row(repr(case)) for case in cases]
         missing = [place for place, row in enumerate(found) if row is None]
         if len(missing) < len(cases):
-            say(f"{len(cases) - len(missing)} of {len(cases)} runs are there already, in {kept}")
+            say(f"{len(cases) - len(missing)} of {len(cases)} runs are already in {kept}")
         began, left = time.monotonic(), [cases[place] for place in missing]
         for done, (place, row) in enumerate(zip(missing, _run(left, jobs), strict=True), 1):
             found[place] = row
@@ -70,7 +71,7 @@ def _run(cases: Sequence[Runnable], jobs: int) -> Iterator[Row]:
 
 
 def _still(left_s: float) -> str:
-    """Return how long it will take yet, as far as can be said; nothing where that is a few seconds.
+    """Return the estimated remaining time as text; "" if it is less than 5 seconds.
 
     >>> _still(3.0), _still(50.0), _still(700.0)
     ('', ' (50 s to go)', ' (12 min to go)')

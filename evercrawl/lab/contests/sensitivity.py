@@ -1,4 +1,4 @@
-"""The cost of a wrong prior, or of too much or too little patience."""
+"""The cost of a wrong prior, and of too much or too little patience."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
@@ -18,7 +18,7 @@ PATIENCE: Final = (0.0, 2.0, 20.0, 1e6)
 _SHAPE: Final = 0.4
 _NAMES: Final = {0.0: "as shipped", 2.0: "2 cycles", 20.0: "20 cycles", 1e6: "no end"}
 _CONDITIONS: Final = Conditions(steps=25)
-_WITHIN: Final = 0.01  # or half of what was printed
+_WITHIN: Final = 0.01  # tolerance, or half of the published figure if that is more
 _ALIKE: Final = 0.015
 _PRINTED: Final = {1.0: (0.057, 0.014, 0.002), 2.0: (0.087, 0.02, 0.004)}
 _PRINTED_TIMES: Final = (0.035, 0.015, 0.001)
@@ -31,10 +31,10 @@ class PriorSetting(NamedTuple):
     Attributes
     ----------
     shape, times
-        Of a prior that is one for all and stays: its shape, and by what its mean is wrong; shape 0 for priors that are
-        learned host by host.
+        Of a constant prior for all pages: its shape, and the factor by which its mean is wrong; shape 0 for priors that
+        are learned host by host.
     patience
-        With new pages, in cycles of all pages; 0 for as it is shipped, by the pages that were read.
+        Patience with new pages, in cycles of all pages; 0 for the default, which depends on the number of read pages.
     """
 
     shape: float
@@ -43,7 +43,7 @@ class PriorSetting(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What the row is called.
+        """The name of the row.
 
         >>> PriorSetting(0.5, 1.0, 0.0).label, PriorSetting(0.4, 0.1, 0.0).label, PriorSetting(0.0, 1.0, 1e6).label
         ('prior shape 0.5', 'prior mean x 0.1', 'patience no end')
@@ -56,16 +56,16 @@ class PriorSetting(NamedTuple):
 class Sensitivity(Comparison[PriorSetting]):
     """What the plain Gamma index loses by another shape or mean of the prior, and by more or less patience.
 
-    The prior is one for all pages, and its mean logarithm is that of all rates, unless it is wrong by purpose. Patience
-    is tried with priors that are learned host by host: some cycles of all pages, no end, and as it is shipped, some
-    cycles of the pages that were read.
+    The prior is the same for all pages. Its mean logarithm is that of all rates, unless deliberately wrong. Patience is
+    varied with priors that are learned host by host: some cycles of all pages, unlimited, and the default, some cycles
+    of the read pages.
     """
 
-    title = "Priors and patience, as a part of the optimum"
+    title = "Priors and patience, as a share of the optimum"
     budgets = BUDGETS
 
     def settings(self, options: LabOptions) -> list[PriorSetting]:
-        """Return every shape, every wrong mean, every patience."""
+        """Return every shape, every wrong mean and every patience."""
         return [
             *(PriorSetting(shape, 1.0, 0.0) for shape in SHAPES),
             *(PriorSetting(_SHAPE, times, 0.0) for times in TIMES),
@@ -74,7 +74,7 @@ class Sensitivity(Comparison[PriorSetting]):
 
     @staticmethod
     def measured(case: Case[PriorSetting], pages: Population) -> Row:
-        """Run it; `second` is the part of the optimum that is reached in the second cycle."""
+        """Run it; `second` is the share of the optimum reached in the second cycle."""
         shape, times, patience = case.setting
         policy = Patient(patience * DAY_S / case.budget) if patience else PriceGamma()
         polling = PollingRun(policy, pages, case.budget, case.seed, _CONDITIONS)
@@ -86,7 +86,7 @@ class Sensitivity(Comparison[PriorSetting]):
         return {"ratio": found.ratio, "value": found.value, "optimum": found.optimum, "second": second}
 
     def claims(self, rows: list[Row], options: LabOptions) -> list[Claim]:
-        """Return what wrong beliefs lose of the best shape, and patience, beside what was printed."""
+        """Return claims about the losses by wrong priors and by patience, with the published figures."""
         shapes, means = [f"prior shape {each:g}" for each in SHAPES[:4]], [f"prior mean x {each:g}" for each in TIMES]
         some, wrong = (_most([_lost(rows, label) for label in labels]) for labels in (shapes, means))
         second = {name: along(rows, f"patience {name}", BUDGETS, "second") for name in _PRINTED_SECOND}
@@ -95,16 +95,16 @@ class Sensitivity(Comparison[PriorSetting]):
         late, more = _minus(enough, little), _minus(enough, most)
         ahead = all(a < b for a, b in zip(second["no end"], second["20 cycles"], strict=True))
         return [
-            Claim("shapes from 0.2 to 0.5 lose, of the best, at 1, 10, 100 %", f"at most {_ALIKE}", listed(some),
+            Claim("loss of shapes 0.2 to 0.5 vs. the best shape, at 1, 10, 100 %", f"at most {_ALIKE}", listed(some),
                   max(some) <= _ALIKE),
-            *(_as_printed(f"shape {shape:g} loses", printed, _lost(rows, f"prior shape {shape:g}"))
+            *(_as_printed(f"loss of shape {shape:g}", printed, _lost(rows, f"prior shape {shape:g}"))
               for shape, printed in _PRINTED.items()),
-            _as_printed("a prior mean wrong by 10 either way loses at most", _PRINTED_TIMES, wrong),
-            Claim("in the second cycle patience of 20 cycles is ahead of no end", _beside(_PRINTED_SECOND),
-                  _beside(second), ahead),
-            Claim("patience of 2 cycles loses later, beside 20, at 1, 10, 100 %", "0.02 to 0.03", listed(late),
+            _as_printed("largest loss of a prior mean 10 times too high or too low", _PRINTED_TIMES, wrong),
+            Claim("in the second cycle, patience of 20 cycles is better than unlimited patience",
+                  _beside(_PRINTED_SECOND), _beside(second), ahead),
+            Claim("patience of 2 cycles later loses vs. 20 cycles, at 1, 10, 100 %", "0.02 to 0.03", listed(late),
                   min(late) > 0),
-            Claim("patience without end loses nothing later, beside 20 cycles, at 1, 10, 100 %", "0, within 0.01",
+            Claim("unlimited patience later loses nothing vs. 20 cycles, at 1, 10, 100 %", "0, within 0.01",
                   listed(more), max(more) <= _WITHIN),
         ]  # fmt: skip
 
@@ -115,7 +115,7 @@ def _as_printed(said: str, printed: tuple[float, ...], lost: list[float]) -> Cla
 
 
 def _lost(rows: list[Row], label: str) -> list[float]:
-    """Return how much less than the best shape a row reaches, at each budget."""
+    """Return the difference between the best shape and a row, at each budget."""
     best = _most([along(rows, f"prior shape {shape:g}", BUDGETS) for shape in SHAPES])
     return _minus(best, along(rows, label, BUDGETS))
 

@@ -1,4 +1,4 @@
-"""Announced changes, incomplete and sometimes wrong: what they are worth."""
+"""The value of announced changes, which are incomplete and sometimes wrong."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -13,24 +13,24 @@ from evercrawl.lab.tables import along, at_least, listed
 from evercrawl.schedule.formulas.signals import optimum
 
 BUDGETS: Final = (0.03, 0.3)
-"""At which announcements are compared."""
+"""Budgets at which announcements are compared."""
 _TICKS: Final = 500
 _NONE, _SOME, _MORE = ("nothing announced", "recall 0.8, precision 0.9", "recall 0.95, precision 0.95")
 _PRINTED: Final = {_NONE: (0.761, 0.937), _SOME: (0.888, 0.969), _MORE: (0.927, 0.983)}
 KINDS: Final = {_NONE: (0.0, 1.0), _SOME: (0.8, 0.9), _MORE: (0.95, 0.95)}
-"""Kinds of sites by name, with the recall and the precision of what they announce."""
+"""Kinds of sites by name, with the recall and the precision of their announcements."""
 UPPER: Final = "told all"
-"""The row of who is told of every change."""
+"""The row of the policy that is told of every change."""
 BEST: Final = "the best there is, "
-"""What rows of the optimum begin with, before the kind."""
+"""The prefix in the names of the optimum's rows, before the kind."""
 _OF_THE_BEST: Final = {_NONE: 0.99, _SOME: 0.98, _MORE: 0.98}
-"""What we promise where rates are known: less with announcements, which are followed at the next tick, not at once."""
+"""The promised share if rates are known; lower with announcements, which are followed only at the next tick."""
 _LEARNED: Final = 0.95
 _WITHIN: Final = 0.03
 
 
 def contestants() -> list[Contestant]:
-    """Return ours with rates known and learned, under three kinds of announcements, and whoever is told all."""
+    """Return our policy with rates known and learned, under three kinds of announcements, and the upper bound."""
     found = list[Contestant]()
     for known in (True, False):
         for kind, (recall, precision) in KINDS.items():
@@ -41,23 +41,23 @@ def contestants() -> list[Contestant]:
 
 
 class AnnouncedChanges(Contest):
-    """How much fresher copies are if sitemaps and feeds announce changes, and are right.
+    """How much fresher copies are if sitemaps and feeds announce changes, with some precision and recall.
 
-    How often a host's announcements are right is learned by counting, and so is how many changes it announces. Figures
-    are parts of all importance, not of the optimum, which knows of no announcements; beside them stands what is best
-    where rates, recall and precision are known, and announcements followed at once.
+    The precision and the recall of a host's announcements are learned by counting. Figures are shares of all
+    importance, not of the optimum, which ignores announcements. They are compared with the best possible freshness if
+    rates, recall and precision are known and announcements are followed at once.
     """
 
-    title = "Announced changes, as a part of what is best where none is announced"
+    title = "Announced changes, as a share of the optimum without announcements"
     compares = False
     contestants, budgets = contestants(), BUDGETS
 
     def closed(self, options: LabOptions, say: Say) -> list[Row]:
-        """Return the best there is."""
+        """Return the rows of the best possible freshness."""
         return closed_form(_best, options, BUDGETS, say)
 
     def claims(self, rows: list[Row], options: LabOptions) -> list[Claim]:
-        """Hold each row to what was printed and to the best there is, and ours to what we promise."""
+        """Compare each row with published figures and with the best possible freshness, and ours with our promises."""
         found, promised = list[Claim](), whole(options)
         for known in ("known rates, ", ""):
             found += [claimed(rows, f"price, {known}{kind}", kind) for kind in KINDS]
@@ -73,11 +73,11 @@ def _best(pages: Population, _: int, budget: float) -> Iterator[Row]:
 
 
 def of_the_best(rows: list[Row], known: str, kind: str) -> Claim:
-    """Return which part a row reaches of the best there is in closed form, and whether that is enough."""
+    """Return the claim that a row reaches a share of the best possible freshness, in closed form."""
     best = _values(rows, BEST + kind)
     found = [one / of for one, of in zip(_values(rows, f"price, {known}{kind}"), best, strict=True)]
     least = _OF_THE_BEST[kind] if known else _LEARNED
-    label = f"price, {known}{kind}: of {listed(best)}, the best there is"
+    label = f"price, {known}{kind}: share of the best possible freshness ({listed(best)})"
     return Claim(label, f"(ours) at least {least:g}", listed(found), min(found) >= least)
 
 
@@ -86,28 +86,28 @@ def _values(rows: list[Row], label: str) -> list[float]:
 
 
 def claimed(rows: list[Row], label: str, kind: str) -> Claim:
-    """Return how fresh a row is kept, and that as much was printed; who is told all has to be fresher than any other.
+    """Return the claim that a row's freshness is as published, or for the upper bound that it exceeds all other rows.
 
-    Of what is announced the gain counts, for freshness without it differs between draws.
+    With announcements the gain is compared, because the freshness without them differs between draws.
     """
     found = _values(rows, label)
     if not kind:
         others = [_values(rows, each.label) for each in contestants() if each.label != label]
         holds = all(one >= max(rest) for one, *rest in zip(found, *others, strict=True))
-        return Claim(f"{label}: freshness at 3 and 30 %, more than any", "", listed(found), holds)
+        return Claim(f"{label}: freshness at 3 and 30 % is higher than in any other row", "", listed(found), holds)
     printed, none = _PRINTED[kind], _values(rows, label.replace(kind, _NONE))
     least = [
         figure - _WITHIN if kind == _NONE else here + figure - before - _WITHIN
         for here, figure, before in zip(none, printed, _PRINTED[_NONE], strict=True)
     ]
-    what = "freshness" if kind == _NONE else "freshness, and so much gained,"
+    what = "freshness" if kind == _NONE else "freshness and its gain by announcements"
     return Claim(f"{label}: {what} at 3 and 30 %", listed(printed), listed(found), at_least(found, least))
 
 
 def helps(rows: list[Row], known: str) -> Claim:
-    """Return by how much a row is the fresher the more is announced, and the truer that is."""
+    """Return the claim that freshness rises with the recall and the precision of announcements."""
     none, some, more = (_values(rows, f"price, {known}{kind}") for kind in KINDS)
     holds = all(a < b < c for a, b, c in zip(none, some, more, strict=True))
     gains = [b - a for a, b in zip(none, some, strict=True)]
-    return Claim(f"the more and the truer, the better ({known or 'learned, '}gain by {_SOME})", "0.127, 0.032",
+    return Claim(f"freshness rises with recall and precision ({known or 'learned, '}gain by {_SOME})", "0.127, 0.032",
                  listed(gains), holds)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Closed-form value of visits at fixed rates: the rows of the comparison that need no run."""
+"""The value of visits at fixed rates, in closed form: the rows of the comparison that need no run."""
 
 import math
 from collections.abc import Callable, Container
@@ -21,7 +21,7 @@ _CLUSTERING: Final = 50
 
 
 def proportional_to(weight: Floats, budget: float) -> Floats:
-    """Return rates proportional to some numbers, with the budget as their sum.
+    """Return rates proportional to `weight`, with the budget as their sum.
 
     >>> proportional_to(np.array([1.0, 3.0]), 8.0)
     array([2., 6.])
@@ -30,7 +30,7 @@ def proportional_to(weight: Floats, budget: float) -> Floats:
 
 
 def whole_visits(weight: Floats, lam: Floats, budget: float, each: float) -> Floats:
-    """Return rates where visits in a horizon are whole numbers, `each` a page on the mean: the best there are.
+    """Return the best rates if visits in a horizon are whole numbers, on average `each` per page.
 
     Wolf et al. (2002). Optimal crawling strategies for web search engines.
 
@@ -59,17 +59,17 @@ EVEN: Final[dict[str, Rule]] = {
     "f ~ w lam": lambda w, lam, budget: proportional_to(w * lam, budget),
     "Coffman (34), f ~ lam": lambda w, lam, budget: proportional_to(lam, budget),
 }
-"""Rates of visits by importance, rate of change and budget; visits come evenly."""
+"""Rules that give rates of visits from importance, rate of change and budget; visits are evenly spaced."""
 
 RANDOM: Final[dict[str, Rule]] = {
     "Azar, random": lambda w, lam, budget: random_optimum(w, lam, budget).rate,
     "LambdaCrawl, random": lambda w, lam, budget: harmonic_optimum(w, lam, budget).rate,
 }
-"""The same, where visits come at random moments."""
+"""The same, with visits at random moments."""
 
 
 def still(pages: Population, budget: float, names: Container[str] | None = None) -> dict[str, float]:
-    """Return what each rule earns, or each that is named, as a part of the optimum, by its name."""
+    """Return the share of the optimum that each rule (or each named one) reaches, by its name."""
     weight, lam = pages.weight, pages.lam_per_day
     best = pages.optimum(budget).value * float(weight.sum())
     total = budget * len(pages)
@@ -82,14 +82,15 @@ def still(pages: Population, budget: float, names: Container[str] | None = None)
 
 
 def visited_every(pages: Population, cycles: float, budget: float, days: float) -> float:
-    """Return what is fresh in the later half of a run where each page is visited again after so many days.
+    """Return the freshness in the second half of a run that visits each page every `days` days.
 
-    The first cycle visits the pages by importance. It is divided by the optimum, which spends all of the budget.
+    The first cycle visits the pages in order of importance. The result is divided by the optimum, which spends the
+    whole budget.
 
     Examples
     --------
-    Two pages that change once a day, visited at six in the morning and at six in the evening; on the day after it,
-    where nobody comes again:
+    Two pages that change once a day, visited at six in the morning and at six in the evening of the first day. On the
+    second day, without another visit:
 
     >>> from evercrawl.lab.polling.population import Population
     >>> two = Population(np.ones(2), np.ones(2), np.zeros(2, np.int64))
@@ -97,7 +98,7 @@ def visited_every(pages: Population, cycles: float, budget: float, days: float) 
     >>> round(fresh, 3), round(float((np.exp(-0.75) + np.exp(-0.25)) / 2 * (1 - np.exp(-1.0))), 3)
     (0.395, 0.395)
 
-    Visited every day it is what evenly spaced visits keep:
+    Visits every day keep as much as evenly spaced visits:
 
     >>> round(visited_every(two, 2.0, 1.0, 1.0) * two.optimum(1.0).value, 3), round(float(1 - np.exp(-1.0)), 3)
     (0.632, 0.632)

@@ -1,4 +1,4 @@
-"""Published crawlers as policies, compared with ours: all learn rates, and start with no knowledge."""
+"""Published policies and crawlers, compared with ours: all learn rates, and start without knowledge."""
 
 from typing import Final
 
@@ -15,23 +15,23 @@ _DRAWN: Final = (
 
 
 class Systems(Contest):
-    """How much of the best possible freshness each learning policy reaches, ours and published ones.
+    """How much of the best possible freshness each policy that learns rates reaches, ours and published ones.
 
     References
     ----------
-    Meng, Wang, Yan (2006), and the works that each policy names. Figures were printed for 10,000 pages.
+    Meng, Wang, Yan (2006), and the works that each policy names. Published figures are for 10,000 pages.
     """
 
-    title = "Policies that learn rates, {pages} pages, as a part of the optimum"
+    title = "Policies that learn rates, {pages} pages, as a share of the optimum"
     contestants, usual = SYSTEMS, _DRAWN
     budgets, correlations = BUDGETS, CORRELATIONS
 
     def closed(self, options: LabOptions, say: Say) -> list[Row]:
-        """Return what tells whether these pages are like those that were printed of."""
+        """Return closed forms on these pages, for comparison with the published population."""
         return closed_forms([each.like for each in self.settings(options)], options, options.budgets or BUDGETS, say)
 
     def claims(self, rows: list[Row], options: LabOptions) -> list[Claim]:
-        """Hold those of which something was printed to it."""
+        """Compare each row with its published figures, if there are any."""
         found, promised = list["Claim"](), whole(options)
         for each in self.settings(options):
             found += reaches(rows, each.label, each.like, promised=promised) or [table(rows, each.label)]

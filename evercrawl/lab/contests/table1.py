@@ -13,12 +13,12 @@ from evercrawl.types import Floats
 
 _RATES: Final = ((0.1, 1.0), (1.0, 1.0), (3.0, 1.0), (1.0, 4.0))
 """Changes and visits, in the same unit of time."""
-_PARTS: Final = 20  # of each run, by whose spread the error of its mean is known
-_ERRORS: Final = 5.0  # standard errors by which a figure may be off; sixty are compared at once in all
+_PARTS: Final = 20  # parts of each run; their spread gives the standard error of the mean
+_ERRORS: Final = 5.0  # maximum deviation in standard errors; about sixty figures are compared at once
 
 
 class Table1(Experiment):
-    """Whether copies are as fresh, and as old, as table 1 says, for three orders of visits; 10,000 visits per page.
+    """Whether freshness and age agree with table 1 of the survey, for three orders of visits; 10,000 visits per page.
 
     References
     ----------
@@ -29,7 +29,7 @@ class Table1(Experiment):
     turns = 10_000
 
     def run(self, options: LabOptions, say: Say) -> Results:
-        """Draw changes and visits, and compare."""
+        """Draw changes and visits, and compare the results with the formulas."""
         plain(options, "table1")
         draw, parts, visits = np.random.default_rng(options.seed), options.pages or _PARTS, options.turns or self.turns
         rows = list["Row"]()
@@ -54,7 +54,7 @@ def visits_at(draw: np.random.Generator, order: Order, rate: float, count: int) 
 
 
 def _drawn(draw: np.random.Generator, order: Order, lam: float, rate: float, parts: int, visits: int) -> Floats:
-    """Return freshness and age of each of several runs, shape (parts, 2)."""
+    """Return freshness and age of several runs, shape (parts, 2)."""
     found = list[tuple[float, float]]()
     for _ in range(parts):
         at = visits_at(draw, order, rate, visits)
@@ -80,7 +80,7 @@ def _claim(rows: list[Row], order: Order, measure: str) -> Claim:
     off = max(abs(one - other) / by for one, other, by in zip(drawn, said, error, strict=True))
     what = "freshness" if measure == "F" else "age"
     return Claim(
-        f"{what}, {order.replace('_', ' ')}: as the table says", listed(said, 4),
+        f"{what}, {order.replace('_', ' ')}: agrees with the table", listed(said, 4),
         f"{listed(drawn, 4)}; at most {off:.1f} s.e. off", off <= _ERRORS, bool(np.isfinite(error).all()),
     )  # fmt: skip
 
@@ -93,5 +93,5 @@ def _panels(rows: list[Row]) -> list[Panel]:
         for order in expectations.ORDERS:
             curves.append(PanelCurve(order.replace("_", " "), places, column(rows, f"{measure}_drawn", order=order)))
         pairs = tuple(f"{lam:g}/{rate:g}" for lam, rate in _RATES)
-        found.append(Panel(f"{name}, drawn", "changes/visits", name, curves, bars=True, named=pairs))
+        found.append(Panel(f"{name}, simulated", "changes/visits", name, curves, bars=True, named=pairs))
     return found

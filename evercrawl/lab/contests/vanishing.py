@@ -1,4 +1,4 @@
-"""Vanishing pages: the value of knowing how fast, if none, some or all of them come back."""
+"""Vanishing pages: the value of knowing their rate, if none, half or all of them return."""
 
 import math
 from itertools import product
@@ -13,9 +13,9 @@ from evercrawl.schedule.policies.price.price import Price
 
 BUDGETS: Final = (0.03, 0.3)
 DEATHS: Final = 0.05
-"""Part of the pages that vanish in a cycle."""
+"""Share of the pages that vanish in a cycle."""
 RETURNS: Final = {0.0: "none returns", 0.5: "half return", 1.0: "all return"}
-"""By the part of those that vanish that come back, after a cycle on the mean."""
+"""Names by the share of vanished pages that return, on average after a cycle."""
 _STEPS: Final = 25
 
 
@@ -27,9 +27,9 @@ class Vanish(NamedTuple):
     known
         Whether rates are known.
     returns
-        Part of those that vanish that come back.
+        Share of vanished pages that return.
     told
-        Whether it is told how fast pages vanish.
+        Whether the policy knows the rate at which pages vanish.
     """
 
     known: bool
@@ -38,7 +38,7 @@ class Vanish(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What the row is called.
+        """The name of the row.
 
         >>> Vanish(known=True, returns=0.5, told=False).label
         'price, known rates, half return, not told'
@@ -48,23 +48,23 @@ class Vanish(NamedTuple):
 
 
 class Vanishing(Comparison[Vanish]):
-    """How fresh copies are if one page in twenty vanishes per cycle, and what is spent on vanished ones.
+    """How fresh copies are if one page in twenty vanishes per cycle, and how many visits go to vanished pages.
 
-    `price` is told how fast pages vanish, truly where rates are known, and else as it is learned, or it is told nothing
-    of it. None of those that vanish comes back, or half of them, or all, after a cycle on the mean. The optimum is that
-    of who knows every rate, and which pages are there.
+    In rows named "told", `price` knows the rate at which pages vanish: the true one if rates are known, and a learned
+    one otherwise. In rows named "not told" it does not. Of the vanished pages none, half or all return, on average
+    after a cycle. The optimum knows every rate, and which pages exist.
     """
 
-    title = "Pages that vanish, as a part of the optimum"
+    title = "Pages that vanish, as a share of the optimum"
     budgets = BUDGETS
 
     def settings(self, options: LabOptions) -> list[Vanish]:
-        """Return rates known and learned, and each part that comes back, told of it or not."""
+        """Return every combination: rates known or learned, each share that returns, told or not."""
         return [Vanish(*each) for each in product((True, False), RETURNS, (True, False))]
 
     @staticmethod
     def measured(case: Case[Vanish], pages: Population) -> Row:
-        """Run it; `gone` and `again` are shares of visits, to pages that are gone and that were found so before."""
+        """Run it; `gone` is the share of visits to vanished pages, `again` to those already found vanished."""
         known, returns, told = case.setting
         conditions = Conditions(known=known, deaths=DEATHS, returns=returns, told_deaths=told, steps=_STEPS)
         found = PollingRun(Price(), pages, case.budget, case.seed, conditions).run(case.cycles, case.cycles / 2)
@@ -74,7 +74,7 @@ class Vanishing(Comparison[Vanish]):
         }  # fmt: skip
 
     def claims(self, rows: list[Row], options: LabOptions) -> list[Claim]:
-        """Return, for rates known and learned and each part that comes back, that it is worth something to be told."""
+        """Return the claims that knowing the rate of vanishing does not reduce freshness, for each case."""
         return [_worth(rows, known=known, returns=returns) for known, returns in product((True, False), RETURNS)]
 
 
@@ -83,7 +83,7 @@ def _worth(rows: list[Row], *, known: bool, returns: float) -> Claim:
     fresh, others = (along(rows, label, BUDGETS, "value") for label in (told, untold))
     gone, again = (listed(along(rows, told, BUDGETS, name)) for name in ("gone", "again"))
     return Claim(
-        f"{told}: freshness at 3 and 30 % is not less than not told", "",
-        f"{listed(fresh)} for {listed(others)}; of the visits {gone} to pages that were gone, {again} so before",
+        f"{told}: freshness at 3 and 30 % is not lower than if not told", "",
+        f"{listed(fresh)} vs. {listed(others)}; share of visits to vanished pages {gone}, to known ones {again}",
         None if any(map(math.isnan, fresh)) else at_least(fresh, others),
     )  # fmt: skip

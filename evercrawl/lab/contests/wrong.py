@@ -1,4 +1,4 @@
-"""Deliberately wrong priors and non-default patience, as replacements for the usual ones."""
+"""Deliberately wrong priors and non-default patience, to replace the usual ones."""
 
 import numpy as np
 
@@ -10,14 +10,14 @@ from evercrawl.types import Floats, Ints
 
 
 class FixedPrior(PollingBeliefs):
-    """Gamma posteriors of rates under one constant prior for all pages.
+    """Gamma posteriors of rates with one constant prior for all pages.
 
     Parameters
     ----------
     host
         Number of each page's host, shape (n,).
     prior
-        Shape and scale, in seconds.
+        Shape, and scale in seconds.
     forget, cycle_s
         As for `PollingBeliefs`.
     """
@@ -28,7 +28,7 @@ class FixedPrior(PollingBeliefs):
         self.shape[:], self.scale_s[:] = prior
 
     def refresh(self) -> None:
-        """Leave all as it is."""
+        """Leave the prior unchanged."""
         self._untold.clear()
 
     def _prior(self, rows: Ints) -> tuple[float, Floats]:
@@ -39,12 +39,12 @@ class FixedPrior(PollingBeliefs):
 class Patient(PriceGamma):
     """The Gamma index with a fixed patience for new pages.
 
-    As it is shipped patience follows how long it takes to visit the pages once that were read.
+    By default, patience is proportional to the time that one visit to every read page takes.
 
     Parameters
     ----------
     patience_s
-        That time.
+        The patience, in seconds.
     """
 
     def __init__(self, patience_s: float) -> None:
@@ -52,13 +52,13 @@ class Patient(PriceGamma):
         self.patience = self._always = patience_s
 
     def chosen(self, values: Floats, context: Context, new: int = 0) -> None:
-        """Keep the patience there is."""
+        """Restore the fixed patience."""
         super().chosen(values, context, new)
         self.patience = self._always
 
 
 def prior_of(lam_per_s: Floats, shape: float, times: float = 1.0) -> tuple[float, float]:
-    """Return the prior of a shape whose mean logarithm is that of rates, or those times a factor; the scale in seconds.
+    """Return the prior with a given shape whose mean logarithm is that of the rates times a factor; scale in seconds.
 
     Examples
     --------

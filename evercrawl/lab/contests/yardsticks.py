@@ -1,11 +1,10 @@
 """Checks that published policies reach their published figures: a weak yardstick is a bug.
 
-Figures were printed for pages of the same kind, but other ones. Where uniform visits alone, or the nearest rule that
-has a closed form, earn other than printed by more than 0.03, the draw is another, and no implementation could reach the
-same: there a row is held to what was printed plus what this draw's closed form of the nearest rule is off. Where a
-run is over before two first intervals are, when its pages are visited does not hang on what was found, and what such
-visits earn has a closed form itself.
-Figures printed of fixed rates are of rates that are known: rows that learn are not held to them.
+The figures were published for other pages of the same kind. If uniform visits, or the nearest rule with a closed form,
+differ from their published figures by more than 0.03, the populations differ, and no implementation could reach the
+published figure. The bound of a row is then shifted by the difference of the nearest rule's closed form. If a run is
+shorter than two first intervals, its visits do not depend on results, and their value has a closed form of its own.
+Published figures of fixed rates assume known rates; rows that learn rates are not compared with them.
 """
 
 import math
@@ -32,11 +31,11 @@ _NEAREST: Final = {
     "StormCrawler": UNIFORM,
     "Tianwang": UNIFORM,
 }
-"""For printed rows that have no closed form, the rule that sends visits to most of the same pages."""
+"""For published rows without a closed form, the rule that visits mostly the same pages."""
 
 
 def nearest(like: str) -> str:
-    """Return the rule in closed form that is nearest to a printed row; "" where there is none.
+    """Return the closed-form rule nearest to a published row; "" if there is none.
 
     >>> nearest("Carney pf"), nearest("Tianwang"), nearest("index, learned")
     ('Carney pf', 'uniform', '')
@@ -45,7 +44,7 @@ def nearest(like: str) -> str:
 
 
 def closed_forms(likes: Sequence[str], options: LabOptions, budgets: Sequence[float], say: Say) -> list[Row]:
-    """Return rows of the rules nearest to some printed rows, on the same pages."""
+    """Return the rows of the rules nearest to published rows, on the same pages."""
     names, cycles = {UNIFORM, *map(nearest, likes)}, float(options.turns or TURNS)
     first = {_FIRST_DAYS[like] for like in likes if like in _FIRST_DAYS}
 
@@ -60,14 +59,14 @@ def closed_forms(likes: Sequence[str], options: LabOptions, budgets: Sequence[fl
 
 
 def reaches(rows: list[Row], label: str, like: str, *, promised: bool) -> list[Claim]:
-    """Return that a row reaches what was printed, less 0.03, at every budget and correlation at which it was run.
+    """Return the claim that a row reaches its published figure, less 0.03, at every budget and correlation run.
 
     Parameters
     ----------
     rows
-        Of a contest, and of `closed_forms`.
+        The rows of a contest, and those of `closed_forms`.
     label, like
-        Of the row, and of the printed one; there is no claim where nothing was printed.
+        Names of the row and of the published one; there is no claim if nothing was published.
     promised
         Whether we promise it.
     """
@@ -82,13 +81,13 @@ def reaches(rows: list[Row], label: str, like: str, *, promised: bool) -> list[C
         said.append(f"{figure:.3f}" + (f" (here {figure + shift:.3f}{how})" if shift else ""))
         found.append(mean(rows, policy=label, correlation=place[0], budget=place[1]))
         least.append(figure + shift)
-    by = f'; "here": by "{nearest(like)}" on these pages, another draw' if any("here" in each for each in said) else ""
-    claim = f"{label}: at least as printed, less {WITHIN:g}{by}"
+    by = f'; "here": shifted as "{nearest(like)}" is on this population' if any("here" in each for each in said) else ""
+    claim = f"{label}: share of the optimum at least as printed, less {WITHIN:g}{by}"
     return [Claim(claim, ", ".join(said), listed(found), at_least(found, least, WITHIN), promised)]
 
 
 def _shift(rows: list[Row], like: str, place: tuple[float, float]) -> float:
-    """Return how much more than printed the nearest rule earns, where it, or uniform visits, show other pages."""
+    """Return how much the nearest rule exceeds its published figure, if the populations differ; otherwise 0."""
     if _early(rows, like, place):
         return _early(rows, like, place) - printed()[like, *place]
     if not nearest(like):
@@ -102,7 +101,7 @@ def _every(days: float) -> str:
 
 
 def _early(rows: list[Row], like: str, place: tuple[float, float]) -> float:
-    """Return what visits a first interval apart earn, where the run is over before two of these are; else 0."""
+    """Return the value of visits at the first interval, if the run is shorter than two of them; otherwise 0."""
     if like not in _FIRST_DAYS:
         return 0.0
     found = mean(rows, policy=_PREFIX + _every(_FIRST_DAYS[like]), correlation=place[0], budget=place[1])

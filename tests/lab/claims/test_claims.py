@@ -121,4 +121,4 @@ def test_rising_weights_are_judged_beside_flat_ones_and_the_last():
     assert [each.label for each in made.contestants] == [row["policy"] for row in rows]
     flat, last = made.claims(rows, LabOptions())
     assert (flat.verdict, last.verdict) == ("holds", "refuted")
-    assert "0.950 for 0.945" in last.found
+    assert "0.950 vs. 0.945" in last.found

@@ -39,7 +39,7 @@ def test_freshness_compares_closed_forms_and_runs_at_every_printed_budget(monkey
     for label in ("price_gamma", "plug-in, X/T", "uniform", "LambdaCrawl, random"):
         places = {(row["correlation"], row["budget"]) for row in found.rows if row["policy"] == label}
         assert places == {(c, b) for c in CORRELATIONS for b in BUDGETS}
-        assert sum(": as measured before" in claim.claim for claim in claims_of(found, label)) == 1
+        assert sum(" as printed, within 0.03" in claim.claim for claim in claims_of(found, label)) == 1
     (plugged,) = claims_of(found, "plug-in, X/T")
     assert all(f"{printed()['index, X/T', c, b]:.3f}" in plugged.printed for c in CORRELATIONS for b in BUDGETS)
     assert plugged.found.count(",") == 9
@@ -78,7 +78,7 @@ def test_signals_are_told_by_how_much_they_help():
     closed = [row for row in found.rows if str(row["policy"]).startswith("the best")]
     best = [[row["value"] for row in closed if row["budget"] == budget] for budget in (0.03, 0.3)]
     assert all(none < some < more for none, some, more in best)
-    assert sum("the best there is" in claim.claim for claim in found.claims) == 6
+    assert sum("the best possible freshness" in claim.claim for claim in found.claims) == 6
     assert len(claims_of(found, "told all")) == 1
     assert all(claim.found.count(",") == 1 for claim in found.claims)
 

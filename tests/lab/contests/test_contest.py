@@ -116,7 +116,7 @@ def test_a_row_is_as_printed_where_every_figure_is_near():
     near = [table["uniform", c, b] + 0.02 for c in CORRELATIONS for b in BUDGETS]
     (claim,) = as_printed(rows_of("one", *near), "one", "uniform", promised=True)
     assert claim.holds
-    assert all(f"0.1 a day, correlation {c:g}: " in claim.printed for c in CORRELATIONS)
+    assert all(f"budget 0.1, correlation {c:g}: " in claim.printed for c in CORRELATIONS)
     better = [ratio + 0.1 for ratio in near]
     assert not as_printed(rows_of("one", *better), "one", "uniform", promised=True)[0].holds
     assert as_printed(rows_of("one", *better), "one", "uniform", promised=True, reached=True)[0].holds
@@ -237,7 +237,7 @@ def test_pages_on_which_uniform_visits_earn_otherwise_are_another_draw():
     for off, figure, holds in ((0.1, 0.08, True), (0.1, 0.06, False), (-0.1, -0.12, True), (-0.1, -0.14, False)):
         (claim,) = yardsticks.reaches(yards("one", figure, *[off] * 6), "one", "Tianwang", promised=True)
         assert claim.holds == holds
-        assert "another draw" in claim.claim
+        assert "on this population" in claim.claim
     known = {*EVEN, *RANDOM}
     likes = {each.like for each in SYSTEMS} - {"", "index, learned"}
     assert all(yardsticks.nearest(like) in known for like in likes)
@@ -286,9 +286,9 @@ def test_a_part_of_the_harmonic_cost_leaves_no_page_unvisited_and_takes_little()
     assert little.unvisited == more.unvisited == 0
     rows = blends.rows(LabOptions(pages=100), quiet)
     held = {claim.claim: claim.holds for claim in blends.claims(rows)}
-    assert held["any part leaves no page without a visit"]
+    assert held["any harmonic part leaves no page unvisited"]
     unvisited = blends.claims([row | {"abandoned": 1} for row in rows])
-    assert {claim.claim: claim.holds for claim in unvisited}["any part leaves no page without a visit"] is False
+    assert {claim.claim: claim.holds for claim in unvisited}["any harmonic part leaves no page unvisited"] is False
     dear = [row | {"harmonic": 3.0 * row["harmonic"]} for row in rows if row["policy"] != blends.label(0.0)]
     worse = blends.claims(dear + [row for row in rows if row["policy"] == blends.label(0.0)])
     assert not any(claim.holds for claim in worse if "the harmonic cost" in claim.claim)

@@ -20,7 +20,7 @@ def test_estimators_keep_what_is_promised_of_as_many_pages_as_are_drawn_by_defau
     found = experiment("estimators").run(LabOptions(), lambda line: None)
     promised = [claim.claim for claim in found.claims if claim.promised]
     assert len(promised) == 4
-    assert any(claim.startswith("a schedule made of classes or posterior") for claim in promised)
+    assert any(claim.startswith("a schedule made from classes or posterior") for claim in promised)
     fewer = experiment("estimators").run(LabOptions(pages=300), lambda line: None)
     assert not any(claim.promised for claim in fewer.claims)
 
