@@ -1,4 +1,4 @@
-"""The interface of experiments: a published claim, reproduced and compared with what was found."""
+"""The interface of experiments: published claims, tested and compared with measurements."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ class LabOptions:
     graph
         A file of links to use instead.
     turns
-        Mean visits per page; None for the experiment's own number.
+        Visits per page on average; None for the experiment's own number.
     budgets
         Visits per page per day in a comparison of policies; empty for the experiment's own.
     policies
@@ -36,7 +36,7 @@ class LabOptions:
     jobs
         Concurrent runs, each in a process; does not affect results.
     kept
-        A file that stores completed runs, for experiments made of several; None for none.
+        A file that stores completed runs, for experiments that consist of several; None for no file.
     """
 
     pages: int | None = None
@@ -51,12 +51,12 @@ class LabOptions:
 
     @property
     def whole(self) -> bool:
-        """Whether no single budgets or rows were selected."""
+        """Whether the experiment runs with all its budgets and rows."""
         return not self.budgets and not self.policies
 
     @property
     def as_printed(self) -> bool:
-        """Whether the graph is of the kind for which figures were published or promised.
+        """Whether the graph is of the kind of the published and promised figures.
 
         >>> LabOptions().as_printed, LabOptions(kind="poisson").as_printed
         (True, False)
@@ -64,7 +64,7 @@ class LabOptions:
         return self.graph is None and self.kind in (None, "power-law")
 
     def promised(self, pages: int, turns: int) -> bool:
-        """Return whether our promises cover a graph of that many pages after that many turns: at least as published.
+        """Return whether our promises cover a graph of that many pages and turns: at least as many as published.
 
         >>> LabOptions().promised(100_000, 10), LabOptions().promised(1000, 10)
         (True, False)
@@ -73,14 +73,14 @@ class LabOptions:
 
 
 class Claim(NamedTuple):
-    """A published claim, or a promise of ours, with the finding.
+    """A published claim, or a promise of ours, with the result of the test.
 
     Attributes
     ----------
     claim, printed, found
-        In words: the claim, the published figures ("" without any), and the figures found.
+        In words: the claim, the published figures ("" without any), and the measured figures.
     holds
-        None if it could not be decided.
+        Whether the claim holds; None if it could not be decided.
     promised
         Whether we promise it for this graph: if refuted, the command exits with status 1.
     partly
@@ -96,7 +96,7 @@ class Claim(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """The verdict in a word.
+        """The verdict: `holds`, `holds partly`, `refuted` or `open`.
 
         >>> Claim("Greed is good", "", "2.0 %", False).verdict
         'refuted'
@@ -109,7 +109,7 @@ class Claim(NamedTuple):
 
 
 def judged(claim: str, printed: str, found: str, cases: Sequence[bool]) -> Claim:
-    """Return a claim that holds if it does in all cases, and partly if in some.
+    """Return a claim that holds if all cases do, and partly if only some do.
 
     >>> [judged("", "", "", cases).verdict for cases in ([True, True], [False, True], [False, False])]
     ['holds', 'holds partly', 'refuted']
@@ -168,7 +168,7 @@ class Results:
     panels
         The figure.
     title
-        Of the figure.
+        The title of the figure.
     """
 
     title: str = ""
@@ -183,19 +183,19 @@ class Results:
 
 
 class Experiment(ABC):
-    """A published claim, and the means to test it.
+    """A test of published claims.
 
-    Its name is that of the file; the first sentence of the class's docstring is its description for users.
+    The name of an experiment is that of its file. The first sentence of the class's docstring describes it to users.
     """
 
     pages: ClassVar[int] = 100_000
-    """Pages of the web, where nobody asks for another number."""
+    """Default number of pages of the web."""
 
     turns: ClassVar[int] = 10
-    """Visits a page, where nobody asks for another number."""
+    """Default number of visits per page."""
 
     compares: ClassVar[bool] = False
-    """Whether it is a comparison of policies by budget, of which single rows and budgets may be asked for."""
+    """Whether it is a comparison of policies by budget, which can be limited to single rows and budgets."""
 
     @abstractmethod
     def run(self, options: LabOptions, say: Say) -> Results:

@@ -1,4 +1,4 @@
-"""The catalogue of experiments: look-up, and storage of results."""
+"""The catalogue of experiments, and storage of their results."""
 
 import inspect
 from pathlib import Path
@@ -12,7 +12,7 @@ from evercrawl.lab.figures.plotting import can_draw, draw
 
 
 def experiments() -> dict[str, type[Experiment]]:
-    """Return every experiment by its name, which is that of its file.
+    """Return all experiments by name; the name is that of the file.
 
     >>> "fig2" in experiments()
     True
@@ -28,7 +28,7 @@ def experiment(name: str) -> Experiment:
     Raises
     ------
     ConfigError
-        There is none; the message lists those there are.
+        There is none; the message lists all names.
     """
     there = experiments()
     kind: Any = catalog.pick(papers, Experiment, name) if ":" in name else there.get(name.replace("-", "_"))
@@ -39,7 +39,7 @@ def experiment(name: str) -> Experiment:
 
 
 def summary(kind: type[Experiment]) -> str:
-    """Return the description of an experiment in a sentence."""
+    """Return the one-sentence description of an experiment."""
     return " ".join((inspect.getdoc(kind) or "").split("\n\n")[0].split())
 
 

@@ -1,4 +1,4 @@
-"""Storage of completed runs, so that an interrupted command of hours can resume."""
+"""Storage of completed runs, so that an interrupted command can resume."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evercrawl.errors import StoreError
 from evercrawl.lab.base import Row
 
 _PARTS: Final = ("change", "kernels", "lab", "schedule", "simulate")
-"""The packages whose code decides what comes of a run."""
+"""The packages whose code affects the result of a run."""
 
 
 class KeptRuns:
@@ -22,7 +22,7 @@ class KeptRuns:
     Parameters
     ----------
     path
-        The file; its folder is created. Rows of other code are discarded, and so is an unfinished line.
+        The file; its folder is created. Rows of other code and an unfinished line are discarded.
     code
         Fingerprint of the running code (see `fingerprint`).
 

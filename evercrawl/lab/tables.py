@@ -22,7 +22,7 @@ def column(rows: Iterable[Row], name: str, **named: str | float) -> list[float]:
 
 
 def mean(rows: Iterable[Row], name: str = "ratio", **named: str | float) -> float:
-    """Return the mean over seeds of a column, in the rows that match; nan if there are none.
+    """Return the mean over seeds of a column, in the rows that match the given values; nan if there are none.
 
     >>> mean([{"policy": "a", "ratio": 0.5}, {"policy": "a", "ratio": 0.7}, {"policy": "b", "ratio": 0.1}], policy="a")
     0.6
@@ -101,7 +101,7 @@ def both(mean: float, top: float) -> str:
 
 
 def plainly(*parts: float) -> str:
-    """Return round shares of 1, which were chosen and not measured, as percentages.
+    """Return chosen (not measured) shares of 1 as percentages, without rounding.
 
     >>> plainly(0.1), plainly(0.025, 0.011)
     ('10 %', '2.5 / 1.1 %')
@@ -110,12 +110,12 @@ def plainly(*parts: float) -> str:
 
 
 def ours(what: str, least: float, reached: Sequence[float], *, promised: bool) -> Claim:
-    """Return the claim that every figure is at least what we promise."""
+    """Return the claim that every figure reaches the promised minimum."""
     return Claim(what, f"(ours) at least {least:g}", listed(reached), min(reached) >= least, promised)
 
 
 def panels(rows: list[Row], drawn: Sequence[str]) -> list[Panel]:
-    """Return how much of the optimum is reached by budget: a diagram for each correlation."""
+    """Return a panel for each correlation: the share of the optimum reached, by budget."""
     found = list[Panel]()
     for correlation in sorted({float(row["correlation"]) for row in rows}):
         curves = list[PanelCurve]()
@@ -125,5 +125,5 @@ def panels(rows: list[Row], drawn: Sequence[str]) -> list[Panel]:
                 ratios = along(rows, label, budgets, correlation=correlation)
                 curves.append(PanelCurve(label, [100 * b for b in budgets], ratios, ours=label == "price"))
         title = f"correlation of importance and rate: {correlation:g}"
-        found.append(Panel(title, "budget (% of all pages, a day)", "part of the optimum", curves, percent=True))
+        found.append(Panel(title, "budget (% of all pages per day)", "share of the optimum", curves, percent=True))
     return found

@@ -89,7 +89,7 @@ _PLUGGED: Final = (
 
 
 def _finely(*contestants: Contestant) -> tuple[Contestant, ...]:
-    """Return the contestants with more choices per tick: in a long cycle, a page may need several visits in one tick."""
+    """Return the contestants with more choices per tick: in a long cycle, a page may need several visits per tick."""
     usual = [(each.conditions.ticks, each.conditions.steps) == (USUAL.ticks, USUAL.steps) for each in contestants]
     return tuple(
         each._replace(conditions=replace(each.conditions, steps=_FINE.steps)) if plain else each

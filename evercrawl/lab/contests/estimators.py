@@ -31,8 +31,8 @@ class Estimators(Experiment):
     """Bias and spread of estimates of a page's rate of change, and the value of a schedule made from them.
 
     A page is visited 5, 10 or 30 times, evenly or at random moments, and changes 0.1 to 3 times per visit on average.
-    Missing and infinite estimates are counted (`unsaid`) and left out of bias and spread. Each estimator is then used on
-    one population, visited evenly; the schedule that is optimal for its estimates is judged by the true rates.
+    Missing and infinite estimates are counted (`unsaid`) and left out of bias and spread. Each estimator is then used
+    on one population, visited evenly; the schedule that is optimal for its estimates is judged by the true rates.
 
     References
     ----------

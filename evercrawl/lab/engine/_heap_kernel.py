@@ -1,4 +1,4 @@
-"""A heap of pages that knows the place of each, compiled: the page with the largest key is on top."""
+"""A compiled heap of pages with the place of each page: the page with the largest key is on top."""
 
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ class PlacedHeap(NamedTuple):
 
 @compiled
 def rise(heap: PlacedHeap, page: int) -> None:
-    """Bring a page up to where its key belongs; of equal ones the one that was there first is above."""
+    """Move a page up to the place of its key; among equal keys, the earlier page is above."""
     i, key = heap.place[page], heap.key[page]
     while i > 0:
         above = (i - 1) >> 1
@@ -31,7 +31,7 @@ def rise(heap: PlacedHeap, page: int) -> None:
 
 @compiled
 def sink(heap: PlacedHeap, page: int) -> None:
-    """Bring a page down to where its key belongs."""
+    """Move a page down to the place of its key."""
     n = len(heap.page)
     i, key = heap.place[page], heap.key[page]
     while True:
@@ -53,6 +53,6 @@ def sink(heap: PlacedHeap, page: int) -> None:
 
 @compiled
 def settle(heap: PlacedHeap) -> None:
-    """Make a heap of pages in any order."""
+    """Build a heap from pages in any order."""
     for i in range(len(heap.page) // 2 - 1, -1, -1):
         sink(heap, heap.page[i])

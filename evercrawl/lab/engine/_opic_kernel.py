@@ -1,4 +1,4 @@
-"""Visits of OPIC, compiled; `importance.ledger.ledger` has the same in plain sight, one at a time."""
+"""Compiled visits of OPIC; `importance.ledger.ledger` is the readable reference, one visit at a time."""
 
 from typing import Any, Final
 
@@ -13,13 +13,13 @@ _F: Final = pointer(np.float64)
 _L: Final = pointer(np.int64)
 _I: Final = pointer(np.int32)
 
-UNSPENT: Final = 0  # what each page has got of the virtual page's cash so far; the keys are without it
+UNSPENT: Final = 0  # cash that the virtual page has paid to each page; not contained in the keys
 CLOCK: Final = 1  # G
 
 
 @entry(i64, _I, _I, _F, i64)
 def heapify(page: Any, place: Any, key: Any, n: int) -> int:
-    """Make a heap of all pages."""
+    """Build a heap of all pages."""
     settle(PlacedHeap(view(page, n), view(place, n), view(key, n)))
     return 0
 
@@ -38,7 +38,7 @@ def visit(
     begin, out, to = rows.first, rows.count, rows.target
     keys, moved, initial = view(floats_at(at[0]), n), view(floats_at(at[1]), n), view(floats_at(at[2]), n)
     now, order = view(floats_at(at[3]), 2), view(picks, visits)
-    heap = PlacedHeap(view(ints32_at(at[4]), n), view(ints32_at(at[5]), n), keys)  # without greed not there
+    heap = PlacedHeap(view(ints32_at(at[4]), n), view(ints32_at(at[5]), n), keys)  # empty unless an order is greedy
     seen = view(ints32_at(into[0]), visits)
     earned, clock = view(floats_at(into[1]), visits), view(floats_at(into[2]), visits)
     for k in range(visits):

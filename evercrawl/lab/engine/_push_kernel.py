@@ -1,4 +1,4 @@
-"""Visits under push, compiled; `importance.push` and the ledger have the same in plain sight, one at a time."""
+"""Compiled visits under push; `importance.push` and the ledger are the readable reference, one visit at a time."""
 
 import math
 from typing import Any, Final, NamedTuple
@@ -14,7 +14,7 @@ _L: Final = pointer(np.int64)
 
 
 class Residual(NamedTuple):
-    """What each page has yet to pass on; and with `greedy`, the heap of the pages by its size."""
+    """The residual of each page; and with `greedy`, the heap of pages by the size of the residual."""
 
     r: Any
     heap: PlacedHeap
@@ -62,7 +62,7 @@ def _same(rows: RowArrays, others: RowArrays, i: int) -> bool:
 
 @compiled
 def _numbers(addresses: Any, n: int, greedy: int) -> tuple[Any, Residual]:
-    """Return the value of each page, and what it has yet to pass on: value, r, key, page and place lie there."""
+    """Return the value and the residual of each page; the addresses are those of value, r, key, page and place."""
     at = view(addresses, 5)
     heap = PlacedHeap(view(ints32_at(at[3]), n), view(ints32_at(at[4]), n), view(floats_at(at[2]), n))
     return view(floats_at(at[0]), n), Residual(view(floats_at(at[1]), n), heap, greedy)
@@ -73,9 +73,9 @@ def visit(
     live_rows: Any, links: int, held_rows: Any, held_links: int, n: int, numbers: Any, greedy: int,
     picks: Any, visits: int, tax: float,
 ) -> int:  # fmt: skip
-    """Visit the pages of `picks`, the one with the largest |r| where there is -1; return how many were visited.
+    """Visit the pages of `picks`, or for -1 the page with the largest |r|; return the number of pages visited.
 
-    Fewer than were asked for are when there is no more room for what a page links to now.
+    It is smaller than requested if there is no more room for a page's present links.
     """
     live, held = row_arrays(live_rows, n, links), row_arrays(held_rows, n, held_links)
     x, to = _numbers(numbers, n, greedy)
@@ -99,7 +99,7 @@ def visit(
 
 @entry(i64, _L, i64, i64, _L, i64, _L, i64, f64)
 def settle(known: Any, links: int, n: int, numbers: Any, greedy: int, picks: Any, pushes: int, tax: float) -> int:
-    """Pass on along known links what the pages of `picks` have, without a visit; those never read have none."""
+    """Push the residuals of the pages of `picks` along known links, without a visit; unread pages have no links."""
     rows, order = row_arrays(known, n, links), view(picks, pushes)
     x, to = _numbers(numbers, n, greedy)
     for k in range(pushes):

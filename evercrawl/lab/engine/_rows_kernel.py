@@ -1,4 +1,4 @@
-"""Rows that grow, shrink and move, compiled: whom each page links to, or is linked from, in one long array."""
+"""Compiled rows that grow, shrink and move: the out-links or in-links of each page, in one long array."""
 
 from typing import Any, Final, NamedTuple
 
@@ -13,7 +13,7 @@ _U: Final = pointer(np.uint64)
 
 
 class RowArrays(NamedTuple):
-    """Where each row begins in `target`, how long it is and for how much it has room; (n,). Where the free part is."""
+    """The start, length and capacity of each row in `target`, shape (n,); and the start of the free part."""
 
     first: Any
     count: Any
@@ -24,7 +24,7 @@ class RowArrays(NamedTuple):
 
 @compiled
 def row_arrays(addresses: Any, n: int, links: int) -> RowArrays:
-    """Return the rows whose arrays lie at `addresses`, in the order of the fields."""
+    """Return the rows whose arrays are at `addresses`, in the order of the fields."""
     at = view(addresses, 5)
     return RowArrays(
         view(ints_at(at[0]), n), view(ints32_at(at[1]), n), view(ints32_at(at[2]), n), view(ints32_at(at[3]), links),
@@ -34,7 +34,7 @@ def row_arrays(addresses: Any, n: int, links: int) -> RowArrays:
 
 @compiled
 def _move(rows: RowArrays, i: int, room: int) -> None:
-    """Give a row a new place at the end."""
+    """Move a row to the end, with a new capacity."""
     begin, end = rows.first[i], rows.end[0]
     for k in range(max(rows.count[i], 0)):
         rows.target[end + k] = rows.target[begin + k]
@@ -43,13 +43,13 @@ def _move(rows: RowArrays, i: int, room: int) -> None:
 
 @compiled
 def fits(rows: RowArrays, i: int) -> Any:
-    """Tell whether one more fits into a row."""
+    """Return whether a row has room for one more entry."""
     return rows.count[i] < rows.room[i] or rows.end[0] + 2 * rows.room[i] + 2 <= len(rows.target)
 
 
 @compiled
 def append(rows: RowArrays, i: int, target: int) -> None:
-    """Lengthen a row by one, into which one more fits."""
+    """Append an entry to a row that has room for it."""
     if rows.count[i] == rows.room[i]:
         _move(rows, i, 2 * rows.room[i] + 2)
     rows.target[rows.first[i] + rows.count[i]] = target
@@ -58,7 +58,7 @@ def append(rows: RowArrays, i: int, target: int) -> None:
 
 @compiled
 def find(rows: RowArrays, i: int, target: int) -> Any:
-    """Return at which place of a row something is, -1 where it is not."""
+    """Return the index of an entry in a row; -1 if it is missing."""
     for k in range(rows.count[i]):
         if rows.target[rows.first[i] + k] == target:
             return k
@@ -67,14 +67,14 @@ def find(rows: RowArrays, i: int, target: int) -> Any:
 
 @compiled
 def drop(rows: RowArrays, i: int, k: int) -> None:
-    """Take out what is at place `k` of a row; the last of it takes its place."""
+    """Remove entry `k` of a row; the last entry takes its place."""
     rows.count[i] -= 1
     rows.target[rows.first[i] + k] = rows.target[rows.first[i] + rows.count[i]]
 
 
 @compiled
 def replace(rows: RowArrays, i: int, other: RowArrays) -> None:
-    """Make a row what it is in `other`; it has to fit into what is free."""
+    """Copy a row from `other`; the free part must have room for it."""
     if other.count[i] > rows.room[i]:
         rows.count[i] = 0
         _move(rows, i, other.count[i])
@@ -96,7 +96,7 @@ def below(state: Any, limit: int) -> Any:
 
 @compiled
 def _forget(out: RowArrays, into: RowArrays, page: int, seed: Any) -> None:
-    """Let one of the pages that link to `page` do so no longer."""
+    """Remove a random link to `page`."""
     k = below(seed, into.count[page])
     source = into.target[into.first[page] + k]
     drop(into, page, k)
@@ -107,7 +107,7 @@ def _forget(out: RowArrays, into: RowArrays, page: int, seed: Any) -> None:
 def change(
     out_rows: Any, links: int, into_rows: Any, in_links: int, n: int, pages: Any, changes: int, seed: Any, left: Any
 ) -> int:
-    """Halve the links to each of `pages` that is given as it is, double those to -1 - page; return how many were done.
+    """Halve the links to each entry of `pages`, or double those to p if the entry is -1 - p; return the number done.
 
     Fewer than were asked for are when there is no more room; `left` then has how many links the next one has to get
     yet, otherwise -1. One link remains of an odd number of links more than goes, so none loses its last one.

@@ -1,4 +1,4 @@
-"""What windows keep after many visits, compiled; each window of `importance.windows` says it for one, to be read."""
+"""Compiled updates of windows after many visits; `importance.windows` has the readable reference for one visit."""
 
 import math
 from typing import Any, Final
@@ -20,7 +20,7 @@ IMPROVED: Final = 2
 def smooth(
     page: Any, earned: Any, clock: Any, visits: int, history: Any, mark: Any, missing: Any, n: int, length: float
 ) -> int:
-    """Fade what there is, and add what was earned as if it had come evenly: the exponential window."""
+    """Decay the sums, and add what was earned as if it had arrived evenly: the exponential window."""
     pages, cash, now = view(page, visits), view(earned, visits), view(clock, visits)
     h, last, gap = view(history, n), view(mark, n), view(missing, n)
     for k in range(visits):
@@ -35,7 +35,7 @@ def smooth(
 
 @compiled
 def _expm1(x: float) -> float:
-    whole = math.exp(x)  # what is lost here is made good by the quotient (Kahan)
+    whole = math.exp(x)  # the quotient compensates the rounding error (Kahan)
     if whole == 1.0:
         return x
     return whole - 1.0 if whole < 0.5 else (whole - 1.0) * x / math.log(whole)
@@ -45,7 +45,7 @@ def _expm1(x: float) -> float:
 def interpolate(
     page: Any, earned: Any, clock: Any, visits: int, history: Any, mark: Any, missing: Any, n: int, length: float
 ) -> int:
-    """Keep less of what there is the longer the last visit is ago, and add what was earned."""
+    """Reduce the history in proportion to the time since the last visit, and add what was earned: interpolation."""
     pages, cash, now = view(page, visits), view(earned, visits), view(clock, visits)
     h, last, gap = view(history, n), view(mark, n), view(missing, n)
     for k in range(visits):
@@ -62,14 +62,14 @@ def interpolate(
 
 @compiled
 def _shift(row: Any, begin: int, end: int) -> None:
-    """Move the measures from `begin` on, and before `end`, one place further."""
+    """Move the measures from `begin` to before `end` by one place."""
     for k in range(end - 1, begin - 1, -1):
         row[2 * k + 2], row[2 * k + 3] = row[2 * k], row[2 * k + 1]
 
 
 @compiled
 def _mean(row: Any, k: int) -> Any:
-    """Return the mean clock of a measure and the next, by cash."""
+    """Return the mean clock of a measure and the next, weighted by cash."""
     older, younger = row[2 * k], row[2 * k + 2]
     cash, at = older + younger, row[2 * k + 3]
     return at - older * (at - row[2 * k + 1]) / cash if cash != 0.0 else at
@@ -77,7 +77,7 @@ def _mean(row: Any, k: int) -> Any:
 
 @compiled
 def _merge(row: Any, begin: int, end: int) -> None:
-    """Make two measures one, those of which that is least wrong; there is then one more place before `begin`."""
+    """Merge the two neighbouring measures with the smallest error; this frees one place before `begin`."""
     best, least = begin, np.inf
     for k in range(begin, end - WHOLE - 2):
         at = _mean(row, k)
@@ -91,7 +91,7 @@ def _merge(row: Any, begin: int, end: int) -> None:
 
 @compiled
 def _holds(kind: int, row: Any, k: int, held: int, places: int, oldest: float) -> bool:
-    """Tell whether the oldest measure, at place `k`, stays where `held` are held."""
+    """Return whether the oldest of `held` measures, at place `k`, remains in the window."""
     if kind == VARIABLE:
         return held <= places
     return row[2 * k + 1] >= oldest or (kind == IMPROVED and held <= WHOLE)
@@ -102,7 +102,7 @@ def measure(
     page: Any, earned: Any, clock: Any, visits: int, mark: Any, kept: Any, n: int, places: int, kind: int,
     length: float, scratch: Any,
 ) -> int:  # fmt: skip
-    """Add measures to those that are kept of each page: when the first interval began, then cash and clock of each."""
+    """Add measures to those of each page; a row has the start of the first interval, then cash and clock of each."""
     pages, cash, now = view(page, visits), view(earned, visits), view(clock, visits)
     last, all_kept, row = view(mark, n), view(kept, (n, 1 + 2 * places)), view(scratch, 2 * places + 2)
     for k in range(visits):

@@ -31,7 +31,7 @@ class OpicEngine(Engine):
     given
         Initial cash C0 of each page, shape (n,), summing to 1; by default 1 / n.
     link
-        Whether the virtual page is one more link of every page; `tax` then has to be 0.
+        Whether every page has one more link, to the virtual page; `tax` must then be 0.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class OpicEngine(Engine):
             watcher.watch(made)
 
     def _rebase(self) -> None:
-        """Pay out what the virtual page has spent, before the keys lose digits to it."""
+        """Add what the virtual page has spent to the keys, before these lose precision."""
         if self._state[0] * self.pages > 1:
             self._key += self._state[0]
             self._state[0] = 0.0
@@ -125,7 +125,7 @@ class PushEngine(Engine):
     Attributes
     ----------
     value, residual
-        x and r of each page, shape (n,): x + r = 1/n + xM along the links known.
+        x and r of each page, shape (n,): x + r = 1/n + xM along the known links.
     known
         The links of each page at its last visit.
 

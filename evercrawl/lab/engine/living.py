@@ -22,11 +22,11 @@ class LinkRows:
     Attributes
     ----------
     first, count, room
-        Where each row begins, how long it is (-1: nobody has seen it), for how much there is room; shape (n,).
+        Start, length (-1: never seen) and capacity of each row; shape (n,).
     target
         All rows, with room between them.
     end
-        Where the free part of `target` begins, shape (1,).
+        Start of the free part of `target`, shape (1,).
 
     Examples
     --------
@@ -44,22 +44,22 @@ class LinkRows:
 
     @classmethod
     def of(cls, start: Ints, target: Spans) -> LinkRows:
-        """Return rows as compressed ones have them, without any room."""
+        """Return the rows of a compressed graph, without room."""
         count = np.diff(start).astype(np.int32)
         return cls(start[:-1].copy(), count, count.copy(), target, np.array([len(target)]))
 
     @classmethod
     def unseen(cls, pages: int) -> LinkRows:
-        """Return rows of which nobody has seen one."""
+        """Return rows that were never seen."""
         count = np.full(pages, -1, np.int32)
         return cls(np.zeros(pages, np.int64), count, np.zeros(pages, np.int32), np.empty(0, np.int32), np.zeros(1, int))
 
     def all(self) -> Spans:
-        """Return what all rows hold, one after the other; shape (sum of counts,)."""
+        """Return the contents of all rows, concatenated; shape (sum of counts,)."""
         return self.target[self._places(np.maximum(self.count, 0))]
 
     def make_room(self, least: int) -> None:
-        """Put the rows together, and leave room after them: as much as they take, and `least`."""
+        """Compact the rows, and leave room after them: as much as they take, plus `least`."""
         kept, self.room = self.all(), np.maximum(self.count, 0).astype(np.int32)
         self.first = np.cumsum(self.room, dtype=np.int64) - self.room
         self.target = np.empty(2 * len(kept) + least, np.int32)
@@ -67,7 +67,7 @@ class LinkRows:
         self.end = np.array([len(kept)])
 
     def arrays(self) -> tuple[Any, int]:
-        """Return what kernels take, until there is more room: the arrays' addresses, and the length of `target`."""
+        """Return the arguments for kernels, valid until `make_room`: the arrays' addresses, and `target`'s length."""
         return address_table(self.first, self.count, self.room, self.target, self.end), len(self.target)
 
     def _places(self, count: Spans) -> Ints:
@@ -78,7 +78,7 @@ class LinkRows:
 class ChangingWeb:
     """A graph in which some pages at times get twice, or lose half of, their in-links.
 
-    New links stand on any pages. Whoever visits a page sees the links that stand on it at that moment.
+    New links are on random pages. A visit sees the links that the page has at that moment.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class ChangingWeb:
         return Web.of(self.pages, source, self.out.all(), self._web.site, self._web.root)
 
     def _grown(self) -> LinkRows:
-        """Return the links into each page, which only change asks for; the web given stays as it is."""
+        """Return the in-links of each page, which only changes need; the given web is not modified."""
         if self._into is None:
             order = np.argsort(self._web.target, kind="stable")
             start = np.concatenate([[0], np.cumsum(self._web.into)])

@@ -1,4 +1,4 @@
-"""Visit orders: the choice of the next page, where only importance matters."""
+"""Visit orders: the choice of the next page if only importance matters."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ import numpy as np
 from evercrawl.types import Floats, Ints
 
 GREEDY: Final = -1
-"""In place of a page: the one that has most to pass on at that moment."""
+"""Stands for the page with most cash at the moment of the visit."""
 
 
 class PickingView(Protocol):
@@ -17,7 +17,7 @@ class PickingView(Protocol):
 
     @property
     def pages(self) -> int:
-        """How many pages there are."""
+        """Number of pages."""
         ...
 
     def estimate(self) -> Floats:
@@ -29,11 +29,11 @@ class Picker(ABC):
     """A visit order: the next visits, page by page."""
 
     greedy: ClassVar[bool] = False
-    """Whether some visits are left to greed."""
+    """Whether some visits are greedy."""
 
     @abstractmethod
     def next(self, visits: int, at: PickingView) -> Ints:
-        """Return the pages of the next visits, shape (visits,); or `GREEDY` instead."""
+        """Return the pages of the next visits, shape (visits,); `GREEDY` for greedy ones."""
 
 
 class GreedyPicker(Picker):
@@ -53,7 +53,7 @@ class RandomPicker(Picker):
         self._random = np.random.default_rng((seed, 11))
 
     def next(self, visits: int, at: PickingView) -> Ints:
-        """Draw from all pages."""
+        """Return random pages, shape (visits,)."""
         return self._random.integers(at.pages, size=visits)
 
 
@@ -76,7 +76,7 @@ class CyclePicker(Picker):
         self._at = 0
 
     def next(self, visits: int, at: PickingView) -> Ints:
-        """Continue after the last visit."""
+        """Return the next pages of the cycle."""
         if len(self._order) != at.pages:
             self._order = np.random.default_rng((self._seed, 13)).permutation(at.pages)
         places = (self._at + np.arange(visits)) % at.pages
@@ -91,7 +91,7 @@ class Sampled(Picker):
         self._random = np.random.default_rng((seed, 17))
 
     def next(self, visits: int, at: PickingView) -> Ints:
-        """Sample by importance; uniformly while there is none."""
+        """Return pages sampled by importance; uniformly while no page has any."""
         below: Floats = np.cumsum(np.maximum(at.estimate(), 0.0))
         if not below[-1] > 0:
             return self._random.integers(at.pages, size=visits)
@@ -107,7 +107,7 @@ class Mixed(Picker):
     parts
         Orders and the share of the visits of each.
     seed
-        Decides whose turn it is.
+        The random seed of the choice between the orders.
     """
 
     def __init__(self, parts: Sequence[tuple[Picker, float]], seed: int = 0) -> None:
@@ -116,11 +116,11 @@ class Mixed(Picker):
 
     @property
     def greedy(self) -> bool:  # type: ignore[override]
-        """Whether one of them is greedy."""
+        """Whether one of the orders is greedy."""
         return any(part.greedy for part, _ in self._parts)
 
     def next(self, visits: int, at: PickingView) -> Ints:
-        """Ask each for its visits."""
+        """Return the visits of all orders, mixed."""
         shares = np.array([share for _, share in self._parts])
         whose = self._random.choice(len(shares), size=visits, p=shares / shares.sum())
         picked = np.empty(visits, np.int64)
@@ -130,7 +130,7 @@ class Mixed(Picker):
 
 
 def xyleme(seed: int = 0) -> Picker:
-    """Return the mixture that keeps greed from starving pages: four visits in five to greed, one to the cycle."""
+    """Return the mixture that starves no page: four greedy visits in five, and one in a cycle."""
     return Mixed([(GreedyPicker(), 0.8), (CyclePicker(seed), 0.2)], seed)
 
 

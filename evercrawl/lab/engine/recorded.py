@@ -12,7 +12,7 @@ from evercrawl.simulate.graphs.base import Web
 from evercrawl.types import Floats, Ints, Spans
 
 _COLUMNS: Final = ("t", "src", "dst", "present")
-_PER_PAGE: Final = 100_000  # page numbers up to which there need not be as many links
+_PER_PAGE: Final = 100_000  # page numbers up to this are accepted even if there are fewer links
 
 
 class RecordedWeb(ChangingWeb):
@@ -73,13 +73,13 @@ class RecordedWeb(ChangingWeb):
         except (ArrowException, OSError, KeyError, ValueError, TypeError) as error:
             why = str(error).partition("\n")[0]
             raise ConfigError(
-                f"--graph {path} cannot be read as a link log: {why}; it has to be a Parquet file with the columns "
+                f"--graph {path} cannot be read as a link log: {why}; it must be a Parquet file with the columns "
                 "t, src, dst and present"
             ) from error
         if not len(at) or min(source.min(), target.min()) < 0 or (np.diff(at) < 0).any():
-            raise ConfigError(f"--graph {path}: a link log needs entries, in order of t, and page numbers from 0 on")
+            raise ConfigError(f"--graph {path}: a link log needs entries in order of t, with page numbers from 0")
         if max(source.max(), target.max()) > max(_PER_PAGE, 100 * len(at)):
-            raise ConfigError(f"--graph {path}: number the pages from 0 on, without gaps")
+            raise ConfigError(f"--graph {path}: number the pages from 0, without gaps")
         return cls(
             at.astype(np.float64),
             source.astype(np.int64),
@@ -119,7 +119,7 @@ class RecordedWeb(ChangingWeb):
         return self._web_now(self.pages)
 
     def _step(self, upto: int) -> list[int]:
-        """Take in the log up to an entry; return the pages whose links are others now."""
+        """Apply the log up to an entry; return the pages whose links have changed."""
         entries = slice(self._entry, upto)
         touched = dict[int, None]()
         sources: list[int] = self._source[entries].tolist()
@@ -142,7 +142,7 @@ class RecordedWeb(ChangingWeb):
 
 
 def _with(rows: LinkRows, touched: list[int], links: list[set[int]]) -> LinkRows:
-    """Return the rows with those of some pages as they are now, at the end, without links to themselves."""
+    """Return the rows with the present links of `touched` pages appended, without links to themselves."""
     fresh = [np.array(sorted(links[page] - {page}), np.int32) for page in touched]
     size = sum(map(len, fresh))
     if int(rows.end[0]) + size > len(rows.target):

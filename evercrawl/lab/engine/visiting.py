@@ -11,7 +11,7 @@ from evercrawl.lab.engine.picking import GreedyPicker, Picker
 from evercrawl.simulate.graphs.base import Web
 from evercrawl.types import Floats, Ints, Spans
 
-_AT_ONCE: Final = 1 << 20  # visits that are noted before they are looked at
+_AT_ONCE: Final = 1 << 20  # visits that are recorded before watchers see them
 
 
 class Moves(NamedTuple):
@@ -20,9 +20,9 @@ class Moves(NamedTuple):
     Attributes
     ----------
     page
-        Which, shape (visits,).
+        The pages visited, shape (visits,).
     earned
-        The cash that it moved, without what it was given to begin with.
+        The cash that each visit moved, without the page's initial cash.
     clock
         G after the visit.
     """
@@ -37,11 +37,11 @@ class VisitWatcher(ABC):
 
     @abstractmethod
     def watch(self, visits: Moves) -> None:
-        """Take in some visits, in order."""
+        """Record visits, in order."""
 
     @abstractmethod
     def estimate(self, earned: Floats, total: float) -> Floats:
-        """Return the importance of each page, up to a factor, from the cash it has now without its first, and G."""
+        """Return the importance of each page up to a factor, from its present cash without the initial cash, and G."""
 
 
 class Engine(ABC):

@@ -16,7 +16,7 @@ from evercrawl.lab.engine.engine import Moves, VisitWatcher
 from evercrawl.types import Floats
 
 _KERNELS: Final = Library("evercrawl.lab.engine._windows_kernel")
-_START: Final = np.finfo(np.float64).tiny  # all pages are known from G = 0 on, but 0 would say that nobody noted it
+_START: Final = np.finfo(np.float64).tiny  # stands for G = 0, because 0 means "not recorded"
 _HISTORY_AND_MARK: Final = 2
 _KINDS: Final[dict[type[Window], int]] = {Variable: 0, Fixed: 1, Improved: 2}
 
@@ -38,7 +38,7 @@ class Smooth(VisitWatcher):
         self.history, self.mark, self.missing = np.zeros(pages), np.zeros(pages), np.ones(pages)
 
     def watch(self, visits: Moves) -> None:
-        """Take in some visits."""
+        """Record visits."""
         page, earned, clock = visits
         _KERNELS[self._entry](
             pointer(page), pointer(earned), pointer(clock), len(page), pointer(self.history), pointer(self.mark),
@@ -46,11 +46,11 @@ class Smooth(VisitWatcher):
         )  # fmt: skip
 
     def held(self) -> float:
-        """Return how many measures are kept of a page, two numbers being one."""
+        """Return the number of measures kept per page; two numbers are one measure."""
         return (_HISTORY_AND_MARK + self.window.width) / 2
 
     def estimate(self, earned: Floats, total: float) -> Floats:
-        """Return what the window says."""
+        """Return the estimate of the window."""
         return self.window.shares(_pasts(self.history, self.mark, self.missing[:, None]), earned, total)
 
 
@@ -62,16 +62,16 @@ class BothWindows(VisitWatcher):
         self._short, self._long = (Smooth(Exponential(length), pages) for length in (window.short, window.length))
 
     def watch(self, visits: Moves) -> None:
-        """Let both take in some visits."""
+        """Record visits in both windows."""
         self._short.watch(visits)
         self._long.watch(visits)
 
     def held(self) -> float:
-        """Return how many measures are kept of a page, two numbers being one."""
+        """Return the number of measures kept per page; two numbers are one measure."""
         return (_HISTORY_AND_MARK + self.window.width) / 2
 
     def estimate(self, earned: Floats, total: float) -> Floats:
-        """Return what the window makes of both."""
+        """Return the window's combination of both estimates."""
         short, long = self._short, self._long
         kept = np.stack([long.history, short.missing, long.missing], axis=1)
         return self.window.shares(_pasts(short.history, short.mark, kept), earned, total)
@@ -87,7 +87,7 @@ class Measures(VisitWatcher):
         self._scratch = np.zeros(2 * window.places + 2)
 
     def watch(self, visits: Moves) -> None:
-        """Take in some visits."""
+        """Record visits."""
         page, earned, clock = visits
         _KERNELS["measure"](
             pointer(page), pointer(earned), pointer(clock), len(page), pointer(self.mark), pointer(self.kept),
@@ -95,11 +95,11 @@ class Measures(VisitWatcher):
         )  # fmt: skip
 
     def estimate(self, earned: Floats, total: float) -> Floats:
-        """Return what the window says."""
+        """Return the estimate of the window."""
         return self.window.shares(_pasts(np.zeros(len(self.mark)), self.mark, self.kept), earned, total)
 
     def held(self) -> float:
-        """Return how many measures are kept of a page, on the mean; the clock of the oldest is one, if variable."""
+        """Return the average number of measures kept per page; for a variable window, the oldest clock is one."""
         return float((self.kept[:, 2::2] > 0).sum() / len(self.mark)) + (self._kind == 0)
 
 
@@ -118,14 +118,14 @@ def _pasts(history: Floats, mark: Floats, kept: Floats) -> Pasts:
 
 
 class Printed(VisitWatcher):
-    """Looks on as another one does, but takes all cash for earned; interpolation takes each window for a full one.
+    """A watcher that counts all cash as earned, as printed; interpolation treats each window as full.
 
     Parameters
     ----------
     watcher
-        Who looks on.
+        The watcher that is wrapped.
     pages
-        n, each of which was given 1 / n.
+        n; the initial cash of each page is 1 / n.
 
     Examples
     --------
@@ -144,7 +144,7 @@ class Printed(VisitWatcher):
         self._given = np.full(pages, 1 / pages)
 
     def watch(self, visits: Moves) -> None:
-        """Take in some visits, with what pages were given at the first of each."""
+        """Record visits, and add a page's initial cash to its first one."""
         page, first = np.unique(visits.page, return_index=True)
         earned = visits.earned.copy()
         earned[first] += self._given[page]
@@ -154,9 +154,9 @@ class Printed(VisitWatcher):
             self._watcher.missing[visits.page] = 0.0
 
     def estimate(self, earned: Floats, total: float) -> Floats:
-        """Return what the other one says, where cash that waits was given or not."""
+        """Return the estimate of the wrapped watcher, with initial cash counted as earned."""
         return self._watcher.estimate(earned + self._given, total)
 
     def held(self) -> float:
-        """Return how many measures are kept of a page: of interpolation history and mark alone, as published."""
+        """Return the number of measures kept per page; for interpolation only history and mark count, as published."""
         return 1.0 if self._alone else self._watcher.held()

@@ -11,14 +11,14 @@ from evercrawl.lab.entering.entering import ContestPlace, ContestRules
 
 def page(found: Sequence[ContestPlace], rules: ContestRules, entrants: Sequence[str]) -> str:
     """Return the page in Markdown: a table for each field and budget, with entrants in bold."""
-    who = ", ".join(entrants) or "nobody from outside"
+    who = ", ".join(entrants) or "no external policy"
     lines = [
         "# Contest", "", f"Entered: {who}. Seed {rules.seed}; {rules.pages:,} made-up pages, {rules.cycles:g} cycles; "
-        f"histories: {', '.join(rules.histories)}, the last {rules.years:g} years. Intervals are of 95 %.",
+        f"histories: {', '.join(rules.histories)}, the last {rules.years:g} years. Intervals are 95 %.",
     ]  # fmt: skip
     for place in dict.fromkeys((each.field, each.budget) for each in found):
-        of = "freshness" if place[0] == "histories" else "part of the optimum"
-        lines += ["", f"## {place[0]}, {place[1]:g} polls a page and day", ""]
+        of = "freshness" if place[0] == "histories" else "share of the optimum"
+        lines += ["", f"## {place[0]}, {place[1]:g} polls per page and day", ""]
         lines += [f"| rank | policy | {of} | 95 % | gap closed |", "|---|---|---|---|---|"]
         lines += [_row(each) for each in found if (each.field, each.budget) == place]
     return "\n".join([*lines, ""])
@@ -36,7 +36,7 @@ def keep(found: Sequence[ContestPlace], rules: ContestRules, entrants: Sequence[
     Raises
     ------
     StoreError
-        When the folder cannot be made, or written to.
+        If the folder cannot be created or written to.
     """
     require_parquet()
     import pyarrow as pa

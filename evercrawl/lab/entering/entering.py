@@ -1,4 +1,4 @@
-"""The contest: replays and polls under every contestant, ranked with confidence intervals."""
+"""The contest: replays and simulations with every contestant, ranked with confidence intervals."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ BASELINE: Final = "uniform"
 UPPER: Final = "notices"
 CORRELATIONS: Final = (0.0, 0.5)
 _DRAWS: Final = 3
-_NORMAL: Final = 1.96  # standard errors on each side of a 95 % interval of many draws
-_STUDENT: Final = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78}  # of few
+_NORMAL: Final = 1.96  # standard errors on each side of a 95 % interval, for many draws
+_STUDENT: Final = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78}  # the same for few draws, by their number
 
 
 class ContestRules(NamedTuple):
@@ -41,11 +41,11 @@ class ContestRules(NamedTuple):
     made_budgets
         The same on simulated pages; empty to skip these.
     pages, cycles
-        Made-up pages, and how long they are polled; the second half is measured.
+        Number of made-up pages, and length of the simulation; the second half is measured.
     sample, years
-        Pages of each history's sites, None for all; and the part of a history that is replayed.
+        Number of pages sampled per site, None for all; and the length of history that is replayed.
     seed, jobs
-        Of what is drawn; processes at once.
+        The random seed; the number of processes.
     """
 
     histories: tuple[str, ...] = SHIPPED
@@ -67,12 +67,12 @@ class ContestPlace(NamedTuple):
     field
         "histories", the mean over them; or "made-up pages, correlation 0.5".
     policy, budget
-        Name, and polls a page and day.
+        Name, and polls per page and day.
     score, low, high
-        Freshness on histories, the part of the optimum on made-up pages; and its 95 % interval: as if other pages and
-        sites had been drawn, or other made-up pages.
+        Freshness on histories, or the share of the optimum on made-up pages; and its 95 % interval over draws of pages
+        and sites, or of made-up pages.
     gap_closed
-        Which part of the way from `uniform` to `notices` it goes; nan on made-up pages.
+        The share of the gap between `uniform` and `notices` that is closed; nan on made-up pages.
     entered
         Whether it is an external entrant.
     rank
@@ -91,7 +91,7 @@ class ContestPlace(NamedTuple):
 
 
 def beside() -> list[str]:
-    """Return the policies that take part by default: every one in the catalogue that schedules refreshes."""
+    """Return the default competitors: every policy in the catalogue that schedules refreshes."""
     base: type[Any] = Policy
     return [name for name, kind in catalog.find(schedule.policies, base).items() if name != UPPER and kind is not None]
 
@@ -99,16 +99,16 @@ def beside() -> list[str]:
 def contest(
     entrants: Sequence[str], others: Sequence[str], rules: ContestRules, tell: Callable[[str], None]
 ) -> list[ContestPlace]:
-    """Return all rankings, field by field, budget by budget, the best first.
+    """Return all rankings by field and budget, best first.
 
     Parameters
     ----------
     entrants
         Policies as package.module:Class, which the caller must trust.
     others
-        Names of those they are compared with; the baseline and the upper bound are added.
+        Names of the policies they are compared with; the baseline and the upper bound are added.
     rules, tell
-        The conditions; and a progress callback that gets a sentence.
+        The conditions; and a progress callback, called with a sentence.
 
     Raises
     ------
@@ -170,7 +170,7 @@ def _on_made_pages(
 
 
 def interval(draws: np.ndarray) -> tuple[float, float]:
-    """Return the 95 % interval of the mean of some draws, by Student's distribution.
+    """Return the 95 % interval of the mean of draws, by Student's distribution.
 
     >>> [round(bound, 2) for bound in interval(np.array([0.8, 0.9, 1.0]))]
     [0.65, 1.15]
@@ -181,7 +181,7 @@ def interval(draws: np.ndarray) -> tuple[float, float]:
 
 
 def _ranked(found: list[ContestPlace]) -> list[ContestPlace]:
-    """Return all with their ranks, the best of each field and budget first."""
+    """Return the results with ranks, ordered by rank within each field and budget."""
     ranked = list[ContestPlace]()
     for place in dict.fromkeys((each.field, each.budget) for each in found):
         here = sorted((each for each in found if (each.field, each.budget) == place), key=lambda each: -each.score)

@@ -11,8 +11,8 @@ DASHES: Final = ("-", "--", ":", "-.")
 _HATCHES: Final = ("", "///", "...", "xxx")
 _COLOURS: Final = 10  # of matplotlib's cycle, C0 to C9
 
-_MOST: Final = 6  # names in a row of a legend
-_SIDES: Final = 0.04  # of a figure's width that is left free beside legends and titles
+_MOST: Final = 6  # maximum names in a row of a legend
+_SIDES: Final = 0.04  # share of a figure's width that legends and titles leave free
 
 
 def canvas(inches: tuple[float, float] | None = None, dpi: float = 100) -> Any:
@@ -26,7 +26,7 @@ def canvas(inches: tuple[float, float] | None = None, dpi: float = 100) -> Any:
 
 
 class Styles:
-    """Colours, marks and dashes, by the name of a curve: when the colours are used up, dashes become others.
+    """Colours, marks and dashes by the name of a curve; when all colours are used, the dashes change.
 
     Examples
     --------
@@ -40,18 +40,18 @@ class Styles:
 
     def __init__(self, panels: Iterable[Panel]) -> None:
         every = dict.fromkeys((curve.ours, curve.label) for panel in panels for curve in panel.curves)
-        numbers = {True: count(), False: count()}  # ours are black: they need no colours of their own
+        numbers = {True: count(), False: count()}  # our curves are black and use up no colour
         self._number = {(ours, label): next(numbers[ours]) for ours, label in every}
 
     def line(self, curve: PanelCurve) -> dict[str, Any]:
-        """Return how its line is drawn; one of ours is black and thick."""
+        """Return the style of a curve's line; ours is black and thick."""
         again, number = divmod(self._number[curve.ours, curve.label], _COLOURS)
         style = {"marker": MARKS[(number + again) % len(MARKS)], "linestyle": DASHES[again % len(DASHES)]}
         ours = {"color": "black", "linewidth": 2.6}
         return style | (ours if curve.ours else {"color": f"C{number}", "linewidth": 1.2})
 
     def bar(self, curve: PanelCurve) -> dict[str, Any]:
-        """Return how its bars are drawn; one of ours is black."""
+        """Return the style of a curve's bars; ours are black."""
         again, number = divmod(self._number[curve.ours, curve.label], _COLOURS)
         return {
             "color": "black" if curve.ours else f"C{number}",
@@ -60,7 +60,7 @@ class Styles:
 
 
 def legend_below(figure: Any, fontsize: float, most: int = _MOST) -> None:
-    """Name all that is drawn in any panel, each once, below the panels, where it hides nothing.
+    """Draw one legend for all panels below them, with each name once.
 
     The legend has as many columns as fit; the figure grows by its height, so that panels stay as large as they were,
     and in width where a single name is too long.
@@ -68,11 +68,11 @@ def legend_below(figure: Any, fontsize: float, most: int = _MOST) -> None:
     Parameters
     ----------
     figure
-        Of matplotlib, with a constrained layout; all panels are drawn.
+        A matplotlib figure with a constrained layout and all panels drawn.
     fontsize
         In points.
     most
-        Columns, at most.
+        Maximum number of columns.
     """
     named = dict[str, Any]()
     for axes in figure.axes:
@@ -105,17 +105,17 @@ def _extent(drawn: Any) -> Any:
 
 
 def titled(axes: Any, title: str, fontsize: float) -> None:
-    """Write a title above a panel, in lines that are no longer than its part of the figure is wide."""
+    """Write a title above a panel, wrapped to the width of its part of the figure."""
     axes.set_title(wrapped(axes.figure, title, fontsize, _width(axes)), fontsize=fontsize)
 
 
 def headed(figure: Any, title: str, fontsize: float) -> None:
-    """Write a title above all panels, in lines that are no longer than the figure is wide."""
+    """Write a title above all panels, wrapped to the width of the figure."""
     figure.suptitle(wrapped(figure, title, fontsize, figure.bbox.width * (1.0 - _SIDES)), fontsize=fontsize)
 
 
 def wrapped(figure: Any, text: str, fontsize: float, width: float) -> str:
-    """Return a text in lines that are no wider than `width` pixels, unless a single word is."""
+    """Return a text wrapped to `width` pixels; a longer single word is not broken."""
     lines = [""]
     for word in text.split():
         longer = f"{lines[-1]} {word}".strip()
@@ -127,7 +127,7 @@ def wrapped(figure: Any, text: str, fontsize: float, width: float) -> str:
 
 
 def measured(figure: Any, text: str, fontsize: float) -> float:
-    """Return how wide a text is, in pixels."""
+    """Return the width of a text, in pixels."""
     from matplotlib.text import Text
 
     return float(
@@ -136,6 +136,6 @@ def measured(figure: Any, text: str, fontsize: float) -> float:
 
 
 def _width(axes: Any) -> float:
-    """Return how much room there is above a panel, in pixels: its part of the figure."""
+    """Return the width of a panel's part of the figure, in pixels."""
     columns: int = axes.get_subplotspec().get_gridspec().ncols
     return float(axes.figure.bbox.width) / columns * (1.0 - 4 * _SIDES)

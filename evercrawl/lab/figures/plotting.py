@@ -15,11 +15,11 @@ from evercrawl.lab.figures.lettering import Styles, canvas, headed, legend_below
 _INCHES: Final = (5.2, 3.9)
 _DPI: Final = 80
 _ALONE: Final = (7.6, 4.4)
-_ROW: Final = 0.28  # inches of a curve's own line, where each has one
-_DOTS: Final = 4.6  # inches for what stands beside names
-_TICK: Final = 8  # points: the size of letters at ticks
+_ROW: Final = 0.28  # height of a curve's row in a dot plot, in inches
+_DOTS: Final = 4.6  # width of a dot plot without the names, in inches
+_TICK: Final = 8  # font size at ticks, in points
 _COLUMNS: Final = 2
-_NAMED: Final = 3  # names in a row of the legend, a column of panels, at most
+_NAMED: Final = 3  # maximum names in a row of the legend, per column of panels
 _COLOURS: Final = 256
 
 
@@ -29,7 +29,7 @@ def draw(findings: Results, path: Path) -> None:
     Raises
     ------
     ConfigError
-        When matplotlib is not there.
+        If matplotlib is not installed.
     """
     require()
     from PIL import Image
@@ -43,7 +43,7 @@ def draw(findings: Results, path: Path) -> None:
 def figure(findings: Results) -> Any:
     """Return the matplotlib figure; matplotlib must be installed.
 
-    A curve styles the same in every panel, and as no other does.
+    A curve has the same style in every panel, different from all others.
     """
     columns = min(_COLUMNS, len(findings.panels))
     rows = math.ceil(len(findings.panels) / columns)
@@ -59,7 +59,7 @@ def figure(findings: Results) -> Any:
 
 
 def _size(made: Any, panels: Sequence[Panel]) -> tuple[float, float]:
-    """Return how large each panel is to be, in inches: so large that names beside it leave room for what is drawn."""
+    """Return the size of each panel in inches, so that names beside it leave room for the drawing."""
     width, height = _INCHES if len(panels) > 1 else _ALONE
     names = [[curve.label for curve in panel.curves] for panel in panels if dotted(panel)]
     beside = max((measured(made, name, _TICK) for each in names for name in each), default=0.0)
@@ -77,7 +77,7 @@ def require() -> None:
     Raises
     ------
     ConfigError
-        When matplotlib is not there.
+        If matplotlib is not installed.
     """
     if not can_draw():
         raise ConfigError("figures need matplotlib: pip install 'evercrawl[lab]'")
@@ -105,17 +105,17 @@ def _panel(axes: Any, panel: Panel, styles: Styles) -> None:
 
 
 def dotted(panel: Panel) -> bool:
-    """Whether all curves of a panel of budgets are single points at one budget, which would hide each other there."""
+    """Return whether a panel of budgets has only one budget, so that its points would hide each other."""
     return panel.percent and len(percents(panel)) == 1
 
 
 def percents(panel: Panel) -> list[float]:
-    """Return the percentages at which something was measured, in their order."""
+    """Return the percentages with measurements, in ascending order."""
     return sorted({round(x, 9) for curve in panel.curves for x in curve.x})
 
 
 def _dots(axes: Any, panel: Panel) -> None:
-    """Draw a line of its own for each curve, with its name beside it and a point in it.
+    """Draw a dot plot: a row for each curve, with its name and a point.
 
     References
     ----------
@@ -141,7 +141,7 @@ def _bars(axes: Any, panel: Panel, styles: Styles) -> None:
 
 
 def formed(values: Sequence[float]) -> list[float]:
-    """Return parts of 1 as percentages.
+    """Return shares of 1 as percentages.
 
     >>> formed([0.02, 0.5])
     [2.0, 50.0]

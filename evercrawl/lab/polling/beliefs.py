@@ -11,7 +11,7 @@ from evercrawl.change.evidence import Intervals, Refits
 from evercrawl.change.prior import DEFAULT_SCALE_S, SHAPE
 from evercrawl.types import Floats, Ints
 
-_SURE: Final = 1e12  # the shape of a belief that knows the rate
+_SURE: Final = 1e12  # the shape of a posterior that stands for a known rate
 
 
 class PollingBeliefs:
@@ -22,11 +22,11 @@ class PollingBeliefs:
     host
         Number of each page's host, shape (n,).
     known_per_s
-        The rates, where they are known and nothing has to be learned.
+        The rates, if they are known; None if they are learned.
     forget, cycle_s
-        Evidence of one cycle ago counts e^-forget as much.
+        The weight of evidence is multiplied by e^-forget per cycle.
     by_host
-        Whether hosts have priors of their own.
+        Whether each host has its own prior.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class PollingBeliefs:
         self.refresh()
 
     def refresh(self) -> None:
-        """Bring priors up to date with the visits, and posteriors with the priors, or with rates that have drifted."""
+        """Update the priors from the visits, and the posteriors from the priors, or from known rates that drift."""
         if self._known is None:
             self._tell()
             np.add(self._shape, SHAPE, out=self.shape)
@@ -62,7 +62,7 @@ class PollingBeliefs:
             np.divide(_SURE, self._known, out=self.scale_s)
 
     def learn(self, rows: Ints, interval_s: Floats, changed: NDArray[np.bool_], seen: Intervals) -> None:
-        """Learn from visits, each of another page that was there before, so long ago, and of which they say `seen`."""
+        """Learn from visits to distinct pages that existed at their last visit, `interval_s` ago; `seen`: evidence."""
         if self._known is not None or not len(rows):
             return
         prior = self._prior(rows)
@@ -77,7 +77,7 @@ class PollingBeliefs:
         return SHAPE, self._priors.scales_at(self._host[rows])
 
     def _tell(self) -> None:
-        """Let the priors take in what became of the evidence, or all of it anew when there is a good deal more."""
+        """Pass new evidence to the priors, or refit them to all evidence once there is much more of it."""
         if not self._untold:
             return
         rows = np.unique(np.concatenate(self._untold))
@@ -91,12 +91,12 @@ class PollingBeliefs:
 
 
 class AnnouncementTrust:
-    """Trust in announcements of changes per host, and their implications for each page.
+    """Trust in announcements of changes per host, and its effect on each page.
 
     Attributes
     ----------
     neg_log_unchanged
-        -ln of the probability that what was announced of a page since its last visit is all false, shape (n,).
+        -ln of the probability that all announcements of a page since its last visit are false, shape (n,).
     """
 
     def __init__(self, host: Ints) -> None:
@@ -109,7 +109,7 @@ class AnnouncementTrust:
         self.neg_log_unchanged = np.zeros(len(host))
 
     def announce(self, count: Ints, now: float) -> None:
-        """Take in how often each page was announced, shape (n,)."""
+        """Record the number of announcements of each page, shape (n,)."""
         self._first_at[(count > 0) & (self._count == 0)] = now
         self._count += count
         self.neg_log_unchanged[:] = (
@@ -117,17 +117,17 @@ class AnnouncementTrust:
         )
 
     def announced_s(self, rows: Ints, now: float) -> Floats:
-        """Return how long ago a change of some pages was first announced since their last visits; nan for none."""
+        """Return the time since the first announcement of each page after its last visit; nan for none."""
         return now - self._first_at[rows]
 
     def announced_share(self, rows: Any) -> Floats | None:
-        """Return which part of their changes the hosts of some pages announce; None where none ever did."""
+        """Return the share of changes that the pages' hosts announce; None if no host ever announced one."""
         return self._recall.of(self._host[rows]) if self._recall.any else None
 
     def intervals(
         self, rows: Ints, interval_s: Floats, changed: NDArray[np.bool_], age_s: Floats, now: float
     ) -> Intervals:
-        """Return what visits say of the time since pages were there before; `age_s` is nan where no date says it."""
+        """Return the evidence of visits about the time since pages were last there; `age_s` is nan without a date."""
         host, announced_s = self._host[rows], self.announced_s(rows, now)
         likely = self._share()[host] >= dates.LIKELY
         return evidence.intervals(interval_s, changed, age_s, announced_s, self._recall.of(host), likely)
@@ -135,7 +135,7 @@ class AnnouncementTrust:
     def learn(
         self, rows: Ints, interval_s: Floats, changed: NDArray[np.bool_], beliefs: PollingBeliefs, now: float
     ) -> None:
-        """Compare with what visits found of pages that were there before, and of which all that was announced."""
+        """Learn the precision and the recall of announcements from visits to pages that existed before."""
         host, announced_s = self._host[rows], self.announced_s(rows, now)
         told = ~np.isnan(announced_s)
         tells = told | (self._recall.heard[host] > 0)
@@ -148,10 +148,10 @@ class AnnouncementTrust:
         self._bad += np.bincount(host[told & ~changed], minlength=len(self._bad))
 
     def visited(self, rows: Ints) -> None:
-        """Forget what was announced of pages: they were looked at."""
+        """Discard the announcements of visited pages."""
         self._count[rows] = self.neg_log_unchanged[rows] = 0.0
         self._first_at[rows] = math.nan
 
     def _share(self) -> Floats:
-        """Return which part of its announcements each host made rightly."""
+        """Return the share of correct announcements of each host, shape (hosts,)."""
         return (self._good + 1) / (self._good + self._bad + 2)

@@ -1,4 +1,4 @@
-"""Pages that change while a policy visits them, and the freshness of its copies."""
+"""The interface of pages that change while a policy visits them, and the freshness of copies."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class SeenChanges(NamedTuple):
     Attributes
     ----------
     changed
-        Whether the page is another than at the last visit.
+        Whether the page has changed since the last visit.
     age_s
-        How long ago its last change was; whoever polls decides who is told.
+        Time since its last change; the polling code decides which pages disclose it.
     gone
-        Whether there is no page any more.
+        Whether the page no longer exists.
     """
 
     changed: NDArray[np.bool_]
@@ -31,7 +31,7 @@ class SeenChanges(NamedTuple):
 
 
 class AnnouncedSignals(NamedTuple):
-    """Announcements of pages since the last call, true or false, shape (n,) each."""
+    """Numbers of correct and wrong announcements per page since the last call, shape (n,) each."""
 
     right: Ints
     wrong: Ints
@@ -43,11 +43,11 @@ class ChangingWorld(ABC):
     Attributes
     ----------
     weight
-        How much each page matters now, shape (n,).
+        The present importance of each page, shape (n,).
     host
-        Number of its host.
+        Number of its host, shape (n,).
     announces
-        Whether changes are announced as time goes by: then visits are made only as time is let go on.
+        Whether changes are announced; visits are then made only after time has advanced.
     """
 
     announces: bool = False
@@ -56,7 +56,7 @@ class ChangingWorld(ABC):
 
     @abstractmethod
     def visit(self, rows: Ints, now: float) -> SeenChanges:
-        """Take copies of some pages, each at most once a call, and return the results."""
+        """Copy some pages, each at most once per call, and return the results."""
 
     @abstractmethod
     def pass_to(self, now: float) -> AnnouncedSignals | None:
@@ -64,12 +64,12 @@ class ChangingWorld(ABC):
 
     @abstractmethod
     def stale(self, now: float) -> NDArray[np.bool_]:
-        """Return of which pages the copy is not the page any more, shape (n,): what clairvoyants are told."""
+        """Return which copies differ from their pages, shape (n,); only clairvoyant policies see it."""
 
     @abstractmethod
     def earned(self, now: float) -> float:
-        """Return the integral so far of the weight of what is fresh, over all that there is, in seconds."""
+        """Return the integral over time of the fresh share of all weight, in seconds."""
 
     @abstractmethod
     def best(self, budget: float) -> float:
-        """Return what the best schedule keeps fresh, by weight, who knows what there is to know; nan if unknown."""
+        """Return the weighted freshness of the best schedule with full knowledge; nan if unknown."""

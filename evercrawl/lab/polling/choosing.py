@@ -11,7 +11,7 @@ from evercrawl.schedule.frontier.frontier import Frontier
 from evercrawl.schedule.pages import Pages
 from evercrawl.types import Floats, Ints, Slots
 
-_WHOLE: Final = 1e-9  # so little short of a whole token is rounding
+_WHOLE: Final = 1e-9  # tolerance for rounding when tokens are counted
 
 
 class Held(Protocol):
@@ -20,16 +20,16 @@ class Held(Protocol):
     Attributes
     ----------
     visited_at
-        When each was last visited, nan for never, shape (n,).
+        Time of each page's last visit, nan for never, shape (n,).
     surroundings
-        What policies are told beside columns.
+        The policies' inputs besides columns.
     """
 
     visited_at: Floats
     surroundings: Surroundings
 
     def columns(self, slots: Slots | Ints | None) -> Pages:
-        """Return what a policy is told of some pages, or of all."""
+        """Return the policy's columns of some pages, or of all (None)."""
         ...
 
 
@@ -37,27 +37,27 @@ class Chooser(ABC):
     """Selects the pages to visit next."""
 
     def look(self, until: float) -> None:
-        """Look at all pages; up to the next look, at `until`, it may do with the most promising."""
+        """Value all pages; until the next look, at `until`, the chooser may consider only the most promising."""
         return
 
     @abstractmethod
     def choose(self, now: float, most: int) -> Ints:
-        """Return up to `most` pages to visit at `now`, the best first, no page twice."""
+        """Return up to `most` distinct pages to visit at `now`, best first."""
 
     def visited(self, rows: Ints, now: float) -> None:
-        """Take pages back that were visited."""
+        """Take back pages that were visited."""
         return
 
 
 class Exhaustive(Chooser):
-    """Values all pages, keeps the most promising, values these again at each choice, and takes the best.
+    """A chooser that values all pages, keeps the most promising, and takes the best of these at each choice.
 
     Parameters
     ----------
     policy, held
-        Who values, and what it is told.
+        The policy, and its input.
     kept
-        How many pages of either kind, new or visited, are kept between two looks; 0 for all.
+        Number of pages of each kind, new and visited, that are kept between two looks; 0 for all.
     """
 
     def __init__(self, policy: Policy, held: Held, kept: int) -> None:
@@ -65,9 +65,9 @@ class Exhaustive(Chooser):
         self._pool: Slots | None = None
 
     def look(self, until: float) -> None:
-        """Keep those pages whose values will be highest, among the new ones and among the others.
+        """Keep the new pages and the visited pages whose values will be highest at `until`.
 
-        By then, not now: what was visited a moment ago may be worth another visit before the next look.
+        The values at `until` count, because a page visited a moment ago may be due again before the next look.
         """
         if self._kept and 2 * self._kept < len(self._visited_at):
             values, new = self._values(None, until), np.isnan(self._visited_at)
@@ -99,16 +99,16 @@ class Exhaustive(Chooser):
 
 
 class Capped(Exhaustive):
-    """Values all pages at each choice, and takes the best that their hosts allow.
+    """A chooser that values all pages at each choice, and takes the best that their hosts allow.
 
     Parameters
     ----------
     policy, held
         As for `Exhaustive`.
     host, cap_per_s
-        Number of each page's host, and how many visits a second each host allows.
+        Number of each page's host, and the visits per second that each host allows.
     saved_s
-        For how long a host saves up what it allows and nobody uses.
+        Capacity of a host's token bucket, as the time in which it fills.
     """
 
     def __init__(self, policy: Policy, held: Held, host: Ints, cap_per_s: Floats, saved_s: float) -> None:
@@ -118,7 +118,7 @@ class Capped(Exhaustive):
         self._tokens, self._at = self._room.copy(), float("nan")
 
     def _best(self, values: Floats, now: float, most: int) -> Ints:
-        """Return the best that hosts allow: of each host, as many as it has tokens."""
+        """Return the best pages that hosts allow: from each host at most as many as it has tokens."""
         passed_s = 0.0 if np.isnan(self._at) else now - self._at
         self._at = now
         self._tokens = np.minimum(self._tokens + self._cap_per_s * passed_s, self._room)
@@ -134,14 +134,14 @@ class Capped(Exhaustive):
 
 
 class ThroughFrontier(Chooser):
-    """Selects through the frontier, as a crawl does: each host offers some of its pages.
+    """A chooser that uses the crawl's frontier, in which each host offers some of its pages.
 
     Parameters
     ----------
     policy, held
         As for `Exhaustive`.
     host, delay_s
-        Number of each page's host, and how long each rests after a visit; None for one host that never does.
+        Number of each page's host, and each host's delay after a visit; None for a single host without delay.
     """
 
     def __init__(
@@ -164,7 +164,7 @@ class ThroughFrontier(Chooser):
             self._frontier.add_new(number, (slot,))
 
     def choose(self, now: float, most: int) -> Ints:
-        """Return what the frontier offers; where one host is all there is, page by page."""
+        """Return the pages that the frontier offers; with a single host, it offers one page at a time."""
         rows = list[int]()
         while len(rows) < most:
             chosen = self._frontier.choose(now, most - len(rows))
@@ -177,13 +177,13 @@ class ThroughFrontier(Chooser):
         return np.array(rows, np.int64)
 
     def visited(self, rows: Ints, now: float) -> None:
-        """Let pages wait for their refresh."""
+        """Add visited pages to the frontier for their refresh."""
         for slot in rows.tolist():
             self._frontier.add_seen(int(self._host[slot]), slot, visited_at=now)
 
 
 def best(values: Floats, most: int) -> Ints:
-    """Return where the highest values are, the highest first; of equal ones the earlier.
+    """Return the indices of the highest values, highest first; among equal values, earlier ones come first.
 
     >>> best(np.array([1.0, 3.0, 2.0, 3.0]), 3).tolist()
     [1, 3, 2]

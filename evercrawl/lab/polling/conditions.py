@@ -8,17 +8,17 @@ from evercrawl.types import Floats
 
 BEGAN_AT: Final = 1_700_000_000.0
 TICKS: Final = 100
-"""Looks at all pages, a cycle: in between, a hundredth of them at most is visited."""
+"""Looks at all pages per cycle; between two looks, at most a hundredth of the pages is visited."""
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """What the policy knows, and what makes it hard; by default as for a new crawl.
+    """The policy's knowledge, and the difficulties of the world; the defaults are those of a new crawl.
 
     Attributes
     ----------
     known
-        Whether rates are known; otherwise they are learned, starting from nothing.
+        Whether rates are known; otherwise they are learned from the visits.
     dated
         Share of pages that send a correct Last-Modified.
     forget, by_host
@@ -26,25 +26,25 @@ class Conditions:
     recall, precision
         Share of changes that are announced; share of announcements that are right.
     jumps, swaps, deaths
-        Share of the pages that, in a cycle, take another rate, change their importance with another, or go away. Where
-        some do, the policy is told how fast as a crawl learns it, or truly where rates are known, and a copy that is
-        held of a page that is gone counts as not fresh until a visit finds out.
+        Share of the pages that, in a cycle, change their rate, swap their importance with another page, or vanish. The
+        policy knows the rate at which pages vanish as a crawl learns it, or exactly if rates are known. The copy of a
+        vanished page counts as not fresh until a visit finds that the page is gone.
     returns, away
-        Share of the pages that go away that come back, and after how many cycles on the mean, by an exponential
-        distribution.
+        Share of the vanished pages that return, and the mean number of cycles until then; the time is exponentially
+        distributed.
     told_deaths
-        Whether the policy is told how fast pages go away, and come back.
+        Whether the policy knows how fast pages vanish and return.
     cap_per_day
         Visits per day that each host allows; None for unlimited.
     cost, cost_changed
-        Of a visit in any case, and in addition where the page changed or is new, shape (n,); the budget is in the same
-        unit. None where a visit costs 1.
+        Cost of any visit, and the additional cost if the page has changed or is new, shape (n,); the budget has the
+        same unit. None if each visit costs 1.
     frontier
-        Whether the crawl's frontier offers pages; otherwise all are valued each time.
+        Whether the crawl's frontier offers pages; otherwise all pages are valued for each choice.
     ticks, steps
-        Looks at all pages, a cycle, and choices among the most promising from one look to the next; 0 steps for as many
-        as the budget asks for, as what matters most is worth many visits in a hundredth of a long cycle. Through the
-        frontier it is one by one; where hosts allow only so many, or changes are announced, tick by tick.
+        Looks at all pages per cycle, and choices among the most promising pages between two looks. With 0 steps, their
+        number follows from the budget: in a long cycle, an important page may need many visits per tick. The frontier
+        offers pages one by one; if hosts have limits or changes are announced, there is one choice per tick.
     """
 
     known: bool = False
@@ -76,13 +76,13 @@ class Polled(NamedTuple):
     Attributes
     ----------
     value
-        Freshness, weighted, as a mean over the measured part: from 0 to 1.
+        Mean weighted freshness in the measured part, from 0 to 1.
     optimum
         The optimum given all rates (see `ChangingWorld.best`).
     ratio
         The share of the optimum that was reached.
     unused
-        Share of the budget that the policy did not want, in the measured part.
+        Share of the budget that the policy did not use, in the measured part.
     abandoned
         Pages that the policy abandons: never visited, or without a due time.
     left
@@ -92,7 +92,7 @@ class Polled(NamedTuple):
     visits
         Total number of visits.
     gone, again
-        Share of the visits of the measured part that found a page gone, and of those the visit before had found so.
+        Shares of the visits in the measured part that found a page gone, and that found it gone once more.
     """
 
     value: float

@@ -1,4 +1,4 @@
-"""Simulated pages of which some flicker: only an advertisement changes, which has no value."""
+"""Simulated pages, some of which flicker: only a worthless advertisement on them changes."""
 
 from typing import Final
 
@@ -17,28 +17,28 @@ _HASHES: Final = 1 << lasting.BITS
 
 
 class Flickering(ChangingWorld):
-    """Pages that change by Poisson processes: of those that flicker only what does not last, of others all of them.
+    """Pages that change by Poisson processes; on flickering pages, only content that does not last changes.
 
-    What counts is the freshness of the others alone: of what lasts on a page that flickers, a copy that was taken once
-    stays good. Each state of a page has a similarity hash of its own, by which a crawl tells what lasts.
+    Only the freshness of the other pages counts: the lasting content of a flickering page never changes. Each state of
+    a page has its own similarity hash, from which a crawl learns the lasting share of changes.
 
     Parameters
     ----------
     pages
         The population.
     flickers
-        Which pages do, shape (n,).
+        Which pages flicker, shape (n,).
     seed
-        Decides what is found.
+        The random seed.
     each_look
-        Whether these show something else at each look; else as often as their rates say.
+        Whether flickering pages change at each look; otherwise they change at their rates.
     heeded
-        Whether pages count by what is known to last of their changes, as `lasting` has it in a crawl.
+        Whether a page's weight depends on the lasting share of its changes, as `lasting` in a crawl.
 
     Attributes
     ----------
     visits, wasted
-        How many there were; and how many of them to pages that flicker.
+        Number of visits, and of those to flickering pages.
     """
 
     def __init__(
@@ -48,13 +48,13 @@ class Flickering(ChangingWorld):
         others = Population(np.where(flickers, 0.0, pages.weight), pages.lam_per_day, pages.host)
         self._others, self._importance = Poisson(others, seed), pages.weight
         self.weight, self.host = pages.weight.copy(), pages.host
-        self._draw = np.random.default_rng([seed, 3])  # what is found changed is the same whoever heeds what lasts
-        self._hash = np.zeros(n, np.int64)  # of each page as it was at its last visit; 0 before the first
+        self._draw = np.random.default_rng([seed, 3])  # the same changes with and without `heeded`
+        self._hash = np.zeros(n, np.int64)  # of each page at its last visit; 0 before the first
         self._kept: list[tuple[int, int]] = [(lasting.START, 0)] * n
         self.visits = self.wasted = 0
 
     def visit(self, rows: Ints, now: float) -> SeenChanges:
-        """Take copies, and say what was found."""
+        """Copy pages, and return the results."""
         seen, before = self._others.visit(rows, now), self._hash[rows]
         new = before == 0
         changed = (seen.changed | (self._flickers[rows] & self._each_look)) & ~new
@@ -72,25 +72,25 @@ class Flickering(ChangingWorld):
         return SeenChanges(changed, seen.age_s, seen.gone)
 
     def pass_to(self, now: float) -> AnnouncedSignals | None:
-        """Let time go on; nothing is announced."""
+        """Advance the time; nothing is announced."""
         return self._others.pass_to(now)
 
     def stale(self, now: float) -> NDArray[np.bool_]:
-        """Return of which pages that do not flicker the copy is stale."""
+        """Return which copies of pages that do not flicker are stale, shape (n,)."""
         stale: NDArray[np.bool_] = self._others.stale(now) & ~self._flickers
         return stale
 
     def earned(self, now: float) -> float:
-        """Return the expected integral of the weight of what is fresh, as a part of that of all that do not flicker."""
+        """Return the expected integral of the fresh share of the weight of pages that do not flicker, in seconds."""
         return self._others.earned(now)
 
     def best(self, budget: float) -> float:
-        """Return the optimum of who knows all rates, and which pages flicker."""
+        """Return the optimum if all rates are known, and which pages flicker."""
         return self._others.best(budget)
 
 
 def flickering(pages: int, share: float, seed: int) -> NDArray[np.bool_]:
-    """Return which pages flicker, shape (n,): so large a share of them, whatever they matter and however they change.
+    """Return which pages flicker, shape (n,): a random share, independent of importance and rates.
 
     >>> int(flickering(1000, 0.3, seed=1).sum())
     300
@@ -101,9 +101,9 @@ def flickering(pages: int, share: float, seed: int) -> NDArray[np.bool_]:
 
 
 def in_closed_form(pages: Population, flickers: NDArray[np.bool_], budget: float) -> tuple[float, float]:
-    """Return the best there is for who takes all changes alike, and for who knows which pages flicker.
+    """Return the best freshness if all changes are treated alike, and if it is known which pages flicker.
 
-    In closed form, rates known; pages that flicker do so as often as their rates say.
+    In closed form, with known rates; flickering pages change at their rates.
     """
     others: Floats = np.where(flickers, 0.0, pages.weight)
     rate = pages.optimum(budget).rate

@@ -11,42 +11,41 @@ from evercrawl.lab.polling.population import DAY_S, Population
 from evercrawl.schedule.formulas import allocation
 from evercrawl.types import Floats, Ints
 
-_STILL: Final = 1e-300  # a rate that stands for none, so that nothing is divided by zero
+_STILL: Final = 1e-300  # stands for a rate of 0, to avoid division by zero
 
 
 class Poisson(ChangingWorld):
-    """Pages that change by Poisson processes: freshness is counted as it is *expected*, given when visits were.
+    """Pages that change by Poisson processes; freshness is the *expected* one, given the times of visits.
 
-    No change is drawn before somebody looks, so a run of a million visits draws a million numbers. Where changes are
-    announced, or a clairvoyant is told of them, those that are announced are drawn as time goes by, and only the others
-    are expected.
+    Changes are drawn only at visits, so a run of a million visits draws a million numbers. If changes are announced, or
+    a clairvoyant policy sees them, the announced ones are drawn as time advances; the others enter by expectation.
 
     Parameters
     ----------
     pages
         The population.
     seed
-        Decides what is found.
+        The random seed.
     recall, precision
-        Part of the changes that are announced, and part of the announcements that are right.
+        Share of changes that are announced, and share of announcements that are correct.
     clairvoyant
-        Whether somebody will ask what is `stale`; then every change is drawn.
+        Whether `stale` will be called; then every change is drawn.
     jumps_a_day
-        Part of the pages whose rate becomes another, that of a page drawn at random.
+        Share of the pages per day whose rate becomes that of a random page.
     swaps_a_day
-        Part of the pages that change their importance with another.
+        Share of the pages per day that swap their importance with another page.
     deaths_a_day
-        Part of the pages that go away.
+        Share of the pages per day that vanish.
     returns, away_s
-        Part of those that come back, and after how long on the mean, by an exponential distribution. A page that is
-        back is as if it had been there all the time: what changes it would have made meanwhile it has made.
+        Share of the vanished pages that return, and the mean time until then; the time is exponentially distributed. A
+        page that returns has also made the changes of the time of its absence.
 
     Attributes
     ----------
     alive
-        Whether each page is there, shape (n,).
+        Whether each page exists, shape (n,).
     deaths_per_s
-        Part of the pages that go away; from now on, if it is set.
+        Share of the pages per second that vanish; may be set during a run.
     """
 
     def __init__(
@@ -64,8 +63,8 @@ class Poisson(ChangingWorld):
         away_s: float = DAY_S,
     ) -> None:
         self._draw = np.random.default_rng(seed)
-        self._fate = np.random.default_rng([seed, 1])  # the same pages go away whatever is visited
-        self._return = np.random.default_rng([seed, 2])  # and whatever comes back
+        self._fate = np.random.default_rng([seed, 1])  # the same pages vanish whatever is visited
+        self._return = np.random.default_rng([seed, 2])  # independent, so that returns do not change who vanishes
         self._returns, self._away_s = returns, away_s
         self._told = 1.0 if clairvoyant else recall
         self._false = recall * (1.0 / precision - 1.0)  # for each change
@@ -86,7 +85,7 @@ class Poisson(ChangingWorld):
         self._now = math.nan
 
     def visit(self, rows: Ints, now: float) -> SeenChanges:
-        """Take copies, and say what was found."""
+        """Copy pages, and return the results."""
         self._settle(rows, now)
         alive = self.alive[rows]
         changed = (self._changed_at[rows] > self._read_at[rows]) & alive
@@ -95,7 +94,7 @@ class Poisson(ChangingWorld):
         return SeenChanges(changed, now - self._changed_at[rows], ~alive)
 
     def pass_to(self, now: float) -> AnnouncedSignals | None:
-        """Let rates and importance drift, and draw what is announced."""
+        """Advance the time: let rates and importance drift, and draw the announcements."""
         begun = math.isnan(self._now)
         passed_s, self._now = 0.0 if begun else now - self._now, now
         if begun:
@@ -105,16 +104,16 @@ class Poisson(ChangingWorld):
         return signals
 
     def stale(self, now: float) -> NDArray[np.bool_]:
-        """Return which copies are stale."""
+        """Return which copies are stale, shape (n,)."""
         return (self._changed_at > self._read_at) & self.alive
 
     def earned(self, now: float) -> float:
-        """Return the expected integral of the weight of what is fresh, as a part of all weight."""
+        """Return the expected integral over time of the fresh share of all weight, in seconds."""
         self._settle(np.arange(len(self.weight)), now)
         return self._earned
 
     def best(self, budget: float) -> float:
-        """Return the optimum for the rates and weights as they are now."""
+        """Return the optimum for the present rates and weights."""
         if not (self._jumps or self._swaps or self.deaths_per_s):
             return self.population.optimum(budget).value
         alive = self.alive & (self.rate_per_s > _STILL)
@@ -122,7 +121,7 @@ class Poisson(ChangingWorld):
         return found.value / float(self.weight[self.alive].sum())
 
     def _settle(self, rows: Ints, now: float | Floats) -> None:
-        """Count what pages earned since they were looked at last, and draw when they last changed unannounced."""
+        """Add the freshness of pages since they were last settled, and draw their last unannounced changes."""
         rate = np.maximum(self.rate_per_s[rows] * (1.0 - self._told), _STILL)
         passed_s = now - self._since[rows]
         back_s = self._draw.standard_exponential(len(rows)) / rate
@@ -135,13 +134,13 @@ class Poisson(ChangingWorld):
 
     @property
     def _all(self) -> float:
-        """All weight: of pages that are gone as long as nobody found out, for who has a copy shows it meanwhile."""
+        """The weight of all pages, including vanished ones whose copies are still shown because no visit followed."""
         if not self.deaths_per_s:
             return float(self.weight.sum())
         return max(float(self.weight[self._counted].sum()), _STILL)
 
     def _announce(self, passed_s: float) -> AnnouncedSignals:
-        """Draw the changes of the time that passed which are announced, and false alarms."""
+        """Draw the announced changes of the time that passed, and the false announcements."""
         right = self._draw.poisson(self.rate_per_s * self._told * passed_s)
         rows = np.flatnonzero(right)
         some = right[rows]

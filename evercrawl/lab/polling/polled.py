@@ -1,4 +1,4 @@
-"""The columns of polled pages that policies see."""
+"""The columns of polled pages, as policies see them."""
 
 import math
 from collections.abc import Callable
@@ -17,9 +17,9 @@ from evercrawl.schedule.formulas.index import survival
 from evercrawl.schedule.pages import Facts, Pages
 from evercrawl.types import Floats, Ints, Slots
 
-_RETRIEVED: Final = 10.0  # answers to searches in which a page of mean importance is shown, a cycle
-_CLICKED: Final = 0.3  # of those in which it is followed
-_CHANGED_COST: Final = 0.5  # of what a changed page costs more, where nobody knows yet how many change
+_RETRIEVED: Final = 10.0  # search results per cycle that show a page of average importance
+_CLICKED: Final = 0.3  # share of these in which the page is clicked
+_CHANGED_COST: Final = 0.5  # assumed share of changed pages in the estimate of a visit's cost
 
 
 class HeldColumns:
@@ -30,22 +30,22 @@ class HeldColumns:
     world, policy, conditions, cycle_s
         As in `polling`.
     seed
-        Decides which pages say when they changed last.
+        Decides which pages disclose the time of their last change.
 
     Attributes
     ----------
     visited_at
-        Of each page, nan before the first visit, shape (n,); written in place.
+        Time of each page's last visit, nan before the first, shape (n,); written in place.
     beliefs
-        What is thought of their rates.
+        The posteriors of the rates.
     usual_cost
-        About what a visit costs.
+        Approximate cost of a visit.
     surroundings
-        What policies are told beside columns.
+        The policies' inputs besides columns.
     facts
-        What pages and their URLs are like; zeros, for nobody knows, unless whoever does puts others in their place.
+        Features of pages and their URLs; zeros unless the caller replaces them.
     comebacks
-        What was learned of how fast pages that were gone come back.
+        The learned rate at which vanished pages return.
     """
 
     def __init__(self, world: ChangingWorld, policy: Policy, conditions: Conditions, cycle_s: float, seed: int) -> None:
@@ -68,7 +68,7 @@ class HeldColumns:
         self.usual_cost = float((self._cost + _CHANGED_COST * self._cost_changed).mean())
         self._misses = np.zeros(n)
         self._deaths_per_s = conditions.deaths / cycle_s
-        self._read_at = np.full(n, math.nan)  # when it was there, the last time
+        self._read_at = np.full(n, math.nan)  # the last visit at which the page existed
         self._deaths, self._known, self._told_deaths = Deaths(), conditions.known, conditions.told_deaths
         self.comebacks, self._awaits = Comebacks(), policy.awaits and conditions.told_deaths
         self._returns_per_s = conditions.returns / (conditions.away * cycle_s)
@@ -76,7 +76,7 @@ class HeldColumns:
         self.facts = Facts(*(np.zeros(n) for _ in range(8)))
 
     def pass_to(self, now: float) -> None:
-        """Let time go on to `now`, and bring every column up to date."""
+        """Advance the time to `now`, and update every column."""
         if math.isnan(self._began_at):
             self._began_at = now
             self._found_at[:] = now
@@ -91,15 +91,15 @@ class HeldColumns:
             self.surroundings.deaths_per_s = self._deaths_per_s if self._known else self._deaths.per_s
 
     def at(self, now: float) -> None:
-        """Let it be `now`, between two looks at all pages."""
+        """Set the time to `now`, between two looks at all pages."""
         self._now = now
 
     def missing(self, rows: Ints) -> NDArray[np.bool_]:
-        """Return which of some pages the last visit found gone, shape (n,)."""
+        """Return which of the given pages were gone at their last visit, shape (n,)."""
         return np.asarray(self._misses[rows] > 0)
 
     def columns(self, slots: Slots | Ints | None) -> Pages:
-        """Return what a policy is told of some pages, or of all."""
+        """Return the policy's columns of some pages, or of all (None)."""
         rows: Any = slice(None) if slots is None else slots
         weight, visited_at = self._world.weight[rows], self.visited_at[rows]
         comeback_scale_s = self._comeback_scale_s(rows) if self._awaits and self._deaths_per_s else None
@@ -114,7 +114,7 @@ class HeldColumns:
         )  # fmt: skip
 
     def _comeback_scale_s(self, rows: Any) -> Floats | None:
-        """Return how slowly pages come back that were found gone, 0 of others; None where none was."""
+        """Return the scale of the time until vanished pages return, 0 for others; None if no page is gone."""
         gone = self._misses[rows] > 0
         if not gone.any():
             return None
@@ -122,20 +122,20 @@ class HeldColumns:
         return np.where(gone, usual_s + self._gone_s(rows), 0.0)
 
     def _gone_s(self, rows: Any) -> Floats:
-        """Return for how long pages had not been there at their last visit, since they were read or else found."""
+        """Return the time from the last read (or the discovery) of pages to their last visit."""
         read_at = self._read_at[rows]
         gone_s: Floats = self.visited_at[rows] - np.where(np.isnan(read_at), self._found_at[rows], read_at)
         return gone_s
 
     def fresh_by_time(self, rows: Ints, interval_s: Floats) -> Floats:
-        """Return how likely copies of that age are fresh by the beliefs of their rates alone; nan for none."""
+        """Return the probability that copies of that age are fresh, by the posteriors of rates alone; nan for none."""
         return survival(self.beliefs.shape[rows], self.beliefs.scale_s[rows], interval_s)
 
     def learn(self, rows: Ints, interval_s: Floats, seen: SeenChanges, now: float) -> tuple[Floats, Floats]:
-        """Learn from visits; return the ages of changes, nan where nobody says them, and what each visit cost.
+        """Learn from visits; return the ages of changes, nan if undisclosed, and the cost of each visit.
 
-        Of a page that is new it is the age of what was found. Rates are learned from the time since a page was there,
-        so that one that is back says whether it changed since.
+        For a new page it is the age of its content. Rates are learned from the time since a page was last there, so a
+        page that has returned also shows whether it has changed.
         """
         read, new = ~seen.gone, np.isnan(interval_s)
         dated = (seen.changed | (new & read & np.isfinite(seen.age_s))) & self._dated[rows]
@@ -145,7 +145,7 @@ class HeldColumns:
         self._learn_rates(rows[later], since_s[later], seen.changed[later], age_s[later], now)
         told = ~np.isnan(self._trust.announced_s(rows, now))
         self._trust.visited(rows)
-        age_s[told] = math.nan  # of a visit that came of an announcement, how old the change is tells of no rate
+        age_s[told] = math.nan  # after an announcement, the age of the change says nothing about the rate
         there = ~new & (self._misses[rows] == 0)
         self._deaths.learn(float(interval_s[there].sum()), gone=int((there & seen.gone).sum()))
         if (away := self._misses[rows] > 0).any():
@@ -157,14 +157,14 @@ class HeldColumns:
         return age_s, self._cost[rows] + self._cost_changed[rows] * (seen.changed | new)
 
     def _learn_rates(self, rows: Ints, since_s: Floats, changed: NDArray[np.bool_], age_s: Floats, now: float) -> None:
-        """Learn from visits of pages that were there before, so long ago."""
+        """Learn from visits to pages that existed `since_s` ago."""
         seen = self._trust.intervals(rows, since_s, changed, age_s, now)
         if not self._policy.clairvoyant:
             self._trust.learn(rows, since_s, changed, self.beliefs, now)
         self.beliefs.learn(rows, since_s, changed, seen)
 
     def _extra(self, rows: Any) -> dict[str, Any]:
-        """Return the columns that this policy needs."""
+        """Return the additional columns that the policy needs."""
         return {name: MADE_UP[name](self, rows) for name in sorted(self._policy.needs)}
 
     # Columns on demand: links, searches and clicks in proportion to importance
@@ -174,26 +174,26 @@ class HeldColumns:
         return np.asarray(self._world.weight[rows])
 
     def backlog(self, rows: Any) -> Floats:
-        """Return how many pages of their hosts wait."""
+        """Return the number of unread pages on the pages' hosts."""
         hosts = self._world.host
         unread = np.bincount(hosts[np.isnan(self.visited_at)], minlength=int(hosts.max()) + 1)
         return np.asarray(unread[hosts[rows]].astype(np.float64))
 
     def site(self, rows: Any) -> Slots:
-        """Return the numbers of hosts, each a site."""
+        """Return the pages' host numbers; each host is a site."""
         return np.asarray(self._site[rows])
 
     def shown(self, rows: Any) -> Floats:
-        """Return in how many answers to searches pages were shown."""
+        """Return the number of search results that showed the pages."""
         weight, passed_s = self._world.weight[rows], self._now - self._began_at
         return np.asarray(_RETRIEVED * weight / self._mean * passed_s / self._cycle_s)
 
     def clicked(self, rows: Any) -> Floats:
-        """Return how often pages were followed from there."""
+        """Return the number of clicks on the pages in search results."""
         return _CLICKED * self.shown(rows)
 
     def facts_of(self, rows: Any) -> Facts:
-        """Return what pages and their URLs are like."""
+        """Return features of the pages and their URLs."""
         return self.facts.take(rows)
 
 
@@ -208,4 +208,4 @@ MADE_UP: Final[dict[str, Callable[[HeldColumns, Any], Any]]] = {
     "clicked": HeldColumns.clicked,
     "facts": HeldColumns.facts_of,
 }
-"""How each column that `Pages` has on demand is made up."""
+"""The function that simulates each on-demand column of `Pages`."""

@@ -1,4 +1,4 @@
-"""Any policy on simulated pages, under one constant budget."""
+"""Simulation of any policy on simulated pages, under a constant budget."""
 
 from evercrawl.lab.polling.conditions import BEGAN_AT, USUAL, Conditions, Polled
 from evercrawl.lab.polling.population import Population
@@ -18,7 +18,7 @@ def poll(
     seed: int = 1,
     conditions: Conditions = USUAL,
 ) -> Polled:
-    """Visit pages by a policy, starting from nothing, and return how fresh they were kept.
+    """Visit pages by a policy that starts without knowledge, and return the freshness reached.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def poll(
 
     Examples
     --------
-    Uniform polling with known rates earns what table 1 of the survey says of it:
+    Uniform polling with known rates reaches the value of table 1 of the survey:
 
     >>> import numpy as np
     >>> from evercrawl.schedule.policies.cycle import Cycle

@@ -11,11 +11,11 @@ from evercrawl.types import Floats, Ints
 
 DAY_S: Final = 86_400.0
 HOSTS: Final = 300
-_BETWEEN_HOSTS: Final = 0.6  # of the variance of the logarithm of the rate
+_BETWEEN_HOSTS: Final = 0.6  # share of the variance of the logarithm of the rate
 _TAIL: Final = 1.1  # the density of importance falls as w to the power of -2.1
 _SHARES: Final = (0.30, 0.16, 0.16, 0.15, 0.23)
 _EDGES_DAYS: Final = (1000.0, 120.0, 30.0, 7.0, 1.0, 0.1)
-_STREAM: Final = 1365  # of 1,400 tried, that in which what fixed rates earn is nearest to what was printed
+_STREAM: Final = 1365  # of 1,400 streams, that whose figures for fixed rates are nearest to the published ones
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Population:
     def optimum(self, budget: float) -> Allocation:
         """Return the best allocation of `budget` visits per page per day on average; rates are per day.
 
-        Its value is a part of the importance of all: the weighted freshness, from 0 to 1.
+        Its value is the weighted freshness, from 0 to 1.
         """
         if budget not in self._best:
             found = allocation.optimum(self.weight, self.lam_per_day, budget * len(self))
@@ -60,13 +60,13 @@ class Population:
 def population(pages: int, seed: int, correlation: float = 0.0) -> Population:
     """Return pages whose rates of change are distributed as measured on the web.
 
-    Of all pages 23 % change more often than daily, 15 % than weekly, 16 % than monthly, 16 % than every four months,
-    and 30 % more seldom; within a class the logarithm of the rate is uniform. Pages of a host change alike: 60 % of the
-    variance of the logarithm lies between 300 hosts, whose sizes follow Zipf's law. Importance has a density that
-    falls as w^-2.1.
+    Of all pages, 23 % change more than once a day, 15 % more than once a week, 16 % more than once a month, 16 % more
+    than once in four months, and 30 % less often; within a class, the logarithm of the rate is uniform. Pages of a host
+    change at similar rates: 60 % of the variance of the logarithm lies between 300 hosts, whose sizes follow Zipf's
+    law. The density of importance falls as w^-2.1.
 
-    With so heavy a tail one page in ten thousand may hold a tenth of all importance, so that what a policy that uses
-    no weights reaches differs between draws by 0.1 and more: only ratios in the same draws say anything.
+    With so heavy a tail, one page in ten thousand may hold a tenth of all importance. The result of a policy that
+    ignores weights therefore differs between draws by 0.1 and more; only ratios within the same draws are comparable.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def population(pages: int, seed: int, correlation: float = 0.0) -> Population:
 
 
 def _alike(place: Floats, correlation: float, draw: np.random.Generator) -> Floats:
-    """Return normal numbers whose ranks correlate with those of `place`, shape (n,)."""
-    share = 2 * np.sin(np.pi / 6 * correlation)  # Spearman's of two normal variables, the other way round
+    """Return normally distributed numbers whose ranks correlate with those of `place`, shape (n,)."""
+    share = 2 * np.sin(np.pi / 6 * correlation)  # inverse of Spearman's correlation of two normal variables
     scores = (place - place.mean()) / place.std()
     return np.asarray(share * scores + np.sqrt(1 - share**2) * draw.standard_normal(len(place)))

@@ -16,17 +16,17 @@ from evercrawl.schedule.base import Policy
 from evercrawl.schedule.pages import Visits
 from evercrawl.types import Ints
 
-_STEP_DAYS: Final = 0.1  # between two choices, at most
-_STEPS: Final = 4  # at least
-_WARMING: Final = 0.25  # of these before it counts, when choices need not be so exact
-_FINE_CYCLES: Final = 0.5  # before it counts, choices are fine again
-_KEPT: Final = 2.0  # pages of either kind kept between two looks, for each that is visited
+_STEP_DAYS: Final = 0.1  # maximum time between two choices
+_STEPS: Final = 4  # minimum number of choices per tick
+_WARMING: Final = 0.25  # share of these choices before the measured part, which may be less exact
+_FINE_CYCLES: Final = 0.5  # cycles before the measured part from which on all choices are made
+_KEPT: Final = 2.0  # pages of each kind kept between two looks, per visit
 _SPENT: Final = 1e-9
 _SIZE_BYTES: Final = 10_000.0
 
 
 def world_of(pages: Population, budget: float, seed: int, conditions: Conditions, *, clairvoyant: bool) -> Poisson:
-    """Return the world of a population under conditions; events of a cycle are spread over its days."""
+    """Return the world of a population under conditions; the events of a cycle are spread over its days."""
     return Poisson(
         pages,
         seed,
@@ -42,14 +42,14 @@ def world_of(pages: Population, budget: float, seed: int, conditions: Conditions
 
 
 class PollingRun:
-    """One run: a policy, a world, what is held of it, and a budget.
+    """One run of a policy: its world, its state, and its budget.
 
     Parameters
     ----------
     policy, pages, budget, seed, conditions
         As for `poll`.
     world
-        Another than `pages` as they change at random.
+        The world; by default `pages` with random changes.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class PollingRun:
         self._gone = np.zeros(3, np.int64)  # visits, those that found a page gone, and found it so again
 
     def run(self, cycles: float, measured_from: float) -> Polled:
-        """Run for some cycles, and measure the last of them."""
+        """Run for some cycles, and measure from cycle `measured_from` on."""
         ticks, first = round(cycles * self._conditions.ticks), round(measured_from * self._conditions.ticks)
         earned, bests, start, began_at = [0.0], list[float](), 0.0, self._now
         self.world.pass_to(self._now)
@@ -99,7 +99,7 @@ class PollingRun:
         return Polled(value, best, value / best, unused, abandoned, left, by_cycle, self.visits, gone, again)
 
     def _abandoned(self) -> int:
-        """Return how many pages have no visit to come, or had none yet."""
+        """Return the number of pages without a further due time or without any visit."""
         pages = self.held.columns(None)
         visited = ~np.isnan(pages.visited_at)
         due = self._policy.due(pages.take(visited), self.held.surroundings(self._now))
@@ -127,7 +127,7 @@ class PollingRun:
         return min(max(round(share * (conditions.steps or usual)), 1), visits)
 
     def _turn(self) -> None:
-        """Let a tick pass, and spend its part of the budget."""
+        """Advance by a tick, and spend its share of the budget."""
         began_at, tick_s = self._now, self.cycle_s / self._conditions.ticks
         for step in range(1, self._steps + 1):
             self._now = began_at + tick_s * step / self._steps
@@ -137,12 +137,12 @@ class PollingRun:
                 self._look()
             while self._room > _SPENT and self._spend():
                 pass
-            if self._room >= 1.0:  # nothing more was wanted: what is left is lost
+            if self._room >= 1.0:  # the policy wants no more visits: the rest of the budget is lost
                 self.unused += self._room
                 self._room = 0.0
 
     def _look(self) -> None:
-        """Look at all pages."""
+        """Value all pages, and let the policy plan if a plan is due."""
         self.held.pass_to(self._now)
         if isinstance(self._policy, Plans) and self._now >= self._plan_at:
             seen = ~np.isnan(self.held.visited_at)
@@ -153,7 +153,7 @@ class PollingRun:
         self._chooser.look(self._now + self.cycle_s / self._conditions.ticks)
 
     def _spend(self) -> bool:
-        """Visit as many pages as the rest of a tick's budget allows; return whether there may be more."""
+        """Visit as many pages as the remaining budget allows; return whether more visits may be possible."""
         costs = self._conditions.cost is not None
         most = max(int(self._room / self.held.usual_cost), 1) if costs else int(self._room + _SPENT)
         if most == 0:
@@ -165,7 +165,7 @@ class PollingRun:
         return costs and len(rows) > 0
 
     def _visit(self, rows: Ints) -> float:
-        """Visit pages, learn from it, and return what it cost."""
+        """Visit pages, learn from the results, and return the cost."""
         self.visits += len(rows)
         interval_s = self._now - self.held.visited_at[rows]
         seen = self.world.visit(rows, self._now)
