@@ -112,8 +112,8 @@ def test_a_disk_that_refuses_leaves_the_file_as_it_was(tmp_path, monkeypatch):
     [
         (b"nonsense", "malformed"),
         (b'{"query": "tea"}', "at"),
-        (b'{"at": 1}', "nothing was asked"),
-        (b'{"at": -1, "query": "tea"}', "instant"),
+        (b'{"at": 1}', "there is no query"),
+        (b'{"at": -1, "query": "tea"}', "time since 1970"),
         (b'{"at": "soon", "query": "tea"}', "2024-05-01"),
         (b'{"at": 1, "shown": ["ftp://a/"]}', "'ftp://a/' in shown"),
         (b'{"at": 1, "clicked": "http://a/"}', "clicked"),

@@ -1,1 +1,1 @@
-"""Orders, given to a crawl and asked about; nothing is printed here."""
+"""Orders to a crawl: giving them, and listing them with their results."""

@@ -1,4 +1,4 @@
-"""Give an order to a crawl, running or not, and hear what becomes of it."""
+"""Orders to a crawl, running or not, and their results."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from evercrawl.store.steering import BEGUN
 PING_S: Final = 2.0
 POLL_S: Final = 0.1
 GAP_S: Final = 3.0
-"""A crawl that opens its directory again, as where it was told to forget something, is away for less than this."""
+"""Maximum time for which a crawl does not answer while it reopens its directory, for instance to forget something."""
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """An order that is on the disk: its id, the process that obeys it (None: the next start does), where it began.
+    """An order on the disk: its id, and the process that executes it (None: the next start executes it).
 
-    `position` is the place in the journal behind which its result stands.
+    `position` is the position in the journal after which its result is found.
     """
 
     id: str
@@ -40,7 +40,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class OrderAnswer:
-    """What became of an order: "done", "refused" or "waits", and a sentence."""
+    """The result of an order: "done", "refused" or "waits", and a sentence."""
 
     id: str
     state: str
@@ -48,12 +48,12 @@ class OrderAnswer:
 
 
 def give(directory: Path, order: CrawlOrder, *, by: str = "") -> Given:
-    """Write an order down for the crawl in a directory, and have it read at once where it runs.
+    """Write an order to the crawl in a directory; a running crawl reads it at once.
 
     Raises
     ------
     ConfigError
-        There is no crawl, or its file of orders is not to be trusted.
+        There is no crawl, or its file of orders cannot be trusted.
     StoreError
         The order cannot be written.
     """
@@ -61,7 +61,7 @@ def give(directory: Path, order: CrawlOrder, *, by: str = "") -> Given:
         raise ConfigError(f"there is no crawl in {directory}; name a crawl's folder with --dir")
     one = named(order, time.time(), by or _who())
     who = holder(directory)
-    position = _position(directory) if who is None or not who.get("socket") else 0  # else nobody need read the journal
+    position = _position(directory) if who is None or not who.get("socket") else 0  # else the crawl reports it
     append(directory, [one])
     pid = runs(directory)
     if pid is not None:
@@ -70,7 +70,7 @@ def give(directory: Path, order: CrawlOrder, *, by: str = "") -> Given:
 
 
 def runs(directory: Path) -> int | None:
-    """Return the process that crawls in a directory; None where none does, 0 where it does not say which."""
+    """Return the id of the process that crawls in a directory; None if no crawl runs, 0 if the id is unknown."""
     found = holder(directory)
     if found is None or found.get("purpose", PURPOSE) != PURPOSE:
         return None
@@ -78,13 +78,13 @@ def runs(directory: Path) -> int | None:
 
 
 def listens(directory: Path) -> bool:
-    """Whether a crawl runs that takes orders: not one for a single page, nor one that is about to begin."""
+    """Return whether a crawl runs that takes orders; one for a single page, or one that is starting, does not."""
     found = holder(directory)
     return bool(found and found.get("socket"))
 
 
 def awaited(directory: Path, given: Given, wait_s: float, tell: Callable[[str], None] = lambda _: None) -> OrderAnswer:
-    """Return what becomes of an order within so many seconds; `tell` hears what it waits for."""
+    """Return the result of an order, waiting up to `wait_s` seconds; `tell` is called with what it waits for."""
     until, position, told = time.monotonic() + wait_s, given.position, ""
     seen_at = time.monotonic()
     while True:
@@ -95,7 +95,7 @@ def awaited(directory: Path, given: Given, wait_s: float, tell: Callable[[str], 
         else:
             try:
                 found, position = _in_journal(directory, given.id, position)
-            except StoreError:  # it is being written over, because something is forgotten
+            except StoreError:  # the journal is being rewritten, because something is forgotten
                 found = OrderAnswer(given.id, "waits", "")
         if found.state not in ("waits", BEGUN):
             return found
@@ -109,7 +109,7 @@ def awaited(directory: Path, given: Given, wait_s: float, tell: Callable[[str], 
 
 
 def _in_journal(directory: Path, name: str, position: int) -> tuple[OrderAnswer, int]:
-    """Return what the journal says of an order behind a position, and where it ends."""
+    """Return the result of an order in the journal after a position, and the position of the journal's end."""
     disk, found = RealDisk(directory, read_only=True), OrderAnswer(name, "waits", "")
     try:
         journal = Journal.open(disk, writable=False, good=position)

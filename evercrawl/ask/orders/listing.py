@@ -1,4 +1,4 @@
-"""The orders of a crawl, what became of each, and how it is steered now."""
+"""The orders of a crawl with their results, and the state of its steering."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from evercrawl.store.partition import Partition
 
 MOST_BYTES: Final = 4 << 20
-"""Of the file of orders, at its end, of which they are listed."""
+"""Size of the end of the file of orders that is read for the list."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedOrder:
-    """One order: id, when it was given (s since the epoch), by whom, what, and what became of it.
+    """One order: its id, when it was given (s since the epoch) and by whom, its content, and its result.
 
-    `state` is "waits", "begun", "done" or "refused"; "done" without a result where that is no longer kept in memory.
+    `state` is "waits", "begun", "done" or "refused"; "done" without a result if that is no longer kept in memory.
     """
 
     id: str
@@ -37,9 +37,9 @@ class ListedOrder:
 
 @dataclass(frozen=True, slots=True)
 class OrdersListed:
-    """All there is to say: the last orders, oldest first; since when the crawl is paused; boosts, and rules with since.
+    """The last orders, oldest first; when the crawl was paused; the boosts; and the rules with their start.
 
-    `trouble` says why the file is not read; "" where it is.
+    `trouble` is the reason why the file of orders is not read; "" if it is read.
     """
 
     orders: tuple[ListedOrder, ...]
@@ -50,12 +50,12 @@ class OrdersListed:
 
 
 def listed(crawl: Partition, most: int) -> OrdersListed:
-    """Return the last `most` orders and what they came to.
+    """Return the last `most` orders with their results, and the state of steering.
 
     Parameters
     ----------
     crawl
-        Opened for reading.
+        The crawl, opened for reading.
     """
     source, steered = OrderFile(crawl.directory), crawl.state.steered
     orders = list(_orders(source, steered.upto, crawl))[-most:] if most else []
@@ -65,7 +65,7 @@ def listed(crawl: Partition, most: int) -> OrdersListed:
 
 
 def in_words(order: CrawlOrder) -> str:
-    """Return what an order is about.
+    """Return the content of an order as text; passwords are hidden.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""A process that reads bodies for another one: what harms it, harms nobody else.
+"""The child process that reads bodies, so that a harmful body cannot harm the parent.
 
-It reads a length of 4 bytes and a `ReadRequest`, and answers in the same way, until its input ends.
+It reads a length of 4 bytes and a `ReadRequest`, and answers in the same format, until its input ends.
 """
 
 import resource
@@ -14,13 +14,13 @@ from evercrawl.ask.reading.readable import ReadContent, ReadRequest, read
 from evercrawl.errors import EvercrawlError
 
 MOST_MEMORY: Final = 2 << 30
-"""Bytes of address space that one body may take."""
+"""Maximum address space of the process, in bytes."""
 
 LENGTH: Final = struct.Struct("<I")
 
 
 def main(source: BinaryIO, target: BinaryIO) -> None:
-    """Answer until there is nothing more to answer."""
+    """Answer requests until the input ends."""
     decoder, encoder = msgspec.msgpack.Decoder(ReadRequest), msgspec.msgpack.Encoder()
     while len(head := source.read(LENGTH.size)) == LENGTH.size:
         request = decoder.decode(source.read(LENGTH.unpack(head)[0]))

@@ -1,4 +1,4 @@
-"""The content of pages as a table: a row for each page, or for each part of one; a piece at a time."""
+"""The content of pages as a table with a row per page or per chunk, produced piece by piece."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -31,16 +31,16 @@ CONTENT: Final = {
     "url": "string", "title": "string", "fetched_at": "instant", "changed_at": "instant", "fresh": "float",
     "language": "string", "optouts": "string", "mime": "string", "removed": "bool", "content": "string",
 }  # fmt: skip
-"""Columns of the table of pages, and their types."""
+"""Columns of the table of pages, with their types."""
 
 CHUNKS: Final = {
     "id": "string", "url": "string", "title": "string", "headings": "string", "fetched_at": "instant",
     "changed_at": "instant", "fresh": "float", "language": "string", "optouts": "string", "removed": "bool",
     "digest": "string", "text": "string",
 }  # fmt: skip
-"""Columns of the table of chunks, and their types."""
+"""Columns of the table of chunks, with their types."""
 
-_TOGETHER: Final = 256  # pages whose probability of being fresh is computed at a time
+_TOGETHER: Final = 256  # pages whose probability of being fresh is computed at once
 _PIECE_CHARS: Final = 8_000_000
 _PIECE_ROWS: Final = 2_000
 _MOST_EXAMPLES: Final = 5
@@ -48,20 +48,20 @@ _MOST_EXAMPLES: Final = 5
 
 @dataclass
 class ReadTally:
-    """What became of the pages that were to be read.
+    """Counts of the pages read, by result.
 
     Attributes
     ----------
     pages, removed
-        That were written, and those written as removed.
+        Pages (or chunks) written, and those written as removed.
     without_text
-        Of a kind that has no text, such as pictures.
+        Pages of a type without text, such as images.
     whole
-        Written with navigation and margins, for the main content could not be determined in time.
+        Pages written with navigation and margins, because the main content could not be determined in time.
     failed
-        Reason -> pages that could not be read.
+        Reason -> number of pages that could not be read.
     examples
-        Some of these, each with its reason.
+        Some of these pages, each with its reason.
     """
 
     pages: int = 0
@@ -79,7 +79,7 @@ class ReadTally:
 
 
 class _PageFacts(NamedTuple):
-    """What is written beside the content of a page."""
+    """The columns of a page other than its content."""
 
     url: str
     title: str = ""
@@ -89,31 +89,31 @@ class _PageFacts(NamedTuple):
     language: str = ""
     mime: str = ""
     optouts: int = 0
-    former: bool = False  # it is the content of before, of which only chunks are compared
+    former: bool = False  # the content is the earlier version, whose chunks are only compared
 
 
 class ContentTable:
-    """The pages that are wanted, with their content.
+    """The selected pages with their content.
 
     Parameters
     ----------
     partition
         The crawl, opened for reading.
     wanted
-        Which pages.
+        The selection of pages.
     form
         Markdown or HTML of the main content, or all visible text.
     chunk_chars
-        Characters of a chunk at most; 0 for whole pages. Only Markdown has chunks.
+        Maximum characters per chunk; 0 for whole pages. Only Markdown can be chunked.
     now
-        The instant of which the probability of being fresh is told, in seconds since the epoch; by default this one.
+        The time for which the probability of being fresh is computed, in seconds since the epoch; by default now.
 
     Attributes
     ----------
     columns
         Name -> type.
     tally
-        Of what was done so far.
+        Counts of the pages processed so far.
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class ContentTable:
         chunk_chars: int = 0,
         now: float | None = None,
     ) -> None:
-        assert not chunk_chars or form is ContentForm.MARKDOWN, "only Markdown says where its parts begin"
+        assert not chunk_chars or form is ContentForm.MARKDOWN, "only Markdown can be chunked"
         self._partition, self._wanted, self._form, self._chunk_chars = partition, wanted, form, chunk_chars
         self._view = View(partition, settings(partition.directory)[0], SystemClock().now() if now is None else now)
         self._has_pdf = available()
@@ -134,14 +134,14 @@ class ContentTable:
     def pieces(
         self, watch: Callable[[int, int], None] = lambda done, total: None, reader: ContentReader | None = None
     ) -> Iterator[Columns]:
-        """Yield the rows: column name -> values, all of one length.
+        """Yield the rows as columns: name -> values, all of the same length.
 
         Parameters
         ----------
         watch
-            Told now and then how many pages are done, of how many.
+            Progress callback: pages done, and their total.
         reader
-            What reads the bodies; by default one of its own.
+            The reader of bodies; by default a new one.
         """
         selected = Selected(self._partition, self._wanted)
         total = len(selected.pointers)
@@ -166,7 +166,7 @@ class ContentTable:
             yield piece.taken()
 
     def _requests(self, selected: Selected) -> Iterator[tuple[_PageFacts, ReadRequest | None]]:
-        """Yield what is to be read, with what is known of it; nothing where it is read already, or cannot be."""
+        """Yield the facts and the read request of each selected page; earlier versions come before their pages."""
         visits = (visit for visit in selected.pages() if visit is not None)
         while some := list(islice(visits, _TOGETHER)):
             fresh = self._fresh(np.array([visit.slot for visit in some], np.uint32))
@@ -196,7 +196,7 @@ class ContentTable:
         return _PageFacts(url, visit.title, seen, changed, fresh, visit.language, visit.mime, visit.optouts)
 
     def _request(self, url: str, visit: Visit, *, told: bool = True) -> ReadRequest | None:
-        """Return what is to be read of a visit; None where it has no text, or is lost, which is counted."""
+        """Return the read request for a visit; None, and count the reason, if it has no text or cannot be read."""
         try:
             held = exchange_of(visit, answer_of(self._partition, visit))
         except StoreError as error:
@@ -219,7 +219,7 @@ class ContentTable:
         return ReadRequest(held.body, url, visit.mime, content_type, self._form, self._chunk_chars)
 
     def _add(self, piece: "_Piece", facts: _PageFacts, found: ReadContent, former: list[Chunk]) -> None:
-        """Write one page, or those of its chunks that it did not have before and the ids of those that it lost."""
+        """Write one page; or its new chunks, and the ids of the chunks that it has lost."""
         if found.error:
             self.tally.fail(facts.url, found.error)
             return
@@ -235,7 +235,7 @@ class ContentTable:
         self.tally.removed += piece.remove(facts, [chunk for chunk in former if chunk.id not in has])
 
     def _lost(self, selected: Selected, reading: ContentReader) -> Iterator[tuple[_PageFacts, list[Chunk]]]:
-        """Yield the pages that have no content of their own any more, with the chunks that they had."""
+        """Yield the pages that no longer have content of their own, with their former chunks."""
         for slot in selected.lost.tolist():
             url = self._partition.state.urls.get(slot)
             visit = selected.before(slot)
@@ -254,7 +254,7 @@ class ContentTable:
 
 
 class _Piece:
-    """Rows that are being gathered."""
+    """Rows that are collected for the next piece."""
 
     def __init__(self, columns: dict[str, str]) -> None:
         self._columns = columns
@@ -270,14 +270,14 @@ class _Piece:
         self._chars += len(row.get("content") or row.get("text") or "")
 
     def remove(self, facts: _PageFacts, chunks: list[Chunk]) -> int:
-        """Add the ids of chunks that are no more; return how many."""
+        """Add the ids of removed chunks; return their number."""
         nothing: dict[str, Any] = dict.fromkeys(CHUNKS)
         for chunk in chunks:
             self.add({**nothing, "id": chunk.id, "url": facts.url, "removed": True, "digest": chunk.digest})
         return len(chunks)
 
     def taken(self) -> Columns:
-        """Return them column by column, and begin anew."""
+        """Return the rows as columns, and start a new piece."""
         rows, self.rows, self._chars = self.rows, [], 0
         return {name: [row[name] for row in rows] for name in self._columns}
 

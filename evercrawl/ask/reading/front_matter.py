@@ -1,4 +1,4 @@
-"""What stands above a page's Markdown: where it is from, and how far it can be relied on."""
+"""The front matter above a page's Markdown: its source, and its probability of being fresh."""
 
 import json
 from typing import Any
@@ -7,7 +7,7 @@ from evercrawl.store.archive.warc import iso_date
 
 
 def front_matter(fields: dict[str, Any]) -> str:
-    """Return YAML between lines of three dashes; texts are quoted as JSON does, which YAML reads.
+    """Return YAML between lines of three dashes; strings are quoted as in JSON, which is valid YAML.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The text of a PDF, by PDFium, which comes with the extra `pdf`."""
+"""Text extraction from PDFs with PDFium, which the extra `pdf` installs."""
 
 from typing import Final
 
@@ -14,19 +14,19 @@ class NoPdfReaderError(EvercrawlError):
 
 
 def available() -> bool:
-    """Whether PDFs can be read."""
+    """Return whether PDFs can be read."""
     return not missing(PDF)
 
 
 def pdf_text(body: bytes) -> str:
-    """Return the text of a PDF, a blank line between its pages.
+    """Return the text of a PDF, with a blank line between pages.
 
     Raises
     ------
     NoPdfReaderError
         The library is not installed.
     EvercrawlError
-        It is damaged, or asks for a password.
+        The PDF is damaged, or needs a password.
     """
     if not available():
         raise NoPdfReaderError(NOT_INSTALLED)

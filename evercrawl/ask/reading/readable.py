@@ -1,4 +1,4 @@
-"""What one body says in one form, whatever kind it is of; runs in a process of its own, see `reader`."""
+"""Conversion of a body of any type to text; runs in a child process, see `reader`."""
 
 from typing import Final
 
@@ -17,22 +17,22 @@ from evercrawl.parse.visible import visible
 
 PDF: Final = "application/pdf"
 PLAIN: Final = ("json", "xml", "javascript", "yaml")
-"""Endings of types that are text, besides `text/`."""
+"""Suffixes of media types that are text, besides `text/`."""
 
 
 class ReadRequest(msgspec.Struct, array_like=True):
-    """A body, and how it is to be read.
+    """A body, and the requested format.
 
     Attributes
     ----------
     body, url, mime, content_type
-        What is read: codings undone; where it is from; its type; the response's Content-Type.
+        The body without codings, its URL, its media type, and the response's Content-Type.
     form
         Markdown or HTML of the main content, or all visible text.
     chunk_chars
-        Characters of a chunk at most; 0 for none.
+        Maximum characters per chunk; 0 for no chunks.
     whole
-        Whether nothing is left out: all of the page, where to find its main content took too long.
+        Whether to return the whole page instead of its main content, because finding that took too long.
     """
 
     body: bytes
@@ -45,18 +45,18 @@ class ReadRequest(msgspec.Struct, array_like=True):
 
 
 class ReadContent(msgspec.Struct, array_like=True):
-    """What a body says.
+    """The content of a body.
 
     Attributes
     ----------
     content
-        All of it, in the form that was asked for; "" where chunks were.
+        The content in the requested format; "" if chunks were requested.
     chunks
-        Its parts.
+        The chunks.
     error
-        Why it could not be read; "" where it could.
+        The reason why the body could not be read; "" if it could.
     whole
-        Whether the main content could not be determined in time, so that it is all of the page.
+        Whether this is the whole page, because the main content could not be determined in time.
     """
 
     content: str = ""
@@ -66,7 +66,7 @@ class ReadContent(msgspec.Struct, array_like=True):
 
 
 def kind_of(mime: str, body: bytes, url: str = "") -> str:
-    """Return what kind of text something has: html, pdf, document, feed, plain, or "" for none.
+    """Return the kind of text of a body: html, pdf, document, feed, plain, or "" for none.
 
     >>> kind_of("text/html", b""), kind_of("application/pdf", b""), kind_of("image/png", b"")
     ('html', 'pdf', '')
@@ -83,7 +83,7 @@ def kind_of(mime: str, body: bytes, url: str = "") -> str:
 
 
 def read(request: ReadRequest) -> ReadContent:
-    r"""Return what a body says.
+    r"""Return the content of a body in the requested format.
 
     >>> read(ReadRequest(b"<h1>Tea</h1><p>Boil <a href=w>water</a>.", "http://example.org/", "text/html")).content
     '# Tea\n\nBoil [water](http://example.org/w).'

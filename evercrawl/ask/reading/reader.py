@@ -1,4 +1,4 @@
-"""Bodies read in other processes, each within a limit of time and memory, the answers in order."""
+"""A pool of child processes that read bodies within limits of time and memory; results are in order."""
 
 import contextlib
 import os
@@ -19,24 +19,24 @@ from evercrawl.ask.reading.child import LENGTH
 from evercrawl.ask.reading.readable import ReadContent, ReadRequest, kind_of
 
 MOST_S: Final = 10.0
-"""What one body may take; a page whose main content takes longer is then read whole, in as much time again."""
+"""Time limit per body; a page whose main content takes longer is read whole, within the same limit."""
 
-_START_S: Final = 60.0  # until a process answers at all, on a busy machine
+_START_S: Final = 60.0  # time limit for the start of a process, on a busy machine
 
 T = TypeVar("T")
 
 
 class ContentReader:
-    """Processes that read bodies.
+    """A pool of processes that read bodies.
 
-    A body that ends its process, or takes too long, is answered with an error; the process is replaced.
+    If a body crashes its process or exceeds the time limit, the result is an error, and the process is replaced.
 
     Parameters
     ----------
     processes
-        How many; by default one for each core, four at most.
+        Number of processes; by default one per core, up to four.
     most_s
-        See `MOST_S`.
+        Time limit per body, see `MOST_S`.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class ContentReader:
         self._threads = ThreadPoolExecutor(self._count)
 
     def read(self, request: ReadRequest) -> ReadContent:
-        """Return what one body says, or why that cannot be told."""
+        """Return the content of one body, or the error."""
         process = self._idle.get()
         try:
             try:
@@ -70,7 +70,7 @@ class ContentReader:
             self._idle.put(process)
 
     def each(self, requests: Iterable[tuple[T, ReadRequest | None]]) -> Iterator[tuple[T, ReadContent]]:
-        """Yield what bodies say, in their order, each with what it came with; nothing of those that are None."""
+        """Yield the contents of bodies in order, each with its companion; for None, empty content."""
         waiting: deque[tuple[T, Future[ReadContent] | None]] = deque()
         for mine, request in requests:
             waiting.append((mine, None if request is None else self._threads.submit(self.read, request)))
@@ -101,17 +101,17 @@ def _done(pair: tuple[T, Future[ReadContent] | None]) -> tuple[T, ReadContent]:
 
 
 class _FailedError(Exception):
-    """A process died, or took too long."""
+    """A process died, or exceeded the time limit."""
 
 
 class _Process:
-    """One process, begun when it is first asked."""
+    """One process, started at its first request."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
 
     def ask(self, request: ReadRequest, most_s: float) -> ReadContent:
-        """Return its answer."""
+        """Return the process's answer."""
         patience_s = most_s
         if self._process is None:
             self._process, patience_s = _begun(), most_s + _START_S
@@ -120,7 +120,7 @@ class _Process:
         return self._exchange(request, patience_s)
 
     def end(self) -> None:
-        """End it, whatever it does."""
+        """Kill the process."""
         process, self._process = self._process, None
         if process is not None:
             process.kill()

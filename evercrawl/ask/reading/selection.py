@@ -1,4 +1,4 @@
-"""Which pages of a crawl have content to be read, and what has changed of them since an instant."""
+"""Selection of pages with content, and of those that changed since an instant."""
 
 import re
 from collections.abc import Iterator
@@ -25,23 +25,23 @@ _OWN: Final = (Outcome.OK, Outcome.TRUNCATED)
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which pages are wanted.
+    """A selection of pages.
 
     Attributes
     ----------
     since
-        Only what appeared, changed or was lost after this instant, in seconds since the epoch; 0 for everything.
+        Only pages that appeared, changed or were lost after this instant, in seconds since the epoch; 0 for all.
     site
         Only pages of this registrable domain or host; "" for all.
     pattern
-        Only URLs in which this regular expression is found; "" for all.
+        Only URLs that match this regular expression; "" for all.
     language
-        Only pages in this language, a BCP 47 tag or the primary part of one; "" for all.
+        Only pages in this language, given as a BCP 47 tag or its primary subtag; "" for all.
 
     Raises
     ------
     ConfigError
-        The pattern is no regular expression.
+        The pattern is not a regular expression.
     """
 
     since: float = 0.0
@@ -57,33 +57,33 @@ class Wanted:
             raise ConfigError(f"--pattern {self.pattern!r} is not a regular expression: {error}") from error
 
     def url(self, url: str) -> bool:
-        """Whether a page is wanted as far as its URL tells."""
+        """Return whether the selection includes a page's URL."""
         if self._found is not None and not self._found.search(url):
             return False
         return not self.site or self.site in (hostname(url), site(hostname(url)))
 
     def tag(self, language: str) -> bool:
-        """Whether a page is wanted as far as its language tells."""
+        """Return whether the selection includes a page's language."""
         wanted, has = self.language.lower().replace("_", "-"), language.lower().replace("_", "-")
         return not wanted or has == wanted or has.startswith(f"{wanted}-")
 
 
 class Selected:
-    """The pages that are wanted, in the order in which their content lies in the archive.
+    """The selected pages, in the order of their content in the archive.
 
     Parameters
     ----------
     partition
         The crawl, opened for reading.
     wanted
-        Which pages.
+        The selection.
 
     Attributes
     ----------
     pointers
-        Of the events that have the content, ascending.
+        Pointers of the journal events with the content, ascending.
     lost
-        Slots of pages that had content before `since` and have none of their own any more.
+        Slots of pages that had content before `since` and no longer have any of their own.
     """
 
     def __init__(self, partition: Partition, wanted: Wanted) -> None:
@@ -101,21 +101,21 @@ class Selected:
         self.pointers: NDArray[np.uint64] = np.sort(rows["event"][held])
 
     def pages(self) -> Iterator[Visit | None]:
-        """Yield the visits that brought the content; None where an event is none of content."""
+        """Yield the visits that brought the content; None for an event without content."""
         for pointer in self.pointers.tolist():
             event = self._partition.journal.read(pointer)
             own = isinstance(event, Visit) and event.archive is not None and event.outcome in _OWN
             yield event if own and isinstance(event, Visit) else None
 
     def before(self, slot: int) -> Visit | None:
-        """Return the visit that brought the content that a page had before `since`; None where it had none."""
+        """Return the visit that brought a page's content of before `since`; None if it had none."""
         pointer = 0 if self._before is None else int(self._before[slot])
         event = self._partition.journal.read(pointer) if pointer else None
         return event if isinstance(event, Visit) else None
 
 
 def _since(partition: Partition, since: float) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
-    """Return by slot where the content of before an instant is, 0 where there was none, and whether new came after."""
+    """Return for each slot the pointer of its content before an instant (0: none), and whether new content followed."""
     known = partition.state.known.count
     before, changed = np.zeros(known, np.uint64), np.zeros(known, np.bool_)
     for pointer, _, event in events(partition, partition.journal.sequence):

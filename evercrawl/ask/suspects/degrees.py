@@ -1,4 +1,4 @@
-"""Sites most of whose pages have exactly as many links, and links to them, as each other."""
+"""Sites on which most pages have exactly the same numbers of out-links and in-links."""
 
 from typing import Any, Final
 
@@ -18,7 +18,7 @@ _SHOWN: Final = 3
 
 
 def alike_degrees(view: View) -> list[Suspicion]:
-    """Return the sites whose pages have the same degrees, by the links that pages had when they were last read.
+    """Return the sites whose pages have the same degrees, by the links of their last reads.
 
     Raises
     ------
@@ -33,13 +33,13 @@ def alike_degrees(view: View) -> list[Suspicion]:
 
 
 def degrees(view: View) -> tuple[Ints, Ints]:
-    """Return how many pages each known page links to, and how many link to it; shape (known,) each."""
+    """Return the out-degree and the in-degree of each known page; shape (known,) each."""
     count, last = view.state.known.count, last_read(view.state)
     out, into = np.zeros(count, np.int64), np.zeros(count, np.int64)
     for pointer, _, event in events(view.partition, view.partition.journal.sequence):
         if isinstance(event, Visit) and event.flags & HAS_LINKS and last.get(event.slot) == pointer:
             targets = decode_slots(event.targets)
-            into[targets[targets < count]] += 1  # each is there once
+            into[targets[targets < count]] += 1  # targets are distinct
             out[event.slot] = event.out
     return out, into
 
@@ -49,8 +49,8 @@ def _told(view: View, spike: Spike, pages: Any, out: Ints, into: Ints) -> Suspic
     return Suspicion(
         KIND,
         (view.state.sites[spike.site],),
-        f"{spike.pages:,} pages, {spike.part:.0%} of the site's, have {spike.out} links each, and {spike.into} to "
-        f"each; {spike.usual:.0f} of all other sites have so many",
+        f"{spike.pages:,} pages, {spike.part:.0%} of the site, have {spike.out} out-links and {spike.into} in-links "
+        f"each; on all other sites, {spike.usual:.0f} pages have as many out-links",
         spike.pages / max(spike.usual, 1.0),
         {name: float(value) for name, value in spike._asdict().items() if name != "site"},
         tuple(view.state.urls.get_many(alike)),

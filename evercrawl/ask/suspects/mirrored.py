@@ -1,4 +1,4 @@
-"""Hosts that say what others say, by all that was read of them."""
+"""Mirrors: hosts whose pages have the same content as those of another host."""
 
 import math
 from collections.abc import Iterator
@@ -17,22 +17,22 @@ from evercrawl.types import Ints, Keys
 
 KIND: Final = "mirror"
 LEAST: Final = 0.8
-"""Part of the paths in common that say the same, by the lower end of what that may be with 95 %."""
+"""Minimum share of common paths with the same content, by the lower bound of its 95 % interval."""
 COMMON: Final = 0.5
-"""Part of what was read of the mirror that has to be under paths in common."""
+"""Minimum share of the mirror's read pages that have common paths."""
 MOST_HOSTS: Final = 16
-"""Hosts that may have a path: one that more have says nothing."""
+"""Maximum number of hosts that share a path; a path of more hosts is ignored."""
 
 
 class Replica(NamedTuple):
-    """Two hosts that say the same.
+    """Two hosts with the same content.
 
     Attributes
     ----------
     copy, original
-        Their numbers; the copy is the one that became known later.
+        Their numbers; the copy is the host that became known later.
     same, common, read
-        Paths under which both say the same, paths that were read on both, and pages read on the copy.
+        Number of paths with the same content, of paths read on both hosts, and of pages read on the copy.
     """
 
     copy: int
@@ -43,7 +43,7 @@ class Replica(NamedTuple):
 
     @property
     def at_least(self) -> float:
-        """Return the lower end of the interval of Wilson, with 95 %, for the part that says the same.
+        """The lower bound of the 95 % Wilson interval of the share of paths with the same content.
 
         >>> round(Replica(1, 0, 20, 20, 20).at_least, 2), round(Replica(1, 0, 8, 8, 8).at_least, 2)
         (0.84, 0.68)
@@ -53,12 +53,12 @@ class Replica(NamedTuple):
 
 
 def replicas(host: Ints, path: Keys, said: NDArray[Any]) -> list[Replica]:
-    """Return the pairs of hosts of which one is plainly a mirror of the other.
+    """Return the pairs of hosts in which one is clearly a mirror of the other.
 
     Parameters
     ----------
     host, path
-        Of each page that was read: the number of its host, and a key of its path and query; shape (pages,).
+        Of each read page: the number of its host, and a key of its path and query; shape (pages,).
     said
         Records with `digest`, `words`, `simhash` and `size_bytes`, shape (pages,).
 
@@ -81,7 +81,7 @@ def replicas(host: Ints, path: Keys, said: NDArray[Any]) -> list[Replica]:
 
 
 def mirrored(view: View) -> list[Suspicion]:
-    """Return the mirrors among the hosts of a crawl; each is told once, with the host that it agrees with most."""
+    """Return the mirrors among the hosts of a crawl, each once, with the host that it agrees with most."""
     state = view.state
     rows: Any = state.records.rows[: state.records.count]
     rows = rows[np.isin(rows["outcome"], HELD) & (rows["size_bytes"] >= SLIGHT_BYTES)]
@@ -95,7 +95,7 @@ def mirrored(view: View) -> list[Suspicion]:
 
 
 def _together(host: Ints, path: Keys) -> tuple[Ints, Ints]:
-    """Return pairs of pages under the same path, the one on the host that became known first first."""
+    """Return pairs of pages with the same path; the page on the host known earlier comes first."""
     order = np.lexsort((host, path))
     starts = np.flatnonzero(np.diff(path[order], prepend=np.uint64(0)) != 0) if len(path) else order
     pairs = [pair for group in np.split(order, starts) if 1 < len(group) <= MOST_HOSTS for pair in _pairs(group, host)]
@@ -112,7 +112,7 @@ def _pairs(group: Ints, host: Ints) -> Iterator[tuple[int, int]]:
 
 
 def _agree(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return whether pages say the same, but for a line perhaps; shape (n,)."""
+    """Return whether pages have the same content, up to about a line; shape (n,)."""
     differ = np.bitwise_count(one["simhash"] ^ other["simhash"])
     sizes = one["size_bytes"].astype(np.int64), other["size_bytes"].astype(np.int64)
     alike = (differ <= BITS) & (one["simhash"] != 0) & (20 * np.abs(sizes[0] - sizes[1]) <= sizes[0])
@@ -125,8 +125,8 @@ def _told(pair: Replica, copy: str, original: str) -> Suspicion:
     return Suspicion(
         KIND,
         (copy, original),
-        f"of {pair.common:,} paths that were read on both, {pair.same:,} say the same ({pair.at_least:.0%} or more, "
-        f"with 95% confidence); {pair.read:,} pages of the mirror were read",
+        f"of {pair.common:,} paths read on both hosts, {pair.same:,} have the same content (at least "
+        f"{pair.at_least:.0%} with 95% confidence); {pair.read:,} pages of the mirror were read",
         pair.at_least,
         {"same": pair.same, "common": pair.common, "read": pair.read, "at_least": pair.at_least},
     )

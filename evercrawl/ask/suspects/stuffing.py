@@ -1,4 +1,4 @@
-"""Sites whose pages say the same phrases again and again, or are put together from a stock of them."""
+"""Sites whose pages repeat the same phrases, or are assembled from a stock of phrases."""
 
 from typing import Any, Final
 
@@ -15,22 +15,22 @@ from evercrawl.types import Floats
 
 KIND: Final = "stuffing"
 SAMPLE: Final = 24
-"""Pages of a site that are read for it."""
+"""Number of pages read per site."""
 MOST: Final = 4_000
-"""Pages in all, those of the sites with most pages first: reading one takes some two milliseconds."""
+"""Maximum number of pages read in all, largest sites first; one page takes about two milliseconds."""
 LEAST: Final = 8
-"""Pages that a verdict takes, each of `WORDS` words or more."""
+"""Minimum number of pages for a verdict, each with at least `WORDS` words."""
 WORDS: Final = 200
 REPEATED: Final = 0.5
-"""Part of a page's phrases, on the median of the pages. Of twenty sites of documentation none had above a quarter."""
+"""Minimum share of repeated phrases on the median page; none of twenty documentation sites exceeded a quarter."""
 STITCHED: Final = 0.8
-"""The same for phrases that other pages have: the menus of sections are such, and may be half of what pages say."""
-_BYTES: Final = 1_000  # a smaller page has no so many words
+"""The same for phrases found on other pages; section menus are such phrases, and may be half of a page."""
+_BYTES: Final = 1_000  # a smaller page has fewer than `WORDS` words
 _SHOWN: Final = 3
 
 
 def stuffing(view: View) -> list[Suspicion]:
-    """Return the sites of whose pages half, at least, is repeated, by some pages of each.
+    """Return the sites on which the median page repeats or shares too many phrases, judged by a sample of pages.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def _examined(view: View, site: str, rows: Any) -> list[Suspicion]:
     urls = view.state.urls.get_many(slot for slot, _ in read)
     within, among = np.array([repeated(text) for _, text in read]), stitched([phrases(text) for _, text in read])
     said = "of the phrases of five words occurred before on the page"
-    also = "of the phrases of five words are on some others of these pages, too few for a template"
+    also = "of the phrases of five words are on some other pages of the sample, too few for a template"
     return [
         *_told(site, urls, within, said, "repeated", REPEATED),
         *_told(site, urls, among, also, "stitched", STITCHED),
@@ -70,12 +70,12 @@ def _told(site: str, urls: list[str], part: Floats, said: str, name: str, least:
     if median < least:
         return []
     worst: list[int] = np.argsort(-part, kind="stable")[:_SHOWN].tolist()
-    reason = f"on the median of {len(urls)} pages {median:.0%} {said}"
+    reason = f"on the median page of {len(urls)}, {median:.0%} {said}"
     return [Suspicion(KIND, (site,), reason, median, {name: median, "pages": len(urls)}, tuple(urls[i] for i in worst))]
 
 
 def _text(view: View, row: Any) -> bytes:
-    """Return the text of a page as it is in the archive; none where that has it not."""
+    """Return the archived text of a page; empty if it is not archived."""
     event = view.partition.journal.read(int(row["event"]))
     if not isinstance(event, Visit) or event.archive is None:
         return b""

@@ -14,7 +14,7 @@ DETECTORS: Final[tuple[Callable[[View], list[Suspicion]], ...]] = (farms, mirror
 
 
 def suspects(view: View) -> list[Suspicion]:
-    """Return all suspicions, grouped by kind, the strongest of each kind first.
+    """Return all suspicions grouped by kind, strongest first within each kind.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What a crawl has been told of how it is used."""
+"""A summary of the recorded usage of a crawl."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -13,12 +13,12 @@ from evercrawl.model.worth.usage_counts import UsageCounts
 from evercrawl.types import Slots
 
 MOST: Final = 10
-"""Pages and words that are named."""
+"""Number of pages and words that are listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class UsedPage:
-    """One page that people used: how often it was shown, and how often it was opened."""
+    """A used page: how often it was shown, and how often it was opened."""
 
     url: str
     shown: int
@@ -27,24 +27,24 @@ class UsedPage:
 
 @dataclass(frozen=True, slots=True)
 class UsageReport:
-    """What there is.
+    """The summary.
 
     Attributes
     ----------
     questions, with_words
-        How many there were; and those of them that had words, not only pages.
+        Number of questions, and of those with words rather than pages only.
     shown, clicked
-        Pages that were shown and opened, each as often as it was.
+        Number of times that pages were shown, and opened.
     pages, known
-        Different pages among these, and those of them that the crawl knows.
+        Number of distinct pages among these, and of those that the crawl knows.
     first_at, last_at
-        Instants of the first question and of the last, in seconds since the epoch; None where there is none.
+        Times of the first and the last question, in seconds since the epoch; None without questions.
     size_bytes, damaged
-        Of the file, and lines of it that are no questions.
+        Size of the file, and number of its invalid lines.
     words
-        What people ask about most, of late: word -> its share of all.
+        The most frequent words of recent questions: word -> its share of all.
     most_used
-        The pages that were opened most, then those shown most.
+        The pages opened most often, then those shown most often.
     """
 
     questions: int
@@ -62,7 +62,7 @@ class UsageReport:
 
 
 class _Span:
-    """First and last instant of the questions, and how many had words."""
+    """Times of the first and the last question, and the number of questions with words."""
 
     def __init__(self) -> None:
         self.first_at, self.last_at, self.with_words = np.inf, -np.inf, 0
@@ -73,12 +73,12 @@ class _Span:
 
 
 def usage_report(view: View) -> UsageReport:
-    """Return what the crawl has been told.
+    """Return the summary of the recorded usage.
 
     Parameters
     ----------
     view
-        The crawl; it may run meanwhile.
+        The crawl, which may be running.
     """
     tail, counts, words, span = (
         Tail(view.partition.directory / USAGE_FILE),

@@ -1,4 +1,4 @@
-"""What people saw and opened, page by page, as a table: counts, and the four numbers of a page that RPUC goes by."""
+"""Usage by page as a table: counts of displays and clicks, and the four factors of RPUC."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -15,19 +15,19 @@ USAGE_COLUMNS: Final = {
     "url": "string", "retrieved": "int", "clicked": "int", "visits": "int", "changes": "int",
     "retrieved_lately": "float", "clicked_lately": "float", "R": "float", "P": "float", "U": "float", "C": "float",
 }  # fmt: skip
-"""Columns and their types."""
+"""Columns, with their types."""
 _AT_ONCE: Final = 1000
 
 
 def usage_table(view: View, watch: Callable[[int, int], None] = lambda done, total: None) -> Iterator[Columns]:
-    """Yield a row for each page that questions name, in the order in which they first do.
+    """Yield a row for each page in questions, in order of first appearance.
 
     Parameters
     ----------
     view
-        The crawl; it may run meanwhile. What is said of late is as of the newest question.
+        The crawl, which may be running. Recent counts are as of the newest question.
     watch
-        Told now and then how much is done, of how much.
+        Progress callback: rows done, and their total.
     """
     counts, urls = _told(view)
     for start in range(0, len(urls), ROWS):
@@ -42,7 +42,7 @@ def usage_table(view: View, watch: Callable[[int, int], None] = lambda done, tot
 
 
 def _told(view: View) -> tuple[UsageCounts, list[str]]:
-    """Return what questions tell, and all URLs that they name."""
+    """Return the counts of all questions, and all URLs in them."""
     counts, urls = UsageCounts(view.state), dict[str, None]()
     asked = Tail(view.partition.directory / USAGE_FILE).all()
     while questions := list(islice(asked, _AT_ONCE)):

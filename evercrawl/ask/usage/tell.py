@@ -1,4 +1,4 @@
-"""Questions as other programs tell them: JSON lines, each judged by itself, so that a bad one costs no other."""
+"""Import of questions from other programs: JSON lines, each validated separately."""
 
 import math
 from collections.abc import Iterator
@@ -12,23 +12,23 @@ from evercrawl.parse.urls import normalise
 
 LONGEST_LINE: Final = 1 << 20
 MOST_CHARS: Final = 2_000
-"""Of a query that are kept."""
+"""Maximum characters of a query that are kept."""
 MOST_URLS: Final = 1_000
-"""That one question may have shown, or opened."""
+"""Maximum URLs shown, or opened, in one question."""
 _PIECE: Final = 1 << 20
-_LAST: Final = 1_000_000  # place
-_SHOWN: Final = 80  # characters of a wrong value that are repeated
+_LAST: Final = 1_000_000  # largest place
+_SHOWN: Final = 80  # characters of an invalid value that are quoted
 
 
 class BadLine(NamedTuple):
-    """A line that is no question: its number, from 1, and why not."""
+    """An invalid line: its number, from 1, and the reason."""
 
     number: int
     why: str
 
 
 class _Given(msgspec.Struct):
-    """A line as it is written."""
+    """A line as written."""
 
     at: float | str
     query: str = ""
@@ -43,12 +43,12 @@ _GIVEN: Final = msgspec.json.Decoder(_Given)
 
 
 def question(line: bytes) -> Question:
-    """Return what a line tells.
+    """Return the question in a line.
 
     Raises
     ------
     ValueError
-        It is no question; the message says what to write instead.
+        The line is invalid; the message says what to write instead.
 
     Examples
     --------
@@ -62,21 +62,21 @@ def question(line: bytes) -> Question:
     shown, clicked = _urls(given.shown, "shown"), _urls(given.clicked, "clicked")
     query = given.query.strip()[:MOST_CHARS]
     if not (query or shown or clicked):
-        raise ValueError("nothing was asked, shown or opened; name a query, or pages")
+        raise ValueError("there is no query, and no page shown or opened; give at least one of them")
     if len(given.places) not in (0, len(clicked)) or not all(
         0 <= place <= _LAST for place in (given.first, *given.places)
     ):
-        raise ValueError("first and places count from 0, and places has one number for each URL of clicked")
+        raise ValueError("first and places must count from 0, and places must have one number for each URL of clicked")
     return Question(_instant(given.at), query, shown, clicked, str(given.id), given.first, tuple(given.places))
 
 
 def take_in(source: BinaryIO, writer: UsageWriter) -> Iterator[BadLine]:
-    """Add the questions of a file, or of a stream as they come in; yield each line that is none.
+    """Record the questions of a file, or of a stream as they arrive; yield each invalid line.
 
     Raises
     ------
     NoRoomError, StoreError
-        They could not be written; those up to the last few are there, and the same file can be taken in again.
+        They could not be written; all but the last few are recorded, and the same file can be imported again.
     """
     number = 0
     for lines in _pieces(source):
@@ -92,7 +92,7 @@ def take_in(source: BinaryIO, writer: UsageWriter) -> Iterator[BadLine]:
 
 
 def _pieces(source: BinaryIO) -> Iterator[list[bytes]]:
-    """Yield the lines of a source, as many at a time as are there; of one that is too long no more than its start."""
+    """Yield the lines of a source as they become available; an overlong line is replaced by a placeholder."""
     rest, overlong = b"", False
     while piece := _some(source):
         *lines, rest = (rest + piece).split(b"\n")
@@ -107,7 +107,7 @@ def _pieces(source: BinaryIO) -> Iterator[list[bytes]]:
 
 
 def _some(source: BinaryIO) -> bytes:
-    """Return what there is to be read, waiting for it where nothing is yet; b"" at the end."""
+    """Return available bytes, waiting if there are none yet; b"" at the end."""
     read1 = getattr(source, "read1", None)
     some: bytes = read1(_PIECE) if read1 is not None else source.read(_PIECE)
     return some
@@ -115,11 +115,11 @@ def _some(source: BinaryIO) -> bytes:
 
 def _urls(given: list[str], where: str) -> tuple[str, ...]:
     if len(given) > MOST_URLS:
-        raise ValueError(f"{where} has {len(given):,} URLs; {MOST_URLS:,} are the most of one question")
+        raise ValueError(f"{where} has {len(given):,} URLs; a question may have at most {MOST_URLS:,}")
     found = [normalise(url) for url in given]
     for url, normalised in zip(given, found, strict=True):
         if normalised is None:
-            raise ValueError(f"{url[:_SHOWN]!r} in {where} is not an http or https URL; write it whole")
+            raise ValueError(f"{url[:_SHOWN]!r} in {where} is not an http or https URL; write the complete URL")
     return tuple(url for url in found if url is not None)
 
 
@@ -129,8 +129,8 @@ def _instant(given: float | str) -> float:
         try:
             at = datetime.fromisoformat(given)
         except ValueError as error:
-            raise ValueError(f"at must be seconds since 1970 or such as 2024-05-01T12:00:00Z, not {given!r}") from error
+            raise ValueError(f"at must be seconds since 1970, or 2024-05-01T12:00:00Z, not {given!r}") from error
         given = at.replace(tzinfo=at.tzinfo or UTC).timestamp()
     if not (math.isfinite(given) and given >= 0):
-        raise ValueError(f"at must be an instant since 1970, not {given!r}")
+        raise ValueError(f"at must be a time since 1970, not {given!r}")
     return given

@@ -1,4 +1,4 @@
-"""The four numbers of a page that RPUC goes by, and what people did that they rest on."""
+"""The four factors of RPUC for a page, and the usage counts behind them."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from evercrawl.model.worth.usage_counts import Following, UsageCounts
 from evercrawl.store.state import State
 from evercrawl.store.table.table import NO_RECORD
 
-_HALF: Final = 0.5  # as `update_ratio` of the policy has it: of a page checked n times, x of them changed
+_HALF: Final = 0.5  # as in the policy's `update_ratio`, for a page checked n times and found changed x times
 
 
 @dataclass(frozen=True, slots=True)
 class PageUse:
-    """What is known of how a page is used.
+    """The recorded usage of a page.
 
     Attributes
     ----------
     retrieved, clicked, retrieved_lately, clicked_lately
-        How often it was shown and opened; and both with a half-life of 30 days.
+        How often the page was shown and opened; and both with a half-life of 30 days.
     R
-        Retrieval: times it was shown of late for each visit.
+        Retrieval: recent displays per visit.
     P
-        Importance, as a share of all; None where the crawl does not know the page.
+        Importance, as a share of all; None if the crawl does not know the page.
     U
-        Update: ln((n + 1/2) / (n - x + 1/2)) of n visits that found x changes.
+        Update: ln((n + 1/2) / (n - x + 1/2)) for n visits that found x changes.
     C
-        Click: openings of late for each time it was shown, had it stood at the first place.
+        Click: recent openings per display, corrected to the first place.
     """
 
     retrieved: int
@@ -47,7 +47,7 @@ class PageUse:
 
 
 def page_use(view: View, counts: UsageCounts, url: str) -> PageUse:
-    """Return what counts tell of a page, by its normalised URL."""
+    """Return the usage of a page by the counts, given its normalised URL."""
     state, row = view.state, counts.row(url)
     slot = int(state.table.find(np.array([state.hasher.key(url)], np.uint64))[0])
     known, visits, changes = slot < state.known.count, 0, 0
@@ -66,9 +66,9 @@ def page_use(view: View, counts: UsageCounts, url: str) -> PageUse:
 
 
 class UseFollower:
-    """Knows how pages are used, and takes in what is new at each question.
+    """Usage of pages that follows the file of questions: each query first reads what is new.
 
-    The counts rest on the state of a crawl, and begin anew where another state is asked about.
+    The counts belong to one state of a crawl, and restart for another state.
     """
 
     def __init__(self) -> None:
@@ -78,7 +78,7 @@ class UseFollower:
         self._following: Following | None = None
 
     def of(self, view: View, url: str) -> PageUse:
-        """Return what is known of a page, by its normalised URL."""
+        """Return the usage of a page, given its normalised URL."""
         with self._lock:
             if self._counts is None or self._following is None or self._state is not view.state:
                 self._state, self._counts = view.state, UsageCounts(view.state)
