@@ -1,1 +1,1 @@
-"""The command line: one verb a file, each with `add(verbs)` that declares it and `run(args)` that does it."""
+"""The command line: one file per verb, with `add(verbs)` to declare it and `run(args)` to execute it."""

@@ -20,11 +20,11 @@ _NO_CODE: Final = frozenset({"url", "seeds", "words", "dir"})
 
 
 LAB: Final = "lab"
-"""The verb under which the laboratory's others are."""
+"""The verb that groups the laboratory's verbs."""
 
 
 class Verbs(Protocol):
-    """Where a verb puts its parser: what `add_subparsers` returns."""
+    """The collection of the verbs' parsers, as returned by `add_subparsers`."""
 
     def add_parser(self, name: str, **about: Any) -> argparse.ArgumentParser:
         """Return a new parser for the verb `name`."""
@@ -40,7 +40,7 @@ def add_verb(
     *,
     lab: bool = False,
 ) -> argparse.ArgumentParser:
-    """Declare the verb `name`, which `run` does; return its parser.
+    """Declare the verb `name`, which `run` executes; return its parser.
 
     One of the `lab` is called as `evercrawl lab NAME`; without `lab` it works too, but is not listed.
     """
@@ -67,7 +67,7 @@ def add_directory(parser: argparse.ArgumentParser) -> None:
 
 
 def named_code(args: argparse.Namespace) -> list[str]:
-    """Return the classes from outside evercrawl that the command line itself names.
+    """Return the classes from outside evercrawl that are named on the command line.
 
     >>> named_code(argparse.Namespace(set_policy="my.orders:Mine", set_policy_options=["estimator=e:F"], url="a:B"))
     ['my.orders:Mine', 'e:F']
@@ -83,7 +83,7 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
-    """Add the flag of every setting, in a group for each section."""
+    """Add a flag for every setting, in a group per section."""
     for section, settings in groupby(SETTINGS.values(), key=lambda s: s.section):
         group = parser.add_argument_group(f"{section}, as in [{section}] of crawl.toml")
         for setting in settings:
@@ -93,18 +93,18 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def given_settings(args: argparse.Namespace) -> dict[str, object]:
-    """Return the settings that flags were given for, as they were written."""
+    """Return the settings given as flags, as they were written."""
     flags = {name: getattr(args, f"set_{name}") for name in SETTINGS}
     return {name: raw for name, raw in flags.items() if raw is not None}
 
 
 def value(kind: ValueKind, raw: object, flag: str) -> Value:
-    """Return what was written after `flag`, read as `kind`.
+    """Return the value of `flag`, parsed as `kind`.
 
     Raises
     ------
     ConfigError
-        When it is not of that kind.
+        It is not of that kind.
     """
     try:
         return kind.read(raw)

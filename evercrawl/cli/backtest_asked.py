@@ -1,4 +1,4 @@
-"""What `evercrawl lab backtest` is asked for, read and checked before anything is replayed."""
+"""The arguments of `evercrawl lab backtest`, parsed and checked before anything is replayed."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _POLICIES, _BUDGETS = ["price,uniform"], ["0.005,0.02,0.1"]
 
 
 class ReplayRequest(NamedTuple):
-    """What is to be replayed.
+    """The requested replays.
 
     Attributes
     ----------
     groups
-        Where the histories are, each alone or all together.
+        Paths of the histories: one per group, or all in one group.
     policies
-        Names, and values for their parameters.
+        Names, with values of their parameters.
     budgets
         Polls per live page and day, ascending.
     setting
-        All else; its budget is the first.
+        All other conditions; its budget is the first one.
     jobs
-        Replays at once.
+        Number of processes.
     """
 
     groups: list[tuple[Path, ...]]
@@ -43,12 +43,12 @@ class ReplayRequest(NamedTuple):
 
 
 def asked(args: argparse.Namespace) -> ReplayRequest:
-    """Return what the flags say.
+    """Return the requested replays.
 
     Raises
     ------
     ConfigError
-        Where one says nothing that can be done; the message says what would.
+        A flag is invalid; the message says what to write instead.
     """
     from evercrawl.lab.backtest.setting import choices
     from evercrawl.lab.histories import find
@@ -120,7 +120,7 @@ def _read(kind: ValueKind, raw: str, flag: str) -> object:
 
 
 def _instant(raw: str | None, flag: str) -> float | None:
-    """Return an instant, in seconds since the epoch; a date is its first moment, in UTC where nothing else is said."""
+    """Return a time in seconds since the epoch; a date is its first moment, in UTC unless a time zone is given."""
     if raw is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Deliveries beside a crawl: a process of its own tells webhook and feeds what changed, and copies the archive."""
+"""Deliveries beside a crawl: a separate process sends changes to the webhook and the feeds, and copies the archive."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
     from evercrawl.progress import Progress, Summary
 
 AGAIN_S: Final = 60.0
-"""How long it takes until a process that ended by itself is begun again."""
+"""Delay before a process that ended by itself is started again."""
 _KILL_S: Final = 2.0
 
 
 def delivered(config: Config, directory: Path, watch: Watcher) -> AbstractContextManager[Watcher]:
-    """Return what passes on what a crawl tells, with deliveries beside it where the settings ask for any."""
+    """Return a watch that passes on the crawl's progress, with deliveries beside it if the settings ask for any."""
     return DeliveredBeside(watch, directory, config) if wanted(config) else nullcontext(watch)
 
 
 class DeliveredBeside(Watcher):
-    """Passes on what a crawl tells, and has its changes delivered meanwhile.
+    """A watch that passes on the crawl's progress, and runs the process of deliveries.
 
     Parameters
     ----------
     watch
-        Told of everything; of trouble with deliveries, too.
+        Receives all progress, and problems with deliveries.
     directory, config
-        Of the crawl.
+        The crawl's directory and settings.
     """
 
     def __init__(self, watch: Watcher, directory: Path, config: Config) -> None:
@@ -48,7 +48,7 @@ class DeliveredBeside(Watcher):
         self._said = list[str]()
 
     def __call__(self, progress: Progress) -> None:
-        """Pass it on; the first state begins the deliveries, and one long after they broke off begins them again."""
+        """Pass the state on; start the deliveries at the first state, and restart them some time after they ended."""
         self._watch(progress)
         begun = bool(progress.elapsed_s or progress.outcomes)
         if begun and (self._child is None or self._child.poll() is not None) and time.monotonic() >= self._next_at:
@@ -57,7 +57,7 @@ class DeliveredBeside(Watcher):
         self._tell()
 
     def finish(self, summary: Summary | None) -> None:
-        """Pass it on."""
+        """Pass the end on."""
         self._watch.finish(summary)
 
     def __enter__(self) -> Self:
@@ -66,7 +66,7 @@ class DeliveredBeside(Watcher):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Let what is known be delivered, for some seconds; the rest is for the next start."""
+        """Let known changes be delivered for some seconds; the next start delivers the rest."""
         if self._child is None:
             return
         assert self._child.stdin is not None
@@ -97,7 +97,7 @@ class DeliveredBeside(Watcher):
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
         )  # fmt: skip
         assert self._child.stdin is not None
-        given = {name: getattr(self._config, name) for name in NAMES}  # which may hold a secret, so not as an argument
+        given = {name: getattr(self._config, name) for name in NAMES}  # may contain a secret, so it is not an argument
         with contextlib.suppress(OSError):
             self._child.stdin.write(msgspec.json.encode(given).decode() + "\n")
             self._child.stdin.flush()

@@ -1,7 +1,7 @@
-"""The process beside a crawl that delivers its changes to a webhook, keeps its feeds, and copies its archive.
+"""The process beside a crawl that delivers changes to a webhook, writes feeds, and copies the archive.
 
-It reads what the crawl wrote, as every question does, so nothing that it does delays the crawl. It ends when its
-standard input ends: once it has told what there is, or some seconds later. That is so also when the crawl is killed.
+It reads the crawl directory, as all queries do, so it never delays the crawl. It ends when its standard input ends:
+once everything is delivered, or after some seconds. This also holds when the crawl is killed.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ if TYPE_CHECKING:
     from evercrawl.store.cursors import Cursors
 
 NAMES: Final = ("webhook_url", "webhook_secret", "webhook_private", "webhook_pages", "feeds", "archive_to")
-"""Settings that this goes by."""
+"""The settings of deliveries."""
 FOLDER: Final = "feeds"
 EVERY_S: Final = 1.0
 END_S: Final = 8.0
-"""How long it goes on, at most, once the crawl has ended."""
+"""Maximum time that it continues after the end of the crawl."""
 _NICE: Final = 10
 _WAIT_S: Final = 5.0
 _UNSIGNED: Final = "webhook deliveries are not signed; set webhook_secret in crawl.toml"
 
 
 def wanted(config: Config) -> bool:
-    """Whether settings ask for deliveries, feeds or copies."""
+    """Return whether settings ask for deliveries, feeds or copies."""
     return bool(config.webhook_url or config.feeds or config.archive_to)
 
 
 def told_of(error: str) -> str:
-    """Return what is said of the deliveries to a webhook: why the last was not accepted, or that they are again."""
+    """Return the message about deliveries to a webhook: why the last one failed, or that they succeed again."""
     return (
         f"the webhook did not accept a delivery ({error}); it is sent again"
         if error
@@ -63,14 +63,14 @@ def webhook_of(
     cursors: Cursors,
     describe: Callable[[PageChange], dict[str, Any]],
 ) -> Webhook:
-    """Return what delivers to a URL, signed with a secret, from where that ended the last time.
+    """Return a follower that delivers to a URL, signed with a secret, from where it stopped the last time.
 
     Raises
     ------
     ConfigError
-        The URL is none.
+        The URL is invalid.
     StoreError
-        It cannot be noted from where on changes are delivered.
+        The position of the deliveries cannot be recorded.
     """
     from evercrawl.ask.changes.webhooks import Webhook
     from evercrawl.fetch.webhook import post
@@ -86,7 +86,7 @@ def webhook_of(
 
 
 def feed_names(words: Sequence[str]) -> dict[str, str]:
-    """Return the names of the files of feeds, by the words that say which pages they are of.
+    """Return the file names of feeds by the words that select their pages.
 
     Examples
     --------
@@ -108,11 +108,11 @@ def deliver(directory: Path, config: Config, ended: Callable[[float], bool], tel
     Parameters
     ----------
     directory, config
-        Of the crawl.
+        The crawl's directory and settings.
     ended
-        Waits for so many seconds at most; returns whether the crawl has ended.
+        Waits up to the given number of seconds; returns whether the crawl has ended.
     tell
-        Told what people should know, in a sentence.
+        Callback for messages to the user, a sentence each.
 
     Raises
     ------
@@ -150,7 +150,7 @@ class _Copy(Protocol):
 
 
 def _copies(directory: Path, config: Config, tell: Callable[[str], None]) -> _Copy:
-    """Return what copies the archive, or nothing where that is not wanted."""
+    """Return the copier of the archive; None if no copies are wanted."""
     if not config.archive_to:
 
         def nothing(*, over: bool = False) -> None:
@@ -222,7 +222,7 @@ def _feeds(directory: Path, config: Config, following: FollowedCrawl) -> list[Fe
 
 
 def main() -> int:
-    """Run beside the crawl in the directory that is named; a first line of input has the settings of its run."""
+    """Run beside the crawl in the named directory; the first line of input has the settings of its run."""
     from evercrawl.config import Config
     from evercrawl.decoding import json_of
 
@@ -238,7 +238,7 @@ def main() -> int:
         return bool(select.select([0], [], [], wait_s)[0])
 
     def tell(sentence: str) -> None:
-        with contextlib.suppress(OSError):  # the crawl was killed: what it left is delivered all the same
+        with contextlib.suppress(OSError):  # the crawl was killed; its changes are still delivered
             print(sentence, flush=True)
 
     while True:

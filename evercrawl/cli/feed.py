@@ -1,4 +1,4 @@
-"""An Atom feed in a file, with the latest changes, kept up while a crawl is followed."""
+"""An Atom feed of the latest changes in a file, updated while a crawl is followed."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 
 
 class FeedFile:
-    """An Atom feed in a file; it is written whole or not at all.
+    """An Atom feed in a file, written atomically.
 
     Parameters
     ----------
     path
-        Of the file.
+        Path of the file.
     following
         The crawl.
     question
-        Which changes.
+        The selection of changes.
 
     Attributes
     ----------
     entries
-        What stands in it, the newest first, with the words that changed.
+        The entries, newest first, with the words that changed.
     """
 
     def __init__(self, path: Path, following: FollowedCrawl, question: ChangeQuestion) -> None:
@@ -46,7 +46,7 @@ class FeedFile:
         self._write()
 
     def add(self, changes: tuple[PageChange, ...]) -> None:
-        """Put changes before those that are there."""
+        """Insert changes before the present entries."""
         new = [change for change in changes if change.sequence > self.sequence]
         self.entries.extendleft((change, words_of(self._following, change)) for change in new)
         if new:
@@ -54,7 +54,7 @@ class FeedFile:
             self._write()
 
     def turn(self) -> bool:
-        """Take in some changes that the crawl found since; return whether there may be more."""
+        """Add some of the changes found since the last call; return whether there may be more."""
         found = self._following.part(replace(self._question, after=self.sequence, since=float("-inf")))
         self.add(found.changes)
         moved, self.sequence = found.upto > self.sequence, max(found.upto, self.sequence)
@@ -70,7 +70,7 @@ class FeedFile:
 
 
 def words_of(following: FollowedCrawl, change: PageChange) -> WordDiff | None:
-    """Return how the words of a page changed."""
+    """Return the word diff of a changed page."""
     from evercrawl.ask.changes.texts import VersionTexts, diff_of
 
     return diff_of(VersionTexts(following.crawl, following.derived.runs), change)

@@ -1,4 +1,4 @@
-"""Watching a crawl: changes are printed as they come, delivered to a webhook, and kept in an Atom feed."""
+"""Following a crawl: changes are printed as they are found, delivered to a webhook, and written to an Atom feed."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from evercrawl.store.cursors import Cursors
 
 EVERY_S: Final = 1.0
-"""How often the journal is looked at while nothing comes."""
+"""Interval at which the journal is read while nothing is new."""
 
 
 def run(args: argparse.Namespace, directory: Path, question: ChangeQuestion) -> int:
-    """Write the feed; with `--follow`, tell what comes until somebody stops it."""
+    """Write the feed; with `--follow`, report changes until stopped."""
     from evercrawl.ask.changes.following import FollowedCrawl
     from evercrawl.store.disk.whole import placed
 
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace, directory: Path, question: ChangeQuestion) -> 
 
 
 def _of_known_site(following: FollowedCrawl, question: ChangeQuestion, args: argparse.Namespace) -> ChangeQuestion:
-    """Return the question with its site as the crawl knows it; who follows may wait for one that it will know."""
+    """Return the question with its site as the crawl knows it; with `--follow` the site may become known later."""
     from evercrawl.ask.named_site import known_site
 
     try:
@@ -98,7 +98,7 @@ def _follow(
 def _hook(
     args: argparse.Namespace, directory: Path, following: FollowedCrawl, question: ChangeQuestion
 ) -> tuple[Webhook | None, Cursors | None]:
-    """Return what delivers, from where it ended the last time."""
+    """Return the follower that delivers to the webhook, from where it stopped the last time."""
     from evercrawl.model.view import settings
     from evercrawl.store.cursors import Cursors
 

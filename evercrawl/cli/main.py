@@ -1,4 +1,4 @@
-"""Find the verbs, run the requested one, turn errors into sentences and exit codes."""
+"""Entry point: find the verbs, run the requested one, and turn errors into sentences and exit codes."""
 
 import argparse
 import difflib
@@ -41,19 +41,19 @@ LAB_VERBS = frozenset({"backtest", "contest", "evolution", "policies", "simulate
 """Verbs that are called after `lab`; alone they work too."""
 
 _OF_OTHERS = frozenset({"import_files", "steering"})
-"""Files of verbs that have other names."""
+"""Files of verbs whose names differ from the verb."""
 
 SELDOM = (100_000, 20, 100)
-"""New objects before the collector looks for rings: we make hardly any, imports 60,000."""
+"""Number of new objects before the garbage collector runs; cycles are rare here, and imports create 60,000 objects."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Do what the command line says; return the exit code."""
+    """Run the command line; return the exit code."""
     _open_streams()
     if not sys.platform.startswith("linux"):
         _say(_LINUX_ONLY)
         return 1
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # or numpy starts threads for matrices, of which we have none
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy would start threads for matrices, which we do not use
     gc.set_threshold(*SELDOM)
     given = _inner(sys.argv[1:] if argv is None else list(argv))
     args = parser(as_json="--json" in given, verb=given[0] if given else "").parse_args(given)
@@ -68,12 +68,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except EvercrawlError as error:
         return _failed(args, error)
-    except BrokenPipeError:  # the reader of our output has left, as `| head` does
+    except BrokenPipeError:  # the reader of our output has closed it, as `| head` does
         hush()
         return 0
     except OSError as error:
         if error.filename is None and error.errno in _OUTPUT:
-            hush()  # or the interpreter tries once more to write what is left
+            hush()  # otherwise the interpreter tries again to write the rest
             _say(f"cannot write to standard output: {error.strerror}")
             return DISK_FULL if error.errno == errno.ENOSPC else 1
         return _failed(args, _disk_trouble(error))
@@ -96,7 +96,7 @@ def _failed(args: argparse.Namespace, error: EvercrawlError) -> int:
 
 
 def _disk_trouble(error: OSError) -> EvercrawlError:
-    """Return what the operating system refused, in words; re-raise what is not about a file."""
+    """Return the operating system's refusal as a sentence; re-raise errors that do not concern a file."""
     name: object = error.filename
     if not isinstance(name, str | Path):
         raise error
@@ -106,19 +106,19 @@ def _disk_trouble(error: OSError) -> EvercrawlError:
 
 
 def _inner(argv: list[str]) -> list[str]:
-    """Return the arguments with `lab VERB` as VERB, where that is one of the laboratory's."""
+    """Return the arguments with `lab VERB` replaced by VERB, if that is a verb of the laboratory."""
     return argv[1:] if argv[:1] == [arguments.LAB] and argv[1:2] and argv[1] in LAB_VERBS else argv
 
 
 def _open_streams() -> None:
-    """Let what a parent closed lead nowhere: writing to it would fail, or go into a file that is opened later."""
+    """Redirect closed standard streams to nowhere: writing would fail, or go to a file that is opened later."""
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open("r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says of a verb that is none which one may be meant."""
+    """A parser that suggests a similar verb for an unknown one."""
 
     def error(self, message: str) -> NoReturn:
         """Print what is wrong and end with exit code 2."""
@@ -126,11 +126,11 @@ class _Parser(argparse.ArgumentParser):
         super().error(said)
 
     def tell(self, message: str) -> None:
-        """Tell programs of it too."""
+        """Print the error as JSON too."""
 
 
 class _JsonParser(_Parser):
-    """Prints what is wrong with the arguments as JSON too."""
+    """A parser that also prints errors in the arguments as JSON."""
 
     def tell(self, message: str) -> None:
         """Print it."""
@@ -138,7 +138,7 @@ class _JsonParser(_Parser):
 
 
 def _in_words(message: str) -> str:
-    """Return what argparse says of verbs, in words.
+    """Return argparse's message about verbs in plain words.
 
     Examples
     --------
@@ -157,10 +157,10 @@ def _in_words(message: str) -> str:
 
 
 def parser(*, as_json: bool = False, verb: str = "") -> argparse.ArgumentParser:
-    """Return the parser with every verb; importing a verb must stay cheap, for this imports them all.
+    """Return the parser with every verb; importing a verb must stay cheap, because this imports them all.
 
-    With `as_json`, it prints wrong arguments as JSON too. With `verb`, the name of one, it has that alone where a file
-    is named like it: to make all takes longer than many answers.
+    With `as_json`, it also prints errors in the arguments as JSON. With `verb`, it has only that verb if there is a
+    file of its name: building all parsers takes longer than many queries.
     """
     top = (_JsonParser if as_json else _Parser)(
         prog="evercrawl",
@@ -179,5 +179,5 @@ def parser(*, as_json: bool = False, verb: str = "") -> argparse.ArgumentParser:
 
 
 def modules() -> list[str]:
-    """Return the names of the verbs, which are those of their files, sorted."""
+    """Return the names of the verbs, sorted; they are the names of their files."""
     return sorted(module.name for module in pkgutil.iter_modules(verbs.__path__))

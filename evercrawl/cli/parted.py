@@ -1,4 +1,4 @@
-"""Verbs about a crawl in several partitions: asked of all of them together, of the one that owns a URL, or of each."""
+"""Verbs on a partitioned crawl: asked of all partitions together, of the owner of a URL, or of each partition."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _NOT_SEEN: Final = "each partition looks at its own sites: farms and mirrors of 
 
 
 def is_parted(args: argparse.Namespace) -> bool:
-    """Whether a verb is about a crawl in several partitions, and answered here."""
+    """Return whether a verb is about a partitioned crawl, and answered here."""
     if args.verb == "crawl" or not hasattr(args, "dir"):
         return False
     return (_directory(args) / where.PARTED).is_file()
 
 
 def _directory(args: argparse.Namespace) -> Path:
-    """Return the crawl directory, as far as it can be told without an error, which the verb is to raise."""
+    """Return the crawl directory if it can be determined without an error; the verb itself raises errors."""
     if args.dir is not None or (Path() / where.PARTED).is_file():
         return Path(args.dir or ".")
     below = where.crawls_below(Path())
@@ -47,12 +47,12 @@ def _directory(args: argparse.Namespace) -> Path:
 
 
 def answer(args: argparse.Namespace) -> int:
-    """Answer; return the exit code.
+    """Run the verb; return the exit code.
 
     Raises
     ------
     ConfigError
-        The question can only be asked of one partition.
+        The verb can only be asked of one partition.
     """
     directory = _directory(args)
     together: dict[str, Callable[[argparse.Namespace, Path], int]] = {
@@ -116,7 +116,7 @@ def _asked(args: argparse.Namespace, directory: Path, number: int) -> int:
 
 @contextlib.contextmanager
 def _distrusted(directory: Path, number: int) -> Generator[None]:
-    """Have the second copy of a partition opened by nobody, wherever it is, and let no run begin meanwhile."""
+    """Make sure that nobody opens the second copy of a partition, wherever it is, and that no run starts meanwhile."""
     from evercrawl.cluster.birth import note_copy
     from evercrawl.store.disk.lock import Lock
 
@@ -126,7 +126,7 @@ def _distrusted(directory: Path, number: int) -> Generator[None]:
 
 
 def _words(args: argparse.Namespace) -> list[str]:
-    """Return the words of the command line without --dir, for a partition that has another.
+    """Return the arguments without --dir, for a partition with another directory.
 
     >>> _words(argparse.Namespace(given=["why", "--dir", "d", "https://a.example/", "--dir=e"]))
     ['why', 'https://a.example/']
@@ -140,7 +140,7 @@ def _words(args: argparse.Namespace) -> list[str]:
 
 
 def _each(args: argparse.Namespace, directory: Path) -> int:
-    """Ask one partition after the other; changes come in the order of time where they are objects."""
+    """Ask one partition after the other; with --json, changes are sorted by time."""
     from evercrawl.cluster.birth import part_directories, read_birth
     from evercrawl.cluster.questions import PartAnswers
 
@@ -172,7 +172,7 @@ def _each(args: argparse.Namespace, directory: Path) -> int:
 
 
 def _instant(line: str) -> str:
-    """Return when a change was; the ends of all partitions come last."""
+    """Return the time of a change; the end lines of the partitions sort last."""
     return str(json.loads(line).get("at", "~"))
 
 

@@ -1,4 +1,4 @@
-"""Files that a verb names, where it is asked of all partitions or of one on another machine: they are those here."""
+"""Files named by a verb that is asked of all partitions, or of one on another machine: local files are meant."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from evercrawl.ask.parts_line import VerbAnswer
 
 MOST_BYTES: Final = 16 << 20
-"""That may be sent to a partition of another machine."""
+"""Maximum size of input that may be sent to a partition on another machine."""
 
 
 def taken_in(args: argparse.Namespace) -> argparse.Namespace:
-    """Return what is asked for, with the lines of files and of standard input in place of their names.
+    """Return the arguments with the lines of files and of standard input in place of their names.
 
-    They are read once, here, however many partitions are asked.
+    They are read once, here, whatever the number of partitions.
 
     Raises
     ------
@@ -41,19 +41,19 @@ def taken_in(args: argparse.Namespace) -> argparse.Namespace:
 
 
 def sent(args: argparse.Namespace, words: list[str]) -> tuple[list[str], bytes]:
-    """Return the words for another machine, which name no file, and what comes from standard input there.
+    """Return the arguments for another machine, which name no file, and the standard input there.
 
     Parameters
     ----------
     args
         As of `taken_in`.
     words
-        Of the command line, without its directory.
+        The command line, without its directory.
 
     Raises
     ------
     ConfigError
-        It is too much.
+        The input is too large.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def sent(args: argparse.Namespace, words: list[str]) -> tuple[list[str], bytes]:
 
 
 def came(args: argparse.Namespace, answer: VerbAnswer) -> None:
-    """Write what another machine printed: to the file that was named, here, or to standard output."""
+    """Write the output of another machine to the named local file, or to standard output."""
     if args.verb == "get" and args.output not in (None, "-") and answer.code in (0, renewal.STALE):
         from evercrawl.store.disk.whole import atomic_file
 

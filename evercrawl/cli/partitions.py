@@ -1,4 +1,4 @@
-"""Crawls in several partitions, on the command line."""
+"""Partitioned crawls on the command line."""
 
 from __future__ import annotations
 

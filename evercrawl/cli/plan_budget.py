@@ -1,4 +1,4 @@
-"""The budgets that `evercrawl plan` is asked about: a day, in what the crawl counts."""
+"""The budgets of `evercrawl plan`: per day, in the unit that the crawl counts."""
 
 import math
 from typing import Final, cast
@@ -12,19 +12,19 @@ _LEAST: Final = 1.0
 
 
 def per_s(raw: str, *, in_bytes: bool) -> float:
-    """Return a budget that was asked for a day, in units a second.
+    """Return a budget given per day, in units per second.
 
     Parameters
     ----------
     raw
-        What stands after the flag.
+        The value of the flag.
     in_bytes
-        Whether the crawl counts bytes, not fetches.
+        Whether the crawl counts bytes instead of fetches.
 
     Raises
     ------
     ConfigError
-        When it is no budget of what the crawl counts; the message says what is.
+        It is not a budget in the crawl's unit; the message says what to write.
 
     Examples
     --------
@@ -35,12 +35,12 @@ def per_s(raw: str, *, in_bytes: bool) -> float:
 
 
 def check(raw: str) -> None:
-    """See that it is a budget of either unit, which is known only once the crawl has been read.
+    """Check that a budget is valid in either unit; the crawl's unit is known only once the crawl has been read.
 
     Raises
     ------
     ConfigError
-        When it is of neither.
+        It is valid in neither.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def check(raw: str) -> None:
 
 
 def _fetches(raw: object) -> float:
-    """Return a number, digits or such as 1e6."""
+    """Return a number written in digits or like 1e6."""
     value = float(str(raw))
     if not _LEAST <= value < math.inf:
         raise ValueError
@@ -58,7 +58,7 @@ def _fetches(raw: object) -> float:
 
 
 def _bytes(raw: object) -> float:
-    """Return a size, or a number as fetches are written."""
+    """Return a size, or a number of fetches."""
     try:
         return float(cast("int", values.size(int(_LEAST)).read(raw)))
     except ValueError:

@@ -1,4 +1,4 @@
-"""A crawl that has never reached anything: it ends, and says what it tried."""
+"""The end of a crawl that has never reached a page, with a report of what it tried."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 _SHOWN: Final = 5
 _FAILURES: Final = frozenset({"error", "refused"})
 _AGAIN: Final = 3
-"""Reports in a row by which nothing was reached, half a second apart: an answer may just be under way."""
+"""Number of consecutive reports without any page, half a second apart: a response may just be arriving."""
 
 
 class Reaching:
-    """Passes what a crawl tells on, and ends one that holds no page once all that it knows was tried in vain.
+    """A watch that passes on progress, and ends a crawl without pages once all its URLs have failed.
 
     A crawl that holds pages waits instead: its network, or the sites, may come back.
 
     Parameters
     ----------
     tell
-        Told of each progress.
+        Receives each progress.
     give_up
         Called once to end the run.
     """
@@ -51,7 +51,7 @@ class Reaching:
 
     @property
     def failed(self) -> bool:
-        """Whether the run asked for something, and no page of the crawl was ever held."""
+        """Return whether the run made requests, and the crawl never held a page."""
         last = self._last
         if last is None or last.fetched or last.disk_full:
             return False
@@ -59,7 +59,7 @@ class Reaching:
 
 
 def tried(directory: Path, urls: Sequence[str]) -> list[str]:
-    """Return what became of the first few seeds, a sentence each; nothing where the crawl cannot be read.
+    """Return a sentence about the result of each of the first few seeds; none if the crawl cannot be read.
 
     Raises
     ------

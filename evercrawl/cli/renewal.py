@@ -1,4 +1,4 @@
-"""A page fetched again before it is shown, by the crawl's own loop and under its politeness rules."""
+"""Refreshing of a page before it is shown, by the crawl's own loop and under its politeness rules."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from evercrawl.errors import NotHeldError
 
 STALE: Final = 5
-"""Exit code where a fresher copy was asked for and could not be had; the stored one was given."""
+"""Exit code if a fresher copy was requested but could not be fetched; the stored one is printed."""
 WAIT_S: Final = 60.0
-"""So long is a page waited for that is fetched again, its host's rest and robots.txt included."""
-_TICK_S: Final = 0.1  # instants of visits are kept to a sixteenth of a second
+"""Maximum wait for a page that is fetched again, including its host's delay and robots.txt."""
+_TICK_S: Final = 0.1  # times of visits are stored in sixteenths of a second
 
 
 def probability(text: str) -> float:
-    """Return what was written after --fresh.
+    """Return the value of --fresh.
 
     Raises
     ------
     ConfigError
-        It is no probability.
+        It is not a probability.
 
     Examples
     --------
@@ -51,26 +51,26 @@ def probability(text: str) -> float:
 def renewed(
     directory: Path, look: Callable[[], StoredPage | NotHeldError], least: float
 ) -> tuple[StoredPage | NotHeldError, bool]:
-    """Fetch a page again, and what it then redirects to, until its copy is fresh enough.
+    """Fetch a page again, and the target of its redirect, until the copy is fresh enough.
 
     Parameters
     ----------
     directory
-        Of the crawl.
+        The crawl directory.
     look
-        Returns what is stored of the page, or why nothing is.
+        Returns the stored content of the page, or the reason why there is none.
     least
-        Probability of being fresh that is enough.
+        Sufficient probability of being fresh.
 
     Returns
     -------
     tuple
-        What is stored now, and whether it is older than it should be, which is said on standard error.
+        The stored content, and whether it is older than requested, which is reported on standard error.
 
     Raises
     ------
     StoreError
-        A visit is needed, and another process is at the crawl.
+        A visit is needed, but another process uses the crawl.
     """
     found, began_at, tried = look(), time.time(), set[str]()
     while _is_stale(found, least) and found.page and found.page not in tried:
@@ -87,17 +87,17 @@ def renewed(
 
 
 def _is_stale(found: StoredPage | NotHeldError, least: float) -> bool:
-    """Whether a page is to be asked for; nothing but an answer is certain, be the copy no older than a tick."""
+    """Return whether the page must be requested; certainty (1) requires a response, however new the copy is."""
     return isinstance(found, EvercrawlError) or least >= 1.0 or (found.fresh or 0.0) < least
 
 
 def _refetch(directory: Path, page: str) -> None:
-    """Have the crawl visit one page, under its politeness rules: the one that runs, or one for this page.
+    """Let the running crawl visit one page under its politeness rules, or start a crawl for this page.
 
     Raises
     ------
     StoreError
-        Another process is at the crawl, which does not crawl.
+        Another process uses the crawl, but does not crawl.
     """
     from evercrawl.ask.orders.give import awaited, give, listens
     from evercrawl.cli.show.lines import Lines

@@ -1,4 +1,4 @@
-"""Run a crawl until it ends or somebody asks it to stop."""
+"""Running of a crawl until it ends or is asked to stop."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from evercrawl.progress import Summary
 
 GRACE_S = 8.0
-LAST_S = 9.8  # after the first signal; whatever still runs then is not going to end by itself
+LAST_S = 9.8  # after the first signal; work that still runs then will not end by itself
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -34,10 +34,10 @@ def until_stopped(
 ) -> Summary | None:
     """Return what `work` returns.
 
-    The first Ctrl-C or SIGTERM sets the event that `work` was given, on which it is to end by itself, and calls `tell`,
-    which may say so; after `GRACE_S`
-    seconds it is cancelled, and None returned. A second Ctrl-C ends the process at once, and so does `LAST_S` after the
-    first: also where the event loop is held up, by a regular expression that does not come to an end, say.
+    The first Ctrl-C or SIGTERM sets the event that `work` received, on which `work` should end by itself, and calls
+    `tell`, which may print a message. After `GRACE_S` seconds the work is cancelled, and None returned. A second Ctrl-C
+    ends the process at once, and so do `LAST_S` seconds after the first, even if the event loop is blocked, for
+    instance by an endless regular expression.
     """
     import asyncio  # here, because every start of the command line imports this file
 
@@ -68,10 +68,10 @@ async def _obeying(
         stop.set()
         loop.call_later(GRACE_S, task.cancel)
         if tell is not None:
-            with contextlib.suppress(OSError):  # whoever read it may be gone; the crawl ends in order all the same
+            with contextlib.suppress(OSError):  # the reader may be gone; the crawl still ends cleanly
                 tell()
 
-    # not the loop's own handlers, which wait until it is their turn
+    # not the loop's own handlers, which wait for the loop
     before = {number: signal.signal(number, asked) for number in _SIGNALS}
     before[signal.SIGALRM] = signal.signal(signal.SIGALRM, _die)
     try:
@@ -87,9 +87,9 @@ async def _obeying(
 
 
 def _die(number: int = 0, frame: object = None) -> None:
-    """End as a program that Ctrl-C kills ends; what was acknowledged is on disk already."""
+    """End like a program killed by Ctrl-C; acknowledged pages are already on disk."""
     if sys.stdout.isatty():
-        sys.stdout.write("\x1b[?25h\n")  # the live display had hidden the cursor
+        sys.stdout.write("\x1b[?25h\n")  # the live display has hidden the cursor
         sys.stdout.flush()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.kill(os.getpid(), signal.SIGINT)

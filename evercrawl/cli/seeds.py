@@ -1,4 +1,4 @@
-"""The URLs that a crawl starts from, as people give them: arguments, files of lines, standard input."""
+"""The seeds of a crawl as given by the user: arguments, files of lines, standard input."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Seeds:
     urls
         Normalised, each once, in the order given.
     completed
-        What was written without a scheme -> the URL that it is taken for.
+        Seed written without a scheme -> the completed URL.
     bad
-        Sentences on lines of files that are no URL, and were left out.
+        Sentences about lines of files that are not URLs and were skipped.
     files
         Files whose lines were read because an argument is their name.
     """
@@ -38,7 +38,7 @@ class Seeds:
     files: list[str] = field(default_factory=list[str])
 
     def notes(self) -> list[str]:
-        """Return what whoever gave them should know, a sentence each.
+        """Return notes for the user, a sentence each.
 
         Examples
         --------
@@ -71,13 +71,13 @@ def read_seeds(arguments: Iterable[str], stdin: TextIO | None, *, strict: bool =
         Empty lines and `#` comments are skipped. A host without a scheme is completed: `https://`, or `http://` for
         localhost and addresses.
     strict
-        Refuse files with a line that is no URL, instead of leaving it out.
+        Fail on a line that is not a URL, instead of skipping it.
 
     Raises
     ------
     ConfigError
-        When an argument is no http or https URL, a file cannot be read or has not one, or a line is none and `strict`
-        is set; the message says which.
+        An argument is not an http or https URL, a file cannot be read or contains none, or a line is invalid and
+        `strict` is set; the message says which.
     """
     found, urls = Seeds(), dict[str, None]()
     for argument in arguments:
@@ -97,12 +97,12 @@ def read_seeds(arguments: Iterable[str], stdin: TextIO | None, *, strict: bool =
 
 
 def read_url(argument: str) -> str:
-    """Return the URL that a question is about, completed where it was written without a scheme.
+    """Return the URL of a query, completed if it was written without a scheme.
 
     Raises
     ------
     ConfigError
-        When it is no http or https URL.
+        It is not an http or https URL.
     """
     if (url := _url(argument, Seeds())) is None:
         raise ConfigError(_NOT_ONE.format(argument))
@@ -134,7 +134,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _contents(name: str) -> str:
-    """Return the text of a file; it may begin with a byte order mark, of UTF-16 too."""
+    """Return the text of a file, which may begin with a byte order mark, also of UTF-16."""
     try:
         data = Path(name).read_bytes()
         return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
@@ -150,7 +150,7 @@ def _piped(stdin: TextIO | None) -> str:
 
 
 def _url(text: str, found: Seeds) -> str | None:
-    """Return what was written as a URL, completed where it has no scheme; None where it is none."""
+    """Return a string as a URL, completed if it has no scheme; None if it is not a URL."""
     from evercrawl.parse.urls import normalise
 
     if (url := normalise(text)) is not None:
@@ -162,7 +162,7 @@ def _url(text: str, found: Seeds) -> str | None:
 
 
 def _completed(text: str) -> str | None:
-    """Return the URL of a host of the web, perhaps with port and path, that was written without its scheme.
+    """Return the URL of a host, perhaps with port and path, that was written without a scheme.
 
     Examples
     --------

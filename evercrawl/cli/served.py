@@ -1,4 +1,4 @@
-"""The server beside a crawl: a process of its own that begins once there is something to show, and ends with it."""
+"""The server beside a crawl: a separate process that starts once there is something to show, and ends with it."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def add_serve(parser: argparse.ArgumentParser) -> None:
 
 
 def beside(args: argparse.Namespace, directory: Path, watch: Watcher) -> AbstractContextManager[Watcher]:
-    """Return what passes on what a crawl tells, with a server beside it where that was asked for.
+    """Return a watch that passes on the crawl's progress, with a server beside it if requested.
 
     Raises
     ------
     ConfigError
-        The port is none.
+        The port is invalid.
     """
     if args.serve is None:
         return nullcontext(watch)
@@ -52,16 +52,16 @@ def beside(args: argparse.Namespace, directory: Path, watch: Watcher) -> Abstrac
 
 
 class ServedBeside(Watcher):
-    """Passes on what a crawl tells, and has `evercrawl serve` run beside it.
+    """A watch that passes on the crawl's progress, and runs `evercrawl serve` beside it.
 
     Parameters
     ----------
     watch
-        Told of everything; of the link too, once it can be opened.
+        Receives all progress, and the link once it can be opened.
     directory
-        Of the crawl.
+        The crawl directory.
     port
-        To listen on; 0 takes a free one.
+        The port to listen on; 0 for a free one.
     """
 
     def __init__(self, watch: Watcher, directory: Path, port: int) -> None:
@@ -70,7 +70,7 @@ class ServedBeside(Watcher):
         self._said = ""
 
     def __call__(self, progress: Progress) -> None:
-        """Pass it on; the first state begins the server."""
+        """Pass the state on; start the server at the first one."""
         from evercrawl.progress import Progress as State
 
         self._watch(progress)
@@ -81,7 +81,7 @@ class ServedBeside(Watcher):
             self._watch(State(at=time.time(), message=said))
 
     def finish(self, summary: Summary | None) -> None:
-        """Pass it on."""
+        """Pass the end on."""
         self._watch.finish(summary)
 
     def __enter__(self) -> Self:
@@ -108,7 +108,7 @@ class ServedBeside(Watcher):
         threading.Thread(target=self._listen, args=(self._child,), daemon=True).start()
 
     def _listen(self, child: subprocess.Popen[str]) -> None:
-        """Take the link, or why there is none."""
+        """Read the link, or the reason why there is none."""
         assert child.stdout is not None
         assert child.stderr is not None
         line = child.stdout.readline()
@@ -118,10 +118,10 @@ class ServedBeside(Watcher):
         else:
             why = found.get("message") or child.stderr.read().strip().rpartition("\n")[2] or "it ended at once"
             self._said = f"the server could not start: {why}"
-        for stream in (child.stdout, child.stderr):  # so that it never waits for a reader
+        for stream in (child.stdout, child.stderr):  # so that the server never waits for a reader
             threading.Thread(target=stream.read, daemon=True).start()
 
 
 def _end_with_parent() -> None:
-    """Have the kernel end this process when the crawl ends, however it ends."""
+    """Let the kernel end this process when the crawl ends, for whatever reason."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM))

@@ -1,4 +1,4 @@
-"""Compile what is compiled, before the clock of a run begins to tick."""
+"""Compilation of inner loops before a run starts."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ MESSAGE = (
 )
 EACH_TIME = "compiling the inner loops for this run only; this takes some seconds, up to a minute on a busy machine"
 PROCESSES: Final = min(os.cpu_count() or 1, 4)
-"""How many compile at once; more than four would wait for the largest of the modules."""
+"""Number of concurrent compilations; more than four would only wait for the largest module."""
 NOT_KEPT = "the compiled code cannot be stored, so every start compiles: set XDG_CACHE_HOME to a writable folder"
 
 
 def up(watch: Watcher, engine: str = "evercrawl.crawl.session") -> None:
-    """Have the inner loops that a module makes use of compiled where they never were, and say so.
+    """Compile the inner loops that a module uses if they were never compiled, and print a message.
 
-    Inside the run it would stop everything for seconds, signals and the limits of the run included.
+    During the run, compilation would block everything for seconds, including signals and the run's limits.
     """
     from evercrawl import kernels
     from evercrawl.progress import Progress
 
-    importlib.import_module(engine)  # whatever it makes use of is named in what it imports
+    importlib.import_module(engine)  # the module's imports name everything that it uses
     if kernels.missing():
         watch(Progress(at=time.time(), message=EACH_TIME if kernels.jit() else MESSAGE))
         if not kernels.warm(PROCESSES):
@@ -37,7 +37,7 @@ def up(watch: Watcher, engine: str = "evercrawl.crawl.session") -> None:
 
 
 def before_reading(engine: str) -> None:
-    """Do the same for a question, whose answer alone goes to standard output."""
+    """Do the same for a query, whose answer alone goes to standard output."""
     from evercrawl.cli.show.lines import Lines
 
     up(Lines(sys.stderr), engine)

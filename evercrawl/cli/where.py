@@ -1,4 +1,4 @@
-"""Where the crawl is that a verb is about, when nobody says."""
+"""The crawl directory of a verb, given or found."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _HERE: Final = Path()
 def directory(args: argparse.Namespace) -> Path:
     """Return the crawl directory: the one named, the current folder, or the only crawl in it.
 
-    Where the current folder is no crawl and none is below, it is the current folder, which the verb then refuses.
+    If neither the current folder nor a folder in it is a crawl, the current folder is returned, which the verb refuses.
 
     Raises
     ------
     ConfigError
-        When --dir is not a directory or one whose partition was moved, or several crawls are below.
+        --dir is not a directory, or its partition was moved, or the current folder contains several crawls.
     StoreError
-        When something in it leads elsewhere.
+        Something in the directory leads elsewhere.
     """
     from evercrawl.store.disk.moved import see_unmoved
     from evercrawl.store.disk.plain import see_plain
@@ -53,14 +53,14 @@ def _found(args: argparse.Namespace) -> Path:
 
 
 def for_seeds(args: argparse.Namespace, urls: Sequence[str]) -> Path:
-    """Return where a crawl from these seeds goes: the current folder if it is empty or a crawl, else ./HOST.
+    """Return the directory of a crawl from these seeds: the current folder if it is empty or a crawl, else ./HOST.
 
-    Without seeds it is the crawl that goes on, as of `directory`.
+    Without seeds it is the crawl to resume, as in `directory`.
 
     Raises
     ------
     ConfigError
-        When --dir is not a directory, or ./HOST is something else than a crawl.
+        --dir is not a directory, or ./HOST is not a crawl.
     """
     if args.dir is not None or not urls:
         return directory(args)
@@ -96,5 +96,5 @@ def _named(name: str) -> Path:
 
 
 def _is_unused(folder: Path) -> bool:
-    """Whether nothing is in a folder but what a crawl's start may find there: its settings, an earlier lock."""
+    """Return whether a folder contains only files that the start of a crawl may find: settings, an earlier lock."""
     return all(path.name in {"crawl.toml", "lock"} for path in folder.iterdir())

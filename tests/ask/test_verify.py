@@ -163,13 +163,13 @@ def test_a_file_that_is_gone_is_found(filled, pattern):
 def test_a_record_that_no_event_names_is_found(filled):
     path = only(filled.directory, "archive/*.warc.gz")
     path.write_bytes(path.read_bytes() * 2)
-    assert "is named by no event" in wrong(filled.directory)
+    assert "no journal event names the record of" in wrong(filled.directory)
 
 
 def test_a_segment_of_another_crawl_is_found(filled):
     path = only(filled.directory, "archive/*.warc.gz")
     shutil.copy(path, path.with_name("evercrawl-00000000-00007.warc.gz"))
-    assert "is no segment of this crawl" in wrong(filled.directory)
+    assert "is not a segment of this crawl" in wrong(filled.directory)
 
 
 def test_settings_that_cannot_be_read_are_found(filled):
@@ -179,7 +179,7 @@ def test_settings_that_cannot_be_read_are_found(filled):
 
 def test_a_journal_that_is_gone_is_found(filled):
     only(filled.directory, "journal-*").unlink()
-    assert "journal-0000000000000000.log: acknowledged events are gone from its end" in wrong(filled.directory)
+    assert "journal-0000000000000000.log: acknowledged events are missing at its end" in wrong(filled.directory)
 
 
 def test_a_damaged_birth_certificate_is_found(filled):
@@ -225,7 +225,7 @@ def test_cash_is_off_by_no_more_than_rounding(filled):
 
 @pytest.mark.parametrize(
     ("place", "factor", "what"),
-    [(2, 1.001, "of what links bring"), (0, 1.001, "of what links bring"), (3, 0.0, "of what links bring")],
+    [(2, 1.001, "but its in-links bring"), (0, 1.001, "but its in-links bring"), (3, 0.0, "but its in-links bring")],
 )
 def test_a_visit_that_moved_something_else_is_found(made, place, factor, what):
     """Too much moved, too much history, or a payment that went nowhere: in all, cash is as it was."""
@@ -236,7 +236,7 @@ def test_a_visit_that_moved_something_else_is_found(made, place, factor, what):
     retell(made, {"transfer": transfers.pack(transfers.Moved(*moved))})
     told = "\n".join(verify(made.directory).wrong)
     assert what in told
-    assert "is too much" not in told
+    assert "the total is off by" not in told
 
 
 def test_a_member_that_no_page_claims_to_be_is_found(made):
@@ -244,7 +244,7 @@ def test_a_member_that_no_page_claims_to_be_is_found(made):
     made.visit(f"{SITE}/later", made.page("Later"))
     visits = [event for _, _, event in made.partition.journal.replay() if isinstance(event, Visit)]
     retell(made, {"flags": visits[-1].flags & ~JOINS})
-    assert "site example.org has 4 members, and 5 pages say they are" in "\n".join(verify(made.directory).wrong)
+    assert "site example.org has 4 members, but 5 pages are marked so" in "\n".join(verify(made.directory).wrong)
 
 
 def retell(made, change: dict[str, object]) -> None:
@@ -263,16 +263,16 @@ def retell(made, change: dict[str, object]) -> None:
 @pytest.mark.parametrize(
     ("change", "what"),
     [
-        ({"visits": 7}, "it is visit 7 of its page, and 2 comes next"),
-        ({"changes": 7}, "it counts 7 changes of its page, and there were 1"),
-        ({"slot": 99}, "it is about slot 99 of 11"),
+        ({"visits": 7}, "it is visit 7 of its page, but the next number is 2"),
+        ({"changes": 7}, "it counts 7 changes of its page, but there were 1"),
+        ({"slot": 99}, "it names slot 99 of 11"),
         ({"host": 5}, "on host 5, not 0"),
-        ({"outcome": 77}, "77 is no outcome"),
+        ({"outcome": 77}, "77 is not an outcome"),
         ({"alias": 50}, "leads to a slot beyond 11"),
         ({"at": 1_700_000_999.0}, "is of http://example.org/ at 2023-11-14T22:15:20"),
-        ({"archive": (0, 12, 300)}, "byte 12 of it, which was passed before"),
-        ({"archive": None}, "is named by no event"),
-        ({"digest": 1}, "does not have the content that the journal speaks of"),
+        ({"archive": (0, 12, 300)}, "names byte 12, which is inside or before an earlier record"),
+        ({"archive": None}, "no journal event names the record of"),
+        ({"digest": 1}, "does not have the content that the journal describes"),
         ({"found": Discovery(12, [f"{SITE}/new"], [0], 1, [])}, "the journal leaves out a URL"),
         ({"found": Discovery(11, [f"{SITE}/a"], [0], 1, [])}, "the journal names a URL twice"),
         ({"found": Discovery(11, [f"{SITE}/new"], [3], 1, [])}, "names a host that no event introduced"),

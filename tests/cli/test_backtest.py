@@ -198,8 +198,8 @@ def test_pooled_histories_are_one_and_each_has_its_rows(capsys):
     [
         (["no-such"], "peps"),
         (["peps", "--policy", "no-such"], "choose one of: "),
-        (["peps", "--policy", ","], "name a policy or more: azar, bayes_classes, breadth_first, chile, cycle"),
-        (["peps", "--policy-option", "x=1"], "'x=1' is no parameter"),
+        (["peps", "--policy", ","], "name at least one policy: azar, bayes_classes, breadth_first, chile, cycle"),
+        (["peps", "--policy-option", "x=1"], "'x=1' is not a parameter"),
         (["peps", "--budget", "0"], "--budget must be polls per page and day, such as 0.02"),
         (["peps", "--budget", "much"], "--budget must be polls"),
         (["peps", "--budget", ","], "--budget must be polls"),
@@ -211,7 +211,7 @@ def test_pooled_histories_are_one_and_each_has_its_rows(capsys):
         (["peps", "--since", "2020-01-01", "--until", "2020-01-01"], "--since must be before --until"),
         (
             ["peps", "--since", "2035-01-01"],
-            "nothing in that time to replay: its events are from 2000-07-13T06:33 to 20",
+            "no events in that period; its events are from 2000-07-13T06:33 to 20",
         ),
         (["peps", "--budget", "1000000"], "1e+06 polls per page and day are too many to replay 1,096 days"),
         (["peps", "--jobs", "0"], "--jobs must be a whole number, 1 or more"),

@@ -105,7 +105,7 @@ def test_pages_of_random_addresses_are_those_that_answered(crawled, capsys):
         (["peps", "--sample", "some"], "--sample must be whole, sites="),
         (["peps", "--sample", "random=0"], "--sample must be whole, sites="),
         (["peps", "--sample", "sites=@none.txt"], "cannot read none.txt"),
-        (["peps", "--sample", "sites=nowhere"], "there is no site nowhere: there is peps"),
+        (["peps", "--sample", "sites=nowhere"], "there is no site nowhere; the sites are peps"),
         (["peps", "--sample", "topic=zebra"], "no page is left"),
         (["peps", "--sample", "addresses=1"], "no address is known"),
         (

@@ -57,7 +57,7 @@ def test_verify_blames_an_index_that_holds_something_else(crawled):
     wrong = verify(crawled).wrong
     assert len(wrong) == 2
     assert "lacks the newest content" in wrong[0]
-    assert "an entry too many, for page 100000" in wrong[1]
+    assert "a superfluous entry for page 100000" in wrong[1]
     assert all("evercrawl reindex" in sentence for sentence in wrong)
     reindex(crawled)
     assert verify(crawled).fine

@@ -1,1 +1,1 @@
-"""What the docstrings of policies say of their parameters."""
+"""Documentation of policies, extracted from their docstrings."""

@@ -1,4 +1,4 @@
-"""What the docstrings of a policy say of its parameters, and of the tables it keeps."""
+"""Documentation of a policy's parameters and tables, extracted from docstrings."""
 
 import inspect
 import re
@@ -11,11 +11,11 @@ from evercrawl.schedule.base import Policy
 
 _SEE: Final = re.compile(r"See `(\w+)`\.")
 _COLUMN: Final = re.compile(r"^\w+(, \w+)* : .+$")
-_NAMED: Final = {"slot": "url"}  # what is a number within is written out for people
+_NAMED: Final = {"slot": "url"}  # internal numbers, written as text in the documentation
 
 
 class Option(NamedTuple):
-    """A parameter: its name, what it is where nobody says otherwise, and what it means."""
+    """A parameter: its name, its default, and its meaning."""
 
     name: str
     default: float | str
@@ -23,7 +23,7 @@ class Option(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A column of a table, by the name it is exported under; `N` stands for a number. Its unit, and what it holds."""
+    """A column of a table: its exported name (`N` stands for a number), its unit, and its meaning."""
 
     name: str
     unit: str
@@ -39,7 +39,7 @@ class TableDoc(NamedTuple):
 
 
 class Described(NamedTuple):
-    """A policy: its name, what it does, what may be set of it, and what it keeps."""
+    """A policy: its name, its summary, its parameters, and its tables."""
 
     name: str
     promise: str
@@ -47,18 +47,18 @@ class Described(NamedTuple):
     tables: list[TableDoc]
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as objects and lists."""
+        """Return the documentation as objects and lists."""
         kept = [each._asdict() | {"columns": [column._asdict() for column in each.columns]} for each in self.tables]
         return self._asdict() | {"options": [option._asdict() for option in self.options], "tables": kept}
 
 
 def described(name: str, kind: type[Policy]) -> Described:
-    """Return all that the docstrings of a policy say for people."""
+    """Return the documentation of a policy from its docstrings."""
     return Described(name.replace("-", "_"), promise(kind), options(kind), tables(kind))
 
 
 def promise(kind: type[Policy]) -> str:
-    """Return what a policy does, as a sentence.
+    """Return the summary of a policy, a sentence.
 
     >>> from evercrawl.schedule.policies.xyleme import Xyleme
     >>> promise(Xyleme)
@@ -68,7 +68,7 @@ def promise(kind: type[Policy]) -> str:
 
 
 def options(kind: type[Policy]) -> list[Option]:
-    """Return the parameters of a policy; one that its docstring does not tell has no meaning.
+    """Return the parameters of a policy; the meaning is "" if the docstring does not document one.
 
     >>> from evercrawl.schedule.policies.xyleme import Xyleme
     >>> options(Xyleme)
@@ -79,7 +79,7 @@ def options(kind: type[Policy]) -> list[Option]:
 
 
 def tables(kind: type[Policy]) -> list[TableDoc]:
-    """Return the tables that a policy may keep; some are there only once it has planned.
+    """Return the tables that a policy may keep; some exist only once it has planned.
 
     >>> from evercrawl.schedule.policies.uniform import Uniform
     >>> [(table.name, [column.name for column in table.columns]) for table in tables(Uniform)]
@@ -105,9 +105,9 @@ def _heads(head: str) -> list[tuple[str, str]]:
 
 
 def _told(kind: type[Policy], title: str, method: str) -> dict[str, str]:
-    """Return the entries of a section of a class's docstring, or of its method's; what another class tells, from there.
+    """Return the entries of a section of a class's or method's docstring; references to other classes are followed.
 
-    A class that has none of its own has those of the first above it that has.
+    A class without such a section inherits that of the nearest base class that has one.
     """
     holder = next((each for each in kind.__mro__ if not method or method in vars(each)), kind)
     found = dict[str, str]()
@@ -126,7 +126,7 @@ def _section(documented: object, title: str) -> str:
 
 
 def _entries(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the heads of a list of definitions, and what stands indented under each."""
+    """Yield the terms of a definition list, with the indented text below each."""
     for part in re.split(r"\n+(?=\S)", text.strip("\n")):
         head, _, body = part.partition("\n")
         if head:

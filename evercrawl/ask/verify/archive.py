@@ -1,4 +1,4 @@
-"""Whether archive and journal name the same records: read side by side, since both are in the order of the visits."""
+"""Checks that archive and journal agree; they are read in parallel, because both are in the order of the visits."""
 
 from collections.abc import Callable
 from typing import Final, cast
@@ -26,22 +26,22 @@ from evercrawl.store.state import State
 from evercrawl.types import Outcome
 
 _AHEAD_BYTES: Final = 1 << 20
-_MEMBER: Final = b"\x1f\x8b\x08" + bytes(5)  # gzip, deflate, no name, no time: no checksum covers that
+_MEMBER: Final = b"\x1f\x8b\x08" + bytes(5)  # gzip, deflate, no name, no time; not covered by a checksum
 
 
 class ArchiveCheck:
-    """Walks through the segments, from each record that an event names to the next.
+    """A check of the archive's segments, from one record with an event to the next.
 
     Parameters
     ----------
     partition, folded
         The crawl, and the fold of the events so far.
     lost
-        Pointers of records that an event has given up -> the number of that event.
+        Pointers of records that an event marks as lost -> the number of that event.
     running
-        A crawl is writing: what stands behind the last event is on its way.
+        Whether a crawl is writing; records after the last event are then being written.
     clean
-        The crawl was ended in order: nothing stands behind the last event.
+        Whether the crawl ended cleanly; there are then no records after the last event.
     """
 
     def __init__(
@@ -58,29 +58,29 @@ class ArchiveCheck:
         self._ahead = _Ahead(partition.disk)
         self._lost, self._found = lost, found
         self._running, self._clean = running, clean
-        self._segment, self._at = 0, 0  # checked up to there
+        self._segment, self._at = 0, 0  # the position up to which the archive is checked
         self._given_up: list[tuple[int, int]] = []  # spans of lost records in this segment
-        self._unnamed = set[tuple[int, int]]()  # where such records began
+        self._unnamed = set[tuple[int, int]]()  # starts of such records
         going = read_plan(partition.disk)
         self._begins = {span.archive: span.start for span in going.spans} if going is not None else {}
         if going is not None:
-            found.mends.append("old versions were leaving the archive when that was stopped; the next start ends it")
+            found.mends.append("the removal of old versions was interrupted; the next start completes it")
         self._captures: list[Capture] = []
-        self._behind = 0  # indexes
-        self._sound = True  # nothing is wrong in this segment so far
+        self._behind = 0  # number of indexes that are behind their segments
+        self._sound = True  # no error in this segment so far
 
     def visit(self, event: Visit, number: int) -> None:
-        """Check the record of a visit and all that stands before it."""
+        """Check the record of a visit and all records before it."""
         assert event.archive is not None
         if self._reached(event.archive, number):
             self._record(event, event.archive.offset, event.archive.length)
 
     def requisite(self, event: RequisiteFetched, number: int, key: int) -> None:
-        """Check the record of a requisite, whose URL has this key, and all that stands before it."""
+        """Check the record of a requisite, whose URL has this key, and all records before it."""
         assert event.archive is not None
         segment, offset, length = event.archive
         if (segment, offset + length) < (self._segment, self._at) or not self._reached(event.archive, number):
-            return  # what a browser asked for stands before its page, and was looked at there
+            return  # records requested by a browser precede their page, and were checked there
         self._found.count("archive records")
         where = f"the record of requisite {event.number} at byte {offset}"
         try:
@@ -89,7 +89,7 @@ class ArchiveCheck:
             self._lose(event.archive, f"{where}: {error}")
             return
         if record.damaged or not is_answer(record):
-            self._lose(event.archive, f"{where} is no whole answer: {'; '.join([*record.problems, record.kind])}")
+            self._lose(event.archive, f"{where} is no complete response: {'; '.join([*record.problems, record.kind])}")
             return
         self._remembered(record.url, offset)
         if key and self._folded.hasher.key(record.url) != key:
@@ -97,12 +97,12 @@ class ArchiveCheck:
             return
         answer = stored(record)
         if answer.kind is EntryKind.RESPONSE and payload_digest(answer.wire) != answer.digest:
-            self._lose(event.archive, f"{where} does not have the content of its own digest")
+            self._lose(event.archive, f"{where} has content that does not match its digest")
         if answer.kind is not EntryKind.NOT_MODIFIED:
             self._captures.append(capture_of(answer, offset, length))
 
     def _reached(self, where: Pointer, number: int) -> bool:
-        """Check what stands before a record that an event names; whether that is to be looked at."""
+        """Check the records before the one that an event names; return whether that one is to be checked."""
         segment, offset, length = where
         if self._lost.get(where, -1) > number:
             self._given_up.append((self._begins.get(where, offset), offset + length))
@@ -111,14 +111,14 @@ class ArchiveCheck:
         while self._segment < segment:
             self._end_segment()
         if segment != self._segment or offset < self._at:
-            self._blame(f"journal event {number} names byte {offset} of it, which was passed before")
+            self._blame(f"journal event {number} names byte {offset}, which is inside or before an earlier record")
             return False
         self._between(self._at, offset)
         self._at = offset + length
         return True
 
     def finish(self) -> None:
-        """Check what stands behind the last record that an event names."""
+        """Check the records after the last one with an event, and the remaining segments."""
         last = max(self._archive.segments(), default=0)
         while self._segment < last and not self._running:
             self._end_segment(unnamed=self._unnamed_at_end)
@@ -154,18 +154,18 @@ class ArchiveCheck:
         self._given_up, self._captures, self._sound = [], [], True
 
     def _between(self, start: int, end: int, *, at_end: bool = False) -> None:
-        """Check records that no event names: requests and what opens a segment may stand there, answers may not."""
+        """Check records without an event: requests and segment headers are allowed there, responses are not."""
         blame = self._unnamed_at_end if at_end else self._blame
         while (start := self._walk(start, end, blame)) < end:
             behind = [stop for begin, stop in self._given_up if begin <= start < stop <= end]
             if not behind:
-                blame(f"damaged at byte {start}: no whole record stands there")
+                blame(f"damaged at byte {start}: there is no complete record")
                 self._found.damage.spans.append(ArchiveSpan(self._segment, start, end))
                 return
             start = min(behind)
 
     def _walk(self, start: int, end: int, blame: Callable[[str], None]) -> int:
-        """Return how far whole records reach."""
+        """Check the complete records from `start`; return the end of the last one."""
         at = start
         try:
             for one in walk(cast("Disk", _Window(self._ahead, start, end)), self._name):
@@ -177,7 +177,7 @@ class ArchiveCheck:
                     if (self._segment, at) not in self._unnamed:
                         self._captures.append(capture_of(stored(one.record), at, one.length))
                 elif is_answer(one.record) and (self._segment, at) not in self._unnamed:
-                    blame(f"the record of {one.record.url} at byte {at} is named by no event")
+                    blame(f"no journal event names the record of {one.record.url} at byte {at}")
                 at += one.length
         except StoreError:
             pass
@@ -195,7 +195,7 @@ class ArchiveCheck:
             self._broken(event, f"{where}: {error}")
             return
         if record.damaged or not is_answer(record) or not data.startswith(_MEMBER):
-            self._broken(event, f"{where} is no whole answer: {'; '.join([*record.problems, record.kind])}")
+            self._broken(event, f"{where} is no complete response: {'; '.join([*record.problems, record.kind])}")
             return
         if record.url.removeprefix(DOM_PREFIX) != url or record.fields.get("warc-date") != iso_date(event.at):
             was = f"is of {record.url} at {record.fields.get('warc-date')}"
@@ -208,22 +208,22 @@ class ArchiveCheck:
             self._captures.append(capture_of(answer, offset, length))
 
     def _remembered(self, url: str, offset: int) -> None:
-        """See that a record is of no URL that was forgotten."""
+        """Check that a record does not belong to a forgotten URL."""
         forgotten = self._folded.forgotten
         if url and forgotten and forgotten.has_url(self._folded.hasher, url, hostname(url)):
-            self._found.blame(f"{self._name}: byte {offset} has a record of a URL that was forgotten", self._name)
+            self._found.blame(f"{self._name}: the record at byte {offset} is of a forgotten URL", self._name)
 
     def _content(self, event: Visit, answer: Stored, where: str) -> None:
-        """See that the content is the one that the event speaks of."""
+        """Check that the content is the one that the event describes."""
         if answer.kind is not EntryKind.RESPONSE:
             return
         if answer.digest != payload_digest(answer.wire):
-            self._broken(event, f"{where} does not have the content of its own digest")
+            self._broken(event, f"{where} has content that does not match its digest")
         if event.outcome in (Outcome.OK, Outcome.DUPLICATE) and event.status != 304:
             self._found.count("contents")
             body = exchange_of(event, answer).body
             if len(body) != event.size_bytes or not self._folded.hasher.has(body, event.digest, event.digest_rest):
-                self._broken(event, f"{where} does not have the content that the journal speaks of")
+                self._broken(event, f"{where} does not have the content that the journal describes")
 
     def _broken(self, event: Visit, what: str) -> None:
         assert event.archive is not None
@@ -234,9 +234,9 @@ class ArchiveCheck:
         self._blame(what)
 
     def _index(self) -> None:
-        """See that the segment's CDXJ names its records; one that is behind is completed by the next run.
+        """Check that the segment's CDXJ index names its records; an index that is behind is completed by the next run.
 
-        A run that was killed may have written it and not yet said so: then it names more than it is said to.
+        A killed run may have written the index without recording that; it then names more records than recorded.
         """
         name, size = index_name(self._name), self._disk.size(self._name)
         if not size:
@@ -244,7 +244,7 @@ class ArchiveCheck:
         covered = self._covered()
         if covered < size:
             self._behind += 1
-        if not covered:  # the next run makes it anew, whatever is there
+        if not covered:  # the next run rewrites it in any case
             return
         have = self._disk.read(name, 0, self._disk.size(name))
         count = sum(one.offset < covered for one in self._captures)
@@ -254,32 +254,32 @@ class ArchiveCheck:
         self._found.count("index lines", len(want))
         if covered > size or have != "".join(f"{line}\n" for line in want).encode():
             self._found.blame(
-                f"{name} does not name exactly the records in the first {covered} bytes of its segment, as {COVERED} "
-                "has it; remove both, and the next run makes them again",
+                f"{name} does not list exactly the records in the first {covered} bytes of its segment, the extent in "
+                f"{COVERED}; remove both files, and the next run recreates them",
                 part=Part.ARCHIVE_INDEX,
             )
 
     def _covered(self) -> int:
-        """Return how many bytes of the segment its index is said to know."""
+        """Return the number of bytes of the segment that its index covers, as recorded."""
         data = self._disk.read(COVERED, 0, self._disk.size(COVERED))
         try:
             return json_of(data, dict[int, int]).get(self._segment, 0) if data else 0
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            what = f"{COVERED} is damaged: {error}; remove it, and the next run makes it again"
+            what = f"{COVERED} is damaged: {error}; remove it, and the next run recreates it"
             self._found.blame(what, part=Part.ARCHIVE_INDEX)
             return self._disk.size(self._name)
 
     def _strangers(self) -> None:
-        """Look for segments that are none of this crawl's."""
+        """Find segments that do not belong to this crawl."""
         ours = {self._archive.name(number) for number in self._archive.segments()}
         for name in self._disk.names(FOLDER):
             if name.endswith(".warc.gz") and name not in ours:
-                self._found.blame(f"{name} is no segment of this crawl; move it away", part=Part.ARCHIVE)
+                self._found.blame(f"{name} is not a segment of this crawl; move it away", part=Part.ARCHIVE)
                 self._found.damage.strangers.append(name)
 
 
 class _Ahead:
-    """Reads a file from front to back in large pieces: a look at a file costs as much as the record it is for."""
+    """Reads a file from front to back in large pieces, because a small read costs as much as a large one."""
 
     def __init__(self, disk: Disk) -> None:
         self._disk = disk
@@ -296,7 +296,7 @@ class _Ahead:
 
 
 class _Window:
-    """Part of a file, as if it were a file."""
+    """A part of a file, presented as a file."""
 
     def __init__(self, ahead: _Ahead, start: int, end: int) -> None:
         self._ahead, self._start, self._end = ahead, start, end

@@ -1,4 +1,4 @@
-"""Whether the files can be read that lie beside the journal, and that a crawl does without or makes again."""
+"""Checks of the auxiliary files beside the journal, which a crawl can do without or recreate."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from evercrawl.store.partition import COPY, FILE, KEY
 from evercrawl.store.repair.birth import read_birth
 from evercrawl.store.repair.damage import Part
 
-_AGAIN: Final = "remove it, and the next run makes it again"
+_AGAIN: Final = "remove it, and the next run recreates it"
 _DATABASES: Final = ("robots.sqlite", "sitemaps.sqlite", "soft404.sqlite", "requisites.sqlite")
 _KEPT: Final = "restore it from a backup, or remove it"
 _JSON: Final = ("policy.json", "memory.json", "quarantine.json", "cookies.json")
 
 
 def inspect_beside(directory: Path, disk: Disk, found: Findings) -> None:
-    """Look at each of these files, in a directory in which no crawl runs."""
+    """Check each of these files, in a directory in which no crawl runs."""
     if disk.read(FILE, 0, disk.size(FILE)) != disk.read(COPY, 0, disk.size(COPY)):
-        found.mends.append(f"{COPY} does not say what {FILE} says; the next start writes it anew")
+        found.mends.append(f"{COPY} differs from {FILE}; the next start rewrites it")
     birth = read_birth(disk)
     if birth is not None and disk.read(KEY, 0, disk.size(KEY)) != birth.secret.encode():
-        found.mends.append(f"{KEY} does not say what {FILE} says; the next start writes it anew")
+        found.mends.append(f"{KEY} does not match {FILE}; the next start rewrites it")
     for name, sound in _checks(directory, disk).items():
         if (directory / name).is_file():
             found.count("files beside")
@@ -51,16 +51,16 @@ def inspect_beside(directory: Path, disk: Disk, found: Findings) -> None:
         if not _is_database(directory / name):
             found.blame(f"{name} is damaged; {_KEPT}", part=Part.BESIDE)
         elif birth is not None and (left := rows_left(directory, name, forgotten, birth.hasher)):
-            found.blame(f"{name} has rows of {left} URLs that were forgotten", part=Part.BESIDE)
+            found.blame(f"{name} still has rows of {left} forgotten URLs", part=Part.BESIDE)
     usage = Tail(directory / USAGE_FILE)
     for _ in usage.all():
         pass
     if usage.damaged:  # a crash leaves such lines too
-        found.mends.append(f"{USAGE_FILE}: {usage.damaged} lines cannot be read and are passed over")
+        found.mends.append(f"{USAGE_FILE}: {usage.damaged} lines cannot be read and are skipped")
 
 
 def _checks(directory: Path, disk: Disk) -> dict[str, Callable[[], bool]]:
-    """Return what tells of each file whether it is sound."""
+    """Return a function for each file that checks whether it is intact."""
     lessons = stamped.names(disk, stamped.LESSONS)
     return {
         **{name: _of(_is_database, directory / name) for name in _DATABASES},
@@ -76,7 +76,7 @@ def _of(check: Callable[[Path], bool], path: Path) -> Callable[[], bool]:
 
 
 def _is_database(path: Path) -> bool:
-    way = "ro" if path.with_name(f"{path.name}-wal").exists() else "ro&immutable=1"  # nothing is made beside it
+    way = "ro" if path.with_name(f"{path.name}-wal").exists() else "ro&immutable=1"  # creates no file beside it
     with (
         contextlib.suppress(sqlite3.Error),
         contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode={way}", uri=True)) as cache,

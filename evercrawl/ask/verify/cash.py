@@ -1,4 +1,4 @@
-"""Whether the cash of a crawl adds up: in all, site by site, and page by page along the links last read."""
+"""Checks that the cash of a crawl adds up: in total, by site, and by page along the links last read."""
 
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ from evercrawl.store.table.table import NO_RECORD, ROOT
 from evercrawl.types import NO_SLOT, Floats, Slots
 
 WORST: Final = 1e-6
-"""What a sum may be off by, in parts of all cash, and a page, in parts of its importance and its site's source."""
+"""Tolerance: of a sum, as a share of all cash; of a page, as a share of its importance and its site's source."""
 _KIND: Final = "cash"
 _COUNTED: Final = (
     "members", "date_true", "date_false", "listed_true", "listed_false", "announced", "unannounced",
@@ -29,19 +29,19 @@ _COUNTED: Final = (
 
 
 def check_cash(partition: Partition, folded: State, upto: int, found: Findings) -> None:
-    """Check the laws of cash in a state that was folded from the whole journal.
+    """Check the laws of cash in a state folded from the whole journal.
 
     Parameters
     ----------
     partition
-        The crawl; its journal is read once more, for the links.
+        The crawl; its journal is read once more for the links.
     folded, upto
         The fold of its first `upto` events.
     """
     accounts = folded.accounts
     there, owed = max(accounts.sources(), 1.0), folded.cashbook.owed()
     if not abs(owed) <= WORST * there:
-        found.blame(f"cash: {owed:.3g} of {there:g} is too much (below 0: has gone)")
+        found.blame(f"cash: the total is off by {owed:.3g} of {there:g} (negative: cash is missing)")
     found.measure("cash in all", abs(owed) / there)
     bound = error_bound(folded, scheme_of(folded.scheme, folded))
     if bound.total is not None:
@@ -55,15 +55,15 @@ def check_cash(partition: Partition, folded: State, upto: int, found: Findings) 
 
 
 def compare_cash(state: State, folded: State, found: Findings) -> None:
-    """Compare the cash that a crawl going on would hold with the fold of all events."""
+    """Compare the cash that a resumed crawl would have with the fold of all events."""
     count = min(state.known.count, folded.known.count)
     held, true = state.table.cash[:count], folded.table.cash[:count]
-    # a cell gets the same amounts in the same order; only what a newcomer is lowered by may be rounded otherwise
+    # a cell gets the same amounts in the same order; only the reduction for a newcomer may be rounded differently
     off = ~np.isclose(held, true, rtol=1e-6, atol=1e-12) if folded.accounts.handout else held != true
     if off.any():
         slot = int(np.argmax(off))
         found.blame(
-            f"the snapshot's cash: slot {slot} has {held[slot]}, and the journal folds to {true[slot]}; "
+            f"the snapshot's cash: slot {slot} has {held[slot]}, but by the journal {true[slot]}; "
             f"{np.count_nonzero(off)} slots differ"
         )
     _accounts(state.accounts, folded.accounts, found)
@@ -76,9 +76,9 @@ def _accounts(held: Accounts, true: Accounts, found: Findings) -> None:
         ("cash in no cell", held.held(), true.held()),
     ):
         if not np.isclose(one, other, rtol=WORST, atol=WORST * max(true.sources(), 1.0)):
-            found.blame(f"the snapshot's {name}: {one}, and the journal folds to {other}")
+            found.blame(f"the snapshot's {name} is {one}, but by the journal {other}")
     if held.count != true.count:
-        found.blame(f"the snapshot has {held.count} sites, and the journal folds to {true.count}")
+        found.blame(f"the snapshot has {held.count} sites, but by the journal there are {true.count}")
         return
     mine, theirs = held.sites[: held.count], true.sites[: true.count]
     for column in _COUNTED:
@@ -86,26 +86,26 @@ def _accounts(held: Accounts, true: Accounts, found: Findings) -> None:
         if len(other_sites):
             site = int(other_sites[0])
             found.blame(
-                f"the snapshot's {column} of site {site}: {mine[column][site]}, and the journal folds to "
+                f"the snapshot's {column} of site {site} is {mine[column][site]}, but by the journal "
                 f"{theirs[column][site]}; {len(other_sites)} sites differ"
             )
 
 
 def _members(folded: State, found: Findings) -> None:
-    """See that each site has as many members as its records and its unread roots say."""
+    """Check that the number of members of each site agrees with its records and unread roots."""
     count = folded.accounts.count
     counted = np.bincount(members(folded)[1], minlength=count)
     said = folded.accounts.sites["members"][:count]
     found.count("sites", count)
     for site in np.flatnonzero(counted != said).tolist():
         found.blame(
-            f"cash: site {folded.sites[site]} has {said[site]} members, and {counted[site]} pages say they are",
+            f"cash: site {folded.sites[site]} has {said[site]} members, but {counted[site]} pages are marked so",
             _KIND,
         )
 
 
 def members(folded: State) -> tuple[Slots, Slots]:
-    """Return slot and site of each member; a page whose content was lost still has its record."""
+    """Return the slot and the site of each member; a page whose content was lost still has its record."""
     rows: Any = folded.records.rows[: folded.records.count]
     cells = folded.table.record[: folded.known.count]
     unread = (cells & np.uint32(NO_RECORD | ROOT)) == np.uint32(NO_RECORD | ROOT)
@@ -117,17 +117,17 @@ def members(folded: State) -> tuple[Slots, Slots]:
 
 
 def _no_debts(folded: State, found: Findings) -> None:
-    """See that no page has less than nothing."""
+    """Check that no page has negative cash."""
     cash = folded.table.cash[: folded.known.count].astype(np.float64)
     slots, sites = members(folded)
     cash[slots] += folded.accounts.shares(sites)
     found.count("pages with cash", int(np.count_nonzero(cash)))
     for slot in np.flatnonzero(cash < -WORST).tolist():
-        found.blame(f"cash: {folded.urls.get(slot)} has {cash[slot]:.3g}, less than nothing", _KIND)
+        found.blame(f"cash: {folded.urls.get(slot)} has {cash[slot]:.3g}, which is negative", _KIND)
 
 
 def _pages(partition: Partition, folded: State, upto: int, scheme: Importance, found: Findings) -> None:
-    """See that what each page has, and has had, is what its links bring: x + r - src = xM."""
+    """Check that what each page has passed on and holds is what its in-links bring: x + r - src = xM."""
     rows: Any = folded.records.rows[: folded.records.count]
     value = np.zeros(folded.known.count)
     value[rows["slot"]] = rows["importance"]
@@ -139,14 +139,14 @@ def _pages(partition: Partition, folded: State, upto: int, scheme: Importance, f
     borne = WORST * (1.0 + np.abs(value))
     for slot in np.flatnonzero(~(off <= borne)).tolist():
         found.blame(
-            f"cash: {folded.urls.get(slot)} has had {value[slot]:.9g} and holds {cells[slot]:.9g} of what links bring, "
-            f"and they bring {brought[slot]:.9g}",
+            f"cash: {folded.urls.get(slot)} has passed on {value[slot]:.9g} and holds {cells[slot]:.9g}, but its "
+            f"in-links bring {brought[slot]:.9g}",
             _KIND,
         )
 
 
 def _brought(partition: Partition, folded: State, upto: int, scheme: Importance, value: Floats) -> Floats:
-    """Return what the links of all pages, as they were last read, bring to each page, shape (known,)."""
+    """Return the cash that the last read links of all pages bring to each page, shape (known,)."""
     rows: Any = folded.records.rows[: folded.records.count]
     last = np.zeros(len(value), np.uint64)
     last[rows["slot"]] = rows["event"]
@@ -167,7 +167,7 @@ def _brought(partition: Partition, folded: State, upto: int, scheme: Importance,
 
 
 def _gifts(event: Visit, scheme: Importance, value: float) -> tuple[Slots, Floats]:
-    """Return to whom a page with links like these gives what of its value."""
+    """Return the targets of a page's links, and the share of its value that each gets."""
     through = event.alias != NO_SLOT
     inside, outside = scheme.each(value, Links(out=event.out, through=through))
     if through:

@@ -6,7 +6,7 @@ from typing import Final
 
 from evercrawl.store.repair.damage import Damage, Part
 
-MOST: Final = 200  # sentences of one kind that are kept; the others are counted
+MOST: Final = 200  # sentences kept per kind; further ones are only counted
 
 
 @dataclass(slots=True)
@@ -24,7 +24,7 @@ class Findings:
     damage
         The damaged parts of the directory, for a repair.
     mends
-        Leftovers of a killed crawl that its next start repairs by itself, a sentence each; these are no errors.
+        A sentence for each leftover of a killed crawl that the next start repairs by itself; these are not errors.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class Findings:
         self.measured[what] = max(off, self.measured.get(what, 0.0))
 
     def blame(self, sentence: str, kind: str = "", part: Part = Part.STATE) -> None:
-        """Record a contradiction; of one kind, such as a file's records, only the first are kept as sentences."""
+        """Record a contradiction; of each kind, such as one file's records, only the first sentences are kept."""
         self.damage.parts.add(part)
         if sentence in self.wrong[-MOST:]:
             return

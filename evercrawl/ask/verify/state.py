@@ -1,4 +1,4 @@
-"""Whether events follow from those before them, and whether what they fold to is what memory and the files hold."""
+"""Checks that each event follows from the earlier ones, and that their fold agrees with the state and the files."""
 
 from array import array
 from collections.abc import Callable
@@ -45,20 +45,20 @@ _OUTCOMES: Final = frozenset({0, *Outcome})
 
 
 class EventCheck:
-    """Holds each event against what the events before it fold to, and URL texts against those on the disk.
+    """A check of each event against the fold of the earlier ones, and of URL texts against those on the disk.
 
     Parameters
     ----------
     folded
-        The fold of the events so far; the caller folds an event after it was checked.
+        The fold of the events so far; the caller folds an event after its check.
     state
-        What a crawl going on here would hold: snapshot and tail.
+        The state of a resumed crawl: snapshot and tail.
     """
 
     def __init__(self, folded: State, state: State, found: Findings) -> None:
         self._folded, self._state, self._found = folded, state, found
         self._hosts = array("I")  # of each slot
-        self.requisites = array("Q")  # the key of each one's URL; 0 where it was forgotten
+        self.requisites = array("Q")  # the key of each requisite's URL; 0 if it was forgotten
         self._checks: dict[type[Event], Callable[[Any, int], bool]] = {
             Visit: self._visit,
             Found: self._seeds,
@@ -86,19 +86,19 @@ class EventCheck:
         return False
 
     def _is_known(self, slot: int, number: int) -> bool:
-        return slot < len(self._hosts) or self._blame(number, f"it is about slot {slot} of {len(self._hosts)}")
+        return slot < len(self._hosts) or self._blame(number, f"it names slot {slot} of {len(self._hosts)}")
 
     def _of_a_page(self, event: Drawn | Lost, number: int) -> bool:
         return self._is_known(event.slot, number)
 
     def _bounded(self, event: Bounded, number: int) -> bool:
         whole = bool(np.isfinite(list(event.rules.values())).all())
-        return whole or self._blame(number, "a rule holds since no instant")
+        return whole or self._blame(number, "a rule has no valid start time")
 
     def _obeyed(self, event: Obeyed, number: int) -> bool:
         before = self._folded.steered.results.get(event.id)
         if before is not None and not (before.state == BEGUN != event.state):
-            return self._blame(number, f"order {event.id} is obeyed a second time")
+            return self._blame(number, f"order {event.id} is executed a second time")
         if event.state == BEGUN and not self._is_known(event.slot, number):
             return False
         return event.found is None or self._discovery(event.found, number)
@@ -108,26 +108,26 @@ class EventCheck:
         if event.slot != NO_SLOT and not self._is_known(event.slot, number):
             return False
         if event.first != known or (event.slot == NO_SLOT and not 0 <= event.of < known):
-            return self._blame(number, f"its requisites begin with {event.first}, and {known} comes next")
+            return self._blame(number, f"its first requisite is {event.first}, but the next number is {known}")
         if event.known and int(decode_slots(event.known)[-1]) >= known:
-            return self._blame(number, f"it needs a requisite beyond {known}")
+            return self._blame(number, f"it needs a requisite that is not below {known}")
         self.requisites.extend(self._folded.hasher.key(url) if url else 0 for url in event.urls)
         return True
 
     def _requisite(self, event: RequisiteFetched, number: int) -> bool:
         known = len(self.requisites)
-        return event.number < known or self._blame(number, f"it is of requisite {event.number} of {known}")
+        return event.number < known or self._blame(number, f"it names requisite {event.number} of {known}")
 
     def _noted(self, event: Noted, number: int) -> bool:
         whole = bool(np.isfinite(list(event.notes.values())).all())
-        return whole or self._blame(number, "a note of the policy is no number")
+        return whole or self._blame(number, "a note of the policy is not a finite number")
 
     def _switched(self, event: Switched, number: int) -> bool:
-        return event.scheme.width >= 0 or self._blame(number, "less than nothing is kept of a page")
+        return event.scheme.width >= 0 or self._blame(number, "its number of values per page is negative")
 
     def _virtual_spent(self, event: VirtualSpent, number: int) -> bool:
         if len(event.runs) != len(event.amounts) or not np.isfinite(event.amounts).all():
-            return self._blame(number, "it has not an amount for each group of pages")
+            return self._blame(number, "it does not have one amount per group of pages")
         ends = [int(decode_slots(runs).max(initial=0)) for runs in event.runs]
         beyond = max(ends, default=0) > len(self._hosts)
         return not beyond or self._blame(number, f"it gives cash to a slot beyond {len(self._hosts)}")
@@ -135,7 +135,7 @@ class EventCheck:
     def _letter(self, event: LetterSent | LetterReceived | LetterSettled, number: int) -> bool:
         post = self._folded.post
         if post is None:
-            return self._blame(number, "it is about another partition, and there is none")
+            return self._blame(number, "it names another partition, but the crawl has none")
         other = event.sender if isinstance(event, LetterReceived) else event.to
         if other == post.ownership.number or other >= post.ownership.parts:
             return self._blame(number, f"there is no other partition {other}")
@@ -144,11 +144,11 @@ class EventCheck:
         peer = post.peers[other]
         last = peer.applied if isinstance(event, LetterReceived) else peer.sent
         if event.number != last + 1:
-            return self._blame(number, f"it is letter {event.number} of its pair, and {last + 1} comes next")
+            return self._blame(number, f"it is letter {event.number} of its pair, but the next number is {last + 1}")
         slots = decode_slots(event.slots)
         if len(slots) and int(slots[-1]) >= len(self._hosts):
             return self._blame(number, f"it moves cash of a slot beyond {len(self._hosts)}")
-        return len(event.amounts) == 8 * len(slots) or self._blame(number, "it has not an amount for each slot")
+        return len(event.amounts) == 8 * len(slots) or self._blame(number, "it does not have one amount per slot")
 
     def _seeds(self, event: Found, number: int) -> bool:
         return self._discovery(event.found, number)
@@ -157,23 +157,21 @@ class EventCheck:
         if not self._is_known(event.slot, number):
             return False
         if self._folded.record_of(event.slot) is None and event.slot not in self._folded.lost:
-            return self._blame(number, f"cash is passed on by slot {event.slot}, which was never visited")
+            return self._blame(number, f"slot {event.slot} passes on cash, but was never visited")
         return self._fits(event, number)
 
     def _fits(self, event: Passed | Visit, number: int) -> bool:
-        """See that as many numbers are kept of a page as the scheme wants."""
+        """Check that the event keeps as many numbers per page as the scheme requires."""
         width = self._folded.scheme.width
         fits = len(event.kept) in (0, 8 * width)
-        return fits or self._blame(number, f"it keeps {len(event.kept) // 8} numbers of a page, and there are {width}")
+        return fits or self._blame(number, f"it keeps {len(event.kept) // 8} numbers per page, not {width}")
 
     def _discovery(self, new: Discovery, number: int) -> bool:
         folded = self._folded
         if new.first_slot != folded.known.count or len(new.hosts) != len(new.urls):
-            return self._blame(
-                number, f"its URLs begin with slot {new.first_slot}, and {folded.known.count} comes next"
-            )
+            return self._blame(number, f"its first slot is {new.first_slot}, but the next slot is {folded.known.count}")
         if new.first_host != len(folded.hosts):
-            return self._blame(number, f"its hosts begin with {new.first_host}, and {len(folded.hosts)} comes next")
+            return self._blame(number, f"its first host is {new.first_host}, but the next is {len(folded.hosts)}")
         if max(new.hosts, default=0) >= len(folded.hosts) + len(new.new_hosts):
             return self._blame(number, "it names a host that no event introduced")
         keys, told = folded.forgotten.keys_of(new, folded.hasher), folded.forgotten.told(new)
@@ -182,25 +180,25 @@ class EventCheck:
         new = told
         again = folded.table.find(keys) != NO_SLOT
         if again.any() or len(set(new.urls)) != len(new.urls):
-            return self._blame(number, "it makes a URL known that was known already")
+            return self._blame(number, "it adds a URL that is already known")
         self._hosts.extend(new.hosts)
         self._texts(new)
         return True
 
     def _remembers_none(self, new: Discovery, number: int) -> bool:
-        """See that no URL or host that was forgotten has its text there."""
+        """Check that the event contains no text of a forgotten URL or host."""
         forgotten, hasher = self._folded.forgotten, self._folded.hasher
         left = [i for i, key in enumerate(hasher.keys(new.urls).tolist()) if forgotten.has_key(key)]
         if left:
-            return self._blame(number, f"slot {new.first_slot + left[0]} has the text of a URL that was forgotten")
+            return self._blame(number, f"slot {new.first_slot + left[0]} has the text of a forgotten URL")
         if any(forgotten.has_host(hasher, name) for name in new.new_hosts):
-            return self._blame(number, "it names a host that was forgotten")
+            return self._blame(number, "it names a forgotten host")
         slots = np.arange(new.first_slot, new.first_slot + len(new.urls), dtype=np.uint32)
         self._found.count("forgotten URLs", int(np.count_nonzero(forgotten.mask(slots))))
         return True
 
     def _texts(self, new: Discovery) -> None:
-        """Compare the URLs with those that the URL log has for their slots."""
+        """Compare the URLs with those in the URL log."""
         self._found.count("URL texts", len(new.urls))
         try:
             written = self._state.urls.get_many(range(new.first_slot, new.first_slot + len(new.urls)))
@@ -209,7 +207,7 @@ class EventCheck:
             return
         for slot, (url, text) in enumerate(zip(new.urls, written, strict=True), new.first_slot):
             if url != text:
-                self._found.blame(f"{URL_FILE}: slot {slot} is {text}, and the journal has {url}", URL_FILE)
+                self._found.blame(f"{URL_FILE}: slot {slot} has {text}, but by the journal {url}", URL_FILE)
 
     def _visit(self, event: Visit, number: int) -> bool:
         if event.found is not None and not self._discovery(event.found, number):
@@ -220,28 +218,28 @@ class EventCheck:
         if event.host != self._hosts[event.slot]:
             self._blame(number, f"it visits slot {event.slot} on host {event.host}, not {self._hosts[event.slot]}")
         if event.outcome not in _OUTCOMES:
-            return self._blame(number, f"{event.outcome} is no outcome")
+            return self._blame(number, f"{event.outcome} is not an outcome")
         targets = decode_slots(event.targets)
         if (len(targets) and int(targets[-1]) >= known) or (event.alias != NO_SLOT and event.alias >= known):
             self._blame(number, f"it leads to a slot beyond {known}")
         return self._fits(event, number) and self._counters(event, number)
 
     def _counters(self, event: Visit, number: int) -> bool:
-        """See that visits and changes go on from where the page's record is."""
+        """Check that the counts of visits and changes continue those of the page's record."""
         self._found.count("visits")
         index = self._folded.record_of(event.slot)
         row = None if index is None else self._folded.records.rows[index]
         visits = 1 + (int(row["visits"]) if row is not None else 0)
         changes = (int(row["changes"]) if row is not None else 0) + (1 if event.flags & CHANGED else 0)
         if event.visits != visits:
-            return self._blame(number, f"it is visit {event.visits} of its page, and {visits} comes next")
+            return self._blame(number, f"it is visit {event.visits} of its page, but the next number is {visits}")
         if event.changes != changes:
-            self._blame(number, f"it counts {event.changes} changes of its page, and there were {changes}")
+            self._blame(number, f"it counts {event.changes} changes of its page, but there were {changes}")
         return True
 
 
 def compare(state: State, folded: State, found: Findings) -> None:
-    """Compare what a crawl going on would hold with the fold of all events."""
+    """Compare the state of a resumed crawl with the fold of all events."""
     counts = (
         ("known URLs", state.known.count, folded.known.count),
         ("records", state.records.count, folded.records.count),
@@ -260,7 +258,7 @@ def compare(state: State, folded: State, found: Findings) -> None:
     for name, held, true in counts:
         found.count("sums")
         if held != true:
-            found.blame(f"the snapshot's {name}: {_short(held)}, and the journal folds to {_short(true)}")
+            found.blame(f"the snapshot's {name}: {_short(held)}, but by the journal {_short(true)}")
     count = min(state.known.count, folded.known.count)
     for start in range(0, count, _CHUNK):
         _rows(
@@ -283,10 +281,10 @@ def compare(state: State, folded: State, found: Findings) -> None:
     if state.scheme == folded.scheme:
         other = np.flatnonzero((state.records.kept[:records] != folded.records.kept[:records]).any(axis=1))
         if len(other):
-            found.blame(f"the snapshot's windows: row {int(other[0])} is another than the journal folds to")
+            found.blame(f"the snapshot's windows: row {int(other[0])} differs from the journal")
     for name, ours, theirs in zip(("to be fetched", "to be refreshed"), to_try(state), to_try(folded), strict=True):
         if not np.array_equal(np.sort(ours), np.sort(theirs)):
-            found.blame(f"{len(ours)} pages are {name} by the snapshot, and by the journal {len(theirs)}, or others")
+            found.blame(f"by the snapshot {len(ours)} pages are {name}, by the journal {len(theirs)} or other ones")
 
 
 def _letters(state: State) -> object:
@@ -303,7 +301,7 @@ def _rows(
         if len(other):
             row = int(other[0])
             found.blame(
-                f"{name}: {field} of row {first + row} is {held[field][row]}, and the journal folds to "
+                f"{name}: {field} of row {first + row} is {held[field][row]}, but by the journal "
                 f"{true[field][row]}; {len(other)} rows differ",
                 name,
             )
@@ -313,7 +311,7 @@ def _column(name: str, held: NDArray[Any], true: NDArray[Any], found: Findings) 
     other = np.flatnonzero(held != true)
     if len(other):
         slot = int(other[0])
-        found.blame(f"{name}: slot {slot} has {held[slot]}, and the journal {true[slot]}; {len(other)} slots differ")
+        found.blame(f"{name}: slot {slot} has {held[slot]}, but by the journal {true[slot]}; {len(other)} slots differ")
 
 
 def _short(value: object) -> str:

@@ -1,4 +1,4 @@
-"""What partitions come to together: what each page has wherever it is, and what is under way between them."""
+"""Checks across partitions: the cash of each page in all partitions, and in letters between them."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from evercrawl.store.state import State
 from evercrawl.types import NO_SLOT
 
 OFF = 1e-6
-"""What a page's law may be off by, in parts of its importance and of its site's source."""
+"""Tolerance of a page's law, as a share of its importance and its site's source."""
 
 
 @dataclass
 class Together:
-    """Partitions of one crawl, all read at one instant at which none of them runs.
+    """The partitions of one crawl, all read at one instant while none of them runs.
 
     Attributes
     ----------
     value
         x of each page, by URL.
     cash
-        What waits for each page: in its owner's cell, in cells of others, in letters, and for URLs not known yet.
+        Cash of each page: in its owner's cell, in cells of other partitions, in letters, and for URLs not yet known.
     sources
-        Its site's source at each page.
+        The share of its site's source of each page.
     brought
-        What the links of all pages bring to each, by x of those.
+        The cash that the links of all pages bring to each page, given their x.
     visited
         URL -> the partitions that visited it.
     wrong
-        What is not as it should be.
+        A sentence for each violation.
     under_way, worst
-        Cash in letters that are not applied; what a page's law is off by at worst, in parts of its importance.
+        Cash in letters that are not yet applied; the largest error of a page's law, as a share of its importance.
     """
 
     value: dict[str, float] = field(default_factory=dict[str, float])
@@ -62,7 +62,7 @@ class Together:
 
 
 def together(partitions: Sequence[Partition]) -> Together:
-    """Return what partitions come to, and hold them to the laws of cash and of letters."""
+    """Return the partitions' joint state, checked against the laws of cash and of letters."""
     found = Together()
     urls = dict[int, str]()
     for partition in partitions:
@@ -78,14 +78,14 @@ def together(partitions: Sequence[Partition]) -> Together:
     for (one, to), letters in sent.items():
         applied = received.get((one, to), {})
         if sorted(letters) != list(range(1, len(letters) + 1)) or sorted(applied) != list(range(1, len(applied) + 1)):
-            found.wrong.append(f"letters from {one} to {to} are not numbered one after another")
+            found.wrong.append(f"letters from {one} to {to} are not numbered consecutively")
         for number, (keys, amounts) in letters.items():
             if number in applied:
                 if applied[number] != dict(zip(keys, amounts, strict=True)):
-                    found.wrong.append(f"letter {number} from {one} to {to} was applied otherwise than it was sent")
+                    found.wrong.append(f"letter {number} from {one} to {to} was not applied as it was sent")
                 continue
             if number not in _unsettled(partitions[one], to):
-                found.wrong.append(f"letter {number} from {one} to {to} was forgotten before it was applied")
+                found.wrong.append(f"letter {number} from {one} to {to} was discarded before it was applied")
             found.under_way += math.fsum(amounts)
             for key, amount in zip(keys, amounts, strict=True):
                 found.cash[urls[key]] += amount
@@ -107,7 +107,7 @@ def _letters(
 ) -> tuple[
     dict[tuple[int, int], dict[int, tuple[list[int], list[float]]]], dict[tuple[int, int], dict[int, dict[int, float]]]
 ]:
-    """Return the letters of each pair, sender first, by number: as they were sent, and as they were applied."""
+    """Return the letters of each pair (sender first) by number: as sent, and as applied."""
     sent = defaultdict[tuple[int, int], dict[int, tuple[list[int], list[float]]]](dict)
     received = defaultdict[tuple[int, int], dict[int, dict[int, float]]](dict)
     for number, partition in enumerate(partitions):
@@ -124,7 +124,7 @@ def _letters(
 
 
 def _pages(partition: Partition, number: int, found: Together) -> None:
-    """Add up what one partition has: cells, values, and what its links bring."""
+    """Add the cells and values of one partition, and the cash that its links bring."""
     state = partition.state
     scheme, rows = scheme_of(state.scheme, state), state.records.rows[: state.records.count]
     assert isinstance(scheme, Push), "values are those of push"
@@ -139,7 +139,7 @@ def _pages(partition: Partition, number: int, found: Together) -> None:
         found.value[texts[slot]] = float(row["importance"])
         last[slot] = int(row["event"])
         if not state.post.owns(int(hosts[slot])):
-            found.wrong.append(f"partition {number} visited {texts[slot]}, which is another's")
+            found.wrong.append(f"partition {number} visited {texts[slot]}, which belongs to another partition")
     for slot, site in _members(state):
         found.sources[texts[slot]] = state.accounts.share(site)
     for pointer, _, event in partition.journal.replay():
@@ -158,27 +158,26 @@ def _pages(partition: Partition, number: int, found: Together) -> None:
 
 
 def _names(state: State) -> list[str]:
-    """Return a name of each URL, alike in all partitions: itself, or its key where it was forgotten."""
+    """Return a name of each URL that is the same in all partitions: the URL, or its key if it was forgotten."""
     texts, keys = state.urls.get_many(range(state.known.count)), state.known.rows()["key"].tolist()
     return [f"forgotten {key:016x}" if is_nowhere(text) else text for text, key in zip(texts, keys, strict=True)]
 
 
 def _members(state: State) -> list[tuple[int, int]]:
-    """Return slot and site of each page that has a share of its site's source."""
+    """Return the slot and the site of each page that has a share of its site's source."""
     slots, sites = members(state)
     return list(zip(slots.tolist(), sites.tolist(), strict=True))
 
 
 def _laws(found: Together) -> None:
-    """Hold each page to x + r - source = xM, wherever what it has is; and the sum of all of them."""
+    """Check x + r - source = xM for each page over all partitions, and that one partition visited each page."""
     for url in found.cash.keys() | found.brought.keys():
         value, brought = found.value.get(url, 0.0), found.brought[url]
         off = abs(value + found.cash[url] - brought) / (1.0 + abs(value))
         found.worst = max(found.worst, off)
         if not off <= OFF:
             found.wrong.append(
-                f"{url} has had {value:.9g} and {found.cash[url]:.9g} waits for it of what links bring, and they "
-                f"bring {brought:.9g}"
+                f"{url} has passed on {value:.9g} and holds {found.cash[url]:.9g}, but its in-links bring {brought:.9g}"
             )
     for url, parts in found.visited.items():
         if len(parts) > 1:

@@ -29,11 +29,11 @@ from evercrawl.store.state import State
 
 Watch: TypeAlias = Callable[[str, int, int], None]
 
-_EVERY = 1000  # events between two progress reports
+_EVERY = 1000  # events between two progress calls
 
 
 def verify(directory: Path, watch: Watch = lambda what, done, total: None) -> Findings:
-    """Check every invariant of the crawl in `directory`, without disturbing a crawl that runs there.
+    """Check all invariants of the crawl in `directory`, without disturbing a running crawl.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def inspect(
     running: bool = False,
     interrupted: bool = False,
 ) -> None:
-    """Check every invariant of a crawl that was opened for reading.
+    """Check all invariants of a crawl that is open for reading.
 
     Parameters
     ----------
@@ -87,9 +87,9 @@ def inspect(
     watch
         As for `verify`.
     running
-        Whether a crawl is writing at the same time, so that files may be ahead of each other.
+        Whether a crawl is writing at the same time, so that some files may be ahead of others.
     interrupted
-        Whether the last run is known not to have ended in order, whatever the newest snapshot says.
+        Whether the last run is known not to have ended cleanly, whatever the newest snapshot says.
     """
     upto = partition.journal.sequence
     head = _snapshots(partition, found)
@@ -98,14 +98,14 @@ def inspect(
     if lost:
         files = segments(partition.disk)
         name = files[-1].name if files else segment_name(0)
-        what = f"{name}: acknowledged events are gone from its end; restore it from a copy of the directory"
+        what = f"{name}: acknowledged events are missing at its end; restore it from a copy of the directory"
         found.blame(what, part=Part.JOURNAL)
     for sentence in partition.repairs:
         if not running:
             torn = sentence == partition.journal.repaired and not clean and not lost
             (found.mends.append if torn else found.blame)(sentence)
     for number, why in partition.skipped.why.items():
-        found.mends.append(f"event {number} of the journal is set aside, on which evercrawl fails ({why}); report it")
+        found.mends.append(f"event {number} of the journal is set aside: evercrawl fails on it ({why}); report it")
     if partition.unswitched and not running:
         found.mends.append(unswitched(partition))
     _settings(partition.directory, found)
@@ -118,26 +118,26 @@ def inspect(
 
 
 def _interrupted(directory: Path, disk: Disk) -> bool:
-    """Whether a run was begun after the newest snapshot was written: then it did not end in order, or goes on."""
+    """Return whether a run started after the newest snapshot: it did not end cleanly, or is still running."""
     begun = last_begun(directory)
     newest = next(iter(snapshot.names(disk)), None)
     return begun is not None and newest is not None and (directory / newest).stat().st_mtime < begun
 
 
 def _snapshots(partition: Partition, found: Findings) -> SnapshotHead | None:
-    """Check each snapshot and return what the newest is of, if it is whole."""
+    """Check each snapshot; return the head of the newest, or None if it is damaged."""
     newest = None
     for place, name in enumerate(snapshot.names(partition.disk)):
         try:
             loaded = snapshot.read(partition.disk, name)
             snapshot.check(partition.disk, loaded)
         except (StoreError, *DAMAGED) as error:
-            if partition.disk.size(name):  # else the crawl has just rotated it away
-                found.blame(f"{name} is damaged: {error}; remove it, and the next start does without")
+            if partition.disk.size(name):  # otherwise the crawl has just removed it
+                found.blame(f"{name} is damaged: {error}; remove it, and the next start works without it")
             continue
         found.count("snapshots")
         if loaded.head.epoch != partition.birth.made_at:
-            found.blame(f"crawl.json and {name} do not agree on when the crawl was started")
+            found.blame(f"crawl.json and {name} have different start times of the crawl")
         newest = loaded.head if place == 0 else newest
     return newest
 
@@ -152,7 +152,7 @@ def _settings(directory: Path, found: Findings) -> None:
 
 
 def _journal(disk: Disk, upto: int, found: Findings) -> bool:
-    """Check every frame of the journal, whatever a snapshot says; return whether `upto` events are sound."""
+    """Check every frame of the journal, independently of snapshots; return whether `upto` events are intact."""
     try:
         end = find_end(disk)
     except StoreError as error:
@@ -171,7 +171,7 @@ def _journal(disk: Disk, upto: int, found: Findings) -> bool:
 def _events(
     partition: Partition, found: Findings, upto: int, watch: Watch, *, running: bool, clean: bool
 ) -> State | None:
-    """Fold the journal from its first event, checking each and its archive record; None where it cannot be folded."""
+    """Fold the journal from its first event, checking each event and its archive record; None if that fails."""
     lost = {where: number for _, number, e in sound(partition, upto) if (where := gone_of(e)) is not None}
     folded = partition.empty_state()
     check = EventCheck(folded, partition.state, found)
@@ -200,7 +200,7 @@ def _events(
     found.count("events", seen)
     watch("events", seen, upto)
     if seen != upto:
-        found.blame(f"the journal can be read up to event {seen} only, and memory has {upto}", part=Part.JOURNAL)
+        found.blame(f"the journal can be read only up to event {seen} of {upto}", part=Part.JOURNAL)
         return None
     archive.finish()
     folded.forget_pages()

@@ -1,1 +1,1 @@
-"""What experiments and measurements print: the verbs of `evercrawl lab` beside the experiments themselves."""
+"""The verbs of `evercrawl lab`: experiments, and measurements on histories and simulated crawls."""

@@ -30,7 +30,7 @@ _MORE: Final = (
 
 
 class HistorySummary(NamedTuple):
-    """What is said of one history, and of its sites where it has several, the largest first; and how many it has."""
+    """The results of one history, and of its sites if it has several, largest first; and the number of sites."""
 
     name: str
     site: OfSite
@@ -91,7 +91,7 @@ def _add_conditions(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Replay, and tell what came of it, history by history."""
+    """Replay, and print the results history by history."""
     from evercrawl.cli.backtest_asked import asked
     from evercrawl.cli.show.calibration import believed
     from evercrawl.cli.show.tables.backtest import SITES, of_all, of_one, of_parts
@@ -124,7 +124,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _replayed(what: ReplayRequest, most: int | None) -> Iterator[HistorySummary]:
-    """Yield what is said of each history, once all its replays are made, and of `most` of its sites, or of all."""
+    """Yield the results of each history once its replays are complete, and of `most` of its sites (None: all)."""
     from evercrawl.cli.show.meter import LINE_EVERY_S, Meter
     from evercrawl.lab.backtest.report import of_site
     from evercrawl.lab.backtest.runs import make, planned
@@ -142,7 +142,7 @@ def _replayed(what: ReplayRequest, most: int | None) -> Iterator[HistorySummary]
 
 
 def _parts(made: list[Made], seed: int, most: int | None, progress: Meter) -> tuple[list[OfSite], int]:
-    """Return what is said of the largest sites of a history, and how many it has; nothing of one alone."""
+    """Return the results of the largest sites of a history, and the number of sites; none for a single site."""
     from evercrawl.lab.backtest.report import part, sites_of
 
     runs, (_, cluster, site, names) = [each.replayed for each in made], made[0]

@@ -1,4 +1,4 @@
-"""evercrawl lab contest: a policy of somebody else's, beside all of ours."""
+"""evercrawl lab contest: compare your own policy with all others."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Let all compete, and say where each stands."""
+    """Run the contest, and print the ranking."""
     from evercrawl.lab.entering.contest_page import keep
     from evercrawl.lab.entering.entering import beside, contest
 

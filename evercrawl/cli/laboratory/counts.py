@@ -1,4 +1,4 @@
-"""evercrawl lab simulate --partitions: what a large crawl in partitions would come to, from made-up counts."""
+"""evercrawl lab simulate --partitions: size and cost of a large crawl in partitions, from made-up counts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OF_WORLDS: Final = ("worlds", "until_failure", "jobs", "resume", "verbose")
 
 
 def run(args: argparse.Namespace, seed: int) -> int:
-    """Count, and print."""
+    """Compute the counts, and print them."""
     from evercrawl.simulate.parted.counts import counted
     from evercrawl.store.post.ownership import parts_wrong
 
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace, seed: int) -> int:
 
 
 def _count(raw: str) -> float:
-    """Return a number of URLs, which may be written as 1e10."""
+    """Return a number of URLs, which may be written like 1e10."""
     with contextlib.suppress(ValueError):
         if 1.0 <= (known := float(raw)) <= _MOST:
             return known
@@ -52,7 +52,7 @@ def _count(raw: str) -> float:
 
 
 def lines(found: PartedCounts, seed: int) -> list[tuple[str, str]]:
-    """Return what people are told, each line with its head."""
+    """Return the output as lines with their headings."""
     mean, fresh = found.known / found.parts, found.shares
     return [
         ("counts", f"{found.known:,.0f} URLs of {found.sites:,} sites, made up (seed {seed}); nothing is crawled"),

@@ -1,4 +1,4 @@
-"""evercrawl lab evolution: what pages do, in recorded histories or in a crawl."""
+"""evercrawl lab evolution: statistics of changing pages in recorded histories or crawls."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Tell it."""
+    """Compute the statistics, and print them."""
     samples = [_sample(each) for each in args.sample]
     seed = cast("int", arguments.value(values.whole(0), args.seed, "--seed"))
     since, until = (_instant(getattr(args, name), f"--{name}") for name in ("since", "until"))
@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _found(words: list[str], *, texts: bool) -> list[Path]:
-    """Return the histories that are asked for; only to read a crawl inner loops have to be compiled."""
+    """Return the requested histories; inner loops are compiled only if a crawl is read."""
     from evercrawl.lab.histories.find import find
     from evercrawl.store.partition import is_crawl
 
@@ -105,7 +105,7 @@ def _found(words: list[str], *, texts: bool) -> list[Path]:
 
 
 def _sample(written: str) -> tuple[str, Any]:
-    """Return what kind of sample was asked for, and of what."""
+    """Return the kind of a requested sample, and its argument."""
     kind, _, what = written.partition("=")
     if kind == "whole" and not what:
         return kind, None
@@ -119,7 +119,7 @@ def _sample(written: str) -> tuple[str, Any]:
 
 
 def _listed(what: str, of: str = "a site a line") -> list[str]:
-    """Return names that commas separate, or those in a file, one a line."""
+    """Return names separated by commas, or those in a file with one per line."""
     if not what.startswith("@"):
         return [name.strip() for name in what.split(",") if name.strip()]
     try:
@@ -131,7 +131,7 @@ def _listed(what: str, of: str = "a site a line") -> list[str]:
 
 
 def _instant(written: str | None, flag: str) -> float | None:
-    """Return an instant in seconds since the epoch."""
+    """Return a time in seconds since the epoch."""
     if written is None:
         return None
     if re.fullmatch(r"-?\d+(\.\d+)?", written):
@@ -150,7 +150,7 @@ def _or(given: float | None, otherwise: float) -> float:
 def _chosen(
     paths: Sequence[Path], histories: Sequence[History], samples: Sequence[tuple[str, Any]], seed: int
 ) -> NDArray[np.bool_] | None:
-    """Return which pages are in all samples; of those that are left, random ones are drawn last."""
+    """Return which pages are in all samples; the random sample is drawn last, from the pages of the others."""
     from evercrawl.lab.histories.evolution.samples import about, asked_for, of_sites, on_addresses, random_pages
 
     def at_addresses(_: Sequence[History], count: int) -> NDArray[np.bool_]:

@@ -73,7 +73,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Make the experiment, say what holds, and keep the numbers."""
+    """Run the experiment, print the verdicts, and save the numbers."""
     from evercrawl.lab.catalogue import experiment, keep
     from evercrawl.lab.figures.plotting import can_draw, require
 
@@ -125,7 +125,7 @@ def _budget(raw: str) -> float:
 
 
 def _fit(args: argparse.Namespace, made: Experiment) -> None:
-    """See that nobody asks for single rows of what has none."""
+    """Check that --budget and --policy are given only to comparisons of policies."""
     if (args.budget or args.policy) and not made.compares:
         asked = "--budget" if args.budget else "--policy"
         raise ConfigError(
@@ -165,5 +165,5 @@ def _claim(claim: Claim) -> dict[str, Any]:
 
 
 def _number(value: float | str) -> float | str | None:
-    """Return a value as JSON has it, which knows no infinity and no nan."""
+    """Return a value for JSON, which has no infinity and no nan: these become null."""
     return None if isinstance(value, float) and not math.isfinite(value) else value

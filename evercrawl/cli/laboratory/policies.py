@@ -1,4 +1,4 @@
-"""evercrawl lab policies: the policies there are, and the parameters of each."""
+"""evercrawl lab policies: list the policies, and document their parameters."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """List them, or tell about one."""
+    """List the policies, or document one."""
     from evercrawl.ask.policies.docs import described
     from evercrawl.model.policy.policies import kind_of, names
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _FACES: Final = frozenset({"cli", "integrations", "lab", "library", "serve"})  # decide nothing in a world
 _KEPT: Final = ("hash", "lines", "virtual_s", "real_s", "lives", "visits", "requests", "revisited")
-_SAID_MOST: Final = 5  # broken promises of one world that are spelled out
+_SAID_MOST: Final = 5  # maximum number of broken promises printed per world
 _MORE = (
     "A seed draws a web, its changes and faults, the settings, and how each run of the crawl ends: stopped, killed, "
     "by power loss, or because the disk is full. Checkers watch every visit. The same seed gives the same hash. "
@@ -56,7 +56,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Simulate, say what became of each world, and fail where a promise was broken."""
+    """Simulate, print the result of each world, and fail if a promise was broken."""
     first = cast("int", arguments.value(values.whole(), args.seed or secrets.randbelow(1_000_000), "--seed"))
     if args.partitions is not None:
         from evercrawl.cli.laboratory import counts
@@ -95,7 +95,7 @@ def _lived(seeds: Iterable[int], jobs: int, *, verbose: bool) -> Iterable[Result
 
 
 def _kept(file: Path) -> KeptRuns:
-    """Return the worlds that the code which runs has lived already."""
+    """Return the worlds that were already simulated with the running code."""
     import evercrawl
     from evercrawl.lab.kept_runs import KeptRuns, fingerprint
 
@@ -104,7 +104,7 @@ def _kept(file: Path) -> KeptRuns:
 
 
 def _left(seeds: Iterable[int], kept: KeptRuns, there: list[Result]) -> Iterator[int]:
-    """Yield the seeds of which nothing is kept, and add what is kept of the others to `there`."""
+    """Yield the seeds without a saved result, and add the saved results of the others to `there`."""
     for seed in seeds:
         row = kept.row(str(seed))
         if row is None:
@@ -114,13 +114,13 @@ def _left(seeds: Iterable[int], kept: KeptRuns, there: list[Result]) -> Iterator
 
 
 def _as_row(result: Result) -> Row:
-    """Return what is kept of a world in which every promise held."""
+    """Return the record to save of a world in which every promise held."""
     told = {name: getattr(result, name) for name in _KEPT}
     return {**told, "faults": result.faults.total()}
 
 
 def _as_result(seed: int, row: Row) -> Result:
-    """Return a world as it was kept; its faults are of no kind any more."""
+    """Return a saved world; the kinds of its faults are not saved."""
     from evercrawl.simulate.result import Result
 
     told: dict[str, Any] = {name: row[name] for name in _KEPT}

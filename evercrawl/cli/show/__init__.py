@@ -1,1 +1,1 @@
-"""What people see: tables, charts, progress, words."""
+"""Output for people: tables, charts, progress, and formatting of numbers."""

@@ -1,4 +1,4 @@
-"""What to do when a run gets nowhere: a sentence for whoever started it."""
+"""Advice for the user about a run that fails everywhere."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
 
 _UNREACHED = frozenset({"dns", "connect", "timeout", "reset", "tls", "proxy"})
 _ROBOTS = "robots_unreachable"
-_MANY = 10  # failures that say enough, whatever is still to be tried
+_MANY = 10  # number of failures that suffices, whatever is still to be tried
 
 
 def advice(progress: Progress) -> str:
-    """Return what to do about a run whose visits have all failed in one way; "" while anything else may come of it.
+    """Return advice about a run whose visits have all failed in the same way; "" while other results are possible.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def advice(progress: Progress) -> str:
             "certificate, use --no-verify-tls"
         )
     failed = sum(progress.errors.values())
-    early = failed < min(progress.queue, _MANY)  # there are pages of which nothing is known yet
+    early = failed < min(progress.queue, _MANY)  # the results of some pages are not known yet
     if early or not kinds or not set(progress.outcomes) <= {"error", "refused"}:
         return ""
     if kinds == {"refused_port"}:

@@ -1,4 +1,4 @@
-"""Whether copies are as often fresh as was said: as a table, as JSON, and for the figure."""
+"""The calibration of P(fresh): as a table, as JSON, and for the figure."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _NONE: Final = "nothing is known yet: no page with a stored copy has been visite
 
 
 def groups(found: MeasuredCopies) -> dict[str, Calibration]:
-    """Return what there is: all visits, which are no random sample, and the probes, which are one of each kind."""
+    """Return the available calibrations: of all visits, which are not a random sample, and of probes by kind."""
     return {"visits": found.visits, "probes": found.probes[False], "probes_by_importance": found.probes[True]}
 
 
 def rounded(found: MeasuredCopies) -> dict[str, Any]:
-    """Return everything as JSON has it."""
+    """Return the calibrations as an object for JSON."""
     return {name: _object(of) for name, of in groups(found).items()} | {
         "probes_waiting": found.waiting,
         "probes_unanswered": found.unanswered.total(),
@@ -63,7 +63,7 @@ def lines(found: MeasuredCopies) -> list[str]:
 
 
 def believed(rows: Sequence[ReplayRow] | Sequence[Mean]) -> list[str]:
-    """Return a table for each policy and budget of a backtest, of the bins in which anything was said."""
+    """Return a table for each policy and budget of a backtest, with the bins that have predictions."""
     silent, told = dict.fromkeys(row.policy for row in rows if not row.calibration.count), list[str]()
     for row in rows:
         of, bins = row.calibration, row.calibration.table()
@@ -75,12 +75,12 @@ def believed(rows: Sequence[ReplayRow] | Sequence[Mean]) -> list[str]:
 
 
 def bounds(bins: Bins, i: int) -> str:
-    """Return which probabilities are in a bin."""
+    """Return the range of probabilities of a bin."""
     return f"{100 * bins.low[i]:.0f} to {100 * bins.high[i]:.0f} %"
 
 
 def cells(bins: Bins, i: int) -> tuple[str, ...]:
-    """Return what stands of a bin below "visits", "mean", "observed" and "95 % interval"."""
+    """Return the cells of a bin for the columns "visits", "mean", "observed" and "95 % interval"."""
     if not bins.count[i]:
         return "", "", "", ""
     interval = f"{100 * bins.at_least[i]:.1f} to {100 * bins.at_most[i]:.1f} %"
@@ -95,7 +95,7 @@ def _sum(name: str, of: Calibration) -> str:
 
 
 def summary(what: str, of: Calibration) -> str:
-    """Return a line: how many of something were fresh, how many were expected to be, and how far that is off."""
+    """Return a line with the observed and the expected number of fresh copies, and the calibration error."""
     low, high = of.interval()
     return (
         f"{what}: {percent(of.observed)} fresh (95 % interval {percent(low)} to {percent(high)}), "
@@ -105,7 +105,7 @@ def summary(what: str, of: Calibration) -> str:
 
 
 def _left(found: MeasuredCopies) -> list[str]:
-    """Return what of the probes did not tell."""
+    """Return a line about probes without a result."""
     waiting, silent = found.waiting, found.unanswered.total()
     lines = [f"{many(waiting, 'probes')} are waiting for their hosts, or until their pages may be visited again"]
     return lines * (waiting > 0) + [f"{many(silent, 'probes')} got no usable answer"] * (silent > 0)

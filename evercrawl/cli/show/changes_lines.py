@@ -1,4 +1,4 @@
-"""Changes and versions as people and programs read them."""
+"""Changes and versions as text and as JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LEFT = frozenset({"seen first", "seen last", "digest"})
 
 
 def change_line(change: PageChange) -> str:
-    """Return a change in a line."""
+    """Return a change as a line."""
     extent = f" {percent(change.extent)}" if change.kind in ("changed", "returned") else ""
     times = f", {change.times} times" if change.times > 1 else ""
     title = f"  {change.title}" if change.title else ""
@@ -40,7 +40,7 @@ def diff_text(diff: WordDiff | None) -> str:
 
 
 def summary(found: ChangeList) -> str:
-    """Return in a sentence how many pages changed in which way."""
+    """Return a sentence with the number of pages by kind of change."""
     if not found.total:
         return "nothing changed"
     counts = ", ".join(f"{count:,} {kind}" for kind, count in found.pages.items())
@@ -60,7 +60,7 @@ def summary(found: ChangeList) -> str:
 
 
 def change_object(change: PageChange, diff: WordDiff | None = None, *, with_diff: bool = False) -> dict[str, Any]:
-    """Return the fields of a change as `--json` has them."""
+    """Return the fields of a change for `--json`."""
     found = asdict(change)
     for name in ("slot", "version", "before"):
         del found[name]
@@ -69,7 +69,7 @@ def change_object(change: PageChange, diff: WordDiff | None = None, *, with_diff
 
 
 def diff_object(diff: WordDiff | None) -> dict[str, Any] | None:
-    """Return a word diff as `--json` has it; None where there is no text."""
+    """Return a word diff for `--json`; None without text."""
     if diff is None:
         return None
     pieces = [{"op": what, "words": words} for what, words in diff.pieces]
@@ -77,7 +77,7 @@ def diff_object(diff: WordDiff | None) -> dict[str, Any] | None:
 
 
 def version_lines(found: PageHistory) -> list[str]:
-    """Return a table of versions, the newest first."""
+    """Return a table of versions, newest first."""
     rows = [_version(number, version) for number, version in _numbered(found.versions)]
     lines = table(_HEAD, rows, _LEFT)
     if found.away_at is not None:
@@ -86,7 +86,7 @@ def version_lines(found: PageHistory) -> list[str]:
 
 
 def version_object(number: int, version: PageVersion) -> dict[str, Any]:
-    """Return the fields of a version as `--json` has them."""
+    """Return the fields of a version for `--json`."""
     return {
         "number": number,
         "at": version.at,
@@ -103,7 +103,7 @@ def version_object(number: int, version: PageVersion) -> dict[str, Any]:
 
 
 def version_objects(found: PageHistory) -> list[dict[str, Any]]:
-    """Return versions as `--json` has them, the newest first; the first ever has number 1."""
+    """Return versions for `--json`, newest first; the oldest has number 1."""
     return [version_object(number, version) for number, version in _numbered(found.versions)]
 
 

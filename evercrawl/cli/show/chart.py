@@ -1,6 +1,6 @@
-"""A curve drawn with characters, for terminals and files of text.
+"""A curve drawn with characters, for terminals and text files.
 
-How `evercrawl plan` writes rates and budgets: in a table each in its own period, on an axis all in one.
+`evercrawl plan` writes rates and budgets in a table each in its own period, and on an axis all in the same period.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PERIODS: Final = (("a second", 1.0), ("a minute", 60.0), ("an hour", 3_600.0), 
 
 
 def rate(per_s: float, nouns: str = "visits") -> str:
-    """Return a rate in the shortest period of which it is at least one.
+    """Return a rate in the shortest period in which it is at least 1.
 
     Examples
     --------
@@ -35,14 +35,14 @@ def rate(per_s: float, nouns: str = "visits") -> str:
 
 
 def budget(found: Outlook, point: Point) -> str:
-    """Return what a point spends."""
+    """Return the budget of a point."""
     if found.unit == "bytes":
         return f"{size(point.budget * DAY_S)} a day"
     return rate(point.budget, "fetches")
 
 
 def period(found: Outlook) -> tuple[str, float]:
-    """Return the period of most budgets of the table, the longer of two, and how many seconds it has."""
+    """Return the most frequent period of the table's budgets (the longer of two), and its length in seconds."""
     if found.unit == "bytes":
         return _PERIODS[-1]
     often = Counter(_period(point.budget) for point in found.points)
@@ -50,12 +50,12 @@ def period(found: Outlook) -> tuple[str, float]:
 
 
 def curve_words(found: Outlook) -> str:
-    """Return what the curve is of."""
+    """Return the title of the curve."""
     return "fresh in the long run" if found.curve == "price" else "fresh in the best order"
 
 
 def here_words(found: Outlook) -> str:
-    """Return what the present pace brings, as it is drawn: what the policy keeps, where that can be foretold."""
+    """Return the freshness at the present pace, as drawn: that of the policy, if it can be predicted."""
     if found.planned is not None:
         return f"at the present pace, ordered by {found.policy}"
     return "at the present pace" if found.curve == "price" else "in the best order at the present pace"
@@ -78,16 +78,16 @@ def chart(
     width: int = WIDTH,
     height: int = HEIGHT,
 ) -> list[str]:
-    r"""Return lines that show y, shares from 0 to 1, over x on a logarithmic scale; between points it is a line.
+    r"""Return lines that draw y, shares from 0 to 1, over x on a logarithmic scale, with straight lines between points.
 
     Parameters
     ----------
     x, y
-        At least one point, x above 0 and ascending.
+        At least one point; x is positive and ascending.
     here
         A point that is marked.
     width, height
-        Characters of the drawing, the axes left aside.
+        Size of the drawing in characters, without the axes.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def _row(level: float, height: int) -> int:
 
 
 def _between(x: Sequence[float], y: Sequence[float], at: float) -> float:
-    """Return y where the logarithm of x is `at`, straight between two points."""
+    """Return y where the logarithm of x is `at`, interpolated linearly."""
     for (x0, y0), (x1, y1) in zip(zip(x, y, strict=True), list(zip(x, y, strict=True))[1:], strict=False):
         begun, ended = math.log(x0), math.log(x1)
         if at <= ended:

@@ -1,4 +1,4 @@
-"""What the demonstration says at its end: what was learned, what is true, and how fresh the copies were."""
+"""The report of the demonstration: what was learned, the truth, and the freshness of the copies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def told(found: Learned, comparisons: Sequence[PolicyComparison], real: int) -> list[str]:
-    """Return it all as lines for people; `real` is the seed of the world that was lived in real time."""
+    """Return the report as lines of text; `real` is the seed of the world that ran in real time."""
     return [*_importance(found), "", *_rates(found), "", *_freshness(comparisons, real)]
 
 
@@ -37,7 +37,7 @@ def _rates(found: Learned) -> list[str]:
 
 
 def _every(seconds: float) -> str:
-    """Return a time between changes for people.
+    """Return a time between changes as text.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def _world(one: PolicyComparison, note: str) -> str:
 
 
 def as_json(found: Learned, comparisons: Sequence[PolicyComparison]) -> dict[str, Any]:
-    """Return it all as an object for machines."""
+    """Return the report as an object for JSON."""
     nan = found.correlation != found.correlation
     return {
         "top": [{"url": url, "importance": guess, "true_importance": true} for url, guess, true in found.top],

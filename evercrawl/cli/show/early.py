@@ -1,15 +1,15 @@
-"""Figures that rest on too few visits: they say how many more it takes."""
+"""Figures based on too few visits, replaced by the number of visits still needed."""
 
 from __future__ import annotations
 
 from typing import Final
 
 ENOUGH: Final = 10
-"""Visits that a share has to rest on: with fewer, the 95 % interval of one half is wider than 0.6."""
+"""Minimum number of visits behind a share: with fewer, the 95 % interval of one half is wider than 0.6."""
 
 
 def too_early(count: int, what: str = "visits", which: str = "") -> str:
-    """Return the sentence that stands in place of a figure, or "" where `count` is enough.
+    """Return the sentence that replaces a figure, or "" if `count` is sufficient.
 
     Examples
     --------

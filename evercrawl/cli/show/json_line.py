@@ -1,4 +1,4 @@
-"""The lines of `--json`: one object each, which begins with its kind; people and programs can read the instants."""
+"""The lines of `--json`: an object per line, which begins with its kind; times are in two formats."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ EVENTS: Final = {
     "serving": "the address of the server, once it answers",
     "policy": "a policy with its parameters and tables",
 }
-"""Every `event`, and the content of its line."""
+"""Every kind of `event`, and the content of its line."""
 
 
 def json_line(event: str, fields: Mapping[str, object]) -> str:
-    """Return a line: `event`, then the fields; every instant in ISO 8601 (UTC), and as seconds since 1970 in NAME_s.
+    """Return a line: `event`, then the fields; every time in ISO 8601 (UTC), and as seconds since 1970 in NAME_s.
 
-    An instant is a number named `at`, `since`, `until` or with a name that ends in `_at`, at any depth.
+    A time is a number named `at`, `since`, `until`, or with a name that ends in `_at`, at any depth.
 
     Examples
     --------

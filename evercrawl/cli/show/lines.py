@@ -1,4 +1,4 @@
-"""The state of a running crawl as lines: for people, or as JSON."""
+"""The state of a running crawl as lines of text or JSON."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ JSON_EVERY_S = 1.0
 
 
 class Watcher:
-    """Shows nothing; the others show something.
+    """A watch that shows nothing; the base class of the others.
 
-    The crawl calls it with each `Progress`; `finish` is called once, when it has ended.
+    The crawl calls it with each `Progress`, and `finish` once at its end.
     """
 
     def __call__(self, progress: Progress) -> None:
-        """Take note of a crawl's state."""
+        """Show a state of the crawl."""
 
     def finish(self, summary: Summary | None) -> None:
-        """Say what the run came to; None when it had to be cut short."""
+        """Show the summary of the run; None if the run was cut short."""
 
     def __enter__(self) -> Self:
         return self
@@ -37,11 +37,11 @@ class Watcher:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Put the terminal back as it was."""
+        """Restore the terminal."""
 
 
 class Lines(Watcher):
-    """A line now and then, and one at the end."""
+    """A watch that writes a line at intervals, and a summary at the end."""
 
     every_s = LINE_EVERY_S
 
@@ -52,7 +52,7 @@ class Lines(Watcher):
         self._message = ""
 
     def __call__(self, progress: Progress) -> None:
-        """Write a line if it is time for one; a new message is written at once, before the run has begun alone."""
+        """Write a line if it is due; a new message is written at once, before the start of the run without a state."""
         if progress.message and not (progress.elapsed_s or progress.outcomes):
             self._write(self.notice(progress))
             return
@@ -65,7 +65,7 @@ class Lines(Watcher):
             self._show()
 
     def finish(self, summary: Summary | None) -> None:
-        """Write the last state, if it was not shown yet, and the summary."""
+        """Write the last state, if it was not yet shown, and the summary."""
         self._show()
         self._write(self.closing(summary))
 
@@ -92,7 +92,7 @@ class Lines(Watcher):
 
 
 class JsonLines(Lines):
-    """The same as JSON objects, one a line; `event` is progress, message or end."""
+    """A watch that writes JSON objects, one per line; `event` is progress, message or end."""
 
     every_s = JSON_EVERY_S
 
@@ -110,7 +110,7 @@ class JsonLines(Lines):
 
 
 def advised(progress: Progress) -> Progress:
-    """Return the state with advice for its message, where it has none and there is need."""
+    """Return the state with advice as its message, if it has no message and advice is needed."""
     return progress if progress.message else replace(progress, message=advice(progress))
 
 
@@ -149,7 +149,7 @@ def line(progress: Progress) -> str:
 
 
 def upcoming(progress: Progress) -> str:
-    """Return what falls due next, and when, while nothing is due.
+    """Return the next due page and its time, while nothing is due.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def upcoming(progress: Progress) -> str:
 
 
 def closing(summary: Summary | None) -> str:
-    """Return the last words of a run."""
+    """Return the summary of a run."""
     if summary is None:
         return "interrupted; nothing acknowledged is lost, and the next start recovers"
     return (
@@ -174,7 +174,7 @@ def closing(summary: Summary | None) -> str:
 
 
 def counts(of: dict[str, int]) -> str:
-    """Return counts as text, the greatest first.
+    """Return counts as text, largest first.
 
     Examples
     --------
@@ -197,7 +197,7 @@ def clock(duration_s: float) -> str:
 
 
 def size(size_bytes: float) -> str:
-    """Return a size as people read it.
+    """Return a size as text, in a suitable unit.
 
     Examples
     --------

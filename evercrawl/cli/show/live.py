@@ -1,4 +1,4 @@
-"""What a running crawl shows: a live display on a terminal, lines elsewhere, JSON for machines."""
+"""The display of a running crawl: live on a terminal, lines elsewhere, or JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def watcher(*, as_json: bool, quiet: bool, out: TextIO | None = None) -> Watcher:
-    """Return whatever suits `out`, standard output by default."""
+    """Return the watch that suits `out`, by default standard output."""
     stream: TextIO = sys.stdout if out is None else out
     if as_json:
         return JsonLines(stream)
@@ -30,7 +30,7 @@ def watcher(*, as_json: bool, quiet: bool, out: TextIO | None = None) -> Watcher
 
 
 def heard(watch: Watcher, stop: Event) -> Callable[[Progress], None]:
-    """Return what tells `watch`, and ends the run when whoever read the output has left, as `| head` does."""
+    """Return a function that calls `watch`, and ends the run if the reader of the output has gone, as with `| head`."""
 
     def tell(progress: Progress) -> None:
         try:
@@ -43,5 +43,5 @@ def heard(watch: Watcher, stop: Event) -> Callable[[Progress], None]:
 
 
 def hush() -> None:
-    """Let standard output lead nowhere from now on."""
+    """Redirect standard output to nowhere from now on."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""How `evercrawl status --memory` looks."""
+"""The output of `evercrawl status --memory`."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -23,7 +23,7 @@ def lines(found: MemoryReport) -> list[str]:
 
 
 def as_json(found: MemoryReport) -> dict[str, Any]:
-    """Return the report as one object."""
+    """Return the report as an object for JSON."""
     crawl = found.crawl
     return {
         "crawl": None if crawl is None else {

@@ -1,4 +1,4 @@
-"""How far long work has come: a bar on a terminal, and now and then a line elsewhere, if at all."""
+"""Progress of long work: a bar on a terminal; elsewhere, if requested, a line at intervals."""
 
 import math
 import time
@@ -7,20 +7,20 @@ from typing import Any, Final, Self, TextIO
 
 EVERY_S: Final = 0.2
 LINE_EVERY_S: Final = 10.0
-"""How often a line is written, of work that takes hours."""
+"""Interval between two lines, for work that takes hours."""
 
 
 class Meter:
-    """Called with what is being done, how much is done, and of how much; the bar is gone when the work has ended.
+    """A progress display, called with the kind of work, the amount done, and the total; the bar is removed at the end.
 
     Parameters
     ----------
     out
-        Where it is shown.
+        The output stream.
     line_every_s
-        How often a line is written where `out` is no terminal, the first after so long; by default never.
+        Interval between two lines if `out` is not a terminal, also before the first; by default no lines are written.
     nouns
-        What is counted.
+        Names of the things counted.
     """
 
     def __init__(self, out: TextIO, line_every_s: float = math.inf, nouns: str = "") -> None:
@@ -30,7 +30,7 @@ class Meter:
         self._due_at = time.monotonic() + line_every_s if self._bar is None else 0.0
 
     def __call__(self, what: str, done: float, total: int, nouns: str = "") -> None:
-        """Show it, if what was shown last is old enough."""
+        """Show the progress, if the last display is old enough."""
         if time.monotonic() < self._due_at:
             return
         self._due_at = time.monotonic() + self._every_s
@@ -44,7 +44,7 @@ class Meter:
             self._bar.refresh()
 
     def hide(self) -> None:
-        """Take the bar away, as something else is to be written."""
+        """Remove the bar, because something else will be written."""
         if self._bar is not None:
             self._bar.stop()
 
@@ -54,7 +54,7 @@ class Meter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         self.hide()
 
 

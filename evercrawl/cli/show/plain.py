@@ -1,4 +1,4 @@
-"""Text for people: without what makes a terminal do things or is not seen, and with nouns that agree with counts."""
+"""Text for people: without control and invisible characters, and with nouns that agree with counts."""
 
 import sys
 from collections.abc import Iterable
@@ -11,9 +11,9 @@ _LEFT_OUT: Final = dict.fromkeys([*_CONTROLS, *UNSEEN, *JOINERS])
 
 
 def plain(text: str) -> str:
-    r"""Return a text without controls (C0, C1; tab and newline stay), changes of direction, and what is not seen.
+    r"""Return a text without controls (C0, C1; except tab and newline), changes of direction, and invisible characters.
 
-    A title that turns around what stands behind it could make one address look like another.
+    A title that reverses the direction of the text after it could make one URL look like another.
 
     Examples
     --------
@@ -28,14 +28,14 @@ def plain(text: str) -> str:
 
 
 def fit(text: str, out: TextIO) -> str:
-    """Return a text as it may be written to `out`: plain for a terminal, as it is for files and programs."""
+    """Return a text for `out`: plain for a terminal, unchanged for files and programs."""
     return plain(text) if out.isatty() else text
 
 
 def hand_on(out: bytes, err: str, *, raw: bool = False) -> None:
-    """Write what another process printed, which had no terminal, to where this one prints, as may be written there.
+    """Write the output of another process, which had no terminal, to this one's output, plain if that is a terminal.
 
-    With `raw` it is a page as it came, which somebody asked for.
+    With `raw`, the output is the raw body of a requested page.
     """
     sys.stdout.flush()
     if sys.stdout.isatty() and not raw:
@@ -46,18 +46,18 @@ def hand_on(out: bytes, err: str, *, raw: bool = False) -> None:
 
 
 class Fitted:
-    """Writes lines to `out` as they may be written there."""
+    """A writer of lines to `out`, plain if that is a terminal."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
 
     def writelines(self, lines: Iterable[str], /) -> None:
-        """Write them."""
+        """Write the text."""
         self._out.writelines(fit(line, self._out) for line in lines)
 
 
 def many(count: int, nouns: str) -> str:
-    """Return a count with its noun, which is given in the plural.
+    """Return a count with its noun, given in the plural.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A repair in rounds: what will be done is shown, somebody agrees, it is done, and all is checked again."""
+"""A repair in rounds: show the plan, ask for confirmation, carry it out, and check again."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from evercrawl.crawl.repairing import RepairPlan
 
 MOST_ROUNDS: Final = 5
-"""The journal has to be mended before anything else can be seen, and that before the index of the archive."""
+"""Maximum number of rounds: the journal is repaired first, then other files, then the index of the archive."""
 _SHOWN: Final = 200
 _DRY: Final = "nothing was changed; give --yes to carry out the repair"
 
 
 class Repairing:
-    """Mends a crawl directory round by round, until nothing is wrong or nothing can be done.
+    """Repairs a crawl directory round by round, until nothing is wrong or nothing can be done.
 
     Parameters
     ----------
     directory, args, meter
-        What is repaired; the flags `json`, `yes`, `backup` and `cut`; what shows the progress.
+        The directory; the flags `json`, `yes`, `backup` and `cut`; and the display of progress.
     found
-        What is wrong.
+        The findings of the last check.
     """
 
     def __init__(self, directory: Path, args: argparse.Namespace, meter: Meter, found: Findings) -> None:
@@ -37,7 +37,7 @@ class Repairing:
         self._lost, self._unmendable = list[str](), list[str]()
 
     def run(self) -> Findings:
-        """Repair, and return what is wrong afterwards."""
+        """Repair, and return the findings afterwards."""
         from evercrawl.ask.verify.verify import verify
         from evercrawl.crawl import repairing
 
@@ -63,7 +63,7 @@ class Repairing:
         return self._found
 
     def told(self) -> dict[str, object]:
-        """Return what was planned, done and lost, for JSON."""
+        """Return the planned and completed steps, and the losses, as an object for JSON."""
         return {
             "planned": self._planned,
             "done": self._done,

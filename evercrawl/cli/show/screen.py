@@ -24,7 +24,7 @@ _BARS = " ▁▂▃▄▅▆▇█"
 
 
 class Screen(Watcher):
-    """Rate, counts, errors and what waits, drawn anew a few times a second."""
+    """A live display of rate, counts, errors and backlog, refreshed a few times per second."""
 
     def __init__(self, out: TextIO) -> None:
         self._live = Live(console=Console(file=out), auto_refresh=False)
@@ -40,11 +40,11 @@ class Screen(Watcher):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Leave the last picture and give the cursor back."""
+        """Keep the last picture, and restore the cursor."""
         self._live.stop()
 
     def __call__(self, progress: Progress) -> None:
-        """Draw, if the last picture is old enough; write a new message above it."""
+        """Draw the state, if the last picture is old enough; write a new message above it."""
         if progress.message and not (progress.elapsed_s or progress.outcomes):
             self._live.console.print(Text(plain(progress.message), "yellow"))
             return
@@ -60,7 +60,7 @@ class Screen(Watcher):
             self._draw()
 
     def finish(self, summary: Summary | None) -> None:
-        """Draw the last state and write the summary under it."""
+        """Draw the last state, and write the summary below it."""
         self._draw()
         self._live.stop()
         self._live.console.print(Text(closing(summary), "bold"))
@@ -72,7 +72,7 @@ class Screen(Watcher):
 
 
 def picture(progress: Progress, rates: list[float]) -> Group:
-    """Return the display of one state; `rates` are the last minute's, a second apart."""
+    """Return the display of a state; `rates` are those of the last minute, one per second."""
     rows = Table.grid(padding=(0, 2))
     rows.add_column(style="dim", justify="right")
     rows.add_column()
@@ -91,7 +91,7 @@ def picture(progress: Progress, rates: list[float]) -> Group:
 
 
 def bars(values: list[float]) -> str:
-    """Return a row of bars, the highest for the greatest value.
+    """Return a row of bars, with the highest for the largest value.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Targets of freshness: how far they are met, and the rate that meets them."""
+"""Freshness targets: how far they are met, and the rate that would meet them."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from evercrawl.ask.targets import TargetFreshness, TargetRate
 
 _DAY_S = 86_400.0
-_LEAST = 0.005  # of copies: less is none
+_LEAST = 0.005  # shares of copies; a smaller difference is none
 
 
 def target_rows(targets: Sequence[TargetFreshness]) -> list[tuple[str, str]]:
-    """Return lines of a name and a text, one a target, which warn where it is not met."""
+    """Return rows of a name and a text, one per target, with a warning if it is not met."""
     return [("target" if not i else "", _line(target)) for i, target in enumerate(targets)]
 
 
 def target_lines(found: TargetRate) -> list[str]:
-    """Return what each target takes, and the rate that meets all."""
+    """Return the lines about the rate that each target needs, and about the rate that meets all."""
     head = ("target", "wanted", "fresh now", "copies", "fresh in the long run", "visits per day")
     rows: list[tuple[str, ...]] = [
         (

@@ -1,4 +1,4 @@
-"""What `--weight` makes of a page, in words."""
+"""The weight that `--weight` gives a page, in words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def told(weighed: Weighed) -> str:
-    """Return what the weight saw of a page, and by what it multiplies.
+    """Return the inputs of the weight for a page, and its factor.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Rates, spans and shares in words."""
+"""Rates, durations and shares as text."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ _LONGEST_S: Final = 1_000 * 365.25 * 86_400.0
 
 
 def span(duration_s: float) -> str:
-    """Return a duration in its largest unit, to two digits or so.
+    """Return a duration in its largest unit, with about two digits.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def span(duration_s: float) -> str:
 
 
 def ago(duration_s: float) -> str:
-    """Return how long ago something was, or how far off it is.
+    """Return how long ago something was, or how long until it happens.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def every(rate_per_s: float) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Return a share or probability in percent; "-" where there is none.
+    """Return a share or probability in percent; "-" if there is none.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def percent(share: float | None) -> str:
 
 
 def table(head: tuple[str, ...], rows: list[tuple[str, ...]], left: frozenset[str] = frozenset()) -> list[str]:
-    """Return lines of columns; those named in `left` are flush left, numbers are not.
+    """Return the lines of a table; columns named in `left` are left-aligned, others right-aligned.
 
     Examples
     --------

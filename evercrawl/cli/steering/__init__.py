@@ -1,1 +1,1 @@
-"""The verbs that steer a crawl, one a file, and what they share."""
+"""The verbs that steer a crawl, one per file, and their shared code."""

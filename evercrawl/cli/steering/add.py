@@ -24,7 +24,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Give the orders, some URLs in each."""
+    """Give the orders, each with some of the URLs."""
     from evercrawl.store.orders import CrawlOrder
 
     urls, worst = list(seeds.read_seeds(args.urls, sys.stdin, strict=True).urls), 0

@@ -46,7 +46,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Ask, forget, and say what was forgotten and what is beyond reach."""
+    """Ask for confirmation, forget, and report what was forgotten and what could not be reached."""
     from evercrawl.crawl.removing.forgetting import finish, forget
 
     directory = where.directory(args)
@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _ordered(args: argparse.Namespace, directory: Path) -> int:
-    """Have a running crawl forget, and say what came of it."""
+    """Let a running crawl forget, and report the result."""
     from evercrawl.ask.orders.give import awaited, give
     from evercrawl.store.orders import FORGET, CrawlOrder
 

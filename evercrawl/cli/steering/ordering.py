@@ -1,4 +1,4 @@
-"""What the verbs that give orders share: their flags, and how they tell what became of an order."""
+"""Shared code of the verbs that give orders: their flags, and the report of an order's result."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def give(args: argparse.Namespace, order: CrawlOrder) -> int:
-    """Give an order, and tell what becomes of it; return the exit code."""
+    """Give an order, and report its result; return the exit code."""
     from evercrawl.ask.orders.give import awaited
     from evercrawl.ask.orders.give import give as give_it
 
@@ -69,7 +69,7 @@ def _note(sentence: str) -> None:
 
 
 def add_pattern(parser: argparse.ArgumentParser) -> None:
-    """Add the expression that a rule or a boost is on."""
+    """Add the expression of a rule or a boost."""
     parser.add_argument("pattern", metavar="PATTERN", nargs="?", help="expression found in URLs, or the start of a URL")
     parser.add_argument("--host", metavar="NAME", help="all URLs of this host, instead of PATTERN")
 
@@ -80,7 +80,7 @@ def pattern(args: argparse.Namespace) -> str:
     Raises
     ------
     ConfigError
-        None was given, or two, or it is no expression.
+        None or two were given, or it is not a regular expression.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def pattern(args: argparse.Namespace) -> str:
 
 
 def rule(args: argparse.Namespace, name: str) -> int:
-    """Give the order for a rule of the scope."""
+    """Give the order for a scope rule."""
     from evercrawl.store.orders import PIECE_BYTES, CrawlOrder, OrderFile, lines_from
 
     wanted, directory = pattern(args), where.directory(args)

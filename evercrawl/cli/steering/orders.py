@@ -1,4 +1,4 @@
-"""evercrawl orders: the orders of a crawl and what became of them."""
+"""evercrawl orders: list the orders of a crawl with their results."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """List them."""
+    """List the orders."""
     last = cast("int", arguments.value(values.whole(), args.last, "--last"))
     directory = where.directory(args)
     warm.before_reading("evercrawl.ask.orders.listing")
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def as_object(found: OrdersListed) -> dict[str, object]:
-    """Return it as `--json` has it."""
+    """Return the list as an object for `--json`."""
     boosts = [
         {"pattern": b.pattern, "factor": b.factor, "since": b.since, "until": b.until or None} for b in found.boosts
     ]
@@ -62,7 +62,7 @@ def as_object(found: OrdersListed) -> dict[str, object]:
 
 
 def lines(found: OrdersListed, now: float) -> list[str]:
-    """Return it as lines for people."""
+    """Return the list as lines of text."""
     about = [found.trouble] if found.trouble else []
     if found.paused_at is not None:
         about.append(f"paused {ago(now - found.paused_at)}; continue with: evercrawl resume")

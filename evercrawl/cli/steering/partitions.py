@@ -1,4 +1,4 @@
-"""Orders that change settings of a crawl in several partitions: its crawl.toml first, then each partition is told."""
+"""Orders that change settings of a partitioned crawl: first crawl.toml is changed, then each partition gets them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def rule(args: argparse.Namespace, directory: Path, parts: list[Path]) -> int:
-    """Add a rule of the scope, or lift it, in all partitions; return the exit code."""
+    """Add or lift a scope rule in all partitions; return the exit code."""
     from evercrawl.store.orders import CrawlOrder
 
     name, wanted = str(args.verb), ordering.pattern(args)
@@ -37,12 +37,12 @@ def rule(args: argparse.Namespace, directory: Path, parts: list[Path]) -> int:
 
 
 def setting(args: argparse.Namespace, directory: Path, parts: list[Path]) -> int:
-    """Change a setting in all partitions; of what bounds the crawl, each gets its part. Return the exit code.
+    """Change a setting in all partitions, each of which gets its share of limits; return the exit code.
 
     Raises
     ------
     ConfigError
-        The crawl cannot have this value, or not in several partitions.
+        The crawl cannot have this value, or a partitioned crawl cannot.
     """
     from evercrawl.cli.steering.set import see_value
     from evercrawl.cluster.birth import check_settings
@@ -66,7 +66,7 @@ def setting(args: argparse.Namespace, directory: Path, parts: list[Path]) -> int
 
 
 def _changed(now: Config, name: str, given: tuple[str, ...], *, unset: bool) -> dict[str, Any]:
-    """Return the settings that change, with their values."""
+    """Return the changed settings, with their values."""
     if (where := section_key(name)) is not None:
         return with_value(now, where, given, unset=unset)
     many = isinstance(SETTINGS[name].default, tuple)
@@ -76,9 +76,9 @@ def _changed(now: Config, name: str, given: tuple[str, ...], *, unset: bool) -> 
 def _to_all(
     args: argparse.Namespace, directory: Path, parts: list[Path], orders: list[tuple[CrawlOrder, list[str]]]
 ) -> int:
-    """Give each partition its order, on its machine by its words; return the exit code.
+    """Give each partition its order, as a command on its machine; return the exit code.
 
-    A partition that is not there has its settings from crawl.toml when it is begun again.
+    A partition that is not running reads its settings from crawl.toml at its next start.
     """
     from evercrawl.cluster.questions import PartAnswers, is_afar, verb_afar
 

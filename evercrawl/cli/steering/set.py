@@ -33,7 +33,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Give the order; what cannot be a value is refused here."""
+    """Give the order; invalid values are refused here."""
     from evercrawl.store.orders import CrawlOrder
 
     see_value(args, where_is.directory(args))
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def see_value(args: argparse.Namespace, directory: Path) -> None:
-    """See that the crawl in a directory may have what is to be set.
+    """Check that the crawl in a directory may have the new setting.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def see_value(args: argparse.Namespace, directory: Path) -> None:
 
 
 def _check(name: str, given: tuple[str, ...]) -> None:
-    """See that a setting may have such a value."""
+    """Check that a setting may have the value."""
     setting = SETTINGS.get(name)
     if setting is None:
         near = difflib.get_close_matches(name, list(SETTINGS), 1)

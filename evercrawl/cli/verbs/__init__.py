@@ -1,1 +1,1 @@
-"""One verb a file."""
+"""The verbs, one per file."""

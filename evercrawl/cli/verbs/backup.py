@@ -30,7 +30,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Copy, and say what was copied."""
+    """Copy the directory, and report what was copied."""
     from evercrawl.cli.show.lines import size
     from evercrawl.store.backup import backup
 

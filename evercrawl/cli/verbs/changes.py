@@ -1,4 +1,4 @@
-"""evercrawl changes: what changed, appeared or vanished, and how much."""
+"""evercrawl changes: list the pages that changed, appeared or vanished, and the extent of changes."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """List them."""
+    """List the changes."""
     now = time.time()
     question, directory = _question(args, now), where.directory(args)
     if not args.follow and (args.webhook or args.webhook_secret):
@@ -110,7 +110,7 @@ def _question(args: argparse.Namespace, now: float) -> ChangeQuestion:
         limit=limit or None,
         all=args.all,
     )
-    assert question.expression is None or question.pattern  # raises where it is no expression, before the crawl is read
+    assert question.expression is None or question.pattern  # raises if it is invalid, before the crawl is read
     return question
 
 
@@ -143,7 +143,7 @@ def _diffs(crawl: Partition, derived: Derived, found: ChangeList) -> list[WordDi
 
 
 def _end(found: ChangeList) -> dict[str, object]:
-    """Return the last object, from which a later question can go on."""
+    """Return the end object, from which a later query can continue."""
     return {"sequence": found.upto, "pages": found.pages, "noise": found.noise, "unjudged": found.unjudged}
 
 

@@ -1,4 +1,4 @@
-"""evercrawl copies: where on the crawled web a text is, whole or in part."""
+"""evercrawl copies: find copies of a text on the crawled web, whole or in part."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """List them; exit code 1 where there are none."""
+    """List the copies; exit code 1 if there are none."""
     least = cast("float", arguments.value(values.share(), args.least, "--least"))
     limit = cast("int", arguments.value(values.whole(1), args.limit, "--limit"))
     directory = where.directory(args)
@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _text(source: str) -> str:
-    """Return the text of a file, or the source itself where it is none."""
+    """Return the text of a file, or the source itself if it is not a file."""
     from evercrawl.parse.html import read_text
     from evercrawl.search.schema import words_of
 
@@ -103,7 +103,7 @@ def _text(source: str) -> str:
 
 
 def _is_file(path: Path) -> bool:
-    """Tell whether there is such a file; a long text is no name of one."""
+    """Return whether there is such a file; a long text is not a file name."""
     try:
         return path.is_file()
     except OSError as error:

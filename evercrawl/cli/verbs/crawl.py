@@ -88,7 +88,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Crawl until an end is reached or somebody stops it."""
+    """Crawl until a limit is reached or the crawl is stopped."""
     running.obey_from_now()
     given = seeds.read_seeds(args.seeds, sys.stdin, strict=args.strict)
     directory = where.for_seeds(args, given.urls)
@@ -120,17 +120,17 @@ def crawl(
     *,
     quiet: bool = False,
 ) -> int:
-    """Run the engine, obeying signals, and let `watch` have the last word; return 1 where nothing was reached.
+    """Run the engine, obeying signals, and let `watch` print the summary; return 1 if nothing was reached.
 
-    With `quiet`, where `watch` shows nothing, standard error says what was tried then.
+    With `quiet`, for which `watch` shows nothing, standard error then reports what was tried.
     """
     from evercrawl.store.disk.lock import lock_for_crawl
     from evercrawl.store.partition import is_crawl
 
-    if not urls and not directory.is_dir():  # a mistyped name must not leave a directory behind
+    if not urls and not directory.is_dir():  # a mistyped name must not create a directory
         raise ConfigError(f"there is no crawl in {directory}; name a seed: evercrawl crawl URL --dir {directory}")
     new = not is_crawl(directory)
-    with lock_for_crawl(directory) as lock:  # before the engine is loaded, so that a second process hears at once
+    with lock_for_crawl(directory) as lock:  # before the engine is loaded, so that a second process fails at once
         from evercrawl.crawl import session as engine
 
         warm.up(watch)
@@ -161,7 +161,7 @@ def configured(args: argparse.Namespace, directory: Path) -> Config:
     Raises
     ------
     ConfigError
-        When one of them is wrong, or names a strategy that does not exist.
+        One of them is invalid, or names a policy that does not exist.
     """
     files = [directory / FILE_NAME] if (directory / FILE_NAME).is_file() else []
     files += [Path(args.config)] if args.config is not None else []
@@ -173,7 +173,7 @@ def configured(args: argparse.Namespace, directory: Path) -> Config:
 
 
 def limited(args: argparse.Namespace) -> Limits:
-    """Return what ends this run."""
+    """Return the limits of this run."""
     pages = None if args.pages is None else arguments.value(values.whole(1), args.pages, "--pages")
     seconds = None if args.seconds is None else arguments.value(values.duration(), args.seconds, "--seconds")
     return Limits(cast("int | None", pages), cast("float | None", seconds), args.until_idle)

@@ -1,4 +1,4 @@
-"""evercrawl demo: crawl a small living web that is served on this machine, and say what was learned of it."""
+"""evercrawl demo: crawl a small changing web served on this machine, and report what was learned about it."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ HOSTS: Final = 20
 LEAST_PAGES: Final = 6 * HOSTS
 PAGES: Final = 2000
 CYCLES: Final = 10
-"""How often a round-robin gets round in the time of the demonstration."""
+"""Number of rounds of a round-robin in the time of the demonstration."""
 CYCLES_ELSEWHERE: Final = 6
-"""The same for the worlds on a virtual clock: enough to settle, and all of it takes no longer than two minutes."""
-MOST_PER_S: Final = 400.0  # fetches, unless more pages are asked for: what small machines serve and crawl at once
-DELAY_S: Final = 0.002  # rest of a host: it is on this machine, and exists to be asked
+"""The same for the worlds on a virtual clock: enough to converge, within two minutes in all."""
+MOST_PER_S: Final = 400.0  # fetches, unless more pages are requested: small machines can serve and crawl this many
+DELAY_S: Final = 0.002  # delay between requests to a host, which is on this machine and exists for the demonstration
 _MORE = (
     "It serves twenty hosts on loopback addresses, whose pages differ in importance and rate of change, and crawls "
     "them. Then it compares the importance and rates that it learned with the true ones, and the freshness of its "
@@ -61,7 +61,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Serve, crawl, compare, and say what was learned."""
+    """Serve, crawl, compare, and report what was learned."""
     running.obey_from_now()
     seconds = cast("float", arguments.value(values.duration(0.001), args.seconds, "--seconds"))
     usual = int(min(PAGES, max(LEAST_PAGES, MOST_PER_S * seconds / CYCLES)))
@@ -115,7 +115,7 @@ def _said(message: str) -> Progress:
 async def _live(
     directory: Path, world: BenchWorld, watch: Watcher, stop: asyncio.Event, lives: list[LivingRequests]
 ) -> Summary:
-    """Crawl the world in real time; what happened goes to `lives`."""
+    """Crawl the world in real time; results are added to `lives`."""
     from evercrawl.crawl import session as engine
     from evercrawl.simulate.living.lives import life
     from evercrawl.simulate.living.web import LivingWeb
@@ -139,7 +139,7 @@ async def _live(
 
 
 def _learned(directory: Path, lived: LivingRequests) -> Learned:
-    """Read from the crawl directory what was learned, and hold it against the truth."""
+    """Read what was learned from the crawl directory, and compare it with the truth."""
     from evercrawl.model.stored.reader import opened
     from evercrawl.simulate.living.beliefs import beliefs, importance_errors
     from evercrawl.simulate.living.learned import learned

@@ -66,7 +66,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 
 def _add_content(parser: argparse.ArgumentParser) -> None:
-    """Add what only the table of content knows."""
+    """Add the flags of the table of content."""
     group = parser.add_argument_group("of the table content")
     form = group.add_mutually_exclusive_group()
     for name, meaning in (
@@ -89,7 +89,7 @@ def _add_content(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the table, and say how much it was."""
+    """Write the table, and report its size."""
     from evercrawl.store.objects.target import is_url
 
     _check(args)
@@ -113,7 +113,7 @@ def _run_object(args: argparse.Namespace) -> int:
 
 
 def _run_archive(args: argparse.Namespace) -> int:
-    """Copy the archive, and say how much of it had to be."""
+    """Copy the archive, and report how much was copied."""
     from evercrawl.store.objects.pushing import push
     from evercrawl.store.objects.target import ObjectTarget, is_url
 
@@ -134,7 +134,7 @@ def _run_archive(args: argparse.Namespace) -> int:
 
 
 def _run_file(args: argparse.Namespace, output: str, then: Callable[[], object] = lambda: None) -> int:
-    """Write the table to a file or to standard output, do what is to be done with it, and say how much it was."""
+    """Write the table to a file or to standard output, finish it with `then` if given, and report its size."""
     from evercrawl.ask.export import files as export_file
     from evercrawl.model.stored.reader import opened
     from evercrawl.store.disk.whole import placed
@@ -169,7 +169,7 @@ def _run_file(args: argparse.Namespace, output: str, then: Callable[[], object] 
 
 
 def _run_wacz(args: argparse.Namespace, output: str, then: Callable[[], object]) -> int:
-    """Write the archive as one file, and say how much it was."""
+    """Write the archive as one file, and report its size."""
     from evercrawl.ask.export import wacz
     from evercrawl.model.stored.reader import opened
     from evercrawl.store.disk.whole import placed
@@ -199,7 +199,7 @@ def _run_wacz(args: argparse.Namespace, output: str, then: Callable[[], object])
 
 
 def _check(args: argparse.Namespace) -> None:
-    """Refuse flags of the table of content for another one, and chunks of what has no headings."""
+    """Refuse flags of the table of content for other tables, and chunks for formats without headings."""
     given = [name for name in ("form", "since", "site", "pattern", "language", "chunks") if getattr(args, name)]
     if given and args.table != _CONTENT:
         flag = args.form if given[0] == "form" else given[0]
@@ -209,7 +209,7 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _content(crawl: Partition, args: argparse.Namespace) -> ContentTable:
-    """Return the table of content that was asked for."""
+    """Return the requested table of content."""
     from evercrawl.ask.changes.question import moment
     from evercrawl.ask.named_site import known_site
     from evercrawl.ask.reading.content_table import ContentTable
@@ -241,7 +241,7 @@ def _table(name: str) -> str:
 
 
 def _pieces(crawl: Partition, name: str, meter: Meter) -> tuple[Iterable[Columns], dict[str, str]]:
-    """Return a table piece by piece, and its columns' types."""
+    """Return the pieces of a table, and the types of its columns."""
     from evercrawl.ask.export.policy_tables import policy_table
     from evercrawl.ask.export.tables import TABLES, table
 
@@ -257,7 +257,7 @@ def _pieces(crawl: Partition, name: str, meter: Meter) -> tuple[Iterable[Columns
 
 
 def _tell(args: argparse.Namespace, rows: int, took_s: float, tally: ReadTally | None = None) -> None:
-    """Say what was written; beside the rows themselves there is no room for that."""
+    """Report what was written, unless the rows themselves go to standard output."""
     if tally is not None:
         _tell_troubles(tally)
     out = sys.stderr if args.output == "-" else sys.stdout
@@ -271,7 +271,7 @@ def _tell(args: argparse.Namespace, rows: int, took_s: float, tally: ReadTally |
 
 
 def _counts(tally: ReadTally) -> dict[str, int]:
-    """Return what became of the pages, as `--json` has it."""
+    """Return the counts of pages by result, for `--json`."""
     return {
         "pages": tally.pages,
         "removed": tally.removed,
@@ -282,7 +282,7 @@ def _counts(tally: ReadTally) -> dict[str, int]:
 
 
 def _tell_troubles(tally: ReadTally) -> None:
-    """Say which pages are not in the file, or not as they should be."""
+    """Report the pages that are missing in the file, or incomplete."""
     if tally.whole:
         note = "written whole, because their main content could not be determined in time"
         print(f"evercrawl: {many(tally.whole, 'pages')} {note}", file=sys.stderr)

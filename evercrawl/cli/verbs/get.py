@@ -1,4 +1,4 @@
-"""evercrawl get: the newest stored content of a page, fetched again on request."""
+"""evercrawl get: print the newest stored content of a page, fetched again on request."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print it."""
+    """Print the content."""
     if args.url == "-" or args.url.startswith("@"):
         raise ConfigError(f"{args.url!r} is not a URL; name one page, such as https://example.org/")
     url = seeds.read_url(args.url)
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _look(directory: Path, url: str) -> StoredPage | NotHeldError:
-    """Return what is stored of a page, or why nothing is."""
+    """Return the stored content of a page, or the reason why there is none."""
     from evercrawl.ask.content import StoredPage, content
     from evercrawl.ask.remote import remote
     from evercrawl.errors import NotHeldError
@@ -103,7 +103,7 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _look_back(directory: Path, url: str, at: str) -> StoredPage | NotHeldError:
-    """Return what was held of a page at an instant, or why nothing was."""
+    """Return the content of a page held at an instant, or the reason why there was none."""
     from evercrawl.ask.changes.past import content_at
     from evercrawl.ask.changes.question import moment
     from evercrawl.errors import NotHeldError
@@ -153,12 +153,12 @@ def _tell(found: StoredPage) -> None:
 
 
 def form_of(found: StoredPage, *, for_eyes: bool) -> str:
-    """Return what to show of a page when nobody says: what has no text is shown as it is to machines only."""
+    """Return the default format of a page; content without text is printed raw only if the output is not a terminal."""
     return "text" if for_eyes and (_has_text(found) or sys.stdout.isatty()) else "raw"
 
 
 def _config(directory: Path) -> Config:
-    """Return the crawl's settings, which say what is in its scope; the content can be shown without."""
+    """Return the crawl's settings, which define its scope; the content can be shown without them."""
     file = directory / FILE_NAME
     try:
         return load(file) if file.is_file() else Config()
@@ -172,7 +172,7 @@ def _note(sentence: str) -> None:
 
 
 def as_bytes(found: StoredPage, form: str) -> bytes:
-    """Return a page in one of its forms, as it is written: raw, text, markdown or html."""
+    """Return a page in one of the formats raw, text, markdown and html."""
     if form == "raw":
         return found.body
     text = _as_text(found, form)
@@ -180,12 +180,12 @@ def as_bytes(found: StoredPage, form: str) -> bytes:
 
 
 def _as_text(found: StoredPage, form: str) -> str:
-    """Return the visible text, or the main content, of something that has text.
+    """Return the visible text, or the main content, of a page with text.
 
     Raises
     ------
     EvercrawlError
-        It has none, or it cannot be read.
+        The page has no text, or cannot be read.
     """
     from evercrawl.ask.reading.front_matter import front_matter
     from evercrawl.ask.reading.readable import ReadRequest, kind_of, read
@@ -211,7 +211,7 @@ def _as_text(found: StoredPage, form: str) -> str:
 
 
 def _source(found: StoredPage) -> dict[str, Any]:
-    """Return where content is from, as it stands above Markdown."""
+    """Return the front matter above Markdown, which names the source of the content."""
     return {
         "url": found.final_url,
         "title": found.title,
@@ -230,7 +230,7 @@ def _has_text(found: StoredPage) -> bool:
 
 
 def as_object(found: StoredPage, form: str) -> dict[str, Any]:
-    """Return a page in one of its forms as `--json` has it: in base64 where it has no text."""
+    """Return a page in one of its formats for `--json`: in base64 if it has no text."""
     from evercrawl.store.archive.warc import iso_date
 
     binary = form == "raw" and not _has_text(found)

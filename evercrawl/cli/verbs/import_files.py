@@ -1,4 +1,4 @@
-"""evercrawl import: take in what other programs gathered."""
+"""evercrawl import: import files of other programs into a crawl."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Take it in, and say what it came to; exit code 1 where some of it could not be read."""
+    """Import the files, and report the result; exit code 1 if some of it could not be read."""
     directory = _directory(args)
     config = configured(args, directory)
     warm.before_reading("evercrawl.crawl.importing.running")

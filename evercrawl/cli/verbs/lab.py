@@ -5,6 +5,6 @@ from evercrawl.cli.laboratory import backtest, contest, evolution, experiments, 
 
 
 def add(verbs: arguments.Verbs) -> None:
-    """Declare them."""
+    """Declare the verbs."""
     for one in (backtest, contest, evolution, experiments, policies, simulate):
         one.add(verbs)

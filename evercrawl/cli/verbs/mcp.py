@@ -1,4 +1,4 @@
-"""evercrawl mcp: the crawl for assistants."""
+"""evercrawl mcp: serve the crawl to assistants."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Answer until the input ends."""
+    """Answer requests until the input ends."""
     directory = where.directory(args)
     try:
         from evercrawl.serve.mcp.server import serve_stdio

@@ -45,7 +45,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Say that a crawl without partitions has none to move."""
+    """Refuse: a crawl without partitions has none to move."""
     raise ConfigError(f"the crawl in {where.directory(args)} has no partitions; move its directory while it is stopped")
 
 

@@ -1,4 +1,4 @@
-"""evercrawl plan: how fresh a crawl's copies will be, by how much it may fetch."""
+"""evercrawl plan: the expected freshness of a crawl's copies by its budget."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Tell it."""
+    """Print the plan."""
     for each in args.budget:
         plan_budget.check(each)  # before anything is read
     if args.target and (args.site or args.budget or args.plot):
@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _aim(view: View, *, json_too: bool) -> int:
-    """Tell which rate meets the targets."""
+    """Print the rate that meets the targets."""
     from evercrawl.ask.targets import rate as asked
     from evercrawl.cli.show.targets import target_lines
 
@@ -92,7 +92,7 @@ def _aim(view: View, *, json_too: bool) -> int:
 
 
 def _as_json(found: Outlook) -> dict[str, Any]:
-    """Return all numbers of an outlook, its tuples as objects; what is drawn between its points is left out."""
+    """Return all numbers of an outlook, with tuples as objects, without the points drawn in between."""
     numbers = {name: value for name, value in asdict(found).items() if name != "line"}
     return numbers | {
         "polite_per_s": found.polite_per_s if math.isfinite(found.polite_per_s) else None,
@@ -118,7 +118,7 @@ def _lines(found: Outlook, said: str) -> list[str]:
 
 
 def _drawn(found: Outlook) -> list[str]:
-    """Return the curve, drawn with characters, and what is drawn."""
+    """Return the curve drawn with characters, and its title."""
     from evercrawl.cli.show.chart import chart
 
     line, here = found.line, found.planned or found.now
@@ -133,7 +133,7 @@ def _drawn(found: Outlook) -> list[str]:
 
 
 def _pace(found: Outlook) -> list[str]:
-    """Return where the crawl is."""
+    """Return the lines about the present state of the crawl."""
     spent, lately = found.spent, span(found.spent.within_s)
     if found.now is None:
         return [f"the pace of the crawl is not known: no page was visited twice within its last {lately}"]
@@ -149,7 +149,7 @@ def _pace(found: Outlook) -> list[str]:
 
 
 def _expected(found: Outlook, now: Point) -> list[str]:
-    """Return what will be in the long run, and by whom: the policy that is followed, or the best there is."""
+    """Return the long-run freshness, and whose it is: the crawl's policy or the best possible one."""
     best = f"the best order would keep {percent(now.freshness)} fresh"
     pace = "at that pace" if not _held_back(found) else f"at the {rate(now.visits_per_s)} that limits allow"
     if found.planned is not None:
@@ -168,7 +168,7 @@ def _alone(found: Outlook, left_alone: float) -> str:
 
 
 def _limits(found: Outlook) -> list[str]:
-    """Return what is left out of account, and whose numbers follow."""
+    """Return notes about what the numbers ignore, and whose numbers follow."""
     lines = (
         ["assumption: pages change independently of each other, each at its own rate"]
         if found.curve == "price"
@@ -188,7 +188,7 @@ def _limits(found: Outlook) -> list[str]:
 
 
 def _held_back(found: Outlook) -> bool:
-    """Whether visits of late were more than pages may have by the settings: those of a run may have been others."""
+    """Return whether recent visits exceed the limit in the settings; a run may have had other settings."""
     return found.spent.refreshes_per_s > 1.01 * found.again_per_s
 
 

@@ -23,7 +23,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Make it, and say what is in it; exit code 1 where the content of some page could not be read."""
+    """Rebuild the index, and report its content; exit code 1 if the content of some page could not be read."""
     from evercrawl.crawl.learn.reindex import reindex
 
     directory = where.directory(args)

@@ -1,4 +1,4 @@
-"""evercrawl search: find pages by words, the best first."""
+"""evercrawl search: find pages by words, best first."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MORE = (
     "`evercrawl search 'sort \"in place\" -python' --fresh 90%`."
 )
 _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
-_OPEN, _SHUT = "\ue000", "\ue001"  # stand for marks while lines are broken
+_OPEN, _SHUT = "\ue000", "\ue001"  # placeholders for marks while lines are wrapped
 _INDENT: Final = "    "
 _WIDEST: Final = 110
 
@@ -55,7 +55,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Find them; exit code 1 where there are none."""
+    """Search; exit code 1 if there are no hits."""
     limit = cast("int", arguments.value(values.whole(1), args.limit, "--limit"))
     if not "".join(args.words).strip():
         raise ConfigError("the query is empty; name words to search for")
@@ -91,7 +91,7 @@ def _record(directory: Path, words: str, answer: SearchAnswer) -> None:
 
 
 def narrow_of(args: argparse.Namespace) -> Narrow:
-    """Return what the flags narrow a search to."""
+    """Return the restrictions given by the flags."""
     from evercrawl.ask.search.search import Narrow
 
     fetched_s, changed_s = (
@@ -119,7 +119,7 @@ def _rest(answer: SearchAnswer) -> str:
 
 
 def shown(hit: Hit, now: float, width: int, *, terminal: bool) -> list[str]:
-    """Return a hit as lines: title, address, what is known of it, and the part of its text that answers."""
+    """Return a hit as lines: title, URL, facts, and the matching part of its text."""
     title, text = _marked(hit.title or hit.url, hit.title_marks), _marked(hit.snippet, hit.snippet_marks)
     about = (
         f"importance {hit.times_mean:.1f} x mean",
@@ -139,7 +139,7 @@ def shown(hit: Hit, now: float, width: int, *, terminal: bool) -> list[str]:
 
 
 def _marked(text: str, marks: tuple[Mark, ...]) -> str:
-    """Return a text on one line, with signs where marks begin and end that take no part in anything else."""
+    """Return a text on one line, with the marks replaced by placeholders that occur nowhere else."""
     pieces: list[str] = []
     at = 0
     for start, end in marks:
@@ -158,5 +158,5 @@ def _styled(line: str, *, terminal: bool) -> str:
 
 
 def _carried(lines: list[str]) -> list[str]:
-    """Return lines of which none leaves the terminal bold, or dim."""
+    """Return the lines so that none leaves the terminal bold or dim."""
     return [f"{line}{_PLAIN}" if line.count(_BOLD) > line.count(_PLAIN) else line for line in lines]

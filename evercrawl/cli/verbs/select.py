@@ -1,4 +1,4 @@
-"""evercrawl select: which sites an archive should keep."""
+"""evercrawl select: choose the sites that an archive should keep."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Choose, and compare with the ratings."""
+    """Choose the sites, and compare them with the ratings."""
     kind = values.size(1) if args.unit == "bytes" else values.whole(1)
     budget = cast("int", arguments.value(kind, args.budget, "--budget"))
     directory = where.directory(args)
@@ -91,7 +91,7 @@ def _objects(found: Selection, agreed: Agreement | None) -> list[str]:
 
 
 def _without_nan(value: Any) -> Any:
-    """Return a value for JSON, None for nan: there is nothing to agree about."""
+    """Return a value for JSON; nan, an undefined agreement, becomes None."""
     if isinstance(value, dict):
         return {name: _without_nan(of) for name, of in cast("dict[str, Any]", value).items()}
     if isinstance(value, list):
@@ -116,7 +116,7 @@ def _told(found: Selection) -> list[str]:
 
 
 def _compared(agreed: Agreement) -> list[str]:
-    """Return what is to be said about the raters."""
+    """Return the lines about the raters."""
     head = ("rater", "rated", *_MEASURES.values(), "mean rating", "other raters", "chance")
     rows = [
         (

@@ -1,4 +1,4 @@
-"""evercrawl serve: the crawl in a browser."""
+"""evercrawl serve: show the crawl in a browser."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def served(args: argparse.Namespace, directory: Path, parted: PartedQuestions | 
 
 
 def _signals(args: argparse.Namespace) -> SignalOptions | None:
-    """Return where publishers may say what has changed; None where nothing was asked for."""
+    """Return the address at which publishers may announce changes; None if none is requested."""
     from evercrawl.parse.urls import normalise
     from evercrawl.serve.running import SignalOptions
 

@@ -27,7 +27,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do it."""
+    """Create or print the key."""
     from evercrawl.fetch.signing import DIRECTORY_PATH, DIRECTORY_TYPE, RequestSigner, key_of, new_key
 
     if args.new:

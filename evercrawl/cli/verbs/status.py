@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evercrawl.change.probed import ProbedMeasure
     from evercrawl.store.requisites.book import RequisiteCounts
 
-_AWAY = 10  # hosts left alone that are listed
+_AWAY = 10  # maximum number of paused hosts listed
 _MORE = (
     "The crawl may be running; nothing is changed. Examples: `evercrawl status --json`, `evercrawl status "
     "--calibration --plot calibration.png`."
@@ -45,7 +45,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Tell it."""
+    """Print the status."""
     from evercrawl.ask.remote import remote
     from evercrawl.ask.status import Status, status
 
@@ -76,13 +76,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _fields(found: Status) -> dict[str, Any]:
-    """Return the state as an object; instants by host are written as all others are."""
+    """Return the state as an object; times by host are written like all other times."""
     away = {"away": {host: iso(until) for host, until in found.away.items()}, "away_s": found.away}
     return {**asdict(found), **_measures(found), **away, "running": found.running}
 
 
 def _calibrate(directory: Path, plot: str | None, *, json_too: bool) -> int:
-    """Tell how well P(fresh) was told."""
+    """Print the calibration of P(fresh)."""
     from evercrawl.ask.status import calibration as asked
     from evercrawl.cli.show import calibration
 
@@ -99,7 +99,7 @@ def _calibrate(directory: Path, plot: str | None, *, json_too: bool) -> int:
 
 
 def _measure_memory(directory: Path, *, json_too: bool) -> int:
-    """Tell what takes how much memory."""
+    """Print the use of memory."""
     from evercrawl.ask.memory import memory
     from evercrawl.cli.show import memory as shown
 
@@ -109,7 +109,7 @@ def _measure_memory(directory: Path, *, json_too: bool) -> int:
 
 
 def _measures(found: Status) -> dict[str, Any]:
-    """Return what was measured as objects."""
+    """Return the measurements as objects."""
     both = {"measured": found.measured, "measured_by_importance": found.measured_by_importance}
     return {name: of._asdict() if of is not None else None for name, of in both.items()}
 
@@ -151,7 +151,7 @@ def rows(found: Status) -> list[tuple[str, str]]:
 
 
 def _show(found: Status) -> None:
-    """Draw the rows on a terminal."""
+    """Print the rows as a table on a terminal."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -174,7 +174,7 @@ def _running(found: Status) -> str:
 
 
 def again(found: Status) -> int:
-    """Return how many visits were made to pages that had been visited before."""
+    """Return the number of visits to pages that had been visited before."""
     return max(found.visits - (found.known - found.never_fetched), 0)
 
 
@@ -189,7 +189,7 @@ def _fresh(found: Status) -> str:
 
 
 def _importance(found: Status) -> list[tuple[str, str]]:
-    """Return how far off the importance of pages is at most."""
+    """Return the bound on the error of the pages' importance."""
     said = [f"1/G = {found.importance_factor:.2g}"] if found.importance_factor is not None else []
     if found.importance_error is not None:
         said += [f"the errors of all shares sum to {percent(found.importance_error)} or less, on the links last read"]
@@ -197,7 +197,7 @@ def _importance(found: Status) -> list[tuple[str, str]]:
 
 
 def _measured(found: Status) -> list[tuple[str, str]]:
-    """Return what random probes say, beside what was said of the same copies."""
+    """Return the freshness measured by random probes, with the prediction for the same copies."""
     lines = [("measured", _measure(found.measured, "copies sampled at random"))] if found.measured else []
     weighted = found.measured_by_importance
     return lines + ([("", _measure(weighted, "copies sampled by importance"))] if weighted else [])
@@ -244,7 +244,7 @@ def _robots(found: Status) -> list[tuple[str, str]]:
 
 
 def requisite_words(found: RequisiteCounts) -> str:
-    """Return in words how many requisites there are, and what came of them."""
+    """Return a sentence about the number of requisites, and their results."""
     return (
         f"{found.known:,} known: {found.archived:,} archived, {found.owed:,} to be fetched, {found.failed:,} failed; "
         f"{size(found.received_bytes)} received"

@@ -7,6 +7,6 @@ from evercrawl.cli.steering import set as settings
 
 
 def add(verbs: arguments.Verbs) -> None:
-    """Declare them."""
+    """Declare the verbs."""
     for one in (seeds, boost, check, exclude, forget, include, orders, pause, resume, settings):
         one.add(verbs)

@@ -1,4 +1,4 @@
-"""evercrawl suspects: what looks like an attempt to mislead the crawl, and why."""
+"""evercrawl suspects: list suspected attempts to mislead the crawl, with the evidence."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """List it."""
+    """List the suspicions."""
     directory = where.directory(args)
     warm.before_reading("evercrawl.model.view")
     from evercrawl.ask.suspects.suspects import suspects

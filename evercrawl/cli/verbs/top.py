@@ -60,7 +60,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """List them."""
+    """List the pages or sites."""
     most = cast("int", arguments.value(values.whole(1), args.most, "N"))
     within_s = _within_s(args)
     _check(args)
@@ -72,8 +72,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _told(args: argparse.Namespace, directory: Path, most: int) -> list[str]:
-    """Return what a server tells that has the crawl open; nothing where none does."""
-    if args.sites or args.rising or args.by_site or args.by is not None:  # for these the journal is read
+    """Return the list from a server that has the crawl open; None if there is no server."""
+    if args.sites or args.rising or args.by_site or args.by is not None:  # these require reading the journal
         return []
     from evercrawl.ask.rank.top import TopPage
     from evercrawl.ask.remote import remote
@@ -83,7 +83,7 @@ def _told(args: argparse.Namespace, directory: Path, most: int) -> list[str]:
 
 
 def _read(args: argparse.Namespace, directory: Path, most: int, within_s: float | None) -> list[str]:
-    """Return what the directory tells."""
+    """Return the list from the crawl directory."""
     from evercrawl.model.stored.reader import opened
     from evercrawl.model.view import View, settings
 
@@ -111,7 +111,7 @@ def _within_s(args: argparse.Namespace) -> float | None:
 
 
 def _lines(args: argparse.Namespace, view: View, most: int, within_s: float | None, now: float) -> list[str]:
-    """Return what is to be printed."""
+    """Return the lines to print."""
     if args.sites:
         from evercrawl.ask.rank.top_sites import top_sites
 
@@ -126,7 +126,7 @@ def _lines(args: argparse.Namespace, view: View, most: int, within_s: float | No
 
 
 def page_lines(args: argparse.Namespace, pages: list[TopPage], now: float) -> list[str]:
-    """Return pages as they are printed."""
+    """Return the lines about pages."""
     if args.json:
         return _objects(pages)
     head = (_PAGE_HEAD[0], args.by or _PAGE_HEAD[1], *_PAGE_HEAD[2:])

@@ -33,7 +33,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Say what there is, and convert it."""
+    """Report the present format, and convert the directory."""
     directory = Path(args.crawl) if args.crawl is not None else where.directory(args)
     warm.before_reading("evercrawl.crawl.upgrading")
     from evercrawl.crawl.upgrading import formats, upgrade

@@ -28,7 +28,7 @@ _MORE = (
     "`tail -F clicks.jsonl | evercrawl usage -`."
 )
 MOST_BAD: Final = 20
-"""Bad lines that are named one by one."""
+"""Maximum number of invalid lines that are reported individually."""
 
 
 def add(verbs: arguments.Verbs) -> None:
@@ -42,7 +42,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Take in a file, exit code 1 where a line of it is bad; or tell what is there."""
+    """Record a file, with exit code 1 if a line is invalid; or print the summary."""
     directory = where.directory(args)
     if args.file is not None:
         _see(directory)
@@ -86,7 +86,7 @@ def _take_in(directory: Path, source: BinaryIO, *, as_json: bool) -> int:
 
 def _opened(args: argparse.Namespace) -> BinaryIO:
     name, lines = args.file, getattr(args, "lines", None)
-    if lines is not None:  # of several partitions, each of which is given them
+    if lines is not None:  # in a partitioned crawl, each partition gets them
         return BytesIO(lines)
     if name == "-":
         return sys.stdin.buffer
@@ -97,7 +97,7 @@ def _opened(args: argparse.Namespace) -> BinaryIO:
 
 
 def _told(lines: Iterable[BadLine]) -> int:
-    """Name the first bad lines as they are met; return how many there are."""
+    """Report the first invalid lines as they occur; return the number of invalid lines."""
     count = 0
     for line in lines:
         count += 1

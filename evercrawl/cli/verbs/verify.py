@@ -43,7 +43,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Check, and say what was checked and what is wrong."""
+    """Check the directory, and report what was checked and what is wrong."""
     from evercrawl.ask.verify.verify import verify
 
     directory = where.directory(args)
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def as_object(found: Findings) -> dict[str, object]:
-    """Return what was checked, and what is wrong, for JSON."""
+    """Return the counts and the errors as an object for JSON."""
     return {
         "fine": found.fine,
         "checked": dict(found.checked),
@@ -76,7 +76,7 @@ def as_object(found: Findings) -> dict[str, object]:
 
 
 def lines(found: Findings) -> list[str]:
-    """Return what was checked, and what is wrong, as it is shown."""
+    """Return the counts and the errors as lines of text."""
     said = [f"checked {many(count, what)}" for what, count in found.checked.items()]
     said += [f"largest error of {what}: {off:.1e}" for what, off in found.measured.items()]
     said += [f"to be repaired at the next start: {sentence}" for sentence in found.mends]

@@ -1,4 +1,4 @@
-"""evercrawl version: the versions in use."""
+"""evercrawl version: print the versions in use."""
 
 import argparse
 import contextlib
@@ -19,7 +19,7 @@ def add(verbs: Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print them."""
+    """Print the versions."""
     from importlib.metadata import PackageNotFoundError, version
 
     versions = {"evercrawl": __version__, "python": platform.python_version()}

@@ -1,4 +1,4 @@
-"""evercrawl why: the scheduling decision about one page, in numbers."""
+"""evercrawl why: explain the scheduling of one page, in numbers."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def add(verbs: arguments.Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Tell it."""
+    """Print the explanation."""
     if args.url == "-" or args.url.startswith("@"):
         raise ConfigError(f"{args.url!r} is not a URL; name one page, such as https://example.org/")
     url = seeds.read_url(args.url)
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _read(directory: Path, url: str) -> Why:
-    """Return what the directory tells."""
+    """Return the explanation from the crawl directory."""
     from evercrawl.ask.why.why import why
     from evercrawl.model.stored.reader import opened
     from evercrawl.model.view import View, settings
@@ -83,7 +83,7 @@ def _read(directory: Path, url: str) -> Why:
 
 
 def rows(found: Why) -> list[tuple[str, str]]:
-    """Return the answer as lines of a name and a text."""
+    """Return the explanation as rows of a name and a text."""
     at = found.at
     return [
         ("page", found.url),
@@ -104,7 +104,7 @@ def rows(found: Why) -> list[tuple[str, str]]:
 
 
 def _of(found: Why) -> str:
-    """Return which page it stands for, where it has no content of its own."""
+    """Return the page that it is an alias of, if it has no content of its own."""
     if not found.alias:
         return ""
     return f"; its content is that of {found.alias}" if found.state == "excluded" else f" of {found.alias}"
@@ -192,7 +192,7 @@ def _change(change: Belief) -> list[tuple[str, str]]:
 
 
 def _noise(habit: NoiseHabit) -> str:
-    """Say how many changes were noise, with the last of them."""
+    """Return a sentence about the number of changes that were noise, with the last of them."""
     shown = "; ".join(f"{before} [-{went}-] {{+{came}+}}".strip() for before, went, came in habit.examples)
     example = f", such as: {shown[:_NOISE_CHARS]}" if shown else ""
     return f"{habit.noise} of its last {habit.changes} changes concerned only times, counters or the like{example}"
@@ -231,7 +231,7 @@ def _worth(worth: Worth, at: float, *, leads_on: bool) -> list[tuple[str, str]]:
 
 
 def value_in_words(worth: Worth) -> str:
-    """Return what a visit is worth: times the price, or the place in an order."""
+    """Return the value of a visit: as a multiple of the price, or as a place in an order."""
     if worth.value is None:
         return f"not known to {worth.policy}"
     if worth.place:

@@ -1,1 +1,1 @@
-"""What tells others of a running crawl while nobody looks: a log on the disk, and alerts."""
+"""Unattended monitoring of a running crawl: a log file, and alerts."""

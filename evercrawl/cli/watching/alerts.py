@@ -1,4 +1,4 @@
-"""What is worth waking somebody for: judged from what a crawl tells, and told once in a while."""
+"""Alerts about a running crawl, raised from its progress at a limited rate."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ KINDS: Final = {
     "failed": "the run ended by an error",
     "ended": "the run ended",
 }
-"""Every kind of alert, and what it tells."""
+"""Every kind of alert, and its meaning."""
 
 
 class Alerts:
-    """Judges the progress of a run and tells the hook.
+    """Monitors the progress of a run and sends alerts to the hook.
 
-    A condition that lasts is raised once and cleared once. Of each kind no more than one alert is raised in `every_s`;
-    the next one says how many were left out.
+    A lasting condition is raised once and cleared once. Each kind of alert is raised at most once per `every_s`; the
+    next one says how many were suppressed.
 
     Parameters
     ----------
     hook
-        Told of each alert, as a line of JSON.
+        Receives each alert, as a line of JSON.
     directory
-        Of the crawl, for the alert.
+        The crawl directory, named in alerts.
     every_s
-        Least time between two alerts of a kind.
+        Minimum time between two alerts of a kind.
     min_fresh
-        Share of copies that should be fresh; 0 for no such wish.
+        Minimum share of fresh copies; 0 for none.
     clock
         Tells the time, in seconds since the epoch.
     """
@@ -61,7 +61,7 @@ class Alerts:
         self._last: Progress | None = None
 
     def __call__(self, progress: Progress) -> None:
-        """Judge the state of the crawl."""
+        """Check the state of the crawl."""
         if progress.alert:
             self._raise(progress.alert, progress.at, progress.message)
         if not (progress.elapsed_s or progress.outcomes):
@@ -75,12 +75,12 @@ class Alerts:
         self._judge("freshness", fresh < self._min_fresh, progress, less)
 
     def finish(self, summary: Summary | None) -> None:
-        """Tell that the run has ended."""
+        """Send the alert that the run has ended."""
         reason = "cut short" if summary is None else summary.reason
         self._send("ended", "raised", self._clock(), f"the run ended: {reason}")
 
     def failed(self, error: BaseException) -> None:
-        """Tell that the run ended by an error."""
+        """Send the alert that the run ended with an error."""
         self._send("failed", "raised", self._clock(), f"{type(error).__name__}: {error}")
 
     def _judge(self, kind: str, holds: bool, progress: Progress, message: str) -> None:

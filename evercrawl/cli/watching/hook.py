@@ -1,4 +1,4 @@
-"""Who is told of alerts: a command, an address, or both; from a thread of its own, so that the crawl never waits."""
+"""The receivers of alerts: a command, a URL, or both; a separate thread sends, so that the crawl never waits."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ MOST_WAITING: Final = 100
 COMMAND_S: Final = 30.0
 URL_S: Final = 10.0
 LAST_S: Final = 10.0
-"""How long the end of a run waits for what is still to be told."""
+"""Maximum wait for pending alerts at the end of a run."""
 
 
 class _StayHandler(urllib.request.HTTPRedirectHandler):
-    """Follows no redirect: what is told is meant for one address."""
+    """Follows no redirect: alerts are meant for one URL."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
         return None
 
 
 class AlertHook:
-    """Passes alerts on.
+    """Sends alerts.
 
     Parameters
     ----------
     command
-        Words of a command, which gets the alert on its standard input; no shell reads them. "" for none.
+        A command, which gets the alert on its standard input and is run without a shell; "" for none.
     url
-        To which the alert is posted; `env:NAME` or `file:PATH` if it holds a secret. "" for none.
+        The URL to which alerts are posted; `env:NAME` or `file:PATH` if it contains a secret; "" for none.
     failed
-        Called, in the thread, with a sentence when an alert could not be told.
+        Called, in the thread, with a sentence if an alert could not be sent.
 
     Raises
     ------
     ConfigError
-        Command or URL is none.
+        The command or the URL is invalid.
     """
 
     def __init__(self, command: str, url: str, failed: Callable[[str], None] = lambda _: None) -> None:
@@ -62,14 +62,14 @@ class AlertHook:
         self._thread.start()
 
     def __call__(self, line: str) -> None:
-        """Have an alert told, a JSON object; where too many wait it is dropped."""
+        """Queue an alert, a JSON object; it is dropped if too many are waiting."""
         try:
             self._waiting.put_nowait(line)
         except queue.Full:
             self._failed("alerts come faster than the hook takes them; one was dropped")
 
     def close(self) -> None:
-        """Wait a moment for what is still to be told."""
+        """Wait a moment for pending alerts."""
         try:
             self._waiting.put(None, timeout=LAST_S / 2)
         except queue.Full:

@@ -1,4 +1,4 @@
-"""A file of lines that is begun anew when it is full; the last few full ones are kept."""
+"""A rotating file of lines; the last few full files are kept."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ KEPT: Final = 5
 class RotatingFile:
     r"""Lines, appended to a file; at `most_bytes` it becomes NAME.1, which becomes NAME.2, and so on to `KEPT`.
 
-    A disk that takes no line costs that line and nothing else; `dropped` counts them.
+    If the disk refuses a line, only that line is lost; `dropped` counts these.
 
     Raises
     ------
     ConfigError
-        It cannot be opened.
+        The file cannot be opened.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class RotatingFile:
             self.dropped += 1
 
     def close(self) -> None:
-        """Let the file go."""
+        """Close the file."""
         with contextlib.suppress(OSError):
             os.close(self._fd)
 

@@ -1,4 +1,4 @@
-"""The log of a run: a dated line for each message, each visit that failed and why, and now and then the state."""
+"""The log of a run: a dated line for each message, each failed visit with its reason, and the state at intervals."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class RunLog:
     Parameters
     ----------
     file
-        Where it is written.
+        The file.
     form
-        "json", an object a line, or "text".
+        "json", an object per line, or "text".
     every
-        Whether visits that did not fail are written too.
+        Whether successful visits are written too.
     clock
         Tells the time, in seconds since the epoch.
     """
@@ -47,7 +47,7 @@ class RunLog:
         self._state_at = float("-inf")
 
     def learned(self, visit: Remembered) -> None:
-        """Write down a visit, if it failed or all are wanted."""
+        """Write a visit, if it failed or all visits are written."""
         event = visit.event
         if not self._every and event.outcome not in FAILED:
             return
@@ -59,7 +59,7 @@ class RunLog:
         })  # fmt: skip
 
     def __call__(self, progress: Progress) -> None:
-        """Write down a new message, and the state once a minute."""
+        """Write a new message, and the state once a minute."""
         if progress.message and progress.message != self._message:
             self.write("message", progress.at, {"message": progress.message})
         self._message = progress.message or self._message
@@ -68,7 +68,7 @@ class RunLog:
             self.write("progress", progress.at, {name: getattr(progress, name) for name in _STATE})
 
     def finish(self, summary: Summary | None) -> None:
-        """Write down the end; None where the run was cut short."""
+        """Write the end; None if the run was cut short."""
         told = {"reason": "cut short"} if summary is None else {
             "reason": summary.reason, "visits": summary.visits, "fetched": summary.fetched, "known": summary.known,
             "elapsed_s": summary.elapsed_s,
@@ -76,7 +76,7 @@ class RunLog:
         self.write("end", self._clock(), told)
 
     def failed(self, error: BaseException) -> None:
-        """Write down that the run ended by an error."""
+        """Write that the run ended with an error."""
         self.write("error", self._clock(), {"message": f"{type(error).__name__}: {error}"})
 
     def write(self, event: str, at: float, fields: Mapping[str, Any]) -> None:
@@ -86,7 +86,7 @@ class RunLog:
 
 
 def reason(event: Visit) -> str:
-    """Return why a visit failed: its error, or the status; "" where it did not."""
+    """Return why a visit failed: its error, or the status; "" if it succeeded."""
     if event.outcome not in FAILED:
         return ""
     return event.error or f"status {event.status}"

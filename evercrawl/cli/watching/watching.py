@@ -1,4 +1,4 @@
-"""The flags of a run that nobody watches, and all that they set up: the log, and who is alerted."""
+"""The flags of an unattended run, and what they set up: the log, and the alerts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _VISITS: Final = ("failed", "all")
 
 
 def add_watching(parser: argparse.ArgumentParser) -> None:
-    """Add the flags; they are no settings, so that a directory from a stranger can name no file and no command."""
+    """Add the flags; they are not settings, so that a directory of a stranger cannot name a file or a command."""
     group = parser.add_argument_group("log and alerts, for this run")
     group.add_argument("--log", metavar="FILE", help="write a log: messages, the state, and why visits failed")
     group.add_argument("--log-format", choices=_FORMS, default="json", help="lines of JSON or text (default: json)")
@@ -54,7 +54,7 @@ def add_watching(parser: argparse.ArgumentParser) -> None:
 
 
 class Watching(Watcher):
-    """Passes on what a crawl tells: to whoever shows it, to the log, and to those who are alerted.
+    """A watch that passes on progress to the display, to the log, and to the alerts.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Watching(Watcher):
     Attributes
     ----------
     heard
-        Hears of visits; None without a log.
+        Receives visits; None without a log.
     """
 
     def __init__(self, args: argparse.Namespace, directory: Path, shown: Watcher) -> None:
@@ -94,7 +94,7 @@ class Watching(Watcher):
             raise ConfigError("--min-freshness alerts nobody; add --alert-command or --alert-url")
 
     def __call__(self, progress: Progress) -> None:
-        """Pass it on."""
+        """Pass the state on."""
         while self._troubles:
             self._tell(Progress(at=progress.at, message=self._troubles.popleft()))
         self._tell(progress)
@@ -112,7 +112,7 @@ class Watching(Watcher):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Tell of the error by which the run ended, and wait a moment until alerts are told."""
+        """Report the error with which the run ended, and wait a moment for pending alerts."""
         for each in (self.heard, self._alerts):
             if each is not None and isinstance(error, Exception):
                 each.failed(error)

@@ -1,4 +1,4 @@
-"""A replay's inner loops: what polls find, and how long copies were fresh."""
+"""A replay's compiled inner loops: the results of polls, and the time in which copies were fresh."""
 
 import math
 from typing import Any, Final, NamedTuple
@@ -29,7 +29,7 @@ def _bits(word: Any) -> int:
 
 @compiled
 def _count(held: Any, state: Any, simhash: Any, since: float, until: float) -> None:
-    """Count a stretch of time in which the page was one version."""
+    """Update the counters for a period in which the page had one version."""
     lasted = until - since
     if state < 0 or lasted <= 0.0:
         return
@@ -48,7 +48,7 @@ def _count(held: Any, state: Any, simhash: Any, since: float, until: float) -> N
 def _settle(
     held: Any, begin: int, last: int, at: Any, state: Any, simhash: Any, now: float, counted_from: float
 ) -> None:
-    """Go through the versions of a page up to `now`, and count what of it counts."""
+    """Update the counters of a page to `now`, version by version."""
     row = max(held.version, begin - 1)
     while True:
         until = at[row + 1] if row + 1 < last else np.inf
@@ -66,7 +66,7 @@ def _settle(
 
 
 class RecordedPast(NamedTuple):
-    """Where the versions of each page begin, (pages + 1,); and of each, since when it was, its state, and its words."""
+    """The start of each page's versions, (pages + 1,); and time, state, word hash and last change of each version."""
 
     first: Any
     at: Any
@@ -77,7 +77,7 @@ class RecordedPast(NamedTuple):
 
 @compiled
 def _past(columns: Any, versions: int, pages: int) -> RecordedPast:
-    """Return the arrays that lie at the addresses `columns`."""
+    """Return the arrays at the addresses `columns`."""
     at = view(columns, 5)
     return RecordedPast(
         view(ints_at(at[0]), pages + 1), view(floats_at(at[1]), versions), view(ints_at(at[2]), versions),
@@ -89,9 +89,9 @@ def _past(columns: Any, versions: int, pages: int) -> RecordedPast:
 def poll(
     rows: Any, instants: Any, n: int, counted_from: float, columns: Any, versions: int, pages: int, held: Any, out: Any
 ) -> int:
-    """Take copies of some pages, each at its instant, and write what was found; return how many are gone.
+    """Copy pages, each at its instant, and write the results; return the number of pages that are gone.
 
-    At the addresses `out` lie whether each was changed, is gone, and was fresh, and its age.
+    The arrays at the addresses `out` are: whether each page was changed, is gone, and was fresh, and its age.
     """
     starts, since, states, hashes, modified = _past(columns, versions, pages)
     copies, which, when, found = view(held, pages), view(rows, n), view(instants, n), view(out, 4)
@@ -124,7 +124,7 @@ def poll(
 
 @entry(i64, f64, f64, _INTS, i64, i64, _HELD)
 def settle(now: float, counted_from: float, columns: Any, versions: int, pages: int, held: Any) -> int:
-    """Count all pages up to `now`."""
+    """Update the counters of all pages to `now`."""
     starts, since, states, hashes, _ = _past(columns, versions, pages)
     copies = view(held, pages)
     for page in range(pages):
@@ -134,7 +134,7 @@ def settle(now: float, counted_from: float, columns: Any, versions: int, pages: 
 
 @entry(i64, f64, _INTS, i64, i64, _HELD, pointer(np.bool_))
 def stale(now: float, columns: Any, versions: int, pages: int, held: Any, out: Any) -> int:
-    """Write of which pages there is a copy that is not the page any more, or a page that is gone."""
+    """Write which pages have a copy that differs from the page, or whose page is gone."""
     starts, since, states, _, _ = _past(columns, versions, pages)
     copies, to = view(held, pages), view(out, pages)
     for page in range(pages):
@@ -147,11 +147,11 @@ def stale(now: float, columns: Any, versions: int, pages: int, held: Any, out: A
 
 @entry(i64, _INTS, i64, f64, _INTS, i64, i64, _INTS)
 def name(rows: Any, n: int, now: float, log: Any, links: int, pages: int, names: Any) -> int:
-    """Write the pages that are named for the first time by some pages as these are at `now`; return how many.
+    """Write the pages that links of the given pages name for the first time, at `now`; return their number.
 
-    At the addresses `log` lie where the links of each page begin, when each came or went, its target, and whether it
-    came; at `names` how far each page was looked at, which are named, those that this call names, and which of the
-    pages of `rows`, from 0, names each.
+    The arrays at the addresses `log` are: the start of each page's entries; and of each entry its time, its target, and
+    whether the link was added or removed. Those at `names` are: scratch space per page, which pages are named, the
+    pages that this call names, and the index in `rows` of the page that names each.
     """
     at, to_write, which = view(log, 4), view(names, 4), view(rows, n)
     starts, since, to = view(ints_at(at[0]), pages + 1), view(floats_at(at[1]), links), view(ints_at(at[2]), links)
@@ -161,7 +161,7 @@ def name(rows: Any, n: int, now: float, log: Any, links: int, pages: int, names:
     count = 0
     for i in range(n):
         page = which[i]
-        for k in range(starts[page + 1] - 1, starts[page] - 1, -1):  # the latest word on a link is the one that holds
+        for k in range(starts[page + 1] - 1, starts[page] - 1, -1):  # the latest entry of a link decides
             if since[k] > now or known[to[k]] or seen[to[k]] == page:
                 continue
             seen[to[k]] = page

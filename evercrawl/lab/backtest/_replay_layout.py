@@ -12,7 +12,7 @@ HELD: Final = np.dtype(
      ("polls", "i8"), ("unchanged", "i8"), ("seen_at", "f8")],
     align=True,
 )  # fmt: skip
-"""Of each page: the version that is there, what is held of it (its state, its simhash), up to when it is counted, since
-when the copy is stale (inf for not); then what is counted: how long there was a page, how long the copy was equal to
-it, how long its words were (but for 3 bits), the integral of its age, polls, and polls that found what was held; and
-when a poll saw the page first (nan for never)."""
+"""Of each page: its present version, the copy's state and simhash, the time up to which it is counted, and the time
+since which the copy is stale (inf if fresh). Then the counters: time in which the page existed, in which the copy
+equalled it, in which their words were equal up to 3 bits; the integral of the age; polls, and polls without a change;
+and the time of the first poll that saw the page (nan for never)."""

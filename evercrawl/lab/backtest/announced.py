@@ -1,6 +1,6 @@
 """Announced changes, as in a sitemap's lastmod, for replays.
 
-Also how often a replay values all pages, and how far ahead it may choose.
+Also the schedule by which a replay values all pages, and how far ahead it may choose.
 """
 
 from typing import Final, NamedTuple
@@ -21,11 +21,11 @@ class ReplayLooks(NamedTuple):
     ticks
         Ticks between two valuations of all pages.
     kept
-        Pages of either kind, new or polled before, that are kept from one to the next, for each poll; enough that what
-        is chosen is hardly another than if all were looked at.
+        Pages of each kind, new and polled before, that are kept between two valuations, per poll; enough that choices
+        hardly differ from those among all pages.
     steady
-        Whether polls of several ticks may be chosen at once, without learning from those before: the page that has
-        waited longest comes next, whatever polls find, and none comes twice in so short a time.
+        Whether the polls of several ticks may be chosen at once, without learning in between. This is so if the page
+        that has waited longest is always next, whatever polls find, and no page is due twice in that time.
     stirred
         Whether a changed page makes the other pages of its folder candidates.
     """

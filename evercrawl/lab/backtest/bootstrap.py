@@ -28,7 +28,7 @@ _LARGEST: Final = 0.5  # maximum share of the pages in one folder, likewise
 def clusters(site: ArrayLike, folder: ArrayLike) -> Ints:
     """Return the cluster of each page: its folder, or the page alone if its site has too few folders.
 
-    There are enough if there are 20 or more, and none has more than half of the site's pages.
+    There are enough folders if there are at least 20, and none has more than half of the site's pages.
 
     Parameters
     ----------
@@ -60,15 +60,15 @@ def resampled(sums: Floats, cluster: Ints, seed: int, draws: int = DRAWS) -> Flo
     sums
         Values of each page, shape (pages, columns).
     cluster
-        Number of what each page is drawn with, shape (pages,).
+        Number of each page's cluster, which is drawn as a whole, shape (pages,).
     seed
-        Of what is drawn.
+        The random seed.
     draws
-        How many resamples.
+        Number of resamples.
 
     Examples
     --------
-    What stands in one proportion on every page does so in every draw.
+    Columns with the same ratio on every page have that ratio in every draw:
 
     >>> drawn = resampled(np.array([[1.0, 2.0], [3.0, 6.0]]), np.array([0, 1]), seed=1)
     >>> drawn.shape, float((drawn[:, 1] / drawn[:, 0]).std()), np.unique(drawn[:, 0]).tolist()
@@ -80,14 +80,14 @@ def resampled(sums: Floats, cluster: Ints, seed: int, draws: int = DRAWS) -> Flo
 
 
 def medians(values: Floats, cluster: Ints, clusters_drawn: int, seed: int, draws: int = DRAWS) -> Floats:
-    """Return the medians of some pages over the resamples of `resampled`, shape (draws,); nan if none was drawn.
+    """Return the median over the given pages in each resample of `resampled`, shape (draws,); nan if none was drawn.
 
     Parameters
     ----------
     values, cluster
-        Of each of these pages what is asked for, which may be infinite, and the number of what it is drawn with.
+        The value of each of these pages, which may be infinite, and the number of its cluster.
     clusters_drawn
-        How many there are of all pages.
+        Number of clusters of all pages.
     seed, draws
         As in `resampled`.
 
@@ -117,13 +117,13 @@ def over_sites(of_sites: Floats, seed: int) -> Floats:
     Parameters
     ----------
     of_sites
-        What came of each site's draws, shape (sites, draws, columns).
+        Results of each site's draws, shape (sites, draws, columns).
     seed
-        Of what is drawn.
+        The random seed.
 
     Examples
     --------
-    Two sites that are all alike within: the mean is that of one twice, or of both.
+    Two sites without variation within: the mean is that of one site drawn twice, or of both.
 
     >>> of_sites = np.array([[[0.2]] * 100, [[0.4]] * 100])
     >>> np.unique(over_sites(of_sites, seed=1).round(9)).tolist()
@@ -139,9 +139,9 @@ def over_sites(of_sites: Floats, seed: int) -> Floats:
 
 
 def interval(values: Floats, level: float = LEVEL) -> tuple[float, float]:
-    """Return the bounds of the central part `level` of some draws; nan without draws.
+    """Return the bounds of the central share `level` of draws; nan without draws.
 
-    Where some are infinite, the bounds are draws themselves.
+    If some draws are infinite, the bounds are draws themselves.
 
     >>> interval(np.arange(101.0), 0.9), interval(np.array([1.0, 2.0, np.inf]))
     ((5.0, 95.0), (1.0, inf))

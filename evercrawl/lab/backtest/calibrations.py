@@ -11,7 +11,7 @@ from evercrawl.types import Floats, Ints
 Flags = NDArray[np.bool_]
 
 AT_ONCE: Final = 2**16
-"""Outcomes that are put by before they are counted: counting has a price for each site."""
+"""Number of outcomes that are collected before they are counted, because counting has a cost per site."""
 
 
 class Calibrations:
@@ -24,7 +24,7 @@ class Calibrations:
 
     Examples
     --------
-    Of site 4 one of two copies was fresh, as was said; of site 2 the only one was not.
+    On site 4, one of two copies was fresh, as predicted; on site 2, the only one was not.
 
     >>> seen = Calibrations(np.array([4, 2, 4]))
     >>> seen.add(np.array([0, 1, 2]), np.array([0.5, 0.9, 0.5]), np.array([True, False, False]))
@@ -35,12 +35,12 @@ class Calibrations:
     def __init__(self, site: Ints) -> None:
         self._sites, number = np.unique(site, return_inverse=True)
         self._number = number.astype(np.int64)
-        self._sums = np.zeros((4, len(self._sites), BINS))  # how many; sums of what was said, was, and was missed by
+        self._sums = np.zeros((4, len(self._sites), BINS))  # number; sums of predictions, outcomes, and squared errors
         self._put_by: list[tuple[Ints, Floats, Flags]] = []
         self._waiting = 0
 
     def add(self, rows: Ints, said: Floats, fresh: Flags) -> None:
-        """Add predictions for copies of some pages, from 0 to 1, and which were fresh; shape (n,) each."""
+        """Add predictions for copies of pages, from 0 to 1, and whether they were fresh; shape (n,) each."""
         self._put_by.append((rows, said, fresh))
         self._waiting += len(rows)
         if self._waiting >= AT_ONCE:
@@ -70,5 +70,5 @@ class Calibrations:
 
 
 def _as_one(sums: Floats) -> Calibration:
-    """Return it from how many there were and the three sums, shape (4, bins)."""
+    """Return the calibration from the number and the three sums by bin, shape (4, bins)."""
     return Calibration.of_sums(sums[0].astype(np.int64), sums[1], sums[2], float(sums[3].sum()))

@@ -1,7 +1,7 @@
 """Known pages in a replay, and the selection of those to poll.
 
-All of them are valued at intervals only; in between, the candidates are the most promising ones and those discovered
-since.
+All known pages are valued only at intervals; in between, the candidates are the most promising pages and those
+discovered since.
 """
 
 import math
@@ -18,7 +18,7 @@ from evercrawl.types import Floats, Ints, Slots
 
 
 class Choice(NamedTuple):
-    """Pages to poll, the best first, their values, and which were never polled; shape (n,) each."""
+    """Pages to poll, best first, their values, and whether they were never polled; shape (n,) each."""
 
     rows: Ints
     values: Floats
@@ -38,7 +38,7 @@ class Candidates:
     Attributes
     ----------
     known, unread
-        How many pages are known, and how many of them were never polled.
+        Number of known pages, and of those never polled.
     """
 
     def __init__(self, policy: Policy, held: HeldColumns, *, plans: bool = True) -> None:
@@ -59,7 +59,7 @@ class Candidates:
             self._pool = np.insert(self._pool, np.searchsorted(self._pool, rows), rows)
 
     def stir(self, rows: Ints, group: Slots) -> None:
-        """Make all pages in the groups of changed pages candidates, up to the next valuation of all pages.
+        """Make all pages in the groups of changed pages candidates until the next valuation of all pages.
 
         Parameters
         ----------
@@ -89,8 +89,8 @@ class Candidates:
         now, until
             Instants.
         enough
-            How many of either kind, new or polled before, are kept: more than will be polled by then. If all are, they
-            are not valued.
+            Number of pages of each kind, new and polled before, that are kept: more than will be polled by then. If it
+            covers all pages, they are not valued.
         """
         rows = np.flatnonzero(self._known)
         if 2 * enough < len(rows):

@@ -19,12 +19,12 @@ class Births:
     Parameters
     ----------
     pages
-        The history's part.
+        The replayed part of the history.
 
     Attributes
     ----------
     there
-        Whether there is each page now, shape (pages,).
+        Whether each page exists now, shape (pages,).
     """
 
     def __init__(self, pages: Truth) -> None:
@@ -47,7 +47,7 @@ class Births:
         before, self._passed = self._passed, int(np.searchsorted(self._at, now, "right"))
         new = slice(before, self._passed)
         page, begins = self._page[new], self._begins[new]
-        self.there[page] = begins  # of several the last, which is the latest
+        self.there[page] = begins  # of several events of a page, the last one counts
         return np.asarray(page[begins])
 
     def next_at(self, now: float) -> float:
@@ -77,13 +77,13 @@ class LinkedFirst:
     Attributes
     ----------
     named
-        Which pages are known as soon as there are any, shape (pages,).
+        Which pages are known as soon as they exist, shape (pages,).
 
     Notes
     -----
-    Once a page was named it is known as soon as there is one, also when it is born again: crawlers come back to what
-    they found missing. Those to which none of the pages that are replayed ever links are known when they are born,
-    for nobody could find them; so are those that there are at the start.
+    Once a page has been named by a link, it is known as soon as it exists, also when it is reborn, because crawlers
+    retry missing pages. Pages without links from replayed pages could never be discovered, so they are known at their
+    birth; so are pages that exist at the start.
     """
 
     def __init__(self, history: History, pages: Truth) -> None:
@@ -103,7 +103,7 @@ class LinkedFirst:
         self._found, self._by = (np.empty(len(pages), np.int64) for _ in range(2))
 
     def polled(self, rows: Ints, now: float) -> tuple[Ints, Ints]:
-        """Return the pages that polls discover; and how many each of the polls does."""
+        """Return the pages that polls discover, and the number discovered by each poll."""
         rows = np.ascontiguousarray(rows, np.int64)
         columns = address_table(self._first, self._at, self._target, self._present)
         names = address_table(self._looked, self.named, self._found, self._by)

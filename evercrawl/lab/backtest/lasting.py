@@ -1,4 +1,4 @@
-"""Lasting content of pages that alternate: a copy that lacks only content that comes and goes counts as fresh."""
+"""Lasting content of alternating pages: a copy that lacks only transient content counts as fresh."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -15,10 +15,10 @@ from evercrawl.types import Floats, Ints
 
 
 def lasting_states(pages: Truth, most_s: float) -> Ints:
-    """Return the state of each version without content that comes and goes, shape (versions,).
+    """Return the state of each version without transient content, shape (versions,).
 
-    While a state is away for at most `most_s` and then back, the page has what lasts of it. Nothing lasts over a time
-    in which there is no page.
+    A state that is absent for at most `most_s` and then returns counts as present in between. No state lasts over a
+    time in which the page does not exist.
     """
     states = pages.state.copy()
     first: list[int] = pages.first.tolist()
@@ -28,12 +28,12 @@ def lasting_states(pages: Truth, most_s: float) -> Ints:
 
 
 def _of_page(state: list[int], at: list[float], most_s: float) -> list[int]:
-    """Return it of one page.
+    """Return the lasting states of one page's versions.
 
     >>> _of_page([1, 2, 1, 3, 1], [0.0, 10.0, 12.0, 20.0, 90.0], 5.0)
     [1, 1, 1, 3, 1]
     """
-    where = dict[int, list[int]]()  # of each state, where it comes again, the latest first
+    where = dict[int, list[int]]()  # positions of each state, latest first
     for place in reversed(range(len(state))):
         where.setdefault(state[place], []).append(place)
     found, first, gone = list[int](), 0, [place for place, each in enumerate(state) if each == GONE]
@@ -60,9 +60,9 @@ class RecordedLasting(Recorded):
     Parameters
     ----------
     pages, weight, announced
-        As of `Recorded`.
+        As in `Recorded`.
     most_s
-        How long a state may be away, so that it lasts if it comes back.
+        Maximum absence of a state that counts as lasting, in seconds.
     """
 
     def __init__(self, pages: Truth, weight: Floats, announced: Announced | None, most_s: float) -> None:
@@ -71,25 +71,25 @@ class RecordedLasting(Recorded):
 
     @property
     def counted(self) -> NDArray[Any]:
-        """What is counted of each page."""
+        """The counters of each page."""
         return self._lasting.held
 
     def visit_at(self, rows: Ints, at: Floats) -> SeenChanges:
-        """Take copies, and say what was found; `fresh` tells of which what lasts was as it is."""
+        """Copy pages, and return the results; `fresh` says whose lasting content was unchanged."""
         seen = super().visit_at(rows, at)
         self._lasting.visit_at(rows, at)
         self.fresh = self._lasting.fresh
         return seen
 
     def stale(self, now: float) -> NDArray[np.bool_]:
-        """Return of which copies what lasts is not what the page has any more."""
+        """Return which copies differ from their pages in lasting content."""
         return self._lasting.stale(now)
 
     def settle(self, now: float) -> None:
-        """Count all pages up to `now`."""
+        """Update the counters of all pages to `now`."""
         super().settle(now)
         self._lasting.settle(now)
 
     def earned(self, now: float) -> float:
-        """Return the integral so far of the weight of copies of which what lasts is fresh, over that of all."""
+        """Return the integral so far of the weight of copies with fresh lasting content, over that of all pages."""
         return self._lasting.earned(now)

@@ -8,7 +8,7 @@ from evercrawl.types import Ints, Keys
 
 
 class LinkSets:
-    """The pages that each page links to, except itself; including pages that are not replayed.
+    """The pages that each page links to, except itself; pages that are not replayed are included.
 
     Parameters
     ----------
@@ -37,15 +37,15 @@ class LinkSets:
         return source * (len(self._instants) + 1) + instant
 
     def _upto(self, rows: Ints, now: float) -> Ints:
-        """Return the number of the first event of the log after `now` of each page."""
+        """Return the index of each page's first log entry after `now`."""
         return np.searchsorted(self._key, self._keys(rows, int(np.searchsorted(self._instants, now, "right"))))
 
     def counts(self, rows: Ints, now: float) -> Ints:
-        """Return the number of link targets of some pages at an instant, shape (n,)."""
+        """Return the number of link targets of pages at an instant, shape (n,)."""
         return np.asarray(self._count[self._upto(rows, now)] - self._count[self._first[rows]])
 
     def keys(self, rows: Ints, now: float) -> Keys:
-        """Return a key of the pages that each links to at an instant: equal for equal sets, 0 for none, shape (n,)."""
+        """Return a key of each page's set of link targets at an instant: equal for equal sets, 0 if empty; (n,)."""
         return np.asarray(self._set[self._upto(rows, now)] ^ self._set[self._first[rows]])
 
     def targets(self, row: int, now: float) -> Ints:
@@ -56,7 +56,7 @@ class LinkSets:
 
 
 def _turns(source: Ints, target: Ints, present: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return which rows of a log begin a link that there was not, and which end one that there was.
+    """Return which rows of a log begin a link that did not exist, and which end one that did.
 
     >>> page, present = np.zeros(4, np.int64), np.array([False, True, True, False])
     >>> [rows.nonzero()[0].tolist() for rows in _turns(page, page, present)]

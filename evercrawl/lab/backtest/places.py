@@ -1,4 +1,4 @@
-"""Places of recorded pages: folders, file names, and the form of their addresses."""
+"""Places of recorded pages: folders, file names, and features of their URLs."""
 
 import numpy as np
 import xxhash
@@ -33,7 +33,7 @@ def names(site: Ints, paths: list[str]) -> Keys:
 
 
 def kin(site: Ints, paths: list[str]) -> Keys:
-    """Return keys of each page's site and of what the paths of its kin may begin with, shape (n, KIN_LEVELS), or 0.
+    """Return keys of each page's site and path prefixes, by which kin are found; shape (n, KIN_LEVELS), 0 for none.
 
     >>> keys = kin(np.array([0, 0, 1]), ["a/window", "a/widow", "a/window"])
     >>> (keys[0] == keys[1])[:5].tolist(), bool(keys[0, 0] == keys[2, 0])
@@ -47,7 +47,7 @@ def kin(site: Ints, paths: list[str]) -> Keys:
 
 
 def looks_of(paths: list[str]) -> tuple[Floats, Floats, Floats]:
-    """Return how many folders each page is in, the bytes of its path, and 1.0 for what a program makes, shape (n,).
+    """Return each page's depth in folders, the bytes of its path, and 1.0 for dynamic URLs; shape (n,) each.
 
     >>> [column.tolist() for column in looks_of(["a", "a/b/c?d=1", "http://e.example/f/g"])]
     [[0.0, 2.0, 1.0], [1.0, 9.0, 20.0], [0.0, 1.0, 0.0]]

@@ -26,18 +26,18 @@ class Polls:
     Parameters
     ----------
     policy, world, held, pages
-        Who chose, what is polled, what is told of it, and where it is.
+        The policy, the world it polls, the policy's inputs, and the recorded versions.
     learns
-        Whether anything is learned; else nothing but when pages were polled is kept.
+        Whether the policy learns; otherwise only the times of polls are kept.
     shows
-        What is told beside changes.
+        Observers of facts other than changes.
 
     Attributes
     ----------
     calibrations
-        Of P(fresh), as the policy had it before each poll of the measured part, site by site.
+        Calibration, site by site, of the policy's P(fresh) before each poll in the measured part.
     named
-        Pages that the last polls named first.
+        Pages that the last polls discovered.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Polls:
         self._policy, self._world, self._held, self._pages = policy, world, held, pages
         self._learns, self._shows = learns, shows
         self.named: Ints = _NONE
-        self._folder = pages.folder.astype(np.uint64) + np.uint64(1)  # 0 is nobody's key
+        self._folder = pages.folder.astype(np.uint64) + np.uint64(1)  # 0 is not a key
         self.calibrations = Calibrations(pages.site.astype(np.int64))
 
     def make(self, rows: Ints, at: Floats) -> SeenChanges:
@@ -71,7 +71,7 @@ class Polls:
         return seen
 
     def _found(self, rows: Ints, seen: SeenChanges, now: float) -> Ints:
-        """Return how many pages each poll names first, and take note of facts."""
+        """Return the number of pages that each poll discovers, and record facts."""
         linked, _, facts = self._shows
         if facts is not None:
             facts.polled(rows, self._world.held["version"][rows], ~seen.gone, now)
@@ -87,7 +87,7 @@ class Polls:
         return Shown(np.full(len(rows), SIZE_BYTES), np.zeros(len(rows), np.int64), np.zeros(len(rows), np.bool_))
 
     def _said(self, rows: Ints, later: NDArray[np.bool_], now: float) -> Floats:
-        """Return what the policy says of copies; nan where there are none, or nobody asks."""
+        """Return the policy's P(fresh) of copies; nan without a copy, or if it is not needed."""
         said = np.full(len(rows), math.nan)
         asked = isinstance(self._policy, Learns) or now > self._pages.measured_at
         if asked and later.any() and not self._policy.clairvoyant:

@@ -22,18 +22,18 @@ class Recorded(ChangingWorld):
     Parameters
     ----------
     pages
-        What they were, and when.
+        Their recorded versions.
     weight
-        How much each matters, shape (pages,).
+        Importance of each page, shape (pages,).
     announced
-        Tells of changes; None where nobody does.
+        The announcements of changes; None if none are announced.
 
     Attributes
     ----------
     held
-        What is held and counted of each page, `HELD`, shape (pages,).
+        The copy and the counters of each page, dtype `HELD`, shape (pages,).
     fresh
-        Which copies were equal to their pages when the last visits were made, shape (visits,).
+        Which former copies equalled their pages at the last visits, shape (visits,).
     """
 
     def __init__(self, pages: Truth, weight: Floats, announced: Announced | None = None) -> None:
@@ -49,15 +49,15 @@ class Recorded(ChangingWorld):
 
     @property
     def counted(self) -> NDArray[Any]:
-        """What is counted of each page: `held`."""
+        """The counters of each page: `held`."""
         return self.held
 
     def visit(self, rows: Ints, now: float) -> SeenChanges:
-        """Take copies of some pages, and return the results; `fresh` says which former copies were fresh."""
+        """Copy pages, and return the results; `fresh` says which former copies were fresh."""
         return self.visit_at(rows, np.full(len(rows), now))
 
     def visit_at(self, rows: Ints, at: Floats) -> SeenChanges:
-        """Take copies of some pages, each at its own instant after its last one; no page twice."""
+        """Copy distinct pages, each at its own instant after its last visit; return the results."""
         changed, gone, fresh = (np.empty(len(rows), np.bool_) for _ in range(3))
         age_s, rows = np.empty(len(rows)), np.ascontiguousarray(rows, np.int64)
         _KERNELS["poll"](

@@ -27,7 +27,7 @@ from evercrawl.schedule.base import Policy
 from evercrawl.types import Floats
 
 __all__ = ["Replay", "Replayed", "replay"]
-_TOLD: Final = 64  # turns between two words on how far it has come
+_TOLD: Final = 64  # turns between two progress calls
 
 
 def replay(
@@ -44,7 +44,7 @@ def replay(
     history
         The recorded history.
     policy, options
-        Its name, and values for its parameters.
+        The policy's name, and values of its parameters.
     setting
         The conditions of the replay.
     tell
@@ -53,7 +53,7 @@ def replay(
     Raises
     ------
     ConfigError
-        There is no such policy, no budget, or nothing in the requested part of the history.
+        There is no such policy, no budget, or no event in the requested part of the history.
     """
     kind: type[Any] = catalog.pick(schedule.policies, Policy, policy)
     began_s = time.process_time()
@@ -75,7 +75,7 @@ class Replay:
     world
         The pages, and the copies of them.
     held
-        What the policy is told of them.
+        The policy's inputs.
     """
 
     def __init__(self, history: History, policy: Policy, setting: ReplaySetting) -> None:
@@ -117,7 +117,7 @@ class Replay:
         )  # fmt: skip
 
     def _turn(self, tick: int) -> int:
-        """Let time go on, and make the polls of a tick, or of several; return the tick that comes after."""
+        """Advance the time, and make the polls of one or several ticks; return the next tick."""
         now = float(self._spending.at[tick])
         self._find(now)
         if tick >= self._look_at:
@@ -133,13 +133,13 @@ class Replay:
         return last
 
     def _find(self, now: float) -> None:
-        """Let pages be known that were born."""
+        """Add pages that were born to the known pages."""
         born = self._births.pass_to(now)
         if len(born):
             self._candidates.add(born if self._linked is None else born[self._linked.named[born]])
 
     def _look(self, tick: int, now: float) -> None:
-        """Look at all pages, up to the tick at which they are looked at again."""
+        """Value all pages, and keep the candidates until the next valuation."""
         if not self._looks.steady:
             self.held.pass_to(now)
         self._candidates.plan(now)
@@ -150,9 +150,9 @@ class Replay:
         self._candidates.look(now, float(self._spending.at[self._look_at - 1]), enough)
 
     def _upto(self, tick: int, now: float) -> int:
-        """Return the tick up to which polls may be chosen now: until a page is born, or all are looked at again.
+        """Return the tick up to which polls may be chosen now: until a page is born, or all pages are valued again.
 
-        New pages and others take turns, tick by tick.
+        With unread pages, choices are made tick by tick, because new and known pages alternate.
         """
         if not self._looks.steady or self._candidates.unread:
             return tick + 1
@@ -161,7 +161,7 @@ class Replay:
         return last if self._spending.polls(tick, last).sum() <= self._candidates.known else tick + 1
 
     def _make(self, choice: Choice, at: Floats) -> None:
-        """Poll pages, each at its instant; forget those that are gone, and find those that others link to."""
+        """Poll pages, each at its instant; drop those that are gone, and add those that links discover."""
         self._candidates.took(choice, at)
         seen = self._polls.make(choice.rows, at)
         gone = seen.gone
@@ -175,7 +175,7 @@ class Replay:
 
 
 def _world(history: History, pages: Truth, setting: ReplaySetting, announced: Announced | None) -> Recorded:
-    """Return the pages as a world, of which counts what they are, or what lasts of it."""
+    """Return the pages as a world in which all content counts, or only lasting content."""
     weight = weights(history, pages)
     if setting.lasting_days:
         return RecordedLasting(pages, weight, announced, setting.lasting_days * DAY_S)

@@ -22,28 +22,27 @@ class Replayed(NamedTuple):
     Attributes
     ----------
     site, policy, budget
-        The history's name, the policy's, and polls per live page and day.
+        Name of the history, name of the policy, and polls per live page and day.
     weight
-        How much each page matters, shape (pages,); so all that follow up to `first_sight_s`.
+        Importance of each page, shape (pages,), like all columns up to `first_sight_s`.
     alive_s, fresh_s, content_fresh_s
-        For how long there was a page, for how long the copy was equal to it, and for how long the words were, but for
-        3 bits of simhash.
+        Time in which the page existed, in which the copy equalled it, and in which their words were equal up to 3 bits
+        of simhash.
     stale_s2
-        The integral of the age over time; the age is the time since the page first became another than the copy, or,
-        without a copy, since it was born.
+        Integral of the age over time; the age is the time since the page first differed from the copy, or without a
+        copy since its birth.
     polls, unchanged
-        Polls, and those that found what was held already.
+        Number of polls, and of those that found no change.
     first_sight_s
-        From birth to the first poll that saw the page; nan for pages that were not born in that part, or never seen.
+        Time from birth to the first poll that saw the page; nan for pages not born in that part, or never seen.
     unseen
-        Which were born in that part and never seen, shape (pages,).
+        Which pages were born in that part and never seen, shape (pages,).
     elapsed_s
-        Time it took, of the processor.
+        CPU time of the replay.
     calibration
-        What the policy said of the copies about to be replaced, P(fresh), and whether they were fresh; nothing for
-        policies that believe nothing.
+        Calibration of the policy's P(fresh) of copies about to be replaced; empty for policies without estimates.
     calibrations
-        The same of each site.
+        The same, site by site.
     """
 
     site: str

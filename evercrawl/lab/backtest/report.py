@@ -18,13 +18,13 @@ Flags = NDArray[np.bool_]
 
 FLOOR: Final = "uniform"
 CEILING: Final = "notices"
-"""The policies between which the gap is that others close: that knows nothing, and that is told what is stale."""
+"""The ends of the gap that policies close: a policy without knowledge, and one that knows which copies are stale."""
 
 
 class OfSite(NamedTuple):
-    """A row for each replay of a history, and its bootstrap draws, shape (draws, replays).
+    """A row for each replay of a history, with its bootstrap draws, shape (draws, replays).
 
-    `others` are content freshness, age and wasted part, shape (draws, replays, 3).
+    `others` are content freshness, age, and share of wasted polls, shape (draws, replays, 3).
     """
 
     rows: list[ReplayRow]
@@ -39,26 +39,24 @@ def of_site(runs: Sequence[Replayed], cluster: Ints, seed: int) -> OfSite:
     Parameters
     ----------
     runs
-        Of the same pages, policy by policy within each budget; the first policy is what others are compared with.
+        Replays of the same pages, policy by policy within each budget; the first policy is the baseline.
     cluster
-        Number of what each page is drawn with, shape (pages,).
+        Number of each page's cluster, shape (pages,).
     seed
-        Of what is drawn.
+        The random seed.
 
     Raises
     ------
     ConfigError
-        Where no page was there in the part that is measured.
+        No page existed in the measured part.
     """
     there = runs[0].weight * runs[0].alive_s > 0
     if not there.any():
-        raise ConfigError(
-            f"no page of {runs[0].site} is there in the part that is measured; replay another part, or more pages"
-        )
+        raise ConfigError(f"no page of {runs[0].site} exists in the measured part; replay another part, or more pages")
     cluster = np.unique(cluster[there], return_inverse=True)[1].astype(np.int64)
     sums = np.stack([of[there] for run in runs for of in _columns(run)], 1)
     drawn = resampled(sums, cluster, seed)
-    of_all = _parts(np.concatenate([sums.sum(0, keepdims=True), drawn]))  # the first row is as it was
+    of_all = _parts(np.concatenate([sums.sum(0, keepdims=True), drawn]))  # the first row is the sample itself
     of_all = of_all.reshape(len(of_all), len(runs), -1)
     every, others = of_all[..., 0], of_all[1:, :, 1:]
     less, gaps = every - every[:, _first(runs)], _gaps(every, runs)
@@ -77,7 +75,7 @@ def sites_of(run: Replayed, site: Ints) -> list[int]:
     Parameters
     ----------
     run
-        Of all of them.
+        A replay of all sites.
     site
         Number of each page's site, shape (pages,).
     """
@@ -96,14 +94,14 @@ def part(runs: Sequence[Replayed], cluster: Ints, site: Ints, number: int, name:
     site
         Number of each page's site, shape (pages,).
     number, name
-        Of the site that is asked for.
+        Number and name of the site.
     """
     pages = np.flatnonzero(site == number)
     return of_site([run.of(number, pages, name) for run in runs], cluster[pages], seed)
 
 
 def means(sites: Sequence[OfSite], seed: int) -> list[Mean]:
-    """Return the mean over the sites, for each policy at each budget, in the order of their rows."""
+    """Return the means over the sites, for each policy and budget, in the order of the rows."""
     freshness = over_sites(np.stack([site.freshness for site in sites]), seed)
     gaps = over_sites(np.stack([site.gap_closed for site in sites]), seed)
     less = freshness - freshness[:, _first(sites[0].rows)]
@@ -118,7 +116,7 @@ def _row(
     run: Replayed, drawn: Floats, less: Floats, gap: float, pages: int, clusters_drawn: int, others: Floats,
     sights_drawn: Floats,
 ) -> ReplayRow:  # fmt: skip
-    """Return a row; the first of `less` is the difference itself, the others are drawn."""
+    """Return a row; the first entry of `less` is the difference itself, the others are draws."""
     alive_s = float(run.weight @ run.alive_s)
     every = np.ones(len(run.weight), np.bool_)
     sights, _ = _sights(run, every, np.zeros(len(run.weight), np.int64))
@@ -154,7 +152,7 @@ def _mean(rows: Sequence[ReplayRow], freshness: Floats, less: Floats, gaps: Floa
 
 
 def _columns(run: Replayed) -> tuple[Floats, ...]:
-    """Return in turn what there is, and what of it counts: for freshness, content freshness, age and wasted part."""
+    """Return pairs of columns, total and counted part: for freshness, content freshness, age, and wasted polls."""
     alive = run.weight * run.alive_s
     return (
         alive, run.weight * run.fresh_s, alive, run.weight * run.content_fresh_s, alive, run.weight * run.stale_s2,
@@ -163,26 +161,26 @@ def _columns(run: Replayed) -> tuple[Floats, ...]:
 
 
 def _sights(run: Replayed, pages: Flags, cluster: Ints) -> tuple[Floats, Ints]:
-    """Return how long some pages waited to be seen, infinity for ever, of those that were born; and their clusters."""
+    """Return the times from birth to first sight of pages born in the replay, infinity if unseen; and the clusters."""
     sights = np.where(run.unseen, math.inf, run.first_sight_s)[pages]
     born = ~np.isnan(sights)
     return sights[born], cluster[born]
 
 
 def _parts(sums: Floats) -> Floats:
-    """Return which part counts, from columns that are in turn what there is and what of it counts; nan of nothing."""
+    """Return the counted share of each pair of columns (total, counted part); nan if the total is 0."""
     there = sums[:, ::2]
     return np.asarray(np.divide(sums[:, 1::2], there, out=np.full(there.shape, math.nan), where=there > 0))
 
 
 def _first(runs: Iterable[Replayed | ReplayRow]) -> Ints:
-    """Return for each run where the first at the same budget is."""
+    """Return for each run the index of the first run at the same budget."""
     first = dict[float, int]()
     return np.array([first.setdefault(run.budget, at) for at, run in enumerate(runs)])
 
 
 def _gaps(freshness: Floats, runs: Sequence[Replayed]) -> Floats:
-    """Return the gap closed, shape (draws, runs); nan where there is none."""
+    """Return the share of the gap closed, shape (draws, runs); nan if there is no gap."""
     place = {(run.policy, run.budget): at for at, run in enumerate(runs)}
     gaps = np.full(freshness.shape, math.nan)
     for at, run in enumerate(runs):

@@ -1,4 +1,4 @@
-"""Result rows of replays: one for each, and one for their mean over the sites."""
+"""Result rows of replays: one per replay, and one for the mean over sites."""
 
 import math
 from typing import Any, Final, NamedTuple
@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 from evercrawl.change.calibration import Calibration
 
 MEAN: Final = "mean"
-"""What stands for the site's name where something is said of the mean over sites."""
+"""Placeholder for the site's name in rows of means over sites."""
 
 
 class ReplayRow(NamedTuple):
@@ -17,38 +17,38 @@ class ReplayRow(NamedTuple):
     site, policy, budget
         Names, and polls per page and day.
     freshness
-        Part of the time in which copies were equal to their pages, the mean over the pages by importance, 0 to 1.
+        Share of the time in which copies equalled their pages, averaged over pages by importance, from 0 to 1.
     content_freshness
-        The same, but a copy counts that is not more than 3 bits of simhash from its page.
+        The same, but a copy also counts as fresh if its simhash differs from its page's in at most 3 bits.
     age_s
-        How long ago the page changed first after the copy was taken, 0 while the copy is fresh; the mean over time and,
-        by importance, over the pages.
+        Time since the page first changed after the copy was taken, 0 while the copy is fresh; averaged over time, and
+        over pages by importance.
     polls, unchanged
-        Polls, and those of them that found the page as it was: what was wasted.
+        Number of polls, and of wasted ones, which found no change.
     low, high
-        Interval of the freshness, 95 %.
+        95 % interval of the freshness.
     difference, difference_low, difference_high
-        Freshness less that of the policy named first, and its interval.
+        Freshness minus that of the policy named first, and its interval.
     gap_closed
-        Which part of the way the policy goes from `uniform` to `notices`; nan where not both are there.
+        Share of the gap from `uniform` to `notices` that the policy closes; nan unless both were run.
     first_sight_s
-        From a page's birth to the first poll that saw it, the median; infinity if most were not seen.
+        Median time from a page's birth to the first poll that saw it; infinity if most pages were not seen.
     unseen
-        Pages that were born and never seen.
+        Number of pages that were born and never seen.
     pages
-        Those that there were in the measured part.
+        Number of pages that existed in the measured part.
     drawn
-        How many clusters the intervals were drawn from: folders, or pages.
+        Number of clusters (folders or pages) from which the intervals were drawn.
     expected_calibration_error, brier
-        Of P(fresh) as the policy believed it before each poll; nan where it believes nothing.
+        Errors of the policy's P(fresh) before each poll; nan if it has no estimate.
     seconds
-        Time it took.
+        CPU time of the replay.
     calibration
-        How often P(fresh) was what, and how many copies were fresh then; nothing where the policy believes nothing.
+        Number of predictions and of fresh copies by P(fresh); empty if the policy has no estimate.
     content_low, content_high, age_low_s, age_high_s, first_sight_low_s, first_sight_high_s
         Intervals of the content freshness, the age and the first sight.
     wasted, wasted_low, wasted_high
-        `unchanged` as a part of `polls`, and its interval; nan without polls.
+        `unchanged` as a share of `polls`, and its interval; nan without polls.
     """
 
     site: str

@@ -14,19 +14,19 @@ from evercrawl.schedule.base import Policy
 
 
 def choices(names: Sequence[str], options: Sequence[str] = ()) -> dict[str, dict[str, float | str]]:
-    """Return for each policy the parameter values that options give, in the order of the names, without repetitions.
+    """Return the parameter values of each policy by the options, in the order of the names, without repetitions.
 
     Parameters
     ----------
     names
-        Of policies, `-` and `_` being equal; also those that no crawl can follow, such as `notices`.
+        Names of policies, with `-` or `_`; policies that no crawl can follow, such as `notices`, are allowed.
     options
-        POLICY.NAME=VALUE; or NAME=VALUE, for every policy that has a parameter of that name.
+        POLICY.NAME=VALUE; or NAME=VALUE, for every policy with a parameter of that name.
 
     Raises
     ------
     ConfigError
-        Where there is no such policy, nothing to choose, an option is for none of them, or no value for its parameter.
+        There is no such policy, no policy is named, or an option fits none of them or has an invalid value.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def choices(names: Sequence[str], options: Sequence[str] = ()) -> dict[str, dict
     """
     kinds = {name if ":" in name else name.replace("-", "_"): _kind(name) for name in names}
     if not kinds:
-        raise ConfigError(f"name a policy or more: {', '.join(_names())}")
+        raise ConfigError(f"name at least one policy: {', '.join(_names())}")
     for option in options:
         if not any(_is_for(option, name, kind) for name, kind in kinds.items()):
             raise ConfigError(_nobody(option, kinds))
@@ -47,7 +47,7 @@ def choices(names: Sequence[str], options: Sequence[str] = ()) -> dict[str, dict
         for name, kind in kinds.items()
     }
     for name, given in chosen.items():
-        kinds[name](**given)  # which may refuse a value, and does so now rather than hours later
+        kinds[name](**given)  # raises now, rather than hours later, if a value is invalid
     return chosen
 
 
@@ -61,7 +61,7 @@ def _kind(name: str) -> type[Any]:
 
 
 def _is_for(option: str, policy: str, kind: type[Policy]) -> bool:
-    """Whether an option names the policy, or no policy and one of its parameters."""
+    """Return whether an option names the policy, or names no policy but one of its parameters."""
     owner, _, key = option.partition("=")[0].strip().replace("-", "_").rpartition(".")
     return owner == policy if owner else key in parameters(kind)
 
@@ -70,7 +70,7 @@ def _nobody(option: str, kinds: dict[str, type[Any]]) -> str:
     if "." in option.partition("=")[0]:
         return f"{option!r} is for none of the policies replayed: {', '.join(kinds)}"
     known = (f"{name} has {', '.join(parameters(kind)) or 'none'}" for name, kind in kinds.items())
-    return f"{option!r} is no parameter of the policies replayed: {'; '.join(known)}; write NAME=VALUE"
+    return f"{option!r} is not a parameter of the policies replayed: {'; '.join(known)}; write NAME=VALUE"
 
 
 DAY_S: Final = 86_400.0
@@ -88,24 +88,24 @@ class ReplaySetting:
     validators
         Whether pages send their last change (Last-Modified).
     discovery
-        How pages become known: `born`, each as soon as there is one; or `links`, when a page that links to it is
-        polled. Those that there are at the start, and those to which nothing ever links, are known as soon as there
-        are any in either case.
+        How pages become known: `born`, at their birth; or `links`, when a page that links to them is polled. In either
+        case, pages that exist at the start, and pages without links to them, are known as soon as they exist.
     lastmod
-        Part of the changes of which a sitemap tells at once, from 0 to 1.
+        Share of the changes that a sitemap announces at once, from 0 to 1.
     sample
         Number of pages sampled from each site; None for all.
     seed
-        Of what is drawn.
+        The random seed.
     years
-        Length of the measured part, from the end of the history; 90 % of a shorter history.
+        Length of the replayed part, up to the end of the history; 90 % of a shorter history.
     since, until
-        Instants in place of `years`, in seconds since the epoch; None for those.
+        Start and end of the replayed part, instead of `years`, in seconds since the epoch; None to use `years`.
     lasting_days
-        How long what a page was may be away: if it comes back within that time, a copy of it counts as fresh meanwhile,
-        and so does one of what there was instead. 0 for no such time: a copy is fresh while it is what the page is.
+        Maximum absence of a state that counts as lasting: if the state returns within that time, its copies count as
+        fresh in between, and so do copies of the states in between. With 0, a copy is fresh only while it equals the
+        page.
     warming
-        Part of that time which does not count yet, from 0 to 1.
+        Share of the replayed part that is not measured, from 0 to 1.
 
     Raises
     ------
@@ -128,14 +128,14 @@ class ReplaySetting:
     def __post_init__(self) -> None:
         """Reject invalid values."""
         if not 0 <= self.lastmod <= 1:
-            raise ConfigError(f"lastmod is a part of the changes, from 0 to 1, not {self.lastmod:g}")
+            raise ConfigError(f"lastmod must be a share of the changes, from 0 to 1, not {self.lastmod:g}")
         if not 0 <= self.warming < 1:
-            raise ConfigError(f"warming is a part of the time, from 0 to less than 1, not {self.warming:g}")
+            raise ConfigError(f"warming must be a share of the time, from 0 to less than 1, not {self.warming:g}")
         if self.sample is not None and self.sample < 1:
-            raise ConfigError(f"a sample has 1 page of each site at least, not {self.sample}")
+            raise ConfigError(f"sample must be at least 1 page per site, not {self.sample}")
         if not self.years > 0:
-            raise ConfigError(f"years are more than 0, not {self.years:g}")
+            raise ConfigError(f"years must be more than 0, not {self.years:g}")
         if not self.lasting_days >= 0:
-            raise ConfigError(f"lasting_days are 0 or more, not {self.lasting_days:g}")
+            raise ConfigError(f"lasting_days must be 0 or more, not {self.lasting_days:g}")
         if self.discovery not in ("born", "links"):
-            raise ConfigError(f"discovery is born or links, not {self.discovery}")
+            raise ConfigError(f"discovery must be born or links, not {self.discovery}")

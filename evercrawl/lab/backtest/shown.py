@@ -1,4 +1,4 @@
-"""Further observations by polls for policies that need them: links, newly known pages, and bytes."""
+"""Additional observations of polls for policies that need them: links, discovered pages, and bytes."""
 
 from typing import Final, NamedTuple
 
@@ -17,11 +17,11 @@ from evercrawl.schedule.pages import Facts
 from evercrawl.types import Floats, Ints, Keys
 
 SIZE_BYTES: Final = 10_000.0
-"""Of a page whose size is not on record, or is of no interest."""
+"""Assumed size of a page whose size is not recorded or not needed."""
 ANCHOR_BYTES: Final = 16.0
-"""Of the words of a usual link, which no history has."""
+"""Assumed size of a link's text, which histories do not record."""
 WORD_BYTES: Final = 6.0
-"""Of a word in the index, and the blank behind it: of words a history has the number."""
+"""Assumed size of a word in the index with its space; histories record the number of words."""
 
 
 class Shown(NamedTuple):
@@ -46,16 +46,16 @@ class PolledLinks:
         self._held: Keys = np.zeros(len(pages), np.uint64)
 
     def polled(self, rows: Ints, version: Ints, read: NDArray[np.bool_], first: NDArray[np.bool_], now: float) -> Shown:
-        """Return the observations of polls of some pages; none for gone pages.
+        """Return the observations of polls; none for gone pages.
 
         Parameters
         ----------
         rows, version
             The pages, and the numbers of the versions that were found.
         read, first
-            Which are there; and which were never polled before.
+            Which pages exist, and which were never polled before.
         now
-            The instant.
+            The time of the polls.
         """
         keys = np.where(read, self._sets.keys(rows, now), self._held[rows])
         relinked = read & ~first & (keys != self._held[rows])
@@ -65,11 +65,10 @@ class PolledLinks:
 
 
 class KnownFacts:
-    """Known facts about pages and URLs, as `Facts`: bytes of texts as found, links of polled pages.
+    """Known facts about pages and URLs, as `Facts`: sizes of texts as found, and links of polled pages.
 
-    A history has no words: links have a usual number of bytes each, the beginning of a text stands for it in a list of
-    results, and nothing is like what people ask for. Nor does it say how many links lead to a page from a seed: the
-    folders it is in stand for them.
+    A history has no words. Therefore each link has an assumed size, a page's abstract has the size of its text, and no
+    page matches any query. A history does not record the distance from a seed either; the depth in folders replaces it.
 
     Parameters
     ----------
@@ -87,7 +86,7 @@ class KnownFacts:
         self.facts = Facts(depth, url_bytes, dynamic, *(np.zeros(len(pages)) for _ in range(5)))
 
     def polled(self, rows: Ints, version: Ints, read: NDArray[np.bool_], now: float) -> None:
-        """Take in the observations of polls; see `PolledLinks.polled`."""
+        """Record the observations of polls; see `PolledLinks.polled`."""
         facts, text_bytes = self.facts, sizes(self._pages.size_bytes, version, read)
         words = np.where(read, self._pages.words[np.where(read, version, 0)], 0)
         facts.text_bytes[rows] = facts.abstract_bytes[rows] = text_bytes
@@ -98,7 +97,7 @@ class KnownFacts:
         self._held[rows] = keys
 
     def _relink(self, row: int, now: float) -> None:
-        """Count the links of a page in place of those it had."""
+        """Replace the counted links of a page by its present ones."""
         targets = self._number[self._sets.targets(row, now)]
         targets = targets[targets >= 0]
         self.facts.anchor_bytes[self._targets.pop(row, targets[:0])] -= ANCHOR_BYTES
@@ -107,7 +106,7 @@ class KnownFacts:
 
 
 def sizes(size_bytes: Ints, version: Ints, read: NDArray[np.bool_]) -> Floats:
-    """Return the bytes of versions that were found, shape (n,): 0 where none was, a usual number where none is known.
+    """Return the sizes of versions that were found, shape (n,): 0 for gone pages, an assumed size if unknown.
 
     >>> sizes(np.array([500, -1]), np.array([0, 1, 0]), np.array([True, True, False])).tolist()
     [500.0, 10000.0, 0.0]
@@ -122,11 +121,11 @@ class Shows(NamedTuple):
     Attributes
     ----------
     linked
-        Pages that links lead to first.
+        Discovery of pages by links.
     links
-        For policies that count them.
+        Links, for policies that count them.
     facts
-        For policies that need them.
+        Facts, for policies that need them.
     """
 
     linked: LinkedFirst | None = None

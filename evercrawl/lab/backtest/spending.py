@@ -12,10 +12,10 @@ from evercrawl.lab.backtest.truth import Truth
 from evercrawl.types import Floats, Ints
 
 TICKS: Final = 60
-"""Ticks a cycle, the time in which every page could be polled once: in each as many pages are chosen at once."""
-_WHOLE: Final = 1e-9  # so little short of a whole poll is rounding
-_MOST: Final = 2**24  # ticks: several hundred MB, and hours
-_KEPT: Final = 1.0  # polls that are not lost when nothing is wanted
+"""Ticks per cycle, the time in which every page could be polled once; the polls of a tick are chosen at once."""
+_WHOLE: Final = 1e-9  # tolerance for rounding when polls are counted
+_MOST: Final = 2**24  # maximum number of ticks: several hundred MB, and hours
+_KEPT: Final = 1.0  # unused polls that are kept
 
 
 class Spending:
@@ -24,26 +24,26 @@ class Spending:
     Parameters
     ----------
     pages, births
-        The part of the history, and how many pages there are in it.
+        The replayed part of the history, and the number of live pages in it.
     budget
         Polls per live page and day, above 0.
 
     Attributes
     ----------
     at
-        When each tick ends and polls are made, shape (ticks,).
+        End of each tick, at which polls are made, shape (ticks,).
     cycle_s
         The time in which every page could be polled once.
 
     Raises
     ------
     ConfigError
-        Where there is no budget, or one that is spent in more ticks than can be replayed.
+        There is no budget, or it needs more ticks than can be replayed.
     """
 
     def __init__(self, pages: Truth, births: Births, budget: float) -> None:
         if not 0 < budget < math.inf:
-            raise ConfigError(f"a budget is more than 0 polls per page and day, not {budget:g}")
+            raise ConfigError(f"the budget must be more than 0 polls per page and day, not {budget:g}")
         self.cycle_s = DAY_S / budget
         tick_s = self.cycle_s / TICKS
         ticks = max(math.ceil((pages.end - pages.start) / tick_s), 1)
@@ -51,14 +51,14 @@ class Spending:
             days = (pages.end - pages.start) / DAY_S
             raise ConfigError(
                 f"{budget:g} polls per page and day are too many to replay {days:,.0f} days; replay a shorter time, or "
-                f"{_MOST / TICKS / days:,.0f} of them at most"
+                f"at most {_MOST / TICKS / days:,.0f} polls"
             )
         self.at: Floats = np.minimum(pages.start + tick_s * np.arange(1, ticks + 1), pages.end)
         self._given = np.diff(self.at, prepend=pages.start) / self.cycle_s * births.live_at(self.at)
         self._room = 0.0
 
     def __len__(self) -> int:
-        """Return how many ticks there are."""
+        """Return the number of ticks."""
         return len(self.at)
 
     def polls(self, first: int, last: int) -> Ints:

@@ -13,8 +13,8 @@ from evercrawl.lab.histories import REMOVED, TECHNICAL, History
 from evercrawl.types import Floats, Ints, Keys, Slots
 
 GONE: Final = -1
-"""The state of a page that is not there."""
-_SHARE: Final = 0.9  # of a history that is shorter than the years asked for
+"""The state of a page that does not exist."""
+_SHARE: Final = 0.9  # share of a history that is replayed if it is shorter than requested
 _YEAR_DAYS: Final = 365.25
 
 
@@ -25,29 +25,28 @@ class Truth:
     Attributes
     ----------
     start, measured_at, end
-        Instants: when the replay begins, when it begins to count, when it ends; seconds since the epoch.
+        Start of the replay, start of measurement, and end of the replay, in seconds since the epoch.
     first
         Shape (pages + 1,).
     at
-        When each version appeared; at `start` for what was there before, shape (versions,).
+        Time at which each version appeared, `start` for older ones; shape (versions,).
     state
-        Number of the state among those of its page, GONE where there is none: equal states are equal contents.
+        Number of the state among those of its page, or GONE; equal states have equal contents.
     simhash
-        Of its words.
+        Similarity hash of its words.
     size_bytes
-        Of its content; -1 where that is not known.
+        Size of its content; -1 if unknown.
     words
-        How many it has; -1 likewise.
+        Number of its words; -1 if unknown.
     modified_at
-        When what is there was published: `at`, but for versions from before `start`, and for those that are no change
-        from the version before.
+        Time of the last change: `at`, except for versions from before `start`, and for versions that do not differ
+        from the one before.
     row
         Number of each page in the history, shape (pages,).
     site, folder, name
-        Number of each page's site; of its folder, which is one of its site; key of its site and the last part of its
-        path.
+        Number of each page's site; number of its folder within the site; key of its site and the last part of its path.
     kin
-        Keys of its site and of what the paths of its kin may begin with, shape (pages, KIN_LEVELS), 0 for none.
+        Keys of its site and path prefixes, by which kin are found; shape (pages, KIN_LEVELS), 0 for none.
     """
 
     start: float
@@ -67,7 +66,7 @@ class Truth:
     kin: Keys
 
     def __len__(self) -> int:
-        """Return how many pages there are."""
+        """Return the number of pages."""
         return len(self.row)
 
 
@@ -77,22 +76,22 @@ def window(history: History, setting: ReplaySetting) -> tuple[float, float, floa
     Raises
     ------
     ConfigError
-        Where there is nothing in between.
+        The history has no event in that period.
     """
     if not len(history.at):
-        raise ConfigError(f"{history.name} is empty: nothing happened in it")
+        raise ConfigError(f"{history.name} is empty: it has no events")
     first, last = float(history.at[0]), float(history.at[-1])
     end = last if setting.until is None else setting.until
     start = max(end - setting.years * _YEAR_DAYS * DAY_S, end - _SHARE * (end - first))
     start = start if setting.since is None else setting.since
     if not start < end or end < first:
         from_to = " to ".join(str(np.datetime64(int(at), "s").astype("datetime64[m]")) for at in (first, last))
-        raise ConfigError(f"{history.name} has nothing in that time to replay: its events are from {from_to} (UTC)")
+        raise ConfigError(f"{history.name} has no events in that period; its events are from {from_to} (UTC)")
     return start, start + setting.warming * (end - start), end
 
 
 def truth(history: History, setting: ReplaySetting) -> Truth:
-    """Return the versions in the replayed part of a history, of the pages existing in it."""
+    """Return the versions of the pages that exist in the replayed part of a history."""
     start, measured_at, end = window(history, setting)
     rows = np.flatnonzero(history.at <= end)
     order = rows[np.argsort(history.page[rows], kind="stable")]  # by page, then by time
@@ -101,7 +100,7 @@ def truth(history: History, setting: ReplaySetting) -> Truth:
     following = np.r_[at[1:], np.inf]
     last_of_page = np.r_[page[1:] != page[:-1], True]
     until = np.where(last_of_page, np.inf, following)
-    seen = (until > start) & ~((op == REMOVED) & (at <= start))  # versions that are there in the part
+    seen = (until > start) & ~((op == REMOVED) & (at <= start))  # versions that exist in the replayed part
     chosen = _sampled(history, np.unique(page[seen & (op != REMOVED)]), setting)
     kept = seen & np.isin(page, chosen)
     counts = np.bincount(np.searchsorted(chosen, page[kept]), minlength=len(chosen))
@@ -120,7 +119,7 @@ def truth(history: History, setting: ReplaySetting) -> Truth:
 def _states(page: Ints, op: NDArray[np.int8], content: Keys) -> Ints:
     """Return a number for each version's state, GONE after a removal.
 
-    Equal contents are equal, and so are those before and after a technical event.
+    Equal contents have equal numbers, and so have the contents before and after a technical event.
     """
     key = _numbered(page, content)
     technical: list[int] = np.flatnonzero(op == TECHNICAL).tolist()
@@ -133,7 +132,7 @@ def _states(page: Ints, op: NDArray[np.int8], content: Keys) -> Ints:
 
 
 def _numbered(page: Ints, content: Keys) -> Ints:
-    """Return a number for each pair of a page and a content: equal ones for equal pairs."""
+    """Return a number for each pair of page and content, equal for equal pairs."""
     order = np.lexsort((content, page))
     differs = (page[order][1:] != page[order][:-1]) | (content[order][1:] != content[order][:-1])
     number = np.empty(len(page), np.int64)
@@ -142,13 +141,13 @@ def _numbered(page: Ints, content: Keys) -> Ints:
 
 
 def _modified_at(page: Ints, at: Floats, state: Ints) -> Floats:
-    """Return when what is there came to be, shape (versions,): what is no change did not."""
+    """Return the time of the last change at each version, shape (versions,); equal states are not changes."""
     same = np.r_[False, (page[1:] == page[:-1]) & (state[1:] == state[:-1])]
     return at[np.maximum.accumulate(np.where(same, 0, np.arange(len(at))))]
 
 
 def _sampled(history: History, pages: Ints, setting: ReplaySetting) -> Ints:
-    """Return the pages that are drawn, `setting.sample` of each site, sorted."""
+    """Return the sampled pages, `setting.sample` of each site, sorted."""
     if setting.sample is None:
         return pages
     draw = np.random.default_rng([setting.seed, len(history)])

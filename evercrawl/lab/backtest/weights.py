@@ -12,8 +12,8 @@ from evercrawl.types import Floats, Ints
 def weights(history: History, pages: Truth) -> Floats:
     """Return PageRank at the start, with mean 1.0 over the pages then linked, shape (pages,).
 
-    A page that no link of that day begins or ends at, one that is born later, and every page of a history without a
-    link log has 1.0.
+    The weight is 1.0 for pages without links at that time, for pages born later, and for all pages of a history without
+    a link log.
     """
     source, target = links_at(history.links, pages.start)
     linked = np.unique(np.concatenate([source, target]))

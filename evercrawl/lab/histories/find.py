@@ -28,24 +28,24 @@ def shipped() -> list[str]:
 
 
 def find(*words: str) -> list[Path]:
-    """Return the histories that some words refer to, in order, without repetitions.
+    """Return the histories that the words refer to, in order, without repetitions.
 
     Parameters
     ----------
     words
-        Each is the name of one that comes with the package, FOLDER/NAME, one of its three files, a FOLDER, which means
-        all that are in it, or the directory of a crawl. A name that comes with the package comes before a folder that
-        is called the same: write ./NAME for that.
+        Each is the name of a shipped history, FOLDER/NAME, one of its three files, a FOLDER (all histories in it), or
+        the directory of a crawl. A shipped name takes precedence over a folder of the same name: write ./NAME for the
+        folder.
 
     Returns
     -------
     list
-        FOLDER/NAME of tables, and directories of crawls: what `read` takes.
+        FOLDER/NAME of tables, and directories of crawls, as accepted by `read`.
 
     Raises
     ------
     ConfigError
-        When a word means nothing.
+        A word refers to no history.
 
     Examples
     --------
@@ -56,14 +56,14 @@ def find(*words: str) -> list[Path]:
 
 
 def load(*words: str) -> list[History]:
-    """Return the histories that some words refer to, loaded; see `find`.
+    """Load the histories that the words refer to; see `find`.
 
     Raises
     ------
     ConfigError
-        When a word means nothing, or what it means cannot be read.
+        A word refers to no history, or the history cannot be read.
     StoreError
-        When it is a crawl, and damaged.
+        It is a crawl, and damaged.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def _all_of(folder: Path) -> list[Path]:
     Raises
     ------
     ConfigError
-        When there is none.
+        There is none.
     """
     names = names_in(folder)
     if not names:
@@ -119,7 +119,7 @@ def _stem(name: str) -> str:
 
 
 def _there_is(folder: Path) -> str:
-    """Return what could have been meant."""
+    """Return the names of available histories."""
     beside = names_in(folder) if folder.is_dir() else []
     return f"{_own()}; in {folder} there is {', '.join(beside)}" if beside else _own()
 

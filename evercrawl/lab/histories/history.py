@@ -12,7 +12,7 @@ APPEARED: Final = 0
 CHANGED: Final = 1
 REMOVED: Final = 2
 TECHNICAL: Final = 3
-"""What an event is. A technical one is a change of what was recorded, by the recorder's own doing: none of the page."""
+"""The kinds of events. A technical event is a change by the recorder, not by the page."""
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,13 @@ class CrawlSeen:
     Attributes
     ----------
     until
-        When each page was last looked at, whole seconds since the epoch, shape (pages,): what it did then is not known.
+        Time of each page's last visit, in whole seconds since the epoch, shape (pages,); nothing later is known.
     born
-        Whether each page is known to have come to be when it first appeared, shape (pages,); others may be older.
+        Whether each page is known to have been created when it first appeared, shape (pages,); others may be older.
     types, titles
-        Media type and title of each, "" where there is none, shape (pages,).
+        Media type and title of each page, "" for none, shape (pages,).
     look, look_at
-        Page and instant of every look that saw the page, sorted by time, shape (looks,).
+        Page and time of every visit that found the page, sorted by time, shape (looks,).
     """
 
     until: Ints
@@ -76,23 +76,23 @@ class History:
     name
         The history's name.
     at
-        When the new state was published, or recorded, in whole seconds since the epoch, shape (events,).
+        Time at which the new state was published or recorded, in whole seconds since the epoch, shape (events,).
     page
         Page number, from 0.
     op
         APPEARED, CHANGED, REMOVED or TECHNICAL.
     size_bytes, words
-        After the event: of the content, and how many words it has; -1 where unknown.
+        Size and number of words of the content after the event; -1 if unknown.
     simhash
-        Of the words: a small Hamming distance to the version before is a small change.
+        Similarity hash of the words: a small Hamming distance to the version before is a small change.
     content
-        Of the bytes: equal values on one page are equal states.
+        Hash of the bytes: equal values on one page are equal states.
     paths
-        Of each page, near its URL's path, or its URL, shape (pages,).
+        Path of each page, similar to its URL's path, or its URL; shape (pages,).
     site
         Index of each page's site in `sites`.
     sites
-        Names.
+        Names of the sites.
     links
         The log of links between pages.
     seen

@@ -26,9 +26,9 @@ class JournalLinks:
         self._at, self._source, self._target, self._present = array("q"), array("q"), array("q"), array("b")
 
     def read(self, event: Visit) -> bool:
-        """Take in the links of a page; return whether they are others than when it was read before.
+        """Record the links of a page; return whether they differ from those of its last read.
 
-        Of a page that was not read whole, or that only leads to another, the links are let be.
+        Pages that were read in part, and aliases, are ignored.
         """
         if event.flags & PARTIAL or event.outcome == Outcome.TRUNCATED or event.alias != NO_SLOT:
             return False
@@ -42,7 +42,7 @@ class JournalLinks:
         return before is not None
 
     def end(self, slot: int, at: float) -> None:
-        """Let the links of a page end: it is gone."""
+        """Record the end of all links of a page that is gone."""
         self._take_down(slot, at, decode_slots(self._held.pop(slot, b"")), present=False)
 
     def _take_down(self, slot: int, at: float, targets: Slots, *, present: bool) -> None:
@@ -51,7 +51,7 @@ class JournalLinks:
             column.extend([value] * len(targets))
 
     def log(self, slots: Ints) -> LinkLog:
-        """Return the log of the links between some pages, which are numbered by their place in `slots`, ascending."""
+        """Return the log of links between the pages in `slots` (ascending), numbered by their position there."""
         columns = (np.array(each, np.int64) for each in (self._at, self._source, self._target, self._present))
         at, source, target, present = columns
         known = np.isin(source, slots) & np.isin(target, slots)
@@ -66,7 +66,7 @@ _EVENT: Final = np.dtype(
 
 
 class _Page:
-    """What was last seen of one page."""
+    """The last observed state of a page."""
 
     __slots__ = ("digest", "mime", "seen_at", "simhash", "size", "there", "title", "words")
 
@@ -80,17 +80,17 @@ class _Page:
 def history_of_crawl(directory: Path, tell: Tell | None = None) -> History:
     """Return the history of a crawl's pages, as far as observed; read-only, also while the crawl runs.
 
-    A page appears with the first visit that read it, and changes when a visit finds other words than the one before:
-    at the date that the site gives, where it lies between the two and is believed, else at the visit. It is removed
-    when a visit finds it gone. Pages never read are not in it. A link counts from the visit that saw it, and only
-    between pages that were read. Now and then `tell` is told how much of the journal was read.
+    A page appears with the first visit that reads it. It changes when a visit finds other words than the visit before:
+    at the date that the site gives, if that is trusted and lies between the two visits, otherwise at the visit. It is
+    removed when a visit finds it gone. Unread pages are left out. A link exists from the visit that saw it, and only
+    between read pages. `tell` is called with the progress through the journal.
 
     Raises
     ------
     ConfigError
         There is no crawl.
     StoreError
-        It is damaged.
+        The crawl is damaged.
     """
     crawl = opened(directory)
     try:
@@ -100,13 +100,13 @@ def history_of_crawl(directory: Path, tell: Tell | None = None) -> History:
 
 
 class _Fold:
-    """Follows the journal, visit by visit."""
+    """A fold of the journal, visit by visit."""
 
     def __init__(self, crawl: Partition, tell: Tell | None) -> None:
         self._crawl = crawl
         self._known = crawl.state.known.count
         self._pages: dict[int, _Page] = {}
-        self._born: set[int] = set()  # pages that became known by links that were not there before
+        self._born: set[int] = set()  # pages that became known by new links
         self._rows: list[tuple[int, int, int, int, int, int]] = []
         self._links = JournalLinks()
         self._look, self._look_at = array("q"), array("q")
@@ -141,7 +141,7 @@ class _Fold:
             self._take_down(event.slot, page, op, at)
 
     def _news(self, page: _Page, event: Visit) -> tuple[int | None, float]:
-        """Return what a visit that read a page found that it did, and when."""
+        """Return the event that a visit found, if any, and its time."""
         if not page.there:
             page.there = True
             return APPEARED, event.at
@@ -165,7 +165,7 @@ class _Fold:
         self._rows.append((int(at), slot, op, page.size, page.simhash, page.digest))
 
     def history(self, name: str) -> History:
-        """Return it, with pages numbered in the order in which they became known."""
+        """Return the history; pages are numbered in the order in which they became known."""
         slots = np.array(sorted(self._pages), np.int64)
         rows = np.array(self._rows, _EVENT)
         rows = rows[np.argsort(rows["at"], kind="stable")]

@@ -11,24 +11,24 @@ from evercrawl.types import Ints
 
 _WEEK_S: Final = 7 * 86_400
 POOLED: Final = "pooled"
-"""The name of what is pooled."""
+"""The name of the pooled history."""
 
 
 def pooled(histories: Sequence[History]) -> History:
-    """Return one history of all their pages: sites and pages numbered anew, in their order, events merged by time.
+    """Return one history of all pages: sites and pages are renumbered in order, and events merged by time.
 
-    Each is moved in time by whole weeks, so that weekdays and hours stay as they were, until its last event is less
-    than a week from the last of all. A history that is shorter than the others begins when it begins: until then
-    its pages are not there. When its pages were looked at (`History.seen`) is left out.
+    Each history is shifted by whole weeks, which keeps weekdays and hours, until its last event is less than a week
+    before the last of all. The pages of a shorter history do not exist before it begins. Times of visits
+    (`History.seen`) are left out.
 
     Raises
     ------
     ConfigError
-        Where there is none, or one in which nothing happened.
+        There is no history, or one without events.
 
     Examples
     --------
-    The first ended 15 days before the second: it is moved by two weeks.
+    The first ended 15 days before the second, so it is shifted by two weeks:
 
     >>> none, one, day = np.zeros(0, np.int64), np.zeros(1, np.int64), 86_400
     >>> def of(name, at):
@@ -71,7 +71,7 @@ def _links(logs: Sequence[LinkLog], moves_s: Ints, first: Ints) -> LinkLog:
 
 
 def _first(lengths: Sequence[int]) -> Ints:
-    """Return the new number of the first of each."""
+    """Return the new number of the first page (or site) of each history."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths[:-1], dtype=np.int64)])
 
 

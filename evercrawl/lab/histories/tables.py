@@ -30,12 +30,12 @@ def names_in(folder: Path) -> list[str]:
 
 
 def read_history(path: Path) -> History:
-    """Return the history at FOLDER/NAME, or to which the named table belongs.
+    """Return the history at FOLDER/NAME, or the one to which a named table belongs.
 
     Raises
     ------
     ConfigError
-        Where a table is missing, or is not what it should be.
+        A table is missing or invalid.
     """
     name = path.name
     for kind in KINDS:
@@ -45,7 +45,7 @@ def read_history(path: Path) -> History:
     number = _whole(pages, "page")
     n = len(number)
     if not np.array_equal(np.sort(number), np.arange(n)):
-        raise ConfigError(f"{name}{KINDS[1]}: column page must number the pages from 0, each once")
+        raise ConfigError(f"{name}{KINDS[1]}: column page must have each number from 0 once")
     paths: list[object] = pages["path"].to_pylist()
     at, page, size, words, op = (_whole(events, column) for column in ("t", "page", "size", "words", "op"))
     simhash, content = (_whole(events, column).view(np.uint64) for column in ("simhash", "content"))
@@ -66,12 +66,12 @@ def _link_log(name: str, path: Path, pages: int) -> LinkLog:
 
 
 def _read(path: Path, columns: Mapping[str, str]) -> Any:
-    """Return columns of a table, by name, each of the kind that is said.
+    """Return columns of a table by name, each of the required kind.
 
     Raises
     ------
     ConfigError
-        Where that is not what is there.
+        A column is missing or of another kind.
     """
     require_parquet()
     from pyarrow import ArrowException
@@ -84,19 +84,19 @@ def _read(path: Path, columns: Mapping[str, str]) -> Any:
         raise ConfigError(f"there is no {path}: a history is FOLDER/NAME{KINDS[0]} and FOLDER/NAME{KINDS[1]}") from None
     except (ArrowException, OSError) as wrong:
         reason = str(wrong).splitlines()[0]
-        raise ConfigError(f"{path} cannot be read as a table in Parquet, write it anew: {reason}") from None
+        raise ConfigError(f"{path} cannot be read as a Parquet table; write it again: {reason}") from None
     if table is None:
         raise ConfigError(f"{path} has no column {', '.join(missing)}: it must have {', '.join(columns)}")
     for name, kind in columns.items():
         of = table.schema.field(name).type
         if not _is(kind, of) or table[name].null_count:
-            gaps = ", some of them empty" if table[name].null_count else ""
-            raise ConfigError(f"{path}: column {name} must be {kind} in each row, and is {of}{gaps}")
+            gaps = ", with nulls" if table[name].null_count else ""
+            raise ConfigError(f"{path}: column {name} must be {kind} in each row, not {of}{gaps}")
     return table
 
 
 def _is(kind: str, of: Any) -> bool:
-    """Whether a column's type is of a kind."""
+    """Return whether a column's type is of a kind."""
     from pyarrow import types
 
     if types.is_dictionary(of):
@@ -110,7 +110,7 @@ def _is(kind: str, of: Any) -> bool:
 
 
 def _whole(table: Any, column: str) -> Ints:
-    """Return a column of whole numbers; those of 64 bits without a sign keep their bits."""
+    """Return a column of integers; unsigned 64-bit values keep their bits."""
     numbers: Ints = table[column].to_numpy().astype(np.int64)
     return numbers
 
@@ -120,6 +120,6 @@ def _check(name: str, pages: int, at: Ints, named: Iterable[Ints], op: Ints | No
         raise ConfigError(f"{name}: rows must be sorted by t")
     for page in named:
         if len(page) and not (page.min() >= 0 and page.max() < pages):
-            raise ConfigError(f"{name}: there is a row of a page that {name}{KINDS[1]} does not list")
+            raise ConfigError(f"{name}: a row names a page that {name}{KINDS[1]} does not list")
     if op is not None and len(op) and not (op.min() >= 0 and op.max() <= TECHNICAL):
         raise ConfigError(f"{name}: op must be 0, 1, {REMOVED} or {TECHNICAL}")

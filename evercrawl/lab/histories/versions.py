@@ -18,12 +18,12 @@ _READ = (Outcome.OK, Outcome.DUPLICATE)
 
 
 class Version(NamedTuple):
-    """A page's version, as first seen by a visit with changed words.
+    """A version of a page, first seen by a visit that found changed words.
 
     Attributes
     ----------
     at
-        When it was first seen, in seconds since the epoch.
+        Time of that visit, in seconds since the epoch.
     runs
         Its runs of words (see `change.shingles`).
     """
@@ -40,7 +40,7 @@ class _Look(NamedTuple):
 
 
 class _Looks:
-    """Visits that found a page to be another than before, and until when it was seen."""
+    """The visits that found a page changed, and the time of the last visit that found it."""
 
     __slots__ = ("found", "until")
 
@@ -57,24 +57,24 @@ def versions_of_crawl(
     Parameters
     ----------
     directory
-        Of a crawl, which may run meanwhile; its journal is read once, and of its archive what is asked for.
+        The directory of a crawl, which may be running; its journal is read once, and its archive as far as needed.
     urls
-        Of pages of it.
+        URLs of pages of the crawl.
     since, until
-        Between which instants visits count, in seconds since the epoch.
+        The period of the visits that count, in seconds since the epoch.
 
     Yields
     ------
     int, list
-        The place of a page among `urls`; its versions, the last one once more at the last visit that found it so. A
-        version whose words are not in the archive any more, or never were, ends the list.
+        The index of a page in `urls`, and its versions; the last version is repeated at the last visit that found it. A
+        version whose words are not archived ends the list.
 
     Raises
     ------
     ConfigError
         There is no crawl.
     StoreError
-        It is damaged.
+        The crawl is damaged.
     """
     crawl = opened(directory)
     try:
@@ -91,7 +91,7 @@ def versions_of_crawl(
 
 
 def _look(looks: _Looks, event: Visit, pointer: int) -> None:
-    """Take note of a visit."""
+    """Record a visit."""
     if event.outcome not in _READ or not event.digest:
         return
     last = looks.found[-1] if looks.found else None
@@ -115,7 +115,7 @@ def _versions(crawl: Partition, looks: _Looks, url: str) -> list[Version]:
 
 
 def _runs(crawl: Partition, look: _Look, url: str) -> Keys | None:
-    """Return the runs of words that a visit found; None where they are not in the archive."""
+    """Return the runs of words that a visit found; None if they are not archived."""
     event = crawl.journal.read(look.pointer)
     if not look.words or not isinstance(event, Visit) or event.archive is None:
         return None

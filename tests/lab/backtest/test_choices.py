@@ -20,8 +20,8 @@ def test_a_bare_name_is_for_all_that_have_it():
     ("names", "options", "said"),
     [
         (["no-such"], [], "choose one of: .*uniform"),
-        ([], [], "name a policy or more: .*price"),
-        (["greedy"], ["cycle=1"], "'cycle=1' is no parameter of the policies replayed: greedy has none"),
+        ([], [], "name at least one policy: .*price"),
+        (["greedy"], ["cycle=1"], "'cycle=1' is not a parameter of the policies replayed: greedy has none"),
         (["xyleme", "uniform"], ["price.x=1"], "for none of the policies replayed: xyleme, uniform"),
         (["xyleme"], ["xyleme.cycel=1"], "did you mean cycle"),
         (["xyleme"], ["cycle=often"], "must be a number"),

@@ -67,5 +67,5 @@ def test_who_tells_returns_from_changes_keeps_more_of_what_lasts(written):
 
 
 def test_days_are_none_or_more():
-    with pytest.raises(ConfigError, match="lasting_days are 0 or more"):
+    with pytest.raises(ConfigError, match="lasting_days must be 0 or more"):
         ReplaySetting(0.1, lasting_days=-1.0)

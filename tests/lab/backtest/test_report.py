@@ -117,7 +117,7 @@ def test_pages_that_were_never_there_are_not_drawn():
 
 
 def test_where_no_page_is_measured_that_is_told():
-    with pytest.raises(ConfigError, match="no page of example is there in the part that is measured"):
+    with pytest.raises(ConfigError, match="no page of example exists in the measured part"):
         said(made("price", [0, 0], alive_s=np.zeros(2)))
 
 

@@ -32,7 +32,7 @@ def test_the_window_is_the_last_years_or_nearly_all(written):
 
 @pytest.mark.parametrize(("since", "until"), [(50, 50), (60, 50), (-9, -1)])
 def test_a_window_with_nothing_in_it_is_refused(written, since, until):
-    with pytest.raises(ConfigError, match="nothing in that time"):
+    with pytest.raises(ConfigError, match="no events in that period"):
         part(written([(0, 0, "born", 1), (100, 0, "changed", 2)]), since, until)
 
 

@@ -83,7 +83,7 @@ def test_samples(crawled, made_up):
     assert about(both, ["Green tea"]).tolist() == [False, True, False, True, True, False, True]
     assert about(both, ["pdf", "home"]).tolist() == [True, False, True, False, False, False, False]
     assert not about(both, [""]).any()
-    with pytest.raises(ConfigError, match=r"there is no site nowhere: there is a\.example, b\.test, other"):
+    with pytest.raises(ConfigError, match=r"there is no site nowhere; the sites are a\.example, b\.test, other"):
         of_sites(both, ["b.test", "nowhere"])
 
 

@@ -47,18 +47,18 @@ def test_pages_need_not_link(tmp_path):
     ("wrong", "says"),
     [
         ({"events": {"t": [7, 5, 7]}}, "rows must be sorted by t"),
-        ({"events": {"page": [0, 2, 0]}}, "a row of a page that h.pages.parquet does not list"),
+        ({"events": {"page": [0, 2, 0]}}, "a row names a page that h.pages.parquet does not list"),
         ({"events": {"op": [0, 4, 1]}}, "op must be 0, 1, 2 or 3"),
         ({"events": {"simhash": None, "op": None}}, "has no column op, simhash: it must have t, page, op, size"),
-        ({"events": {"t": [5.0, 7.0, 7.0]}}, "column t must be whole numbers in each row, and is double"),
-        ({"events": {"t": ["5", "7", "7"]}}, "column t must be whole numbers in each row, and is string"),
+        ({"events": {"t": [5.0, 7.0, 7.0]}}, "column t must be whole numbers in each row, not double"),
+        ({"events": {"t": ["5", "7", "7"]}}, "column t must be whole numbers in each row, not string"),
         (
             {"events": {"size": [1, None, 2]}},
-            "column size must be whole numbers in each row, and is int64, some of them",
+            "column size must be whole numbers in each row, not int64, with nulls",
         ),
-        ({"pages": {"path": ["b", None]}}, "column path must be text in each row, and is string, some of them empty"),
-        ({"pages": {"page": [1, 1]}}, "must number the pages from 0, each once"),
-        ({"links": {"dst": [1, 9]}}, "a row of a page that"),
+        ({"pages": {"path": ["b", None]}}, "column path must be text in each row, not string, with nulls"),
+        ({"pages": {"page": [1, 1]}}, "must have each number from 0 once"),
+        ({"links": {"dst": [1, 9]}}, "a row names a page that"),
     ],
 )
 def test_a_table_that_is_wrong_is_told(tmp_path, wrong, says):
@@ -70,7 +70,7 @@ def test_a_table_that_is_wrong_is_told(tmp_path, wrong, says):
 def test_a_table_that_is_missing_or_none_is_told(tmp_path):
     path = write(tmp_path)
     path.with_name("h.pages.parquet").write_bytes(b"no table")
-    with pytest.raises(ConfigError, match="cannot be read as a table"):
+    with pytest.raises(ConfigError, match="cannot be read as a Parquet table"):
         read_history(path)
     path.with_name("h.pages.parquet").unlink()
     with pytest.raises(ConfigError, match=r"a history is FOLDER/NAME\.events"):

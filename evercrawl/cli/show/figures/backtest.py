@@ -1,4 +1,4 @@
-"""The figures of `evercrawl lab backtest` as PNG: freshness by budget, and whether P(fresh) is as was believed."""
+"""The figures of `evercrawl lab backtest` as PNG: freshness by budget, and calibration of P(fresh)."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 _INCHES: Final = (4.6, 3.6)
 _COLUMNS: Final = 3
-_LEAST: Final = 1e-5  # part of the time in which copies are stale: less is drawn there
+_LEAST: Final = 1e-5  # smallest stale share of the time on the axis
 
 
 def freshness(sites: Mapping[str, Sequence[ReplayRow | Mean]], path: Path) -> None:
-    """Write freshness by budget with intervals, a panel for each site; matplotlib has to be there.
+    """Write freshness by budget with intervals, a panel for each site; matplotlib must be installed.
 
-    The scale is logarithmic in what is stale, for each halving of that is as hard as the last.
+    The scale is logarithmic in the stale share, because each halving of it is as hard as the last.
     """
     figure, panels = _panels(len(sites))
     for axes, (name, rows) in zip(panels, sites.items(), strict=True):
@@ -34,9 +34,9 @@ def freshness(sites: Mapping[str, Sequence[ReplayRow | Mean]], path: Path) -> No
 
 
 def calibration(rows: Sequence[ReplayRow | Mean], path: Path) -> None:
-    """Write what part of the copies was fresh by how many were believed to be, with 95 % intervals, to a file.
+    """Write the observed share of fresh copies by the predicted one, with 95 % intervals, to a file.
 
-    There is a panel for each budget, with a curve for each policy that believes something.
+    There is a panel for each budget, with a curve for each policy that makes predictions.
     """
     budgets = list(dict.fromkeys(row.budget for row in rows))
     figure, panels = _panels(len(budgets))
@@ -50,7 +50,7 @@ def calibration(rows: Sequence[ReplayRow | Mean], path: Path) -> None:
 
 
 def _look(number: int) -> dict[str, Any]:
-    """Return the mark and the dashes of a curve; colours go round with the marks, and then dashes become others."""
+    """Return the mark and the dashes of a curve; colours repeat with the marks, and then the dashes change."""
     again, place = divmod(number, len(MARKS))
     return {"marker": MARKS[place], "linestyle": DASHES[again % len(DASHES)], "color": f"C{place}"}
 
@@ -69,7 +69,7 @@ def _scaled(axes: Any, budgets: Sequence[float]) -> None:
 
 
 def _fresh(stale: float, _: int) -> str:
-    """Return what stands beside a tick."""
+    """Return the label of a tick."""
     return f"{100.0 * (1.0 - stale):.6g}"
 
 

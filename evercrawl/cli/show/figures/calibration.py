@@ -16,9 +16,9 @@ _STYLES: Final = (("o", "tab:gray"), ("s", "tab:blue"), ("^", "tab:red"), ("d", 
 
 
 def draw(found: Mapping[str, Calibration], path: Path) -> None:
-    """Write which part was fresh, by what was said of it, with 95 % intervals, to a file; matplotlib has to be there.
+    """Write the observed by the predicted share of fresh copies, with 95 % intervals, to a file; needs matplotlib.
 
-    Below stands how often what was said.
+    A panel below shows the frequency of predictions.
 
     References
     ----------
@@ -50,7 +50,7 @@ def _draw(axes: Any, below: Any, name: str, of: Calibration, marker: str, colour
 
 
 def reliability(axes: Any, of: Calibration, scale: float = 1.0, **look: Any) -> None:
-    """Draw which part was fresh by what was said of it, with 95 % intervals."""
+    """Draw the observed by the predicted share of fresh copies, with 95 % intervals."""
     bins = of.table()
     some = bins.count > 0
     said, seen = scale * bins.predicted[some], scale * bins.observed[some]

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from evercrawl.lab.histories.evolution.report import Evolution
 
 MOST: Final = 10
-"""Groups that are drawn: the largest."""
+"""Maximum number of groups drawn, the largest ones."""
 _INCHES: Final = (11.0, 8.0)
 
 
 def draw(found: Sequence[Evolution], path: Path) -> None:
-    """Write four panels to a file: how often, how regularly, how much, how long; matplotlib has to be there."""
+    """Write four panels to a file: frequency, regularity and extent of changes, and lifetimes; needs matplotlib."""
     groups = sorted(found[: max(len(found) - 1, 1)], key=lambda each: -each.pages)[:MOST]
     figure = canvas(_INCHES)
     (often, regular), (much, long) = figure.subplots(2, 2)

@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 _INCHES: Final = (7.0, 4.4)
 _MILLION: Final = 1e6
-_FEW: Final = 1_000.0  # from the least to the most of an axis: up to there a decade has three numbers
+_FEW: Final = 1_000.0  # ratio of an axis's ends up to which each decade has three numbers
 
 
 def draw(found: Outlook, path: Path) -> None:
-    """Write freshness and what a tenth more would bring, by budget, to a file; matplotlib has to be there."""
+    """Write freshness, and the gain from 10 % more, by budget, to a file; matplotlib must be installed."""
     figure(found).savefig(path, format="png")
 
 
 def figure(found: Outlook) -> Any:
-    """Return the figure: the curve, what is kept at the present pace, and by whom; budgets as the table has them."""
+    """Return the figure: the curve, and the freshness at the present pace with its policy; budgets as in the table."""
     made = canvas(_INCHES)
     axes, (name, length_s) = made.add_subplot(), period(found)
     _curve(axes, found, length_s)
@@ -45,7 +45,7 @@ def figure(found: Outlook) -> Any:
 
 
 def _scaled(axes: Any, found: Outlook) -> None:
-    """Make the axis of budgets logarithmic, with numbers that can be read at a glance."""
+    """Make the axis of budgets logarithmic, with round numbers at the ticks."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
     axes.set_xscale("log")
@@ -62,7 +62,7 @@ def _scaled(axes: Any, found: Outlook) -> None:
 
 
 def _curve(axes: Any, found: Outlook, length_s: float) -> None:
-    """Draw the curve, its points of the table, and the present pace: as the policy keeps it, where that is foretold."""
+    """Draw the curve, the points of the table, and the present pace: that of the policy, if it can be predicted."""
     line, places = found.line, [found.line.index(point) for point in found.points if point in found.line]
     axes.plot(
         [point.budget * length_s for point in line], [100.0 * point.freshness for point in line], "k-o",

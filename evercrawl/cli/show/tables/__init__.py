@@ -1,1 +1,1 @@
-"""Tables for people."""
+"""Tables on the terminal."""

@@ -1,4 +1,4 @@
-"""What `evercrawl lab backtest` prints for people."""
+"""The tables of `evercrawl lab backtest`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _LEFT: Final = frozenset({"policy", "site"})
 SITES: Final = 10
-"""Of one history, that are shown."""
+"""Maximum number of sites shown per history."""
 
 
 def of_one(name: str, rows: Sequence[ReplayRow]) -> list[str]:
@@ -30,7 +30,7 @@ def of_one(name: str, rows: Sequence[ReplayRow]) -> list[str]:
 
 
 def _idle(rows: Sequence[ReplayRow]) -> list[str]:
-    """Return a line where there was not even one poll to make."""
+    """Return a line about a replay too short for a single poll."""
     budgets = [f"{budget:g}" for budget in dict.fromkeys(row.budget for row in rows)]
     idle = [each for each in budgets if not any(row.polls for row in rows if f"{row.budget:g}" == each)]
     if not idle:
@@ -39,7 +39,7 @@ def _idle(rows: Sequence[ReplayRow]) -> list[str]:
 
 
 def of_parts(sites: Sequence[Sequence[ReplayRow]], there: int) -> list[str]:
-    """Return the lines about the largest sites of one history, of those that are there; none where it has one."""
+    """Return the lines about the largest sites of one history out of all its sites; none for a single site."""
     if not sites:
         return []
     more = there - SITES
@@ -71,7 +71,7 @@ def of_all(rows: Sequence[Mean]) -> list[str]:
 
 
 def _shown(names: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
-    """Return a table, without the columns that say nothing."""
+    """Return a table without empty columns."""
     kept = [at for at in range(len(names)) if any(row[at] for row in rows)]
     return table(tuple(names[at] for at in kept), [tuple(row[at] for at in kept) for row in rows], _LEFT)
 
@@ -96,7 +96,7 @@ def _mean_cells(row: Mean) -> tuple[str, ...]:
 
 
 def _points(row: ReplayRow | Mean) -> str:
-    """Return the difference to the first policy, in points; nothing for that one itself.
+    """Return the difference to the first policy in points; "" for the first policy itself.
 
     >>> from types import SimpleNamespace
     >>> _points(SimpleNamespace(difference=-0.0123, difference_low=-0.02, difference_high=0.001))
@@ -109,7 +109,7 @@ def _points(row: ReplayRow | Mean) -> str:
 
 
 def _wasted(row: ReplayRow) -> str:
-    """Return the part of the polls that was wasted, with its interval."""
+    """Return the share of wasted polls, with its interval."""
     if math.isnan(row.wasted):
         return ""
     return f"{_percent(row.wasted, 1)} ({_percent(row.wasted_low, 1)} to {_percent(row.wasted_high, 1)})"

@@ -1,4 +1,4 @@
-"""What pages do, as tables."""
+"""The tables of `evercrawl lab evolution`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from evercrawl.lab.histories.evolution.report import Evolution
 
 MOST: Final = 20
-"""Groups that tables show."""
+"""Maximum number of groups in a table."""
 _DAY_S: Final = 86_400.0
 _OFTEN: Final = (
     "pages", "alive", "changes", "period", "per page and day", "daily", "weekly", "monthly", "4 months", "slower",
@@ -34,12 +34,12 @@ _AS_BY_CHANCE: Final = (
     "regularity: changes at random moments have gaps that vary by 1, 5 % not exponential, and x 1 in the next week"
 )
 _CHANCE: Final = ("tested", "gaps vary", "not exponential", "next week", "in batches", "busiest tenth", "halves alike")
-_ERRORS: Final = 2.0  # standard errors up to which pairs are as by chance
+_ERRORS: Final = 2.0  # standard errors up to which a correlation counts as chance
 _NEAR: Final = ("correlation in a site", "pairs", "in a folder", "pairs")
 
 
 def tables(found: Sequence[Evolution], by: str) -> list[str]:
-    """Return what is known of each group, the largest of them if there are many, and of all."""
+    """Return the tables about each group (the largest ones if there are many), and about all pages."""
     shown = _shown(found)
     linked = [each for each in shown if each.links.links or each.links.lost_link_share_a_week > 0]
     texts = [each for each in shown if each.staying.texts]
@@ -66,7 +66,7 @@ def tables(found: Sequence[Evolution], by: str) -> list[str]:
 
 
 def _shown(found: Sequence[Evolution]) -> list[Evolution]:
-    """Return the largest groups in the order that they are in, and the last, which is that of all."""
+    """Return the largest groups in their order, and the last one, which is that of all pages."""
     if len(found) <= MOST + 1:
         return list(found)
     large = sorted(found[:-1], key=lambda each: -each.pages)[:MOST]
@@ -143,7 +143,7 @@ def _near(of: Evolution) -> tuple[str, ...]:
 
 
 def _pairs(lift: float, errors: float) -> str:
-    """Return how often neighbours changed together, unless that is what chance makes of it."""
+    """Return the correlation of neighbours' changes, or "by chance" if it is not significant."""
     return "by chance" if abs(errors) < _ERRORS else _times(lift)
 
 
@@ -160,5 +160,5 @@ def _number(value: float) -> str:
 
 
 def _days(days: float) -> str:
-    """Return a time in days as people say it."""
+    """Return a time in days as text, in a suitable unit."""
     return "-" if math.isnan(days) else span(days * _DAY_S) if math.isfinite(days) else "not seen"

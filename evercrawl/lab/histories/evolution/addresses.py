@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def addresses_of_crawls(paths: Sequence[Path], histories: Sequence["History"]) -> list[str]:
-    """Return the address that last answered for the host of each page; "" where that is not known.
+    """Return the address that last answered for the host of each page; "" if unknown.
 
     Raises
     ------

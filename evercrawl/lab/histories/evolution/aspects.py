@@ -1,7 +1,7 @@
 """Changes by aspect of a page (content, structure, presentation), and topic drift.
 
-A page's topic is that of its folder: the words that the first versions of the other pages of the folder have, each the
-more the fewer pages have it. Drift is how much less the words of its last version have of that than those of its first.
+A page's topic is that of its folder: the words of the first versions of the folder's other pages, weighted by inverse
+document frequency. Drift is the loss of similarity to this topic from the page's first to its last version.
 
 References
 ----------
@@ -18,18 +18,18 @@ from typing import Final, NamedTuple
 from evercrawl.parse.reading.aspects import Aspects
 
 HALF: Final = 0.5
-"""Of what a page had of its topic at first, below which it has drifted from it."""
+"""Share of the initial similarity to its topic below which a page has drifted."""
 
 
 class PageAspects(NamedTuple):
-    """What versions of a page show, in their order.
+    """The archived versions of a page, in order.
 
     Attributes
     ----------
     versions
-        Digests of each.
+        The digests of each version's aspects.
     first, last
-        The words of the first and of the last.
+        The words of the first and of the last version.
     """
 
     versions: list[Aspects]
@@ -38,21 +38,21 @@ class PageAspects(NamedTuple):
 
 
 class AspectChanges(NamedTuple):
-    """Which aspects of some pages changed; nan where nothing is known.
+    """Changes of pages by aspect; nan if unknown.
 
     Attributes
     ----------
     aspect_pages, aspect_changes
-        Pages of which two versions or more are at hand, and how often one of these became another in any aspect.
+        Number of pages with two or more archived versions, and of their changes in any aspect.
     content_changed, structure_changed, presentation_changed
-        In which share of those the words became others, the elements and where they lead, and how they look.
+        Shares of these changes in which the words, the elements and link targets, or the appearance changed.
     presentation_alone
-        In which share nothing but the look did.
+        Share of these changes in which only the appearance changed.
     topic_first, topic_last
-        How alike the words of a page are to those of its folder's other pages as these were first (the cosine, the mean
-        over pages), in its first version and in its last.
+        Mean cosine similarity of a page's words to the first versions of its folder's other pages, for its first and
+        its last version.
     drifted
-        Share of the pages whose last version has less than half of what the first had in common with the folder.
+        Share of the pages whose last version has less than half of the first version's similarity to the folder.
     """
 
     aspect_pages: int
@@ -67,12 +67,12 @@ class AspectChanges(NamedTuple):
 
 
 def aspect_changes(pages: Mapping[int, PageAspects], folders: Mapping[int, int]) -> AspectChanges:
-    """Return which aspects of pages changed, every change counting alike, and how pages drift.
+    """Return the changes of pages by aspect, with equal weight for each change, and the drift of pages.
 
     Parameters
     ----------
     pages, folders
-        By a page's place; the folder of each.
+        The versions and the folder of each page, by the page's place.
     """
     before = [(old, new) for page in pages.values() for old, new in zip(page.versions, page.versions[1:], strict=False)]
     changes = [tuple(a != b for a, b in zip(old, new, strict=True)) for old, new in before if old != new]
@@ -83,11 +83,11 @@ def aspect_changes(pages: Mapping[int, PageAspects], folders: Mapping[int, int])
 
 
 def drift(pages: Mapping[int, PageAspects], folders: Mapping[int, int]) -> tuple[float, float, float]:
-    """Return how alike pages are to their folders at first, and at last, and which share has drifted.
+    """Return the mean similarity of pages to their folders at first and at last, and the share that has drifted.
 
     Examples
     --------
-    Of three pages on tea one comes to be about shoes:
+    One of three pages on tea changes its topic to shoes:
 
     >>> tea, shoes = frozenset({"tea", "green", "cup"}), frozenset({"shoes", "red"})
     >>> pages = {i: PageAspects([], tea, shoes if i == 2 else tea) for i in range(3)}
@@ -120,7 +120,7 @@ def drift(pages: Mapping[int, PageAspects], folders: Mapping[int, int]) -> tuple
 def _alike(
     words: frozenset[str], own: frozenset[str], folder: Mapping[str, int], others: float, weight: Mapping[str, float]
 ) -> float:
-    """Return the cosine of words and a folder's other pages: the folder less a page's own words, of length `others`."""
+    """Return the cosine of words and a folder's other pages: the folder without the page itself, of norm `others`."""
     along = math.fsum((folder.get(word, 0) - (word in own)) * weight[word] ** 2 for word in words)
     length = math.sqrt(math.fsum(weight[word] ** 2 for word in words)) * others
     return along / length if length > 0 else 0.0

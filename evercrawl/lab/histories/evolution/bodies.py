@@ -16,28 +16,28 @@ from evercrawl.types import Outcome
 def aspects_of_crawl(
     directory: Path, urls: Sequence[str], since: float, until: float
 ) -> Iterator[tuple[int, PageAspects]]:
-    """Yield the aspects of those of some HTML pages of which two versions or more were archived, page by page.
+    """Yield the aspects of the given HTML pages that have two or more archived versions, page by page.
 
     Parameters
     ----------
     directory
-        Of a crawl, which may run meanwhile; its journal is read once, and of its archive what is asked for.
+        The directory of a crawl, which may be running; its journal is read once, and its archive as far as needed.
     urls
-        Of pages of it.
+        URLs of pages of the crawl.
     since, until
-        Between which instants visits count, in seconds since the epoch.
+        The period of the visits that count, in seconds since the epoch.
 
     Yields
     ------
     int, PageAspects
-        The place of a page among `urls`; its versions that are in the archive.
+        The index of a page in `urls`, and its archived versions.
 
     Raises
     ------
     ConfigError
         There is no crawl.
     StoreError
-        It is damaged.
+        The crawl is damaged.
     """
     crawl = opened(directory)
     try:
@@ -56,7 +56,7 @@ def aspects_of_crawl(
 
 
 def _is_other(event: Visit) -> bool:
-    """Whether a visit brought an HTML page that is another than before."""
+    """Return whether a visit brought a changed HTML page."""
     html = event.mime in ("", "text/html", "application/xhtml+xml")
     return event.outcome == Outcome.OK and html and bool(event.digest) and not event.flags & UNCHANGED
 

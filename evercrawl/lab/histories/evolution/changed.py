@@ -14,23 +14,23 @@ Flags = NDArray[np.bool_]
 
 
 class RecordedChanges(NamedTuple):
-    """Changes, by page and then by time.
+    """Changes by page and time; shape (n,) each.
 
     Attributes
     ----------
     page, life, at
-        Whose, in which row of `Lives`, and when; shape (n,) as all that follow.
+        The page, the row in `Lives`, and the time of the change.
     bits
-        How many of the 64 bits of the words' similarity hash became others.
+        Number of the 64 bits of the words' similarity hash that changed.
     new
-        Which part of the words is new, 0 to 1, as these bits tell.
+        Share of new words, from 0 to 1, estimated from these bits.
     returned
-        Whether the page is again as it was before.
+        Whether the page returned to an earlier state.
     batch
-        How many pages of the site changed at that instant.
+        Number of pages of the site that changed at that instant.
     found_at, unseen_s
-        When it was found, and for how long before that nobody had looked; where every change is on record, it was found
-        when it was made.
+        Time at which the change was found, and the time since the visit before; if every change is on record, it was
+        found when it was made.
     """
 
     page: Ints
@@ -45,7 +45,7 @@ class RecordedChanges(NamedTuple):
 
 
 def changes_of(history: History, events: ByPage) -> RecordedChanges:
-    """Return all changes of the pages; their lives are those of `lives_of`."""
+    """Return all changes of the pages; `life` refers to the rows of `lives_of`."""
     rows = np.flatnonzero((events.op == CHANGED) & ~events.begins)
     after, before = events.order[rows], events.order[rows - 1]
     bits = np.bitwise_count(history.simhash[after] ^ history.simhash[before]).astype(np.int64)
@@ -59,13 +59,13 @@ def changes_of(history: History, events: ByPage) -> RecordedChanges:
 
 
 def _found(history: History, page: Ints, at: Floats) -> tuple[Floats, Floats]:
-    """Return when changes were found, and for how long before that nobody had looked at the page."""
+    """Return the times at which changes were found, and the times since the visits before."""
     seen = history.seen
     if seen is None or not len(seen.look):
         return at, np.zeros(len(at))
     order = np.lexsort((seen.look_at, seen.look))
     look, look_at = seen.look[order], seen.look_at[order]
-    first, stride = int(look_at.min()), int(look_at.max() - look_at.min()) + 2  # so that pages do not run together
+    first, stride = int(look_at.min()), int(look_at.max() - look_at.min()) + 2  # keys of pages do not overlap
     key = look * stride + look_at - first
     place = np.searchsorted(key, page * stride + np.clip(at.astype(np.int64) - first, 0, stride - 1))
     here = np.minimum(place, len(look) - 1)
@@ -76,7 +76,7 @@ def _found(history: History, page: Ints, at: Floats) -> tuple[Floats, Floats]:
 
 
 def _returned(history: History) -> Flags:
-    """Return whether each event brought its page back to a state that it was in before; all states are remembered."""
+    """Return whether each event brought its page back to any earlier state."""
     there = np.flatnonzero(history.op != REMOVED)
     page, content = history.page[there], history.content[there]
     order = np.lexsort((content, page))  # stable: events of one state stay in the order of time
@@ -87,7 +87,7 @@ def _returned(history: History) -> Flags:
 
 
 def _batches(history: History) -> Ints:
-    """Return how many pages of its site changed at the instant of each event."""
+    """Return the number of pages of the same site that changed at the instant of each event."""
     rows = np.flatnonzero(history.op == CHANGED)
     page, at = history.page[rows], history.at[rows]
     site = history.site[page]

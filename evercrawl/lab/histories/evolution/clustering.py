@@ -43,9 +43,9 @@ def rank_correlation(a: NDArray[Any], b: NDArray[Any]) -> float:
 
 
 BATCH: Final = 10
-"""Pages of one site that have to change at one instant to count as a batch."""
+"""Minimum number of pages of a site that change at one instant to count as a batch."""
 _TENTH: Final = 0.1
-_HALVES_S: Final = 8 * WEEK_S  # a shorter life says too little of its halves
+_HALVES_S: Final = 8 * WEEK_S  # minimum length of a life whose halves are compared
 
 
 class ClusteredChanges(NamedTuple):
@@ -54,16 +54,16 @@ class ClusteredChanges(NamedTuple):
     Attributes
     ----------
     weekly_lift
-        How much likelier a week with a change is followed by another, page by page, than in a random order of the same
-        weeks; of pages of which every change is on record, or that were visited twice a week.
+        Probability that a week with a change is followed by another one on the same page, relative to a random order of
+        the same weeks; for pages with every change on record, or visited twice a week.
     weekly_errors
-        By how many standard errors that is more than chance.
+        Excess over chance, in standard errors.
     in_batches
-        Share of the changes at an instant at which `BATCH` pages of the site changed, or more.
+        Share of the changes at instants at which at least `BATCH` pages of the site changed.
     busiest_tenth
-        Share of the changes made by the tenth of the pages that makes most.
+        Share of the changes made by the most active tenth of the pages.
     halves
-        Rank correlation of the pages' changes in the first and in the second half of the time that they were watched.
+        Rank correlation of the pages' changes in the first and the second half of the time observed.
     """
 
     weekly_lift: float
@@ -79,12 +79,11 @@ def together(lives: Lives, changes: RecordedChanges, counts: Floats, dense: Flag
     Parameters
     ----------
     lives, changes
-        Theirs.
+        The lives and the changes of the pages.
     counts
-        Changes of each page, shape (pages,).
+        Number of changes of each page, shape (pages,).
     dense
-        Whether the page of each life was looked at so often that weeks with a change can be told from others, shape
-        (lives,).
+        Whether each life was visited often enough to tell weeks with a change from others, shape (lives,).
     """
     weekly = binned(changes.life, changes.at, WEEK_S, lives.began_at, lives.ended_at)
     weeks = in_time(*(column[dense] for column in weekly))
@@ -93,7 +92,7 @@ def together(lives: Lives, changes: RecordedChanges, counts: Floats, dense: Flag
 
 
 def busiest(counts: Floats, share: float = _TENTH) -> float:
-    """Return which part of all changes the busiest pages make; the last of them counts in part.
+    """Return the share of all changes that the busiest `share` of the pages makes; the last page counts in part.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Points of the curves in figures of a group of pages, in per cent."""
+"""Points of the curves in the figures of a group of pages, in percent."""
 
 from typing import Final, NamedTuple
 
@@ -11,12 +11,12 @@ from evercrawl.lab.histories.evolution.record import EvolutionRecord
 from evercrawl.lab.histories.evolution.regular import normalised
 from evercrawl.types import Floats
 
-_LONGEST: Final = 8.0  # means
+_LONGEST: Final = 8.0  # longest gap drawn, in multiples of the mean
 _POINTS: Final = 400
 
 
 class CurvePoints(NamedTuple):
-    """Points of a curve, shape (n,) each; none where nothing can be shown."""
+    """Points of a curve, shape (n,) each; empty if there is nothing to show."""
 
     x: Floats
     y: Floats
@@ -26,13 +26,13 @@ _NOTHING: Final = CurvePoints(np.zeros(0), np.zeros(0))
 
 
 def random_gaps() -> CurvePoints:
-    """Return how many gaps are longer than so many times their mean, where pages change at random moments."""
+    """Return the share of gaps longer than x times their mean, if pages change at random moments."""
     x = np.linspace(0.0, _LONGEST, _POINTS)
     return CurvePoints(x, 100.0 * np.exp(-x))
 
 
 def longer_gaps(record: EvolutionRecord) -> CurvePoints:
-    """Return how many gaps are longer than so many times the mean of their page."""
+    """Return the share of gaps longer than x times the mean gap of their page."""
     gaps, x = normalised(record.changes), random_gaps().x
     if not len(gaps):
         return _NOTHING
@@ -40,7 +40,7 @@ def longer_gaps(record: EvolutionRecord) -> CurvePoints:
 
 
 def smaller_changes(record: EvolutionRecord) -> CurvePoints:
-    """Return how many changes move so many bits or fewer; in steps."""
+    """Return the share of changes that move x bits or fewer, as a step function."""
     counts = spread(record.changes)
     if not counts.any():
         return _NOTHING
@@ -48,7 +48,7 @@ def smaller_changes(record: EvolutionRecord) -> CurvePoints:
 
 
 def still_there(record: EvolutionRecord) -> CurvePoints:
-    """Return how many pages are there so many years after they came; in steps."""
+    """Return the share of pages that exist x years after their creation, as a step function."""
     curve = lifetimes(record.lives)
     if not curve.longest_s > 0:
         return _NOTHING

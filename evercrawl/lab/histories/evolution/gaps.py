@@ -1,4 +1,4 @@
-"""Gaps between a page's changes, even if these are known from visits only.
+"""Gaps between a page's changes, also if these are known only from visits.
 
 Also a test for exponentially distributed gaps with unknown mean.
 """
@@ -12,31 +12,31 @@ from evercrawl.lab.histories.evolution.changed import RecordedChanges
 from evercrawl.types import Floats, Ints
 
 CRITICAL: Final = 1.321
-"""What `anderson_darling` exceeds with probability 0.05 where the gaps are exponential."""
-_LEAST: Final = 0.5  # instants are whole seconds, so a gap is known to half of one
+"""The critical value of `anderson_darling` at the 5 % level, for exponential gaps."""
+_LEAST: Final = 0.5  # minimum gap in seconds: times are whole seconds
 
 
 def anderson_darling(page: Ints, gaps_s: Floats, pages: int) -> Floats:
-    """Return A^2 (1 + 0.6 / n) of the gaps of many pages, each against the exponential with their mean.
+    """Return the statistic A^2 (1 + 0.6 / n) of each page's gaps, against an exponential distribution with their mean.
 
-    Because the mean is taken from the same gaps, the usual tables of the statistic do not hold; `CRITICAL` is for this
+    The mean is estimated from the same gaps, so the usual tables of the statistic do not apply; `CRITICAL` is for this
     case.
 
     Parameters
     ----------
     page, gaps_s
-        Of each gap: which page, and how long; shape (n,).
+        Page and length of each gap; shape (n,).
     pages
-        How many there are.
+        Number of pages.
 
     Returns
     -------
     array
-        Shape (pages,), nan where there is no gap.
+        Shape (pages,), nan for pages without gaps.
 
     Examples
     --------
-    Gaps of a clock, and gaps that fall as the exponential does:
+    Gaps of a clock, and gaps at the quantiles of the exponential distribution:
 
     >>> clock, even = np.full(9, 3600.0), -3600 * np.log1p(-(np.arange(9) + 0.5) / 9)
     >>> anderson_darling(np.repeat([0, 1], 9), np.concatenate([clock, even]), 2).round(3)
@@ -64,11 +64,11 @@ class Gaps(NamedTuple):
     Attributes
     ----------
     page
-        Place of the page among those that have any, by their numbers.
+        Index of the page among those with gaps, in the order of their numbers.
     quiet_s
-        From when the first change was found to the last look that found the page as it was then.
+        Time from the visit that found the first change to the last visit that found the page still in that state.
     gap_s
-        From when the first change was found to the second.
+        Time from the visit that found the first change to the second change.
     """
 
     page: Ints
@@ -77,19 +77,19 @@ class Gaps(NamedTuple):
 
 
 def gaps(changes: RecordedChanges, seed: int = 0) -> Gaps:
-    """Return the gaps between changes in one life of a page; changes at one instant are one.
+    """Return the gaps between changes within one life of a page; changes at one instant count as one.
 
-    Where pages are visited it is known only between which two looks a change was made. Did pages change at random
-    moments, then the time from one finding to the next change would be exponential, whatever came before; where it ends
-    between two looks, that is drawn from the very same distribution, with the page's most likely rate. So pages that do
-    change at random look as if they did, however seldom they are visited, and bursts between two looks are not seen.
+    For visited pages it is known only between which two visits a change was made. If pages change at random moments,
+    the time from the discovery of a change to the next change is exponential, whatever came before. Its end between two
+    visits is therefore drawn from this distribution, with the page's most likely rate. Pages that change at random thus
+    appear random however rarely they are visited, and bursts between two visits remain unseen.
 
     Parameters
     ----------
     changes
-        By page and time.
+        The changes, by page and time.
     seed
-        Draws the instants.
+        The random seed of these draws.
     """
     quiet_s = np.diff(changes.found_at) - changes.unseen_s[1:]
     unseen_s = changes.unseen_s[1:]
@@ -106,7 +106,7 @@ def gaps(changes: RecordedChanges, seed: int = 0) -> Gaps:
 
 
 def _drawn_s(rate: Floats, within_s: Floats, u: Floats) -> Floats:
-    """Return when in a time a change was made, if one was: exponential, cut off at its end; evenly, at no rate."""
+    """Return the time of a change within a period that has one: truncated exponential, or uniform without a rate."""
     told = np.isfinite(rate) & (rate > 0) & (within_s > 0)
     rate = np.where(told, rate, 1.0)
     return np.where(told, -np.log1p(u * np.expm1(-rate * within_s)) / rate, u * within_s)

@@ -11,7 +11,7 @@ from evercrawl.parse.urls import hostname
 from evercrawl.types import Ints
 
 NONE: Final = "-"
-"""The group of pages of which it is not known."""
+"""The group of pages whose group is unknown."""
 _ENDING: Final = re.compile(r"\.([A-Za-z][A-Za-z0-9]{0,5})$")
 
 
@@ -21,9 +21,9 @@ class PageGroups(NamedTuple):
     Attributes
     ----------
     names
-        Of the groups, in the order in which they are told.
+        Names of the groups, in the order of the output.
     group
-        Index of each page's, shape (pages,).
+        Index of each page's group, shape (pages,).
     """
 
     names: list[str]
@@ -31,19 +31,19 @@ class PageGroups(NamedTuple):
 
 
 def grouped(histories: Sequence[History], by: str) -> PageGroups:
-    """Return the pages of some histories, one after the other, by one of `BY`.
+    """Return the groups of the pages of histories, by one of `BY`.
 
     Raises
     ------
     KeyError
-        `by` is none of them.
+        `by` is not one of them.
     """
     found = [name for history in histories for name in BY[by](history)]
     return _groups(found)
 
 
 def neighbours(histories: Sequence[History]) -> tuple[Ints, Ints]:
-    """Return which site, and which folder, each page of some histories is in, shape (pages,) each."""
+    """Return the site and the folder of each page of histories, as numbers; shape (pages,) each."""
     found = ([name for history in histories for name in of(history)] for of in (site, folder))
     sites, folders = (_groups(names).group for names in found)
     return sites, folders
@@ -56,7 +56,7 @@ def _groups(found: Sequence[str]) -> PageGroups:
 
 
 def top_level(history: History) -> list[str]:
-    """Return the last label of each page's host; `NONE` for an address, and for pages without host."""
+    """Return the last label of each page's host name; `NONE` for IP addresses, and for pages without host."""
     hosts = [hostname(path) if "://" in path else "" for path in history.paths]
     labels = (host.rpartition(".")[2] for host in hosts)
     return [label if label and not label.isdigit() and "]" not in label else NONE for label in labels]
@@ -68,13 +68,13 @@ def site(history: History) -> list[str]:
 
 
 def folder(history: History) -> list[str]:
-    """Return the site and the folder of each page, as one name."""
+    """Return the site and the folder of each page, joined to one name."""
     folders = (path.partition("?")[0].rpartition("/")[0] for path in history.paths)
     return [f"{name}\n{folder}" for name, folder in zip(site(history), folders, strict=True)]
 
 
 def depth(history: History) -> list[str]:
-    """Return how many folders each page lies in.
+    """Return the depth of each page: the number of folders in its path.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def depth(history: History) -> list[str]:
 
 
 def content_type(history: History) -> list[str]:
-    """Return each page's media type where a crawl noted it, else the ending of its name."""
+    """Return each page's media type if a crawl recorded it, otherwise its file name extension."""
     seen = history.seen
     types: Sequence[str] = seen.types if seen is not None else ("",) * len(history)
     return [mime or _ending(path) for mime, path in zip(types, history.paths, strict=True)]
@@ -97,7 +97,7 @@ BY: Final[dict[str, Callable[[History], list[str]]]] = {
     "depth": depth,
     "type": content_type,
 }
-"""What pages can be grouped by."""
+"""The criteria by which pages can be grouped."""
 
 
 def _numbers_first(name: str) -> tuple[float, str]:
@@ -105,7 +105,7 @@ def _numbers_first(name: str) -> tuple[float, str]:
 
 
 def _local(path: str) -> str:
-    """Return the path of a URL; of what is no URL, all of it."""
+    """Return the path of a URL; a string that is not a URL is returned whole."""
     if "://" in path:
         path = path.partition("://")[2].partition("/")[2]
     return path.partition("?")[0]

@@ -21,17 +21,17 @@ class LinkSpans(NamedTuple):
     Attributes
     ----------
     page
-        Which page the link is on.
+        The page with the link.
     began_at
-        When it came.
+        Start of the link.
     watched_at, ended_at
-        Between which instants it was watched.
+        Start and end of its observation.
     known
-        Whether it is known to have come then.
+        Whether the start is known exactly.
     later
-        Whether it came, while it was watched, to a page that was there before.
+        Whether the link was added, during the observation, to a page that existed before.
     went
-        Whether it ended then.
+        Whether the link was removed at `ended_at`.
     """
 
     page: Ints
@@ -49,15 +49,15 @@ class LinkChange(NamedTuple):
     Attributes
     ----------
     links
-        Links there were at the end.
+        Number of links at the end.
     new_links_a_week
-        That came to a page that was there before, per page and week.
+        New links on existing pages, per page and week.
     new_link_share_a_week
-        The same, per link there was.
+        The same, per existing link.
     lost_link_share_a_week
-        Links that went, per link there was and week.
+        Removed links, per existing link and week.
     link_half_life_days
-        After which half of those that came were gone, by Kaplan and Meier's rule; infinity where more than half stayed.
+        Time after which half of the new links are gone (Kaplan-Meier); infinity if more than half remained.
     """
 
     links: int
@@ -68,7 +68,7 @@ class LinkChange(NamedTuple):
 
 
 def links(history: History, watched: Watched) -> LinkSpans:
-    """Return how pages linked to one another between the instants of `watched`."""
+    """Return the links between pages in the period of `watched`."""
     log = history.links
     order = np.lexsort((log.target, log.source))  # stable: the rows of one link stay in the order of time
     source, target, present = log.source[order], log.target[order], log.present[order]
@@ -86,8 +86,8 @@ def links(history: History, watched: Watched) -> LinkSpans:
 def _links(
     history: History, watched: Watched, page: Ints, began_at: Floats, ended_at: Floats, went: Flags
 ) -> LinkSpans:
-    """Return links that were there at `since` or later, as far as they were watched."""
-    late = began_at > watched.first_at[page]  # than the page itself, in whose first state it was not
+    """Return the links that existed at `since` or later, limited to the time observed."""
+    late = began_at > watched.first_at[page]  # the link was not in the page's first state
     known = late if history.seen is not None else began_at > beginnings(history)[page]
     watched_at = np.maximum(began_at, watched.since)
     until = np.maximum(np.minimum(ended_at, watched.until), watched_at)
@@ -96,7 +96,7 @@ def _links(
 
 
 def link_change(found: LinkSpans, page_weeks: float) -> LinkChange:
-    """Return how the links of some pages change, which were watched for so many weeks in all."""
+    """Return the statistics of link changes of pages that were observed for `page_weeks` in all."""
     lasted_s = found.ended_at - found.watched_at
     link_weeks = float(lasted_s.sum()) / WEEK_S
     came, went = float(found.later.sum()), float(found.went.sum())
@@ -111,5 +111,5 @@ def link_change(found: LinkSpans, page_weeks: float) -> LinkChange:
 
 
 def ratio(of: float, to: float) -> float:
-    """Return one over the other; nan over nothing."""
+    """Return the ratio of two numbers; nan if the divisor is 0."""
     return of / to if to > 0 else math.nan

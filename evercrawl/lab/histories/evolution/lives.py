@@ -17,16 +17,16 @@ YEAR_S: Final = 365.25 * DAY_S
 
 
 class ByPage(NamedTuple):
-    """The events of a history by page, and then by time; shape (events,) each.
+    """The events of a history, sorted by page and time; shape (events,) each.
 
     Attributes
     ----------
     order
-        Which event of the history it is.
+        Index of the event in the history.
     page, op, at
-        As in `History`, the instant in seconds.
+        As in `History`, the time in seconds.
     begins
-        Whether it begins a life.
+        Whether the event begins a life.
     """
 
     order: Ints
@@ -37,20 +37,20 @@ class ByPage(NamedTuple):
 
 
 class Lives(NamedTuple):
-    """Times from a page's appearance to its removal or the end of the record; a page that came back has several.
+    """Periods from a page's appearance to its removal or the end of the record; a page that returned has several.
 
     Attributes
     ----------
     page
-        Whose it is, ascending; shape (n,) as all that follow.
+        The page, ascending; shape (n,) like all other columns.
     appeared_at
-        When it began.
+        Start of the life.
     began_at, ended_at
-        Between which instants of it the page was watched.
+        Start and end of the observation within the life.
     known
-        Whether it is known to have come to be then: of what was there at the beginning nobody knows since when.
+        Whether the page is known to have been created then; pages that existed at the start of the record may be older.
     died
-        Whether it ended with the removal.
+        Whether the life ended with the page's removal.
     """
 
     page: Ints
@@ -62,14 +62,14 @@ class Lives(NamedTuple):
 
 
 def ends(history: History) -> Floats:
-    """Return up to when what each page did is known, shape (pages,): the last event of its site, or the last look."""
+    """Return the end of each page's observation, shape (pages,): the last event of its site, or its last visit."""
     if history.seen is not None:
         return history.seen.until.astype(np.float64)
     return _of_sites(history, np.maximum, -math.inf)
 
 
 def beginnings(history: History) -> Floats:
-    """Return the first event of each page's site, shape (pages,): what appeared then may have been there before."""
+    """Return the first event of each page's site, shape (pages,); pages that appeared then may be older."""
     return _of_sites(history, np.minimum, math.inf)
 
 
@@ -80,7 +80,7 @@ def _of_sites(history: History, extreme: np.ufunc, start: float) -> Floats:
 
 
 def by_page(history: History) -> ByPage:
-    """Return the events of a history by page; whatever follows a removal, or nothing, begins a life."""
+    """Return the events of a history by page; a page's first event, and any event after a removal, begins a life."""
     order = np.argsort(history.page, kind="stable")
     page, op = history.page[order], history.op[order]
     away = (np.diff(page, prepend=-1) != 0) | (np.append(REMOVED, op)[: len(op)] == REMOVED)
@@ -88,14 +88,14 @@ def by_page(history: History) -> ByPage:
 
 
 def lives_of(history: History, events: ByPage) -> Lives:
-    """Return all lives of the pages, each watched from its beginning to its end."""
+    """Return all lives of the pages, observed from beginning to end."""
     rows = np.flatnonzero(events.begins)
     page, at = events.page[rows], events.at[rows]
     bounds = np.minimum(_next(rows, len(events.page)), np.searchsorted(events.page, page, "right"))
     removals = np.flatnonzero(events.op == REMOVED)
     removal = np.append(removals, len(events.page))[np.searchsorted(removals, rows)]
     died = removal < bounds
-    goes_on = _next(page, -1) == page  # it appeared once more, and nobody had noted that it was gone
+    goes_on = _next(page, -1) == page  # the page appeared again without a recorded removal
     until = np.where(goes_on, _next(at, math.inf), np.maximum(ends(history)[page], at))
     ended_at = np.where(died, np.append(events.at, math.inf)[removal], until)
     seen = history.seen
@@ -104,12 +104,12 @@ def lives_of(history: History, events: ByPage) -> Lives:
 
 
 def _next(column: NDArray[Any], last: float) -> NDArray[Any]:
-    """Return what stands one row further down, and under the last row `last`."""
+    """Return the column shifted up by one row, with `last` as the last row."""
     return np.append(column[1:], last)[: len(column)]
 
 
 def between(lives: Lives, since: float, until: float) -> tuple[Lives, Flags]:
-    """Return lives as far as they were watched between two instants, and which of them were at all, shape (n,)."""
+    """Return the lives limited to a period, and which lives overlap it, shape (n,)."""
     inside = (lives.appeared_at <= until) & (lives.ended_at >= since)
     ended_at = lives.ended_at[inside]
     clipped = Lives(

@@ -18,16 +18,16 @@ class Much(NamedTuple):
     Attributes
     ----------
     bits
-        Bits of 64 of the words' similarity hash that became others: the median.
+        Median number of the 64 bits of the words' similarity hash that changed.
     new
-        Which part of the words is new, as the bits tell: the mean.
+        Mean share of new words, estimated from these bits.
     words_kept
         Share of the changes that leave the words as they were (0 bits): markup, or so few words that the hash missed
         them.
     slight
         Share of the changes of `SLIGHT` bits or fewer, those among them.
     returned
-        Share of the changes that bring the page back to an earlier state, any earlier one.
+        Share of the changes that bring the page back to any earlier state.
     """
 
     bits: float
@@ -38,9 +38,9 @@ class Much(NamedTuple):
 
 
 def much(changes: RecordedChanges) -> Much:
-    """Return statistics of the extent of some changes.
+    """Return statistics of the extent of changes.
 
-    The states that a page has been in are all remembered here.
+    All earlier states of a page are taken into account.
     """
     bits = changes.bits
     if not len(bits):
@@ -50,5 +50,5 @@ def much(changes: RecordedChanges) -> Much:
 
 
 def spread(changes: RecordedChanges) -> NDArray[np.int64]:
-    """Return how many changes there are of each number of bits, shape (65,)."""
+    """Return the number of changes by the number of changed bits, shape (65,)."""
     return np.bincount(changes.bits, minlength=65).astype(np.int64)

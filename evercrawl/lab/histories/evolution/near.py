@@ -41,7 +41,7 @@ class Near(NamedTuple):
 
 
 def week_s(record: EvolutionRecord) -> float:
-    """Return which time stands for a week, in seconds.
+    """Return the length of the period used as a week, in seconds.
 
     Where every change is on record it is a week. Of a crawl it is so long that half of the pages that were visited
     again were visited twice in it, so that a crawl of an hour is told of too. Of both it is the longer.
@@ -58,7 +58,7 @@ def near(record: EvolutionRecord, sites: Ints, folders: Ints, width_s: float) ->
     Parameters
     ----------
     record
-        Of the pages.
+        The observations of the pages.
     sites, folders
         Which site, and which folder, each is in; shape (pages,).
     width_s
@@ -77,16 +77,16 @@ def _told(record: EvolutionRecord, neighbours: Ints, width_s: float) -> tuple[fl
 
 
 def counted(record: EvolutionRecord, neighbours: Ints, width_s: float) -> tuple[Ints, Ints]:
-    """Return pages that were watched, and those of them that changed, of each group of neighbours in each week.
+    """Return the number of observed pages, and of those that changed, by group of neighbours and week.
 
-    Only whole weeks count, and pages that were visited often enough in them; pages without a neighbour do not.
+    Only whole weeks count, with pages visited often enough in them; pages without neighbours do not count.
 
     Parameters
     ----------
     record, width_s
         As for `near`.
     neighbours
-        Which group each page is in, shape (pages,).
+        The group of each page, shape (pages,).
 
     Returns
     -------
@@ -106,7 +106,7 @@ def counted(record: EvolutionRecord, neighbours: Ints, width_s: float) -> tuple[
     week = np.floor((changes.at - start) / width_s)
     inside = kept[changes.life] & (week >= first[changes.life]) & (week < last[changes.life])
     life, week = changes.life[inside], week[inside].astype(np.int64)
-    once = np.unique(life * stride + week)  # a page that changes twice in a week changed in it
+    once = np.unique(life * stride + week)  # several changes of a page in a week count once
     changed = base[once // stride] + once % stride
     return counts, np.bincount(np.searchsorted(cells, changed), minlength=len(cells))
 

@@ -10,9 +10,9 @@ from evercrawl.lab.histories.evolution.lives import DAY_S
 from evercrawl.types import Floats
 
 CLASSES: Final = ("daily", "weekly", "monthly", "four_months", "slower", "never")
-"""By mean interval: up to a day, a week, a month, four months, longer; and pages that were never seen to change."""
+"""Classes by mean interval: up to a day, a week, a month, four months, longer; and pages without observed changes."""
 _BOUNDS_S: Final = np.array([1.0, 7.0, 365.25 / 12, 365.25 / 3]) * DAY_S
-_LEAST_S: Final = 365.25 / 3 * DAY_S  # a page that is watched for less could not show that it is slow
+_LEAST_S: Final = 365.25 / 3 * DAY_S  # minimum observation: a shorter one cannot show that a page is slow
 
 
 class Often(NamedTuple):
@@ -21,7 +21,7 @@ class Often(NamedTuple):
     Attributes
     ----------
     rate_per_day
-        Changes a page and day: the mean of the pages' rates, each weighted by how long it was watched.
+        Changes per page and day: the mean of the pages' rates, weighted by the length of observation.
     median_rate_per_day
         That of the page in the middle, of those that were watched long enough (see `classed`).
     estimator
@@ -32,7 +32,7 @@ class Often(NamedTuple):
         Pages that were watched for four months, or for half as long as the one watched longest: those that are put into
         classes.
     classes
-        The share of these in each of `CLASSES`.
+        The share of these pages in each of `CLASSES`.
 
     References
     ----------
@@ -52,9 +52,9 @@ def often(changes: Floats, watched_s: Floats, looks: Floats) -> Often:
     Parameters
     ----------
     changes, watched_s
-        Of each page: changes seen, and for how long it was watched; shape (pages,).
+        Changes seen, and length of observation, of each page; shape (pages,).
     looks
-        Of each page: visits that could have seen a change, nan where all changes are on record; shape (pages,).
+        Visits of each page that could have seen a change, nan if all changes are on record; shape (pages,).
 
     Examples
     --------

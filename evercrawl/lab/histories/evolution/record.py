@@ -1,4 +1,4 @@
-"""The observations of several histories combined, and their split into groups of pages."""
+"""The combined observations of several histories, and their split into groups of pages."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -21,9 +21,9 @@ class EvolutionRecord(NamedTuple):
     Attributes
     ----------
     pages
-        Their numbers, ascending, shape (pages,); in the order of the histories, numbered through.
+        The page numbers, ascending, shape (pages,); numbered consecutively over the histories.
     lives, changes, links
-        Theirs. The column `life` of the changes is the row in these lives.
+        Their lives, changes and links. The column `life` of the changes is the row in these lives.
     looks
         As in `Watched`, shape (pages,).
     """
@@ -35,22 +35,22 @@ class EvolutionRecord(NamedTuple):
     looks: Floats
 
     def place(self, page: Ints) -> Ints:
-        """Return where pages stand among these."""
+        """Return the indices of pages among these."""
         return np.searchsorted(self.pages, page)
 
     def changes_of(self) -> Floats:
-        """Return how many changes each page made, shape (pages,)."""
+        """Return the number of changes of each page, shape (pages,)."""
         return np.bincount(self.place(self.changes.page), minlength=len(self.pages)).astype(np.float64)
 
     def watched_s(self) -> Floats:
-        """Return for how long each page was watched, shape (pages,)."""
+        """Return the length of observation of each page in seconds, shape (pages,)."""
         lives = self.lives
         lasted_s = lives.ended_at - lives.began_at
         return np.asarray(np.bincount(self.place(lives.page), lasted_s, len(self.pages)), np.float64)
 
 
 def recorded(histories: Sequence[History], since: float, until: float) -> EvolutionRecord:
-    """Return the observations of the pages of some histories between two instants."""
+    """Return the observations of the pages of histories in a period."""
     parts: list[EvolutionRecord] = []
     first = lives = 0
     for history in histories:
@@ -85,11 +85,11 @@ def split(record: EvolutionRecord, group: Ints, groups: int) -> list[EvolutionRe
     Parameters
     ----------
     record
-        Of all pages.
+        The record of all pages.
     group
-        Of each page, shape (pages,); -1 for those that are left out.
+        The group of each page, shape (pages,); -1 for pages that are left out.
     groups
-        How many there are.
+        Number of groups.
     """
     lives, changes, linked = (
         _rows(group[table.page], groups) for table in (record.lives, record.changes, record.links)

@@ -1,4 +1,4 @@
-"""Whether the gaps between a page's changes are random."""
+"""Tests whether the gaps between a page's changes are random."""
 
 import math
 from typing import Final, NamedTuple
@@ -13,7 +13,7 @@ from evercrawl.types import Floats, Ints
 Flags = NDArray[np.bool_]
 
 LEAST: Final = 10
-"""Changes that a page must have shown to be tested."""
+"""Minimum number of changes of a tested page."""
 
 
 class Regularity(NamedTuple):
@@ -38,7 +38,7 @@ class Regularity(NamedTuple):
 
 
 def regular(changes: RecordedChanges, least: int = LEAST) -> Regularity:
-    """Return the regularity of the changes of some pages."""
+    """Return the regularity of the changes of pages."""
     found = gaps(changes)
     enough = _enough(found, least)
     pages = int(enough.sum())
@@ -51,7 +51,7 @@ def regular(changes: RecordedChanges, least: int = LEAST) -> Regularity:
 
 
 def normalised(changes: RecordedChanges, least: int = LEAST) -> Floats:
-    """Return the gaps of the pages that are tested, each over its page's mean, ascending: what a plot shows."""
+    """Return the gaps of the tested pages, divided by their page's mean, ascending, for a plot."""
     found = gaps(changes)
     count = np.bincount(found.page)
     mean_s = np.bincount(found.page, found.gap_s) / np.maximum(count, 1)
@@ -59,13 +59,13 @@ def normalised(changes: RecordedChanges, least: int = LEAST) -> Floats:
 
 
 def _enough(found: Gaps, least: int) -> Flags:
-    """Return which pages have gaps enough, most of them with a look that found nothing, shape (pages,)."""
+    """Return which pages have enough gaps, most of them with a visit that found no change, shape (pages,)."""
     count = np.bincount(found.page)
     return (count >= least - 1) & (np.bincount(found.page, found.quiet_s > 0) * 2 >= count)
 
 
 def _variation(page: Ints, gap_s: Floats, pages: int) -> Floats:
-    """Return how uneven the gaps between changes are, their coefficient of variation, for many pages at once."""
+    """Return the coefficient of variation of the gaps between changes, for each page."""
     n = np.bincount(page, minlength=pages)
     mean_s = np.bincount(page, gap_s, pages) / n
     squares = np.bincount(page, (gap_s - mean_s[page]) ** 2, pages)

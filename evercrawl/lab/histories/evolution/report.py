@@ -38,13 +38,13 @@ class Evolution:
     group
         Its name.
     pages, alive
-        Pages that were there at some time; and at the end.
+        Number of pages that existed at some time, and at the end.
     changes, days
-        How many there were, in how many days from the first page's beginning to the last one's end.
+        Number of changes, and of days from the first page's beginning to the last page's end.
     often, much, lasting, links, regular, together, near, staying, aspects
-        As these families tell.
+        The families of statistics.
     record
-        What it was made of.
+        The observations behind them.
     """
 
     group: str
@@ -85,18 +85,18 @@ def evolution(
     texts: Mapping[int, Texts] | None = None,
     aspects: Mapping[int, PageAspects] | None = None,
 ) -> list[Evolution]:
-    """Return the statistics of the pages of some histories: of each group, and, if there are several, of all.
+    """Return the statistics of the pages of histories: by group, and for all pages if there are several groups.
 
     Parameters
     ----------
     histories
-        At least one; a page of each is a page of its own.
+        At least one; pages of different histories are different pages.
     by
         One of `groups.BY`.
     chosen
-        Which pages count, in the order of the histories, shape (pages,); all without it.
+        Which pages count, in the order of the histories, shape (pages,); None for all.
     since, until
-        Between which instants, in seconds since the epoch.
+        The period, in seconds since the epoch.
     texts
         What the versions of pages show, by the pages' places; nothing is said of what stays without it.
     aspects

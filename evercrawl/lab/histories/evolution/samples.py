@@ -12,38 +12,38 @@ from evercrawl.search.schema import words_of
 
 Flags = NDArray[np.bool_]
 
-_NAMED: Final = 10  # sites that an error names
+_NAMED: Final = 10  # maximum number of sites that an error names
 
 
 def of_sites(histories: Sequence[History], names: Iterable[str]) -> Flags:
-    """Return which pages are on one of some sites, shape (pages,).
+    """Return which pages are on the named sites, shape (pages,).
 
     Raises
     ------
     ConfigError
-        When there is no such site.
+        There is no such site.
     """
     wanted = set(names)
     known = dict.fromkeys(name for history in histories for name in history.sites)
     for name in wanted - set(known):
-        raise ConfigError(f"there is no site {name}: there is {_some(list(known))}")
+        raise ConfigError(f"there is no site {name}; the sites are {_some(list(known))}")
     chosen = (np.array([name in wanted for name in history.sites], np.bool_)[history.site] for history in histories)
     return np.concatenate(list(chosen))
 
 
 def random_pages(histories: Sequence[History], count: int, seed: int, among: Flags | None = None) -> Flags:
-    """Return so many pages, each as likely as any other, shape (pages,); all, where there are no more.
+    """Return a uniform random sample of `count` pages, shape (pages,); all pages if there are fewer.
 
-    The same seed draws the same pages; a larger sample holds the smaller ones.
+    The same seed draws the same pages, and a larger sample contains the smaller ones.
 
     Parameters
     ----------
     histories
-        Whose pages.
+        The histories of the pages.
     count, seed
-        How many; what draws them.
+        Size of the sample, and the random seed.
     among
-        From which they are drawn, shape (pages,); from all without it.
+        The pages to sample from, shape (pages,); None for all.
     """
     pages = sum(len(history) for history in histories)
     order = np.random.default_rng(seed).permutation(pages)
@@ -53,21 +53,21 @@ def random_pages(histories: Sequence[History], count: int, seed: int, among: Fla
 
 
 def on_addresses(addresses: Sequence[str], count: int, seed: int) -> Flags:
-    """Return the pages of so many addresses, each as likely as any other, however many pages it has; shape (pages,).
+    """Return the pages of `count` random addresses, drawn uniformly whatever their number of pages; shape (pages,).
 
-    Servers are drawn so where addresses are tried at random. The same seed draws the same addresses.
+    This corresponds to a survey of servers that tries random addresses. The same seed draws the same addresses.
 
     Parameters
     ----------
     addresses
-        Of each page; "" where it is not known, and such pages are never drawn.
+        The address of each page; pages with an unknown address ("") are never drawn.
     count, seed
-        How many addresses; what draws them.
+        Number of addresses, and the random seed.
 
     Raises
     ------
     ConfigError
-        When no address is known.
+        No address is known.
 
     Examples
     --------
@@ -76,21 +76,21 @@ def on_addresses(addresses: Sequence[str], count: int, seed: int) -> Flags:
     """
     known = sorted(set(addresses) - {""})
     if not known:
-        raise ConfigError("no address is known: a crawl's archive has them, and recorded histories do not")
+        raise ConfigError("no address is known; only the archives of crawls have addresses, recorded histories do not")
     places: list[int] = np.random.default_rng(seed).permutation(len(known))[:count].tolist()
     drawn = {known[place] for place in places}
     return np.array([address in drawn for address in addresses], np.bool_)
 
 
 def about(histories: Sequence[History], topics: Iterable[str]) -> Flags:
-    """Return which pages have all words of a topic, of any of some, in their URL or title, shape (pages,)."""
+    """Return which pages have all words of at least one topic in their URL or title, shape (pages,)."""
     wanted = [set(words_of(topic)) for topic in topics]
     said = (set(words_of(_spaced(text))) for history in histories for text in _texts(history))
     return np.array([any(topic and topic <= words for topic in wanted) for words in said], np.bool_)
 
 
 def asked_for(histories: Sequence[History], log: Iterable[str]) -> Flags:
-    """Return which pages a gateway's log names, shape (pages,): the sample of what its people ask for.
+    """Return which pages a gateway's log names, shape (pages,): a sample of the pages that its users request.
 
     Of each line every word counts that is a URL or a path: so a list of URLs does, a proxy's log, and a server's
     (`"GET /a.html HTTP/1.1"`). A page is named by its URL, with or without scheme, or, where a history has paths alone,
@@ -99,17 +99,17 @@ def asked_for(histories: Sequence[History], log: Iterable[str]) -> Flags:
     Raises
     ------
     ConfigError
-        When the log names no page of these histories.
+        The log names no page of these histories.
     """
     words = {_bare(word) for line in log for word in line.replace('"', " ").split()}
     found = np.array([_bare(path) in words for history in histories for path in history.paths], np.bool_)
     if not found.any():
-        raise ConfigError("the gateway's log names no page of these histories: give one with their URLs or paths")
+        raise ConfigError("the gateway's log names no page of these histories; give one with their URLs or paths")
     return found
 
 
 def _bare(url: str) -> str:
-    """Return a URL without scheme, fragment and slashes around it.
+    """Return a URL without scheme, fragment, and leading and trailing slashes.
 
     >>> _bare("https://example.org/a/#top"), _bare("/a.html")
     ('example.org/a', 'a.html')
@@ -124,7 +124,7 @@ def _texts(history: History) -> Iterator[str]:
 
 
 def _spaced(text: str) -> str:
-    """Return a URL with its parts as words: an underscore joins them for a reader, not for a person who looks."""
+    """Return a URL with its parts separated into words; an underscore would join them."""
     return text.replace("_", " ").replace("%20", " ")
 
 

@@ -1,4 +1,4 @@
-"""Lasting and flickering words of pages whose texts are available."""
+"""Lasting and flickering words of pages with archived texts."""
 
 import math
 from collections.abc import Sequence
@@ -14,25 +14,25 @@ from evercrawl.lab.histories.versions import Version
 from evercrawl.types import Floats
 
 AGES_S: Final = np.array([DAY_S, WEEK_S])
-"""Of the copies of which it is told how much of the page is another."""
+"""Ages of the copies that are compared with the page."""
 
 
 class Texts(NamedTuple):
-    """What the versions of one page show.
+    """Statistics of the versions of one page.
 
     Attributes
     ----------
     changes, returned
-        Versions that came after another; those of them that were, run for run, one before.
+        Number of changed versions, and of those that equal an earlier version run for run.
     new
         Parts of the page that were new with each of these, shape (changes,).
     followed, stayed
         Of those that another version came after: the part that was new, and how much of the page was new and still
         there in that next version; shape (changes - 1,) each.
     appeared, came_back
-        Runs of words that came with later versions and were never there before, and those that were.
+        Number of runs of words in later versions that were new, and that had existed before.
     ended_s, going_on_s
-        How long runs that appeared were there: those that went, and those that were there at the last look.
+        Lifetimes of runs that appeared: of those that vanished, and of those still present at the last visit.
     apart, told_s
         How much of the page is other than in a copy of each of `AGES_S`, as a mean over time, and over how long a time;
         shape (2,) each. 0 and 0 where the page was not seen for so long.
@@ -57,19 +57,19 @@ class Staying(NamedTuple):
     Attributes
     ----------
     texts, text_changes
-        Pages of which two versions or more are at hand, and how often one of these became another.
+        Number of pages with two or more archived versions, and of changes between these.
     text_new
-        Which part of a page a change made new: the mean.
+        Mean share of a page that a change made new.
     new_stayed
-        How much of what was new was still there in the version after: what a change brought that was worth fetching.
+        Share of the new words that were still present in the next version, and thus worth fetching.
     flicker
-        Of the runs of words that came with a change, the share that had been there before, and gone.
+        Share of the runs of words added by changes that had existed before and vanished.
     flip_flops
-        Share of the changes that brought a page back to a version before.
+        Share of the changes that brought a page back to an earlier version.
     there_after_day, there_after_week
-        Which share of the runs that appeared is there a day, a week later, by Kaplan and Meier's rule.
+        Share of the new runs that are present a day, and a week later (Kaplan-Meier).
     text_half_gone_days
-        After which half of them are gone; infinity where more than half are still there when the record ends.
+        Time after which half of them are gone; infinity if more than half are present when the record ends.
     other_after_day, other_after_week
         How much of such a page is other than in a copy of a day, of a week: the mean over pages and moments. Where what
         changes flickers the two are alike, and sooner visits gain nothing; where it stays the second is the larger.
@@ -89,11 +89,11 @@ class Staying(NamedTuple):
 
 
 def texts(versions: Sequence[Version]) -> Texts:
-    """Return what versions of a page show, in their order; the last is the one before it, as it was seen last.
+    """Return the statistics of a page's versions, in order; the last entry repeats the last version at its last visit.
 
     Examples
     --------
-    One of two runs becomes another, and back:
+    One of two runs changes, and changes back:
 
     >>> from evercrawl.lab.histories.versions import Version
     >>> runs = [(0.0, [1, 2]), (5.0, [1, 3]), (9.0, [1, 2])]
@@ -115,7 +115,7 @@ def texts(versions: Sequence[Version]) -> Texts:
 
 
 def _apart(versions: Sequence[Version]) -> tuple[Floats, Floats]:
-    """Return how much of a page is other than in copies of `AGES_S`, and over how long a time that is a mean."""
+    """Return the share of a page that differs from copies of `AGES_S`, and the time over which that is averaged."""
     at = np.array([version.at for version in versions])
     told_s = np.maximum(at[-1] - at[0] - AGES_S, 0.0)
     long = told_s > 0
@@ -125,7 +125,7 @@ def _apart(versions: Sequence[Version]) -> tuple[Floats, Floats]:
 
 
 def staying(pages: Sequence[Texts]) -> Staying:
-    """Return what stays of the words of some pages, every change, and every run of words, counting alike.
+    """Return the lasting of the words of pages, with equal weight for each change and each run of words.
 
     References
     ----------
@@ -151,7 +151,7 @@ def staying(pages: Sequence[Texts]) -> Staying:
 
 
 def _other(pages: Sequence[Texts]) -> list[float]:
-    """Return how much is other than in a copy of each age, each page counting for as long as it was seen."""
+    """Return the share that differs from a copy of each age, averaged over pages by the time observed."""
     told_s = np.array([page.told_s for page in pages])
     other = (np.array([page.apart for page in pages]) * told_s).sum(0)
     return [_ratio(one, of) for one, of in zip(other.tolist(), told_s.sum(0).tolist(), strict=True)]

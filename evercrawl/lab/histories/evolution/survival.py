@@ -15,11 +15,11 @@ class Survival(NamedTuple):
     Attributes
     ----------
     ages_s
-        At which some end, ascending, shape (steps,).
+        Ages at which some lives end, ascending, shape (steps,).
     shares
-        Of those that live as long, shape (steps,).
+        Share that lives longer than that, shape (steps,).
     longest_s
-        Up to which age anything is known.
+        Largest age observed.
     """
 
     ages_s: Floats
@@ -27,13 +27,13 @@ class Survival(NamedTuple):
     longest_s: float
 
     def at(self, age_s: float) -> float:
-        """Return the share that lives longer than that; nan beyond what is known."""
+        """Return the share that lives longer than an age; nan beyond the largest age observed."""
         if not age_s <= self.longest_s:
             return math.nan
         return float(np.append(1.0, self.shares)[np.searchsorted(self.ages_s, age_s, "right")])
 
     def median_s(self) -> float:
-        """Return the age that half of them reach; infinity where more than half are still there at the end."""
+        """Return the age that half of them reach; infinity if more than half are alive at the end."""
         under = np.flatnonzero(self.shares <= 0.5)
         if len(under):
             return float(self.ages_s[under[0]])
@@ -46,15 +46,15 @@ def survival(entered_s: Floats, left_s: Floats, ended: NDArray[np.bool_]) -> Sur
     Parameters
     ----------
     entered_s
-        Age of each from which on it was watched, shape (n,): 0 for those that were seen to begin.
+        Age at which the observation of each began, shape (n,); 0 if its beginning was observed.
     left_s
-        Age up to which it was watched, shape (n,).
+        Age at which the observation ended, shape (n,).
     ended
-        Whether it ended then, shape (n,); others may go on.
+        Whether its life ended then, shape (n,); others are censored.
 
     Examples
     --------
-    Of four one ends at age 1, then one is lost from sight, one ends at 2, and one goes on:
+    Of four lives, one ends at age 1, then one is censored, one ends at 2, and one continues:
 
     >>> survival(np.zeros(4), np.array([1.0, 1.5, 2.0, 3.0]), np.array([True, False, True, False])).shares
     array([0.75 , 0.375])

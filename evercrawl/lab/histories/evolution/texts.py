@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 
     from evercrawl.lab.histories.history import History
 
-_LEAST = 3  # two versions, and the last one again as it was last seen
+_LEAST = 3  # two versions, and the repetition of the last one at its last visit
 
 
 def texts_of_crawls(
     paths: Sequence[Path], histories: Sequence[History], chosen: NDArray[np.bool_] | None, since: float, until: float
 ) -> dict[int, Texts]:
-    """Return what the versions of pages show, by the pages' places in the order of the histories.
+    """Return the statistics of the versions of pages, by the pages' places in the order of the histories.
 
     Parameters
     ----------
     paths, histories
-        Where each is, and what it says; those that are no crawls have no texts.
+        The path of each history, and the history; only crawls have texts.
     chosen
-        Which pages are read, in that order, shape (pages,); all without it.
+        Which pages are read, in that order, shape (pages,); None for all.
     since, until
-        Between which instants visits count, in seconds since the epoch.
+        The period of the visits that count, in seconds since the epoch.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def texts_of_crawls(
 def aspects_of_crawls(
     paths: Sequence[Path], histories: Sequence[History], chosen: NDArray[np.bool_] | None, since: float, until: float
 ) -> dict[int, PageAspects]:
-    """Return which aspects the versions of pages have, by the pages' places; arguments as of `texts_of_crawls`."""
+    """Return the aspects of the versions of pages, by the pages' places; arguments as in `texts_of_crawls`."""
     found = dict[int, PageAspects]()
     for path, pages, urls in _asked(paths, histories, chosen):
         found |= {pages[place]: of for place, of in aspects_of_crawl(path, urls, since, until)}
@@ -60,7 +60,7 @@ def aspects_of_crawls(
 def _asked(
     paths: Sequence[Path], histories: Sequence[History], chosen: NDArray[np.bool_] | None
 ) -> Iterator[tuple[Path, list[int], list[str]]]:
-    """Yield each crawl, the places of the pages that are asked for, and their URLs."""
+    """Yield each crawl, the places of its chosen pages, and their URLs."""
     first = 0
     for path, history in zip(paths, histories, strict=True):
         if is_crawl(path):

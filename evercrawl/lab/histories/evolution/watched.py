@@ -17,13 +17,13 @@ class Watched(NamedTuple):
     Attributes
     ----------
     lives, changes
-        Of its pages.
+        Lives, changes and links of its pages.
     first_at
-        When each page appeared first, shape (pages,); infinity for one that never did.
+        First appearance of each page, shape (pages,); infinity if it never appeared.
     looks
-        Of each page: visits that could have seen a change, shape (pages,); nan where every change is on record.
+        Visits of each page that could have seen a change, shape (pages,); nan if every change is on record.
     since, until
-        Between which instants.
+        The period observed.
     """
 
     lives: Lives
@@ -35,9 +35,9 @@ class Watched(NamedTuple):
 
 
 def watch(history: History, since: float = -math.inf, until: float = math.inf) -> Watched:
-    """Return what its pages did between two instants, in seconds since the epoch.
+    """Return the observations of a history's pages in a period, in seconds since the epoch.
 
-    Of a page that appeared before `since` the time from then on counts; its age is known all the same.
+    For a page that appeared before `since`, only the time from then on counts; its age is still known.
     """
     events = by_page(history)
     whole = lives_of(history, events)
@@ -52,7 +52,7 @@ def watch(history: History, since: float = -math.inf, until: float = math.inf) -
 
 
 def _looks(history: History, lives: Lives, since: float, until: float) -> Floats:
-    """Return how many looks of each page had one before: a life begins with one that has none."""
+    """Return the number of visits of each page that follow another visit in the same life."""
     seen, pages = history.seen, len(history)
     if seen is None:
         return np.full(pages, math.nan)
