@@ -48,7 +48,7 @@ def test_clicks_told_with_their_places_are_taken_in():
     line = f'{{"at": 1, "clicked": ["{A}"], "id": "q", "places": [3]}}'
     assert question(line.encode()) == Question(1.0, clicked=(A,), id="q", places=(3,))
     for wrong in (line.replace("[3]", "[3, 4]"), line.replace("[3]", "[-1]")):
-        with pytest.raises(ValueError, match="places has one number"):
+        with pytest.raises(ValueError, match="places must have one number"):
             question(wrong.encode())
 
 
