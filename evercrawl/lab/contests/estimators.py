@@ -153,14 +153,14 @@ def _claims(rows: list[Row], *, promised: bool) -> list[Claim]:
     dated = _of(rows, "last_modified", "spread", 1.0)
     told = f"after {', '.join(str(visits) for visits in _VISITS)} visits"
     return [
-        Claim(f"X/n stays biased: three changes per visit, {told}", "-2.05 of 3, or -0.683", listed(naive),
+        Claim(f"X/n stays biased: bias / rate at three changes a visit, {told}", "-2.05 of 3, or -0.683", listed(naive),
               all(abs(each + 0.683) < 0.02 for each in naive), promised),
-        Claim(f"the corrected logarithm is nearly unbiased at one change in two visits, {told}", "",
+        Claim(f"the corrected logarithm is nearly unbiased: bias / rate at one change in two visits, {told}", "",
               listed(slow), all(abs(each) < 0.05 for each in slow), promised),
-        Claim(f"the corrected logarithm is badly biased at three changes per visit, {told}",
+        Claim(f"the corrected logarithm is badly biased: bias / rate at three changes per visit, {told}",
               "-0.287, -0.147 (5 and 10 visits)",
               listed(corrected), all(abs(a - b) < 0.03 for a, b in zip(corrected, (-0.287, -0.147), strict=False))),
-        Claim(f"spread with dates of changes vs. corrected logarithm, one change per visit, {told}", "",
+        Claim(f"spread / rate with dates of changes vs. corrected logarithm, one change per visit, {told}", "",
               f"{listed(dated)} vs. {listed(_of(rows, 'log_corrected', 'spread', 1.0))}", None),
     ]  # fmt: skip
 

@@ -84,6 +84,6 @@ def _worth(rows: list[Row], *, known: bool, returns: float) -> Claim:
     gone, again = (listed(along(rows, told, BUDGETS, name)) for name in ("gone", "again"))
     return Claim(
         f"{told}: freshness at 3 and 30 % is not lower than if not told", "",
-        f"{listed(fresh)} vs. {listed(others)}; share of visits to vanished pages {gone}, to known ones {again}",
+        f"{listed(fresh)} vs. {listed(others)}; share of visits to vanished pages {gone}, repeated {again}",
         None if any(map(math.isnan, fresh)) else at_least(fresh, others),
     )  # fmt: skip

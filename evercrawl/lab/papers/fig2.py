@@ -57,7 +57,7 @@ def _orders(rows: list[Row], turns: int, names: tuple[str, ...]) -> list[Claim]:
               f"{slow:.1f} times the error of cycle", slow > _SAME),
         Claim("the off-line computation, which stores all links, needs fewer steps per page than OPIC needs visits", "",
               f"off line {both(*offline)}; {names[-1]}, H/G {percent(best)}", offline[0] < best),
-        Claim("push is as precise after as many visits as the off-line computation with all links", "(ours)",
+        Claim("push, with as many visits, is as precise as the off-line computation with all links", "(ours)",
               f"push, {_push_order(rows)}: {both(*push)}; off line {both(*offline)}",
               push[0] <= offline[0] and push[1] <= offline[1]),
     ]  # fmt: skip

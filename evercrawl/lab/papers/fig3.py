@@ -33,7 +33,7 @@ def _claims(rows: list[Row], turns: int) -> list[Claim]:
         Claim("on important pages, greedy is better than random and cycle", "", said,
               top["greedy"] < min(top["random"], top["cycle"])),
         Claim("on important pages, greedy is even better than the off-line computation", "",
-              f"better after turn {', '.join(map(str, ahead)) or 'none'} of {turns}; at the end off line "
+              f"better in {len(ahead)} of {turns} turns ({', '.join(map(str, ahead)) or 'none'}); at the end off line "
               f"{percent(offline)}, greedy {percent(top['greedy'])}", len(ahead) == turns),
         Claim("on important pages, push is better than all of them", "(ours)", f"push {percent(push)}",
               push < min(offline, *top.values())),

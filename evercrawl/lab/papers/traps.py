@@ -182,7 +182,7 @@ def _limit_of_gain(rows: list[Row]) -> Claim:
 def _limit_of_share(rows: list[Row], rule: str) -> Claim:
     row = swallowed(rows, rule)
     claim = f"under our defaults, a trap takes at most {percent(MOST_SHARE)} of the visits: {rule}"
-    said = f"{percent(float(row['share']))} over {float(row['turn']):g} visits per page"
+    said = f"{percent(float(row['share']))}; visits per page: {float(row['turn']):g}"
     return Claim(claim, "(ours)", said, float(row["share"]) <= MOST_SHARE, promised=True)
 
 

@@ -74,7 +74,7 @@ def test_at_one_budget_each_row_has_a_line_of_its_own_with_its_name(tmp_path):
     assert [tick.get_text() for tick in axes.get_yticklabels()] == labels
     assert [line.get_ydata()[0] for line in axes.get_lines()] == list(range(len(labels)))
     assert made.legends == []
-    assert "(% of all pages, a day): 10" in axes.get_xlabel()
+    assert "(% of all pages per day): 10" in axes.get_xlabel()
     draw(compared(labels, (0.1,)), tmp_path / "one.png")
     assert (tmp_path / "one.png").read_bytes().startswith(b"\x89PNG")
 
