@@ -249,7 +249,7 @@ def test_verify_finds_a_record_that_came_back(copy):
     forget(copy, gone(copy))
     after = segment.read_bytes()
     segment.write_bytes(before[: len(after)])
-    assert any("was forgotten" in sentence for sentence in verify(copy).wrong)
+    assert any("forgotten URL" in sentence for sentence in verify(copy).wrong)
 
 
 def test_a_frame_takes_other_events_in_the_same_room():

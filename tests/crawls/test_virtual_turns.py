@@ -142,8 +142,8 @@ def test_only_a_scheme_that_says_so_has_such_turns(run):
     ("event", "what"),
     [
         (VirtualSpent(1.7e9, (encode_runs(np.array([2, 900])),), (0.1,)), "it gives cash to a slot beyond"),
-        (VirtualSpent(1.7e9, (encode_runs(np.array([2])),), ()), "it has not an amount for each group"),
-        (VirtualSpent(1.7e9, (encode_runs(np.array([2])),), (float("nan"),)), "it has not an amount for each group"),
+        (VirtualSpent(1.7e9, (encode_runs(np.array([2])),), ()), "it does not have one amount per group"),
+        (VirtualSpent(1.7e9, (encode_runs(np.array([2])),), (float("nan"),)), "it does not have one amount per group"),
     ],
 )
 def test_a_turn_that_cannot_have_been_is_found(run, event, what):

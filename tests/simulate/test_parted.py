@@ -68,7 +68,7 @@ def test_a_letter_that_is_applied_twice_is_seen(monkeypatch):
 
     monkeypatch.setattr(PostBook, "received", doubled)
     world = PartedWorld(5, 2, sites=5, pages=4, addresses=2, roads=FOUL, lasts_s=20.0)
-    assert "of what links bring" in simulate_parted(world).wrong[0]
+    assert "but its in-links bring" in simulate_parted(world).wrong[0]
 
 
 def test_what_partitions_believe_of_unknown_pages_comes_together():
