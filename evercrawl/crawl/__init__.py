@@ -1,4 +1,4 @@
-"""The loop that holds everything together, and what can be asked of a crawl directory. Start reading at loop.py."""
+"""The crawl loop with its parts, and operations on a crawl directory. Start reading at loop.py."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["crawl"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import the engine when it is asked for; who asks a question of a directory does without it."""
+    """Import the engine on first use, because most questions about a directory do without it."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from evercrawl.crawl import session
@@ -23,7 +23,7 @@ def __getattr__(name: str) -> Any:
 
 
 class _Callable(ModuleType):
-    """The package as a function: `evercrawl.crawl(...)`, whether something has imported the package or not."""
+    """The package as a callable, so that `evercrawl.crawl(...)` works even if the package was imported before."""
 
     def __call__(self, *arguments: Any, **settings: Any) -> Any:
         """Return a crawl that the caller runs; see `evercrawl.library.live_crawl.crawl`."""

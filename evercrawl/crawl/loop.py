@@ -1,7 +1,7 @@
-"""The loop: choose, fetch, read, learn, store. Read this file first.
+"""The crawl loop: choose, fetch, read, learn, store. Read this file first.
 
-Everything from outside comes through an interface: clock, network, names, disk, random bytes and a place for slow work.
-The same loop runs on the web and on a virtual clock.
+The loop reaches the outside through interfaces only: clock, network, names, disk, random bytes and a place for slow
+work. The same loop therefore runs on the web and on a virtual clock.
 """
 
 import math
@@ -36,16 +36,16 @@ if TYPE_CHECKING:
     from evercrawl.crawl.rendering.errands import ErrandTag
 
 REPORT_S: Final = 0.5
-IDLE_S: Final = 0.02  # a wait as long as that means that there is time for what can wait
-WAITING_S: Final = 0.005  # while the crawl is busy, hosts that have rested are looked at after this long at the latest
-RENDERED_S: Final = 60.0  # and pages in a browser this long, where neither a person nor a limit on time says stop
-GRACE_S: Final = 3.0  # what is under way when the crawl is told to stop may take this long to finish
-MEMORY_WAIT_S: Final = 30.0  # how long a lack of memory is borne
-BATCH: Final = 32  # exchanges that are taken in together; where there are more, other tasks have their turn after them
-LEARNED: Final = 16  # of so many of them it is learned before these have it again
-STARTS: Final = 32  # visits that are begun before they have it
-WRITES: Final = 3  # times that the index is written to in a turn once more, where much waits
-DISPATCHED: Final = 64  # times so many, before what has ended is taken in: else fast hosts would keep it waiting
+IDLE_S: Final = 0.02  # after a wait of at least this length, the loop has time for deferred work
+WAITING_S: Final = 0.005  # while the crawl is busy, it checks at least this often for hosts that have rested
+RENDERED_S: Final = 60.0  # time for pages in a browser at the end, unless a person or the time limit ends the run
+GRACE_S: Final = 3.0  # time for exchanges under way to finish once the crawl is told to stop
+MEMORY_WAIT_S: Final = 30.0  # after memory has been short for this long, the run ends
+BATCH: Final = 32  # exchanges taken in together; if more have ended, other tasks run after each batch
+LEARNED: Final = 16  # visits learned from in one step; then other tasks run
+STARTS: Final = 32  # visits begun in one step; then other tasks run
+WRITES: Final = 3  # additional writes to the index in one turn, while much waits for the index
+DISPATCHED: Final = 64  # such steps before ended exchanges are taken in; without a bound, fast hosts would delay them
 
 _NO_MEMORY: Final = (
     "memory is used up; nothing acknowledged is lost: give the crawl more memory, or a limit that it keeps to with "
@@ -54,21 +54,23 @@ _NO_MEMORY: Final = (
 
 
 class Crawl:
-    """One crawl of one partition; `assemble` makes it.
+    """The crawl of one partition; made by `assemble`.
 
     Parameters
     ----------
     config, memory, outside, watch, policy
-        As of `assemble`.
+        The parameters of `assemble` with the same names.
     scheme
-        How much a page matters.
+        The scheme that computes the importance of pages.
 
     Attributes
     ----------
     partition, policy, columns, frontier
-        The open crawl directory; what values pages, what it is told of them, and where they wait.
+        The open crawl directory, the policy that values pages, the columns that the policy reads, and the queues in
+        which pages wait.
     scope, tuning, obeying
-        Which pages belong to it; the settings of the run as they are now; and what has orders obeyed.
+        The rules that decide which pages belong to the crawl, the run's current settings, and the part that obeys
+        orders.
     """
 
     def __init__(
@@ -116,39 +118,39 @@ class Crawl:
         resume(self.partition, self.frontier, parts.scope, self._clock.now(), config.delay_s)
 
     def stop(self, reason: str = "stopped") -> None:
-        """End the run cleanly: no new exchanges, a moment for those under way, everything stored."""
+        """End the run cleanly: start no new exchanges, give those under way a moment, and store everything."""
         self._reason = self._reason or reason
 
     @property
     def stored(self) -> int:
-        """How many events of the journal count: they are on the disk, and at the keeper where there is one."""
+        """Number of durable events of the journal: on the disk, and at the keeper if there is one."""
         return self._storing.stored
 
     def at_rest(self) -> bool:
-        """Whether nothing is left that was never fetched, and nothing is owed to other partitions."""
+        """Return whether no unread page is left to fetch, and nothing is owed to other partitions."""
         return self._idle(self._clock.now()) and (self._posting is None or self._posting.idle())
 
     def progress(self) -> Progress:
-        """Return the crawl at this instant."""
+        """Return the counts of the crawl at this instant."""
         return self._telling.progress(self._clock.now())
 
     def footprint(self) -> tuple[MemoryItem, ...]:
-        """Return what the crawl has in memory, item by item."""
+        """Return the memory use of the crawl, item by item."""
         return items_of(self._state, self._choosing, self.policy, self._learner)
 
     def shelvables(self) -> list[Shelvable]:
-        """Return what of it is by page, or by what was learned of sites and folders: little of it is in use at once."""
+        """Return the tables by page, site or folder, which may move to a shelf: few rows are in use at once."""
         lessons = self._lessons.rows if self._lessons is not None else ()
         return [self._state.records, self._state.originals, *self._learner.shelvables(), *lessons]
 
     def close(self) -> None:
-        """Give back what reads bodies; what it has not read is lost."""
+        """Close the parsers; bodies that they have not read are lost."""
         self._parsers.close()
 
     async def run(self, seeds: Sequence[str], limits: Limits, only: Sequence[str] = ()) -> Summary:
         """Crawl until a limit is reached or `stop` is called.
 
-        Where `only` names known pages, these are due now, and nothing else waits but what they lead to.
+        If `only` names known pages, those pages are due now. Nothing else waits, except pages that they lead to.
 
         Raises
         ------
@@ -157,9 +159,10 @@ class Crawl:
         StoreError
             The disk failed in another way.
         ApplyError
-            Memory is no longer what the journal says: the crawl is to be put together again from the journal.
+            Memory no longer equals the fold of the journal: assemble the crawl again from the journal.
         NoMemoryError
-            Memory was short for 30 s, and all was stored; or it was used up, and what was acknowledged is safe.
+            Memory was short for 30 s, and everything was stored; or memory was used up, and acknowledged events are
+            safe.
         """
         begun_at = self._telling.begun_at = self._clock.now()
         self._limits = limits
@@ -199,13 +202,13 @@ class Crawl:
         return self._summary()
 
     def _is_short(self, now: float) -> bool:
-        """Return whether memory is short, so that nothing new is requested."""
+        """Return whether memory is short; while it is, nothing new is requested."""
         short = self._room is not None and self._room.short(now)
         self._short_at = min(self._short_at, now) if short else math.inf
         return short
 
     def _report_ineffective(self, now: float) -> None:
-        """Say which parameter of the policy changes nothing, unless that was said."""
+        """Report a parameter of the policy that has no effect, unless it was reported before."""
         before = self._ineffective
         if isinstance(self.policy, Tunable):
             self._ineffective = self.policy.ineffective_option(self._surroundings(now))
@@ -215,7 +218,7 @@ class Crawl:
     # Choose and fetch
 
     async def _dispatch(self, now: float) -> bool:
-        """Begin what is due; return whether more visits could begin, once what has ended meanwhile is taken in."""
+        """Begin what is due; return whether more visits can begin once ended exchanges are taken in."""
         for host, slot, new in self._checks.due(now) if self._free(now) > 0 else ():
             self._visiting.begin(host, slot, now, new=new, named=True)
             if self._free(now) <= 0:
@@ -254,7 +257,7 @@ class Crawl:
         return True
 
     def _start(self, now: float) -> bool:
-        """Begin visits, `STARTS` or a few more; return whether that is why no more were."""
+        """Begin `STARTS` visits or a few more; return whether only this bound kept further visits from beginning."""
         least, most, started = self._leisure.least(price_of(self.policy)), STARTS, 0
         while started < STARTS:
             if (free := self._free(now)) <= 0 or self._storing.full or self.obeying.paused:
@@ -264,7 +267,7 @@ class Crawl:
                 chosen = self.frontier.choose(now, min(free, most))  # nothing better waits, and nothing is under way
             if not chosen:
                 return False
-            most = len(chosen)  # one of each address: at the same instant the next choice cannot find more
+            most = len(chosen)  # a choice has one page per address, so the next one at this instant cannot find more
             for host, slot, new in chosen:
                 self._visiting.begin(host, slot, now, new=new)
             started += len(chosen)
@@ -279,12 +282,12 @@ class Crawl:
         return self._learner.tally.visits + self._visiting.unlearned
 
     def _shut(self) -> bool:
-        """Whether nothing may be asked for now."""
+        """Return whether no request may start now."""
         shut = self._short_at < math.inf or (self._gate is not None and self._gate.shut)
         return shut or (self._post is not None and not self._post.may_fetch())
 
     def _free(self, now: float) -> int:
-        """Return how many exchanges may start now."""
+        """Return the number of exchanges that may start now."""
         if self._shut():
             return 0
         if self._post is not None:
@@ -304,7 +307,7 @@ class Crawl:
         return self._limits.pages - self._visits - self._visiting.underway
 
     def _unreachable(self, host: Host, why: str) -> None:
-        """Count the page that a host would have offered as failed, where the run may count another."""
+        """Count a failed visit of the page that an unreachable host would have offered, if the run's limit allows."""
         if self._pages_left() > 0:
             self._visiting.unreachable(host, why, self._clock.now())
 
@@ -339,7 +342,7 @@ class Crawl:
         self._report(self._clock.now())
 
     async def _index(self, now: float) -> None:
-        """Have the index written to, as long as much waits for it, a few times at most."""
+        """Write to the index, and up to `WRITES` times more while much waits for it."""
         assert self._indexing is not None
         await self._step.end_if_long()
         now = self._clock.now()
@@ -351,9 +354,9 @@ class Crawl:
                 break
 
     async def _receive(self, exchanges: Sequence[Exchange], *, whole: bool) -> None:
-        """Take exchanges in and learn from them; where more of them came, other tasks have their turn meanwhile."""
+        """Take exchanges in and learn from them; unless `whole`, let other tasks run between the steps."""
         for exchange in exchanges:
-            if self._step.long:  # most bodies are read where they are taken in
+            if self._step.long:  # most bodies are parsed in `_take` itself
                 await self._step.end()
             self._take(exchange)
         if whole:
@@ -367,7 +370,7 @@ class Crawl:
         await self._step.end()
 
     def _steer(self, now: float) -> None:
-        """Obey orders, and let the rules of the scope hold."""
+        """Obey orders, and enforce the rules of the scope."""
         if self.obeying.turn(now):
             self._storing.changed()
         self._access.paused = self.obeying.paused
@@ -391,7 +394,7 @@ class Crawl:
             self._visiting.take(exchange, tag, now)
 
     def _read_sitemaps(self, now: float) -> None:
-        """Read a piece of what has come in, and hear publishers; what that makes known is an event."""
+        """Read a piece of a fetched sitemap, and signals of publishers; URLs that become known are an event."""
         news = self._learner.news
         if not self._storing.full and (url := self._sitemaps.being_read):
             try:
@@ -404,7 +407,7 @@ class Crawl:
             self._storing.changed()
 
     async def _learn_rest(self) -> None:
-        """Learn from all that was read; where that is much, other tasks have their turn meanwhile."""
+        """Learn from all visits that were read; if they are many, let other tasks run meanwhile."""
         await self._step.end_if_long()
         self._learn(BATCH if len(self._visiting.readings) <= BATCH else LEARNED)
         before = -1
@@ -414,7 +417,7 @@ class Crawl:
             before = left
 
     def _learn(self, most: int | None = None) -> None:
-        """Learn from what was read: from all, or from so many visits at most, and as many links as one step may."""
+        """Learn from visits that were read: from all, or from up to `most`, within the bound on links per step."""
         now = self._clock.now()
         self._visiting.gather(now)
         if not self._visiting.readings or not self._storing.may_try(now):
@@ -434,18 +437,18 @@ class Crawl:
             self._storing.changed()
 
     def _broken(self, urls: Sequence[str], error: Exception) -> NoReturn:
-        """Give this memory up: it was changed by half; the journal has nothing of it.
+        """Give up memory that was changed in part by a failed event; the journal does not contain the event.
 
         Raises
         ------
         ApplyError
-            Where the fault is taken note of, so that the crawl may go on from the journal.
+            Always, once the fault is noted in the quarantine, so that the crawl can resume from the journal.
         """
         why = self._quarantine.applying(urls, error, self._clock.now())
         raise ApplyError(why, self._learner.tally.visits) from error
 
     async def _finish(self) -> None:
-        """Let what is under way end, then store everything."""
+        """Let exchanges under way end, then store everything."""
         until = self._clock.now() + GRACE_S
         while self._network.in_flight and self._clock.now() < until:
             await self._turn(until - self._clock.now())
@@ -464,7 +467,7 @@ class Crawl:
             await self._indexing.finish()
 
     async def _end_rendering(self) -> None:
-        """Let pages in the browser end, as far as there is time; those that do not count as they came."""
+        """Let pages in the browser finish within the time left; the others count as the server sent them."""
         assert self._rendering is not None
         until = self._clock.now() + {"stopped": 0.0, "seconds": GRACE_S}.get(self._reason, RENDERED_S)
         while self._rendering.pending and self._clock.now() < until:
@@ -472,7 +475,7 @@ class Crawl:
         await self._rendering.close()
         self._visiting.gather(self._clock.now())
 
-    # When to stop, how long to wait, what to say
+    # When to stop, how long to wait, what to report
 
     def _over(self, now: float) -> bool:
         if not self._reason:
@@ -489,7 +492,7 @@ class Crawl:
         return bool(self._reason)
 
     def _shown(self, now: float) -> bool:
-        """Whether all is there that pages need to be shown, as far as it may be asked for now."""
+        """Return whether every requisite that may be requested now has been fetched."""
         return self._requisites is None or self._requisites.idle(now)
 
     def _idle(self, now: float) -> bool:
@@ -498,7 +501,7 @@ class Crawl:
         return not busy and self.frontier.idle(now) and (not self.tuning.config.sitemaps or self._sitemaps.idle(now))
 
     def _patience(self, now: float) -> float:
-        """Return how long the network may be waited for before something else is due (s)."""
+        """Return how long the loop may wait for the network before something else is due, in seconds."""
         until = min(self._until, self._reported_at + REPORT_S, self._storing.next_at())
         if not self._storing.full:
             if self._visiting.readings:
