@@ -1,1 +1,1 @@
-"""Remember what visits taught."""
+"""Learning from visits: archive, events, cash, rates of change, queues and the search index."""

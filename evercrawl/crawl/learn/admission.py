@@ -1,4 +1,4 @@
-"""Which URLs become known: those of the scope, within budgets, that nobody has seen. Here they get their slots."""
+"""Admission of new URLs: those in the scope and within budgets become known and receive slots."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ _NONE: Final = np.zeros(0, np.uint32)
 
 
 class Admission:
-    """Gives slots to URLs that are new.
+    """Decides which URLs become known, and gives slots to them.
 
     Parameters
     ----------
     state, frontier, scope
-        Where they become known, where they are queued, and what says whether they belong.
+        The state, the frontier that counts the pages of hosts, and the rules of the scope.
     budgets
-        How many URLs of a host and of a site are taken in.
+        The maximum number of URLs of a host and of a site.
     near
-        Tells copies, whose links lead on to little.
+        Recognises near-duplicates, whose new links count for little.
     admitted
-        Told of what is new, in order.
+        Called in order with each discovery.
     focus
-        What the crawl is asked to focus on: words of it are looked for near links.
+        The settings of the crawl's focus; their words are searched for near links.
     max_redirects
-        Redirects followed one after another.
+        Maximum number of redirects followed in a row.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Admission:
         self._max_redirects = max_redirects
 
     def leads(self, readings: Sequence[Reading]) -> list[Leads]:
-        """Return where each reading leads; what of that belongs to the crawl is known from now on."""
+        """Return where each reading leads, and make those of the URLs known that belong to the crawl."""
         urls: list[str] = []
         spans: list[tuple[int, int]] = []
         keys_of_all: list[bytes] = []
@@ -88,7 +88,7 @@ class Admission:
         slots = self._state.table.find(keys)
         unknown = np.flatnonzero(slots == NO_SLOT)
         result: list[Leads] = []
-        refused: dict[int, set[str]] = {}  # by depth
+        refused: dict[int, set[str]] = {}  # URLs out of scope, by depth
         ends: list[int] = np.searchsorted(unknown, [stop for _, stop in spans]).tolist()
         at = 0
         for reading, (start, stop), upto in zip(readings, spans, ends, strict=True):
@@ -103,7 +103,7 @@ class Admission:
         return result
 
     def _discover(self, reading: Reading, slots: Slots, urls: list[str], refused: dict[int, set[str]]) -> Leads:
-        """Return where a reading leads, of which nobody knows `urls`; of `slots`, theirs have yet to be written."""
+        """Return where a reading leads, and admit its unknown `urls`; the caller fills their `slots` in afterwards."""
         before = reading.before
         if reading.redirect:
             hops = int(self._state.known.row(reading.slot)["hops"]) if before.visits else before.hops
@@ -111,7 +111,7 @@ class Admission:
             if hops > self._max_redirects:
                 return Leads(slots, most_hops=self._max_redirects)
             if depth == 0:
-                self._scope.add_root(hostname(reading.redirect))  # a seed that moved takes its scope along
+                self._scope.add_root(hostname(reading.redirect))  # if a seed moved, its new host joins the scope
         else:
             depth, hops = before.depth + 1, 0
         inside = self._budgets.without_results(self.in_scope(urls, depth, refused))
@@ -125,7 +125,7 @@ class Admission:
         return Leads(slots, found, partial, crowded=crowded)
 
     def in_scope(self, urls: list[str], depth: int, refused: dict[int, set[str]]) -> list[str]:
-        """Return those that belong to the crawl; `refused` are others of its hosts, which are not asked about again."""
+        """Return the URLs in the scope; `refused` collects, by depth, URLs outside it, to judge each only once."""
         allowed: list[str] = []
         added: dict[str, int] = {}
         outside, bars = refused.setdefault(depth, set()), self._scope.bars
@@ -145,7 +145,7 @@ class Admission:
         self, urls: list[str], source: int, depth: int, hops: int, at: float, thin: int = 0,
         content: Content | None = None,
     ) -> Discovery | None:  # fmt: skip
-        """Give slots to those of `urls` that are not known yet, and were not forgotten."""
+        """Give slots to those of `urls` that are not yet known and were not forgotten; return them, None for none."""
         if self._state.forgotten:
             forgotten, hasher = self._state.forgotten, self._state.hasher
             urls = [url for url in urls if not forgotten.has_url(hasher, url, hostname(url))]

@@ -1,4 +1,4 @@
-"""What of the answers goes into the archive: whole, or as a record that the content is that of an earlier one."""
+"""Archiving of answers: each as a whole record, or as a revisit record if its content equals an earlier one."""
 
 from collections.abc import Sequence
 
@@ -10,12 +10,12 @@ from evercrawl.store.partition import Partition
 
 
 def archive(partition: Partition, readings: Sequence[Reading]) -> list[Pointer | None]:
-    """Archive the answers of a batch, and return where each is; None where there was none.
+    """Archive the answers of a batch, and return their positions; None for a visit without an answer.
 
     Raises
     ------
     NoRoomError
-        The archive has no room; nothing of the batch was taken in.
+        The archive has no room; nothing of the batch was archived.
     """
     groups = [_group(partition, reading) if reading.exchange.status else [] for reading in readings]
     pointers = iter(partition.archive.append([entry for group in groups for entry in group]))
@@ -27,7 +27,7 @@ def archive(partition: Partition, readings: Sequence[Reading]) -> list[Pointer |
 
 
 def _group(partition: Partition, reading: Reading) -> list[ArchiveEntry]:
-    """Return what is archived of an answer: the record that a visit names is the last."""
+    """Return the entries to archive for an answer; the visit names the last of them."""
     exchange, rendered = reading.exchange, reading.exchange.rendered
     if rendered is None:
         return [_entry(partition, reading)]
@@ -38,7 +38,7 @@ def _group(partition: Partition, reading: Reading) -> list[ArchiveEntry]:
 
 def _entry(partition: Partition, reading: Reading) -> ArchiveEntry:
     exchange, last = reading.exchange, reading.before.last
-    payload = reading.content.payload if reading.content is not None else ""  # "" where nobody has worked it out
+    payload = reading.content.payload if reading.content is not None else ""  # "" if not computed yet
     new = ArchiveEntry(exchange, digest=payload)
     if last is None or not reading.unchanged:
         return new

@@ -1,4 +1,4 @@
-"""What cash each visit moves: the scheme's judgement, brought together with what the crawl knows of the page."""
+"""The cash that each visit moves, computed by the scheme from the page's account and links."""
 
 from typing import Final, NamedTuple
 
@@ -14,17 +14,28 @@ from evercrawl.store.state import State
 from evercrawl.types import NO_SLOT, Outcome
 
 READ: Final = (Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE, Outcome.REDIRECT)
-"""Outcomes of visits that told where a page leads, so that its cash moves."""
+"""Outcomes of visits that show the links of a page, so that its cash moves."""
 
 
 AUDIT_VISITS: Final = 256
-AUDIT_URLS: Final = 1000  # known for each further visit between two audits: adding up so many cells takes some 0.5 us
+AUDIT_URLS: Final = 1000  # known URLs for each further visit between two audits; adding their cells takes some 0.5 us
 
 
 class Settlement(NamedTuple):
-    """What a visit does to the cash: event flags, packed transfer, where the links held before are, what is kept.
+    """The effect of a visit on the cash, as fields of its event.
 
-    `joined` is what is kept of the page that this one leads to, where that gets this one's window.
+    Attributes
+    ----------
+    flags
+        Bits of the event's flags.
+    transfer
+        The transfer, packed.
+    links
+        Position of the event with the links that the page had before; 0 if it is not needed.
+    kept
+        The numbers kept for the page, packed.
+    joined
+        The numbers kept for the target of an alias, packed, if the target takes over the alias's window.
     """
 
     flags: int
@@ -35,7 +46,7 @@ class Settlement(NamedTuple):
 
 
 class Passing(NamedTuple):
-    """What a page passes on without a visit, packed: the transfer, what is kept of the page, and of its target."""
+    """What a page passes on without a visit, packed: the transfer, and the numbers kept for the page and its target."""
 
     transfer: bytes
     kept: bytes
@@ -43,33 +54,33 @@ class Passing(NamedTuple):
 
 
 class Cashier:
-    """Settles visits.
+    """Computes the transfers of visits.
 
     Parameters
     ----------
     state
-        Who has what.
+        The state, with the accounts of all pages.
     scheme
-        Judges what a visit moves.
+        The scheme of importance, which computes what a visit moves.
     """
 
     def __init__(self, state: State, scheme: Importance) -> None:
         assert scheme.width == state.scheme.width, "the crawl keeps other numbers of a page than its scheme"
         self._state = state
         self._scheme = scheme
-        self._nothing = (0.0,) * scheme.width  # what is kept of a page that was never read
+        self._nothing = (0.0,) * scheme.width  # the numbers kept for an unread page
         self._unaudited = 0
         self._length = length_of(state.scheme, scheme.window, state) if isinstance(scheme, AOPIC) else None
 
     def settle(self, reading: Reading, outcome: Outcome, flags: int, alias: int, links: Outlinks) -> Settlement:
-        """Return what cash a visit moves.
+        """Return the cash that a visit moves.
 
         Parameters
         ----------
         reading
             The visit.
         outcome, flags, alias, links
-            Of the event that is about to be written; `links` are its own where it has any.
+            Fields of the event that is about to be written; `links` are its own links, if it has any.
         """
         before = reading.before
         self.renew(reading.exchange.at)
@@ -88,20 +99,20 @@ class Cashier:
         return Settlement(change, transfers.pack(moved), needed, transfers.pack_numbers(transfer.kept), joined)
 
     def renew(self, at: float) -> None:
-        """Let a window whose size is in visits or time be as long as that comes to at an instant."""
+        """Update the length of a window whose size is set in visits or time, as of an instant."""
         if self._length is not None:
             self._length.renew(at)
 
     def passed(self, slot: int, held: Visit | None, *, gone: bool = False) -> Passing:
-        """Return what a page passes on without a visit; nothing at all where it has nothing.
+        """Return what a page passes on without a visit; empty fields if it has nothing.
 
         Parameters
         ----------
         slot, held
-            The page, which has a record, and the event with the links along which it goes.
+            The page, which has a record, and the event with the links along which its cash goes.
         gone
-            Whether it goes to the virtual page instead, because the page has vanished; of no use where what was given
-            has to be taken back.
+            Whether the cash goes to the virtual page instead, because the page has vanished. Not for schemes that take
+            back what was paid to links.
         """
         state = self._state
         index = state.record_of(slot)
@@ -118,7 +129,7 @@ class Cashier:
         return Passing(transfers.pack(_moved(moved)), transfers.pack_numbers(moved.kept), joined)
 
     def audit(self, visits: int) -> None:
-        """Hear of some visits, and now and then see that no cash was made or lost, for a thousandth of their time."""
+        """Count visits, and now and then verify that cash is conserved; this adds a thousandth to their time."""
         self._unaudited += visits
         enough = AUDIT_VISITS + self._state.known.count // AUDIT_URLS
         if self._unaudited >= enough and self._state.cashbook.audit_some():
@@ -141,12 +152,12 @@ class Cashier:
         return self._handed_on(account, self._scheme.visit(account, was, now, total, same=same), alias)
 
     def _handed_on(self, account: Account, transfer: Transfer, alias: int) -> tuple[Transfer, bytes]:
-        """Return what an alias moves, and what is kept from now on of the page it leads to; others as they are.
+        """Return the transfer of an alias, and the numbers kept for its target; other transfers are unchanged.
 
-        What an alias passes on counts in no window of its own, and what its window held before in that of its target,
-        as soon as the target was read: until then it waits, as of a page that earns nothing more.
+        Cash that an alias passes on does not count in its own window. The content of its window joins the window of its
+        target once the target was read; until then the window ages like that of a page that receives nothing.
         """
-        if alias == NO_SLOT or not self._scheme.handout:  # a value of push is passed on itself
+        if alias == NO_SLOT or not self._scheme.handout:  # under push the value itself is passed on
             return transfer, b""
         total, index = self._state.accounts.total, self._recorded(alias)
         if account.history and index is None:
@@ -162,14 +173,14 @@ class Cashier:
         return transfer, transfers.pack_numbers((joined.history, joined.mark, *joined.kept))
 
     def _recorded(self, slot: int) -> int | None:
-        """Return the index of a page's record, be its content lost; None where it was never read."""
+        """Return the index of a page's record, even if its content is lost; None if the page was never read."""
         index = self._state.record_of(slot)
         return self._state.lost.get(slot) if index is None else index
 
     def _has(self, slot: int, site: int | None) -> Account:
-        """Return what a page has by now: it may have passed cash on while it was being asked for.
+        """Return the present account of a page, which may have passed cash on while its visit was under way.
 
-        The cash is as it can be written down, the part of its `site`'s source included where it is a member.
+        The cash is rounded as in events. For a member it includes the page's share of its `site`'s source.
         """
         state = self._state
         cash = state.table.cash.item(slot) + (state.accounts.share(site) if site is not None else 0.0)

@@ -1,4 +1,4 @@
-"""What each visit teaches about how often its page changes, and about whose dates are to be trusted."""
+"""Learning from visits how often pages change, and which sites' dates and announcements can be trusted."""
 
 import math
 from collections import defaultdict
@@ -25,25 +25,25 @@ from evercrawl.store.state import HELD, State
 from evercrawl.types import NO_SLOT, Outcome
 
 _FIRST_CYCLE_S: Final = 86_400.0
-_RESUMED_INTERVALS: Final = 100  # what an earlier run's mean is worth
-_CYCLE_WEIGHT: Final = 1e-3  # of one visit in the mean interval
+_RESUMED_INTERVALS: Final = 100  # number of intervals that the mean of earlier runs counts as
+_CYCLE_WEIGHT: Final = 1e-3  # minimum weight of one visit in the mean interval
 
 
 class Lesson(NamedTuple):
-    """What a visit says of change.
+    """What a visit teaches about change.
 
     Attributes
     ----------
     flags, evidence
-        Of the event: the bits, and the evidence, packed.
+        Bits of the event's flags, and the evidence about the page's rate, packed.
     changed_at
-        When the content changed; 0 where it did not.
+        When the content changed; 0 if it did not.
     fresh
-        Whether the copy was still the page; None where there was none, or the visit does not tell.
+        Whether the copy was still equal to the page; None if there was no copy, or the visit does not tell.
     announcement_evidence
-        What the visit says of how much its site announces, packed; 0 where the site never announced a change.
+        Evidence about the share of changes that the site announces, packed; 0 if the site never announced a change.
     fresh_by_time
-        How likely the copy was to be fresh by the belief of the page's rate, packed; 0 where the visit does not tell.
+        Probability that the copy was fresh, by the posterior of the page's rate, packed; 0 if the visit does not tell.
     """
 
     flags: int = 0
@@ -60,20 +60,20 @@ class Changes:
     Parameters
     ----------
     state
-        What is known; the evidence in its records is where learning goes on from.
+        The state; learning continues from the evidence in its records.
     notices
-        What sitemaps and feeds announced.
+        The changes that sitemaps and feeds announced.
 
     Attributes
     ----------
     notices
-        As given.
+        The parameter of this name.
     priors
-        What is believed of a site's pages before they have shown anything.
+        The priors of rates of change, by site.
     cycle_s
-        Mean time between two visits of a page, over the visits.
+        Mean time between two visits of a page, as a mean over visits, in seconds.
     deaths, comebacks
-        How fast pages vanish; how fast those come back that were found gone.
+        The rates at which pages vanish, and at which gone pages come back.
     """
 
     def __init__(self, state: State, notices: AnnouncedDates) -> None:
@@ -84,10 +84,10 @@ class Changes:
         self._refitting = Refitting(self.priors, state)
         self._refits = Refits(_RESUMED_INTERVALS if "cycle_s" in state.notes else 0)
         self.deaths, self.comebacks = deaths_of(state), comebacks_of(state)
-        self._elsewhere = elsewhere_of(state)  # of each other partition, what was last heard of it
+        self._elsewhere = elsewhere_of(state)  # the latest sums of each other partition
 
     def notes(self) -> dict[str, float]:
-        """Return numbers for whoever looks at the crawl from outside, and for its next run."""
+        """Return numbers for other processes and for the next run, as notes of the state."""
         found = {"cycle_s": self.cycle_s} if self._refits.intervals else {}
         if self.deaths.watched_s:
             found |= {"gone_pages": self.deaths.gone, "watched_s": self.deaths.watched_s}
@@ -100,7 +100,7 @@ class Changes:
         }
 
     def sums(self) -> dict[str, float]:
-        """Return what was learned here of which all partitions of a crawl believe the same; see `take`."""
+        """Return the sums behind beliefs that all partitions of a crawl share; see `take`."""
         heard, told = self.priors.sums
         return {
             "heard": heard, "told": told, "gone_pages": self.deaths.gone, "watched_s": self.deaths.watched_s,
@@ -108,7 +108,7 @@ class Changes:
         }  # fmt: skip
 
     def take(self, sender: int, sums: dict[str, float]) -> None:
-        """Have the `sums` of another partition count as those here do, in place of what it said before."""
+        """Let the `sums` of another partition count like those of this one, and replace its earlier sums."""
         self._elsewhere[sender] = sums
         told = defaultdict[str, float](float)
         for each in self._elsewhere.values():
@@ -119,16 +119,16 @@ class Changes:
         self.comebacks.elsewhere = told["back_pages"], told["gone_watched_s"]
 
     def learn(self, reading: Reading, outcome: Outcome, flags: int) -> Lesson:
-        """Return what a visit teaches; `outcome` and `flags` are its event's, as far as these are known."""
+        """Return the lesson of a visit; `outcome` and `flags` are those of its event, as far as known."""
         before, at = reading.before, reading.exchange.at
         said_at, first_at = self.notices.date(reading.slot), self.notices.first(reading.slot)
         self.notices.visited(reading.slot)
-        if outcome == Outcome.GONE and before.digest and not before.misses:  # it was there the last time
+        if outcome == Outcome.GONE and before.digest and not before.misses:  # the last visit found the page
             self.deaths.learn(max(at - before.seen_at, 0.0), gone=True)
         self._learn_comebacks(reading, outcome)
         held = bool(before.digest) and before.outcome not in NO_COPY
         if outcome not in (Outcome.OK, Outcome.DUPLICATE, Outcome.TRUNCATED):
-            vanished = held and outcome in NO_COPY  # what could not be asked says nothing
+            vanished = held and outcome in NO_COPY  # a visit without an answer does not tell
             return Lesson(VALIDATED if before.validated else 0, fresh=False if vanished else None)
         cheap = VALIDATED if _validated(reading, flags) else 0
         changed = bool(before.digest) and _changed(reading, flags)
@@ -153,12 +153,12 @@ class Changes:
         return Lesson(cheap | truth, learned, changed_at, not changed if held else None, news, by_time)
 
     def _survival(self, before: Before, site: int, interval_s: float) -> float:
-        """Return the probability that a page did not change since it was read, by the belief of its rate."""
+        """Return the probability that a page has not changed since it was read, by the posterior of its rate."""
         shape, scale_s = self.priors.prior(site)
         return math.exp(-(shape + before.shape) * math.log1p(interval_s / (scale_s + before.scale_s)))
 
     def _learn_comebacks(self, reading: Reading, outcome: Outcome) -> None:
-        """Learn of a page that the last visit found gone whether it is back; a failed visit does not tell."""
+        """Learn whether a page that the last visit found gone is back; a failed visit does not tell."""
         before, at = reading.before, reading.exchange.at
         if before.outcome != Outcome.GONE or before.visited_at is None:
             return
@@ -172,10 +172,10 @@ class Changes:
         self.comebacks.learn(gone_s, interval_s, back=int(back))
 
     def _leads_back(self, reading: Reading) -> bool:
-        """Whether a page that was gone redirects to something that was not to be had while it was.
+        """Return whether the redirect of a page that was gone leads to content that was not available meanwhile.
 
-        That is a page that was never read, as where it moved, or the one that it stood for before it was gone. Where it
-        leads to any other, that one was there all the time, and out of the crawl there is nothing to be had.
+        Its target is then an unread page, to which the page may have moved, or the page of which it was an alias before
+        it was gone. Any other target was available all the time; a target outside the crawl brings no content.
         """
         target = self._state.find_one(reading.redirect)
         if target == NO_SLOT:
@@ -187,9 +187,9 @@ class Changes:
     def _hear(
         self, before: Before, site: int, changed: bool, interval_s: float, told_s: float | None, age_s: float | None
     ) -> tuple[Interval, int]:
-        """Return what a visit says of the time since the one before, and, packed, of how much its site announces.
+        """Return the evidence of a visit about the interval before it and, packed, about its site's announcements.
 
-        A change was first announced `told_s` before the visit; None where none was.
+        A change was first announced `told_s` before the visit; None if no change was announced.
         """
         (shape, scale_s), row = self.priors.prior(site), self._state.accounts.sites[site]
         belief, part = (shape + before.shape, scale_s + before.scale_s), self.notices.part(site)
@@ -214,7 +214,7 @@ class Changes:
     def _truth(
         self, reading: Reading, site: int, changed: bool, interval_s: float, date_at: float | None, said_at: float
     ) -> int:
-        """Return what the visit says of the site's dates, as event flags."""
+        """Return event flags that say whether the site's dates and announcements proved true."""
         flags = 0
         if date_at is not None:
             held = reading.before.held
@@ -226,7 +226,7 @@ class Changes:
         return flags
 
     def _age_s(self, site: int, at: float, interval_s: float, date_at: float | None, said_at: float) -> float | None:
-        """Return how long ago the change was, where somebody who can be trusted says so."""
+        """Return the time since the change, in seconds, by a date that is trusted; None if there is none."""
         row = self._state.accounts.sites[site]
         if dates.trusted(int(row["date_true"]), int(row["date_false"])):
             age_s = dates.age_s(date_at, at, interval_s)
@@ -241,7 +241,7 @@ class Changes:
 
 
 def _date(reading: Reading, changed: bool) -> float | None:
-    """Return the page's Last-Modified; None where there is none, or nothing to be learned from it: all is as before."""
+    """Return the page's Last-Modified; None if it is absent, or if neither it nor the content has changed."""
     text, held = reading.exchange.headers.get("last-modified", ""), reading.before.held
     if not text or (not changed and held is not None and reading.before.digest and text == held.last_modified):
         return None
@@ -249,7 +249,7 @@ def _date(reading: Reading, changed: bool) -> float | None:
 
 
 def _changed(reading: Reading, flags: int) -> bool:
-    """Whether the page, not only some byte of it, is another than before."""
+    """Return whether a page has changed by more than noise."""
     before = reading.before
     if flags & UNCHANGED:
         return False
@@ -257,7 +257,7 @@ def _changed(reading: Reading, flags: int) -> bool:
 
 
 def _validated(reading: Reading, flags: int) -> bool:
-    """Whether a visit that finds nothing new will be cheap: there are validators, and they are not ignored."""
+    """Return whether the next visit is cheap if nothing changed: the server sends validators and respects them."""
     if reading.exchange.status == 304:
         return True
     asked = reading.before.validated and flags & UNCHANGED
@@ -265,6 +265,6 @@ def _validated(reading: Reading, flags: int) -> bool:
 
 
 def _served_at(reading: Reading) -> float:
-    """Return the instant of the answer by the server's clock, by ours where it does not tell."""
+    """Return the instant of the answer by the server's clock, or by ours if the answer has no Date."""
     at = dates.http_date(reading.exchange.headers.get("date", ""))
     return at if at is not None else reading.exchange.at

@@ -1,7 +1,8 @@
-"""Pages with links to their own host that found no room, read again once there is: large sites are read completely.
+"""Crowded pages: pages with links that a full backlog refused, read again once there is room on their host.
 
-What `max_backlog_per_host` keeps out is not remembered, so only these pages can make it known. At their usual turn they
-would do so late, or never where pages are not refreshed: of a site of 20,000 pages some 44 stayed unknown.
+URLs that `max_backlog_per_host` refuses are not remembered, so only a new visit to these pages can make them known. At
+its usual turn the visit would come late, or never if pages are not refreshed: of a site of 20,000 pages some 44 stayed
+unknown. With these visits large sites are read completely.
 """
 
 from __future__ import annotations
@@ -27,23 +28,25 @@ if TYPE_CHECKING:
     from evercrawl.store.quarantine import Quarantine
 
 MOST: Final = 1 << 16
-"""Pages of a host that are kept for this; others are read again at their usual turn."""
+"""Maximum number of crowded pages kept per host; others are read again at their usual turn."""
 LOOKED_THROUGH: Final = 64
-"""Pages that were read before this run that are looked through at a time: a millisecond or so."""
+"""Pages of earlier runs that are examined at a time: about a millisecond."""
 MOST_LOOK_S: Final = 10.0
 _HAVE_LINKS: Final = np.isin(np.arange(256), (Outcome.OK, Outcome.TRUNCATED, Outcome.REDIRECT))
 
 
 class CrowdedPages:
-    """Keeps the pages whose links found no room on their own host, and says when which is to be visited.
+    """Keeps the crowded pages by host, and chooses which of them to visit.
 
-    Nothing of it is in the journal: after a restart it is looked for, a few pages at a time, on hosts whose backlog may
-    have been full.
+    The journal has no list of them. After a restart they are searched for, a few pages at a time, on hosts whose
+    backlog may have been full.
 
     Parameters
     ----------
-    partition, budgets, frontier, barred, quarantine
-        What is known; what has room; where pages wait; and which are not requested.
+    partition, budgets, frontier
+        The crawl directory, the budgets of hosts, and the queues in which pages wait.
+    barred, quarantine
+        The pages that must not be requested.
     """
 
     def __init__(
@@ -51,20 +54,20 @@ class CrowdedPages:
     ) -> None:
         self._partition, self._state, self._quarantine = partition, partition.state, quarantine
         self._budgets, self._frontier, self._barred = budgets, frontier, barred
-        self._waiting: dict[int, dict[int, None]] = {}  # by host
-        self._asked = set[int]()  # slots whose visit is under way, or not yet remembered
+        self._waiting: dict[int, dict[int, None]] = {}  # slots by host
+        self._asked = set[int]()  # slots whose visit is under way or not yet remembered
         self._next_at = 0.0
         self._unseen = self._read_before() if budgets.backlog else {}
         self._stopped = False
 
     def stop(self) -> None:
-        """Have nothing read again in this run: certain pages are visited, and no others."""
+        """Stop these visits for this run, because it visits only certain pages."""
         self._stopped = True
         self._waiting.clear()
         self._unseen.clear()
 
     def _read_before(self) -> dict[int, list[Slots]]:
-        """Return the pages that were read before this run on hosts whose backlog may have been full, in pieces."""
+        """Return in pieces, by host, pages read in earlier runs on hosts whose backlog may have been full."""
         state, count = self._state, self._state.records.count
         large = state.known.pages_of_hosts(len(state.hosts)) >= self._budgets.backlog
         if not large.any() or not count:
@@ -81,7 +84,7 @@ class CrowdedPages:
         return dict(zip(hosts[first].tolist(), pieces, strict=False))
 
     def _look_through(self) -> bool:
-        """Look through some pages that were read before this run; return whether there are more of hosts with room."""
+        """Examine some pages of earlier runs on a host with room; return whether there was such a host."""
         host = next((host for host in self._unseen if self._budgets.half_empty(host)), None)
         if host is None:
             return False
@@ -101,36 +104,36 @@ class CrowdedPages:
             waiting[slot] = None
 
     def began(self, slot: int) -> None:
-        """Hear of a visit that begins, whatever for."""
+        """Record that a visit begins, for whatever reason."""
         self._asked.add(slot)
 
     def put_back(self, slot: int) -> None:
-        """Hear that a visit came to nothing, and that its page waits again."""
+        """Record that a visit brought no answer, and that its page waits again."""
         self._asked.discard(slot)
 
     def learned(self, visit: Remembered) -> None:
-        """Hear of a visit that is remembered."""
+        """Take in a remembered visit."""
         event = visit.event
         self._asked.discard(event.slot)
         if visit.leads.crowded:
             self._add(event.host, event.slot)
             self._next_at = 0.0
         elif (waiting := self._waiting.get(event.host)) is not None:
-            waiting.pop(event.slot, None)  # where it failed, it has its usual turn
+            waiting.pop(event.slot, None)  # after a failure the page keeps its usual turn
             if not waiting:
                 del self._waiting[event.host]
 
     def idle(self, now: float) -> bool:
-        """Whether nothing waits for which there is room, except on hosts that are away."""
+        """Return whether no crowded page waits on a host that has room and is not away."""
         hosts = [host for host in (*self._waiting, *self._unseen) if not self._frontier.away(host, now)]
         return not any(self._budgets.half_empty(host) for host in hosts)
 
     def next_at(self) -> float:
-        """Return when there is next something to look for; infinity where nothing waits."""
+        """Return the instant of the next look for due pages; infinity if no page waits."""
         return self._next_at if self._waiting or self._unseen else math.inf
 
     def due(self, now: float) -> Iterator[tuple[Host, int, bool]]:
-        """Yield host, slot and whether it is new of a page of each host that has room; they wait nowhere any more."""
+        """Yield one page of each host with room, as host, slot and whether it is unread; the page leaves its queue."""
         if not (self._waiting or self._unseen) or now < self._next_at:
             return
         self._next_at = now + MOST_LOOK_S
@@ -147,11 +150,11 @@ class CrowdedPages:
             slot = next((slot for slot in waiting if slot not in self._asked), None)
             if slot is None:
                 continue
-            del waiting[slot]  # at the end of the line, should nothing come of it
+            del waiting[slot]  # moved to the end, in case the visit brings no answer
             waiting[slot] = None
             url = self._state.urls.get(slot)
             if self._barred.rule(slot, url) or self._quarantine.holds(url) or self._state.forgotten.has(slot):
-                del waiting[slot]  # it is visited no more
+                del waiting[slot]  # the page must not be visited any more
                 if not waiting:
                     del self._waiting[number]
                 continue

@@ -1,10 +1,10 @@
-"""The search index, kept in step with what is learned, beside the crawl.
+"""Synchronisation of the search index with a running crawl.
 
-Pages go into the index as they are learned, some at each turn of the crawl. What their words cost is borne by the
-index' own thread; a thread of Python's in front of it would do little but wrest the interpreter from the crawl, again
-and again. The index is committed now and then, elsewhere, and only up to an event that is on the disk: what a crash
-takes from the journal was never in the index. What it takes from the index is found at the next start, where the index
-is compared with what is remembered, and read from the archive.
+Pages go into the index as they are learned, some in each turn of the crawl. The index's own thread processes their
+words; another Python thread in between would only compete with the crawl for the interpreter. The index is committed
+now and then, in a thread, and only up to an event that is on the disk, so the index never has a visit that a crash
+removes from the journal. If a crash removes pages from the index, the next start finds them by comparing the index with
+the records, and reads them from the archive.
 """
 
 import asyncio
@@ -27,34 +27,34 @@ from evercrawl.store.partition import Partition
 from evercrawl.store.records.records import FINDABLE
 from evercrawl.types import NO_SLOT
 
-TOGETHER: Final = 64  # pages given to the index at once: some 2 ms
-WORDS_TOGETHER: Final = 1 << 12  # words of links, likewise
-MOST_BYTES: Final = 48 << 20  # of text that waits for the index; beyond, the crawl waits
-MOST_WORDS: Final = 1 << 15  # of links, that wait for it; beyond, likewise
+TOGETHER: Final = 64  # pages written to the index at once: some 2 ms
+WORDS_TOGETHER: Final = 1 << 12  # anchor texts written to the index at once
+MOST_BYTES: Final = 48 << 20  # text waiting for the index; if there is more, the crawl waits
+MOST_WORDS: Final = 1 << 15  # anchor texts waiting for the index; if there are more, the crawl waits
 MENDED_TOGETHER: Final = 16  # pages read from the archive at once
-TOLD_TOGETHER: Final = 5  # sentences about pages that cannot be read
-CROWDED: Final = 1.5  # times the words of links that should wait; beyond, likewise
-TRIED_S: Final = 60.0  # time between two attempts, where the index cannot be written
+TOLD_TOGETHER: Final = 5  # messages about unreadable pages reported at once
+CROWDED: Final = 1.5  # crowding of anchor texts within the index (1 is normal) above which the crawl waits
+TRIED_S: Final = 60.0  # time between two attempts while the index cannot be written
 
 
 class Indexing:
-    """Keeps one index in step with one partition.
+    """Synchronises one search index with one partition.
 
     Parameters
     ----------
     index, anchors
-        What is kept in step, and the filter of its anchor texts.
+        The search index, and the filter of its anchor texts.
     partition, clock
-        What is remembered, and the time.
+        The crawl directory, and the time.
     offload
-        Where commits run: they take a second, most of it waiting for the index' own threads.
+        Runs commits in a thread; a commit takes a second, most of it waiting for the index's own threads.
     every_s
         Time between two commits of the index.
 
     Attributes
     ----------
     message
-        Why the index cannot be kept in step just now; "" where it can.
+        Why the index cannot be written at present; "" if it can.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Indexing:
         self._words: list[tuple[int, str]] = []
         self._removed: set[int] = set()
         self._bytes = 0
-        self._missing: list[int] = []  # to be read from the archive, the last first
+        self._missing: list[int] = []  # slots of pages to be read from the archive, the last first
         self._task: asyncio.Task[None] | None = None
         self._dirty_at: float | None = None
         self._settle: Callable[[], Awaitable[None]] = _at_once
@@ -79,11 +79,11 @@ class Indexing:
             self._compare()
 
     def connect(self, settle: Callable[[], Awaitable[None]], wake: Callable[[], None]) -> None:
-        """Say how everything learned so far is put on the disk, and who wants to know when something has ended."""
+        """Set the function that commits everything learned so far, and the one to call when a commit has ended."""
         self._settle, self._wake = settle, wake
 
     def news(self) -> str:
-        """Return what people should hear now, "" for nothing; each sentence about a page is told once."""
+        """Return a message for the user, "" for none; each message about a page is returned once."""
         told, self._told = self._told, []
         return self.message or "; ".join(told[:TOLD_TOGETHER])
 
@@ -94,13 +94,13 @@ class Indexing:
 
     @property
     def missing(self) -> int:
-        """Return how many pages have yet to be read from the archive."""
+        """Number of pages that have yet to be read from the archive."""
         return len(self._missing)
 
     def learned(self, visit: Remembered) -> None:
-        """Take note of a visit that has just been remembered."""
+        """Take in a visit that has just been remembered."""
         if self.message:
-            return  # what the index lacks is found out when it can be written again
+            return  # once the index can be written again, `_compare` finds what it lacks
         reading, event = visit.reading, visit.event
         slot, content, before = event.slot, reading.content, reading.before
         record = self._state.record_of(slot)
@@ -112,7 +112,7 @@ class Indexing:
         if before.findable and before.digest == event.digest:
             return
         if content is None or content.digest != event.digest or content.digest == before.digest:
-            self._missing.append(slot)  # what is held was not read again
+            self._missing.append(slot)  # the stored content was not parsed again
         else:
             url, hidden = reading.exchange.request.url, bool(event.flags & NOINDEX)
             page = page_of(self._state, slot, url, event.digest, content, hidden=hidden)
@@ -130,11 +130,11 @@ class Indexing:
 
     @property
     def pressing(self) -> bool:
-        """Whether so much waits that the next `turn` writes some of it."""
+        """Whether enough waits that the next `turn` writes a part of it."""
         return self._task is None and not self.message and (self._much_waits or self._index.crowding > 1.0)
 
     def next_at(self) -> float:
-        """Return when there is next something to do."""
+        """Return the instant at which the next `turn` is due."""
         if self._task is not None:
             return float("inf")  # its end wakes the crawl
         if self.message:
@@ -144,7 +144,7 @@ class Indexing:
         return self._dirty_at + self._every_s if self._dirty_at is not None else float("inf")
 
     def turn(self, now: float) -> None:
-        """Begin what is due, and hear of what has ended."""
+        """Begin the work that is due, and take in the result of a commit that has ended."""
         if self._task is not None and self._task.done():
             task, self._task = self._task, None
             self._hear(task, now)
@@ -163,7 +163,7 @@ class Indexing:
             self._mend()
 
     async def finish(self) -> None:
-        """Commit all that was learned; what has yet to be read from the archive is left for the next start."""
+        """Commit everything learned; pages that have yet to be read from the archive are left for the next start."""
         if self._task is not None:
             await asyncio.wait([self._task])
             task, self._task = self._task, None
@@ -175,7 +175,7 @@ class Indexing:
                 self.message = str(error)
 
     def close(self) -> None:
-        """Give back what is open; what is not committed is lost."""
+        """Close the index; uncommitted changes are lost."""
         self._index.close()
 
     def _begin(self, work: Coroutine[object, object, None]) -> None:
@@ -189,13 +189,13 @@ class Indexing:
             self._failed(error, now)
 
     def _failed(self, error: StoreError, now: float) -> None:
-        """Go on without the index for a while; it can be made again."""
+        """Continue without the index for a while; it can be rebuilt."""
         self.message, self._tried_at = str(error), now
         self._index.abandon()
-        self._anchors.forget()  # what it let through is lost
+        self._anchors.forget()  # the anchor texts that the filter let through are lost
 
     def _compare(self) -> None:
-        """Find out what the index lacks, and has too much."""
+        """Find the pages that the index lacks, and those that it should not have."""
         self._pages.clear()
         self._words.clear()
         self._bytes = 0
@@ -229,7 +229,7 @@ class Indexing:
             self._failed(error, now)
 
     def _write(self, most: int) -> None:
-        """Give the index what waits for it, `most` pages of it."""
+        """Write up to `most` waiting pages to the index, with removals and a piece of the anchor texts."""
         slots = list(islice(self._pages, most))
         pages, removed = [self._pages.pop(slot) for slot in slots], sorted(self._removed)
         words, self._words = self._words[:WORDS_TOGETHER], self._words[WORDS_TOGETHER:]
@@ -243,12 +243,12 @@ class Indexing:
             self._index.add_anchors(words)
 
     async def _commit(self) -> None:
-        """Commit the index up to the newest event, once that is on the disk."""
+        """Commit the index up to the newest event, once that event is on the disk."""
         sequence, whole = self._partition.journal.sequence, not self._missing
         self._dirty_at = None if whole else self._clock.now()
         pieces = max(-(-len(self._pages) // TOGETHER), -(-len(self._words) // WORDS_TOGETHER), 1)
-        for _ in range(pieces):  # what is learned meanwhile may wait for the next time
-            while self._index.crowding > CROWDED:  # else all that is too much would be written at once
+        for _ in range(pieces):  # pages learned meanwhile may wait for the next commit
+            while self._index.crowding > CROWDED:  # otherwise the whole excess would be written at once
                 self._index.write_waiting()
                 await asyncio.sleep(0)
             self._write(TOGETHER)
@@ -261,7 +261,7 @@ class Indexing:
         for slot in [self._missing.pop() for _ in range(min(MENDED_TOGETHER, len(self._missing)))]:
             try:
                 entry = entry_of(self._partition, slot, self._anchors)
-            except StoreError as error:  # a damaged archive must not keep the crawl from going on
+            except StoreError as error:  # a damaged archive must not stop the crawl
                 self._told.append(f"{self._state.urls.get(slot)} will not be found until it changes: {error}")
                 entry = unread(self._state, slot)
             if entry is not None:

@@ -1,4 +1,4 @@
-"""From readings to memory, one batch at a time: archive, new URLs, an event a visit, and whoever is told of it."""
+"""The learner: archives batches of readings, admits new URLs, writes one event per visit, and calls the listeners."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -37,31 +37,32 @@ from evercrawl.store.partition import Partition
 from evercrawl.store.post.messages import NamedUrl
 from evercrawl.types import NO_SLOT, Outcome, Slots
 
-LISTED_DEPTH: Final = 1  # of a page that a sitemap lists: as if the front page linked to it
+LISTED_DEPTH: Final = 1  # depth of a page listed in a sitemap: as if the front page linked to it
 
 
 class Learner:
-    """Takes in batches of readings, and tells its listeners of each visit.
+    """Turns batches of readings into visits, and passes each visit to its listeners.
 
     Parameters
     ----------
     partition, scope
-        What is written to, and asked which links to follow.
+        The crawl directory, and the rules that say which links to follow.
     admission, budgets, retirees
-        What makes URLs known, how many may be, and who is asked for no more.
+        The admission of new URLs, the budgets of hosts and sites, and the retired pages.
     events, changes
-        What makes a visit of a reading, and what knows what was announced.
+        Makes the event of a visit from a reading; and learns rates of change.
     listeners, found, ended
-        Told of each visit, of URLs that no visit made known, and of how many visits a batch had; each in order.
+        Called in order with each visit, with each discovery that no visit made, and with the number of visits in each
+        batch.
     tally
-        One of the listeners, for whoever asks how many visits there were.
+        The listener that counts visits.
 
     Attributes
     ----------
     tally
-        As given.
+        The parameter of this name.
     news
-        Events that are no visits: lists of URLs that somebody made known.
+        Number of events with URLs that a listing made known.
     """
 
     def __init__(
@@ -86,16 +87,16 @@ class Learner:
         self.tally, self.news = tally, 0
 
     def shelvables(self) -> list[Shelvable]:
-        """Return what is kept by page: likenesses of contents, and marks of retired pages."""
+        """Return the tables by page: similarity hashes of contents, and marks of retired pages."""
         return [self._retirees, *(each for each in self._listeners if isinstance(each, NearDuplicates))]
 
     def nbytes(self) -> dict[str, int]:
-        """Return bytes of memory in use: of `budgets`, `retirees` and `near`, the likenesses of contents."""
+        """Return the memory in use, in bytes, of `budgets`, `retirees` and `near` (similarity hashes of contents)."""
         near = sum(each.nbytes for each in self._listeners if isinstance(each, NearDuplicates))
         return {"budgets": self._budgets.nbytes, "retirees": self._retirees.nbytes, "near": near}
 
     def queued(self, slots: Slots) -> None:
-        """Take note of pages that wait to be asked for, whatever they were found to be."""
+        """Record that pages are queued, even if they were retired."""
         self._retirees.queued(slots)
 
     def seed(self, urls: Sequence[str], at: float) -> int:
@@ -104,7 +105,7 @@ class Learner:
         Raises
         ------
         ConfigError
-            One has the key of another URL.
+            A seed was forgotten, or has the key of another URL.
         """
         found = self.named_by_people(urls, at)
         if found is not None:
@@ -114,7 +115,7 @@ class Learner:
         return len(found.urls) if found is not None else 0
 
     def named_by_people(self, urls: Sequence[str], at: float) -> Discovery | None:
-        """Give slots to the new ones among URLs that people name; the caller journals what is returned, by `named`."""
+        """Give slots to new URLs that a person named; the caller writes the result to the journal with `named`."""
         state = self._state
         fresh = list(dict.fromkeys(urls))
         for url in fresh:
@@ -126,9 +127,9 @@ class Learner:
         return self._admission.admit(new, NO_SLOT, 0, 0, at) if new else None
 
     def admit_listing(self, urls: Sequence[str], dates: Sequence[float | None], at: float) -> bool:
-        """Make known what a sitemap or feed lists, and remember which known pages it says have changed.
+        """Make known the URLs of a sitemap or feed, and note the changes of known pages that it announces.
 
-        Return whether there was budget for all of it.
+        Return whether the budgets had room for all of its URLs.
         """
         slots = self._state.table.find(self._state.hasher.keys(urls))
         unknown = [url for url, slot in zip(urls, slots.tolist(), strict=True) if slot == NO_SLOT]
@@ -146,7 +147,7 @@ class Learner:
         return len(new) == len(inside)
 
     def admit_named(self, urls: Sequence[NamedUrl], at: float) -> None:
-        """Make known what another partition has found, as far as it belongs to the crawl and there is budget for it."""
+        """Make known URLs that another partition found, within the scope and the budgets."""
         together = dict[tuple[int, int], list[str]]()
         for one in urls:
             together.setdefault((one.depth, one.hops), []).append(one.url)
@@ -162,22 +163,22 @@ class Learner:
                 self.named(Found(at, discovery))
 
     def admit_links(self, urls: Sequence[str], depth: int, at: float) -> None:
-        """Make known what somebody who fetches pages himself was led to, so many links away from a seed."""
+        """Make known URLs that a fetching program followed, at `depth` links from a seed."""
         found = self._admission.admit(list(urls), NO_SLOT, depth, 0, at)
         if found is not None:
             self.named(Found(at, found))
 
     def named(self, event: Found | Obeyed) -> None:
-        """Remember an event, and queue the URLs that it made known, to which no page led."""
+        """Remember an event other than a visit, and queue the URLs that it made known."""
         self._partition.remember(event)
         if event.found is not None:
             for hear in self._found:
                 hear(event.found)
 
     def _seen_at(self, slot: int) -> float:
-        """Return when the content of a page was last seen, or the page found gone since.
+        """Return when the content of a page was last seen, or the page was found gone since.
 
-        Infinity where the content never was, so that nothing is news.
+        Infinity if the content was never seen, so that no announcement counts as later.
         """
         index = self._state.record_of(slot)
         row = self._state.records.rows[index] if index is not None else None
@@ -191,7 +192,7 @@ class Learner:
         Raises
         ------
         NoRoomError
-            The archive has no room; nothing of the batch was taken in, and the same call can be made again.
+            The archive has no room; nothing of the batch was learned, and the same call can be repeated.
         """
         pointers = archive(self._partition, readings)
         for reading in readings:
@@ -204,7 +205,7 @@ class Learner:
             ended(len(readings))
 
     def remember(self, visit: Remembered) -> None:
-        """Remember and queue one visit whose event is made already: of another program, which has no answer to it."""
+        """Remember and queue one visit whose event exists already: an imported visit without its answer."""
         self._remember(visit)
         for ended in self._ended:
             ended(1)
@@ -240,38 +241,38 @@ def learner_of(
     max_redirects: int,
     refresh_after_s: float,
 ) -> Learner:
-    """Put a learner together, and say who listens to it, in which order.
+    """Assemble a learner with its listeners, in the order in which they are called.
 
-    Of each visit hear first those by whom later visits of the batch are judged: the index of near-duplicates, budgets
-    and mirrors. Then those that policies ask: links, and lessons. Probes and the search index only take note. Queues
-    come when all that a page is valued by is up to date; what counts visits comes last.
+    The first listeners are those that affect later visits of the same batch: the index of near-duplicates, budgets and
+    mirrors. Then come those that policies query: links and lessons. Probes and the search index only record the visit.
+    Queues come when everything that determines the value of a page is up to date. Counters of visits come last.
 
     Parameters
     ----------
     partition, frontier, scope
-        What is written to, queued in, and asked which links to follow.
+        The crawl directory, the queues in which pages wait, and the rules that say which links to follow.
     cashier, changes
-        What a visit does to the cash, and what it teaches about change.
+        Compute the cash that a visit moves, and what the visit teaches about change.
     budgets
-        How many URLs of a host and of a site are taken in; the usual where none are given.
+        The maximum number of URLs of a host and of a site; the defaults if None.
     known, expecting, mirrors, lessons, probes, indexing, random_probes, checks, crowded_pages
-        Listeners of which a crawl may have none: what policies ask of links; what unread pages are expected to be;
-        hosts that are compared; what policies learn; hosts suspected of soft 404s; the search index; copies that were
-        drawn; pages that orders have requested; pages with links that found no room.
+        Optional listeners: the graph of links for policies; expectations about unread pages; the comparison of hosts;
+        lessons for policies; the probes for soft 404s; the search index; the random probes; the checks that orders
+        requested; and the pages with links that found no room.
     weighing
-        What the weight of the crawl goes by, where that is visits.
+        The weight of the crawl, if it is learned from visits.
     requisites
-        What takes note of what pages need to be shown; it has events of its own, which stand behind the visit's.
+        Records the requisites of pages; its own events follow the event of the visit.
     heard
-        Whoever else wants to hear of visits.
+        A further listener.
     virtual_turns
-        Has the virtual page give its cash away, where it does so in turns of its own.
+        Spends the cash of the virtual page, if that page has turns of its own.
     focus
-        What the crawl is asked to focus on: words of it are looked for near links.
+        The settings of the crawl's focus; their words are searched for near links.
     max_redirects
-        Redirects followed one after another.
+        Maximum number of redirects followed in a row.
     refresh_after_s
-        Least time between two visits of a page; one that is gone waits for multiples of it.
+        Minimum time between two visits of a page; a page that is gone waits for multiples of it.
     """
     state = partition.state
     near, budgets, tally = NearDuplicates(partition), budgets or Budgets(state, Config()), ProgressTally()

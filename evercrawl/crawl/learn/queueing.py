@@ -1,4 +1,4 @@
-"""Where pages wait after a visit: those that it made known, those that it links to again, and the page itself."""
+"""Queueing after a visit: of the pages that it made known, of retired pages that it newly links to, and of its page."""
 
 from evercrawl.crawl.backoff import in_trouble
 from evercrawl.crawl.learn.retirees import Retirees
@@ -17,11 +17,11 @@ class Queueing:
     Parameters
     ----------
     frontier, retirees
-        Where pages wait, and who is asked for no more.
+        The queues in which pages wait, and the retired pages.
     refresh_after_s
-        Least time between two visits of a page; one that is gone waits for multiples of it.
+        Minimum time between two visits of a page; a page that is gone waits for multiples of it.
     post
-        Who owns which host: pages of other partitions wait there. None where there are no others.
+        Knows the owner of each host; a page waits in the partition that owns its host. None if there is one partition.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class Queueing:
         self._frontier, self._retirees, self._refresh_after_s = frontier, retirees, refresh_after_s
 
     def found(self, found: Discovery) -> None:
-        """Let new pages wait on their hosts."""
+        """Queue new pages on their hosts."""
         if self._post is None:
             self._frontier.add_found(found.hosts, found.first_slot)
             return
@@ -40,7 +40,7 @@ class Queueing:
                 self._frontier.add_new(host, (slot,))
 
     def learned(self, visit: Remembered) -> None:
-        """Queue what a visit made known, what it links to for the first time, and its page."""
+        """Queue the pages that a visit made known, the retired pages that it newly links to, and its own page."""
         reading, event, leads = visit.reading, visit.event, visit.leads
         if leads.found is not None:
             self.found(leads.found)

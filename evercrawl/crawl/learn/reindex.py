@@ -1,4 +1,4 @@
-"""The search index made anew from what is remembered and archived."""
+"""Rebuilding of the search index from records and archive."""
 
 import os
 import shutil
@@ -17,34 +17,34 @@ from evercrawl.store.disk.lock import Lock
 from evercrawl.store.disk.trouble import in_words
 from evercrawl.store.partition import Partition, is_crawl
 
-TOGETHER: Final = 64  # pages given to the index at once
-COMMITTED_TOGETHER: Final = 20_000  # pages after which what is there so far is put on the disk
-MAKING: Final = "search.new"  # where it is made, so that the old one serves until the new one is whole
+TOGETHER: Final = 64  # pages written to the index at once
+COMMITTED_TOGETHER: Final = 20_000  # pages between two commits
+MAKING: Final = "search.new"  # folder of the new index; the old index serves until the new one is complete
 
 
 class Reindexed(NamedTuple):
-    """What making an index came to: pages in it, and a sentence on each page whose content could not be read."""
+    """The result of a rebuild: the number of indexed pages, and a message on each page that could not be read."""
 
     pages: int
     troubles: list[str]
 
 
 def reindex(directory: Path, watch: Callable[[str, int, int], None] = lambda what, done, total: None) -> Reindexed:
-    """Make the search index of the crawl in `directory` anew; no crawl may be running there.
+    """Rebuild the search index of the crawl in `directory`; no crawl may be running there.
 
     Parameters
     ----------
     directory
         Crawl directory.
     watch
-        Told now and then what is being done, how much of it, and of how much.
+        Called now and then with the current phase, how much of it is done, and the total.
 
     Raises
     ------
     ConfigError
-        There is no crawl.
+        There is no crawl in the directory.
     StoreError
-        A crawl runs there, or the disk fails; the index that was there is as it was.
+        A crawl is running there, or the disk fails; the old index is unchanged.
     """
     if not is_crawl(directory):
         raise ConfigError(f"there is no crawl in {directory}; name its directory with --dir")

@@ -1,4 +1,4 @@
-"""Retired pages: asked for no more, unless something new is said of them."""
+"""Retired pages, which are requested again only when they are announced as changed or newly linked to."""
 
 from typing import Any
 
@@ -15,22 +15,22 @@ from evercrawl.types import NO_SLOT, Slots
 
 
 class Retirees:
-    """Knows the retired pages, and has one asked for again that is announced as changed since, or newly linked to.
+    """Keeps the marks of retired pages, and queues a page again that is announced as changed or newly linked to.
 
-    It is queued as others are, to be visited when the policy wants it, and not before it has waited for as long as one
-    that was found gone as often: each time that the news was false, twice as long.
+    A page that is queued again is visited when the policy chooses it, but not before the wait of a page that was found
+    gone as often. This wait doubles each time that the news proves false.
 
     Parameters
     ----------
     state, frontier
-        Knows of all pages, and queues them.
+        The state, and the queues in which pages wait.
     refresh_after_s
-        Least time between two visits of a page that is there.
+        Minimum time between two visits of a page that exists.
 
     Attributes
     ----------
     moved_bytes
-        How much of the marks lies in a file (`arrays/shelf.py`).
+        Bytes of the marks that lie in a file (`arrays/shelf.py`).
     """
 
     def __init__(self, state: State, frontier: Frontier, refresh_after_s: float) -> None:
@@ -43,15 +43,15 @@ class Retirees:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory in use: none before the first page retires."""
+        """Memory in use, in bytes; 0 before the first page retires."""
         return self._state.known.count * self._retired.itemsize - self.moved_bytes if self._some else 0
 
     def reserved(self) -> tuple[NDArray[Any], int]:
-        """Return the marks of all slots, and how many of them are in use."""
+        """Return the marks of all slots, and the number of them in use."""
         return self._retired, self._state.known.count if self._some else 0
 
     def visited(self, slot: int) -> bool:
-        """Return whether a page is retired by what its last visit found."""
+        """Return whether a page is retired after its last visit, and update its mark."""
         index = self._state.record_of(slot)
         found = index is not None and bool(retired(self._state.records.rows[index : index + 1])[0])
         self._some = self._some or found
@@ -60,17 +60,17 @@ class Retirees:
         return found
 
     def queued(self, slots: Slots) -> None:
-        """Take note of pages that wait to be asked for, whatever they were."""
+        """Clear the marks of pages that are queued."""
         if self._some:
             self._retired[slots] = False
 
     def announced(self, slot: int, date: float) -> None:
-        """Have a page asked for again that is said to have changed after its last visit."""
+        """Queue a retired page again if it was announced as changed after its last visit."""
         if self._retired[slot] and date > self._state.visited_at(slot):
             self._ask(slot)
 
     def linked(self, slots: Slots, before: bytes) -> None:
-        """Have those asked for again that a page links to, and did not `before`, by its links as its event has them."""
+        """Queue retired pages again that a page links to but did not link to `before`, its encoded old links."""
         if not self._some:
             return
         known = slots[slots != NO_SLOT]

@@ -1,10 +1,10 @@
-"""Importance comes to rest while the crawl waits: pages pass on what they have got without being visited.
+"""Settling of importance while the crawl waits: pages pass on their residuals without being visited.
 
-A visit passes on all that a page has by then. What comes later lies with the page until its next visit, and a page that
-was read early, when its site had shown little, has passed on more than is its due. So when there is nothing else to do
-the records are gone through, round and round, and a page whose residual r is large beside what it has, x + r, passes it
-on along the links of its last event. How large is large follows from how much there is to do: the bar falls by half
-after a round in which few had so much, and doubles where pages pass on more often than they are visited.
+A visit passes on all that a page has received by then. What the page receives later stays with it until its next visit;
+and a page that was read early, when little of its site was known, has passed on too much. So when the crawl has nothing
+else to do, it goes through the records again and again. A page whose residual r is large relative to its value with the
+residual, x + r, passes r on along the links of its last event. The bar for "large" adapts to the amount of work: it
+halves after a round in which few pages exceeded it, and doubles when pages pass on more often than they are visited.
 """
 
 from typing import Any, Final
@@ -19,46 +19,46 @@ from evercrawl.store.state import State
 from evercrawl.types import Floats, Outcome, Slots
 
 LOWEST: Final = 0.02
-"""Part of what a page has, below which a residual is left alone."""
+"""Lowest bar: a residual that is a smaller part of its page's value is left alone."""
 HIGHEST: Final = 2.0
-TOGETHER: Final = 32  # pages that pass on in one turn: a millisecond or two
-PIECE: Final = 4096  # records looked at in one turn
-A_VISIT: Final = 1.0  # how often pages pass on for each visit, while there are visits
-FEW: Final = 0.01  # of the records of a round
+TOGETHER: Final = 32  # pages that pass on in one turn: one or two milliseconds
+PIECE: Final = 4096  # records examined in one turn
+A_VISIT: Final = 1.0  # pages that pass on for each visit, while there are visits
+FEW: Final = 0.01  # share of the records of a round that counts as few
 
 
 class Settling:
-    """Passes cash on, a little at a time.
+    """Lets pages pass on their residuals, a few in each turn.
 
     Parameters
     ----------
     partition
-        Whose cash.
+        The crawl directory.
     cashier
-        Says what a page passes on.
+        Computes what a page passes on.
 
     Attributes
     ----------
     bar
-        Part of what a page has, from which on a residual is passed on.
+        A residual is passed on if it exceeds this part of its page's value.
     """
 
     def __init__(self, partition: Partition, cashier: Cashier) -> None:
         self._partition, self._state, self._cashier = partition, partition.state, cashier
         self.bar = HIGHEST
-        self._at = 0  # the record that is looked at next
-        self._passed = 0  # in this round
+        self._at = 0  # the next record to examine
+        self._passed = 0  # pages that passed on in this round
         self._allowed = 0.0
         self._seen = self._state.visits
         self._quiet = False  # a whole round at the lowest bar found nothing, and nothing has happened since
 
     @property
     def busy(self) -> bool:
-        """Whether there may be something to pass on."""
+        """Whether a page may have something to pass on."""
         return not self._quiet or self._state.visits != self._seen
 
     def turn(self, now: float) -> int:
-        """Look at some records; return how many pages have passed something on."""
+        """Examine some records; return how many pages passed something on."""
         visits = self._state.visits - self._seen
         self._seen = self._state.visits
         if visits:
@@ -74,13 +74,13 @@ class Settling:
             self._pass_on(slot, now)
         self._allowed -= len(found)
         self._passed += len(found)
-        if whole:  # else the same piece again, for there is more
+        if whole:  # otherwise the same piece again, because more pages of it exceed the bar
             self._at = min(self._at + PIECE, self._state.records.count)
             self._round()
         return len(found)
 
     def _next(self, most: int) -> tuple[Slots, bool]:
-        """Return pages of the next records that have much to pass on, the most first, and whether these are all."""
+        """Return pages of the next records that exceed the bar, the largest first, and whether these are all."""
         rows: Any = self._state.records.rows[self._at : min(self._at + PIECE, self._state.records.count)]
         residual, has = residuals(self._state, rows)
         much = np.flatnonzero(residual > self.bar * has)
@@ -88,7 +88,7 @@ class Settling:
         return slots, len(much) <= most
 
     def _round(self) -> None:
-        """Begin anew after the last record, with another bar where there was little to do."""
+        """Begin a new round after the last record, with a lower bar if few pages passed on."""
         count = self._state.records.count
         if self._at < count:
             return
@@ -103,12 +103,12 @@ class Settling:
 
 
 def residuals(state: State, rows: Any) -> tuple[Floats, Floats]:
-    """Return the size of residuals, 0 where nothing is given, and what pages have with them; shape (n,) each.
+    """Return the sizes of residuals, 0 for pages that pass nothing on, and the values with them; shape (n,) each.
 
     Parameters
     ----------
     state, rows
-        A crawl, and records of it.
+        The state of a crawl, and some of its records.
     """
     part = state.accounts.shares(state.site_of[rows["host"]]) * ((rows["flags"] & MEMBER) != 0)
     residual = state.table.cash[rows["slot"]] + part
@@ -126,18 +126,19 @@ def pass_on(
     *,
     gone: bool = False,
 ) -> None:
-    """Let a page pass on what it has, if that is anything.
+    """Let a page pass on what it has, and remember that as an event; do nothing if it has nothing.
 
     Parameters
     ----------
     partition, cashier
-        The crawl, and who says what a page passes on.
+        The crawl directory, and the cashier that computes what a page passes on.
     slot, pointer, held
-        The page; the event along whose links its cash goes, 0 for none; and that event, where it is at hand.
+        The page; the position of the event along whose links its cash goes, 0 for none; and that event, if it is
+        already loaded.
     now
-        Seconds since the epoch.
+        The current time, in seconds since the epoch.
     gone
-        As for `Cashier.passed`.
+        The parameter of `Cashier.passed` with this name.
     """
     if held is None and pointer:
         found = partition.journal.read(pointer)

@@ -1,10 +1,10 @@
-"""The virtual page's cash given to known pages by how much they are wanted, as published: `virtual_page = focused`.
+"""Turns of the virtual page under `virtual_page = focused`: its cash goes to pages by weight, as in the OPIC paper.
 
-The virtual page is a page among others: when it holds enough, it has its turn and gives all of it away. Each unread
-page and each page with content of its own gets a part in proportion to its weight. Then `discovery` and `[[focus]]`
-move cash, and with it importance, where otherwise they multiply the key by which visits are chosen (`model.focus`).
-Each turn is an event with amounts, so the fold needs no settings, and other weights hold from the next turn on, for all
-known pages.
+The virtual page is treated like other pages: when it holds enough cash, it has a turn and gives all of it away. Each
+unread page and each page with content of its own gets a part in proportion to its weight. With this setting `discovery`
+and `[[focus]]` move cash, and so change importance; otherwise they multiply the key by which visits are chosen
+(`model.focus`). Each turn is an event with amounts, so the fold needs no settings. Changed weights apply to all known
+pages from the next turn on.
 
 References
 ----------
@@ -27,23 +27,23 @@ from evercrawl.store.table.table import NO_RECORD
 from evercrawl.types import Floats, Ints
 
 TURN: Final = 1 / 16
-"""Part of all cash with which the virtual page has its turn, or what a page would have if that is more.
+"""Share of all cash at which the virtual page has its turn; if the mean cash of a page is more, that is the threshold.
 
 With a tax of 0.15 and visits that move twice the mean cash, a turn comes once for every fifth of the pages."""
 
 
 class VirtualTurns:
-    """Has the virtual page take its turns, in a crawl whose scheme says so.
+    """Lets the virtual page have its turns, in a crawl whose scheme gives it turns.
 
     Parameters
     ----------
     partition
-        The crawl.
+        The crawl directory.
     discovery, focus
-        The settings: an unread page counts `discovery` / (1 - `discovery`) times as much as others, and a page that an
-        entry means `weight` times.
+        The settings: an unread page counts `discovery` / (1 - `discovery`) times as much as other pages, and a page
+        that matches an entry of `focus` counts `weight` times.
     barred
-        Which pages the scope keeps out; they get nothing. Without it none is.
+        The pages that the scope keeps out, which get nothing; None keeps no page out.
     """
 
     def __init__(
@@ -52,14 +52,14 @@ class VirtualTurns:
         self._partition, self._state, self._barred = partition, partition.state, barred
         self._unread, self._read = discovery_share(discovery)
         self._focusing = Focusing(partition.state, focus, partition.journal.read) if focus else None
-        self._rest = 0  # visits and discoveries until there may be somebody to give to
+        self._rest = 0  # visits and discoveries until the next attempt, after no page could get anything
 
     def found(self, found: Discovery) -> None:
-        """Have a turn where one is due after a discovery."""
+        """Take a turn if one is due after a discovery."""
         self.turn(len(found.urls))
 
     def turn(self, events: int = 1) -> None:
-        """Have a turn where one is due, after so many events; where nobody could be given to, later."""
+        """Take a turn if one is due, after a number of events; if no page can get anything, wait for further events."""
         state, self._rest = self._state, self._rest - events
         accounts, count = state.accounts, state.known.count
         if not accounts.focused or not count or accounts.virtual < max(TURN, 1 / (1 + count)) or self._rest > 0:
@@ -76,7 +76,7 @@ class VirtualTurns:
         self._partition.remember(VirtualSpent(at, runs, tuple(unit * weight for weight, _ in groups)))
 
     def weights(self) -> Floats:
-        """Return what each known page counts, by slot; 0 for those that get nothing."""
+        """Return the weight of each known page, by slot; 0 for pages that get nothing."""
         state, count = self._state, self._state.known.count
         cells = state.table.record[:count]
         seen = cells < NO_RECORD
@@ -94,7 +94,7 @@ class VirtualTurns:
 
 
 def encode_runs(slots: Ints) -> bytes:
-    """Return ascending slots, shape (n,), as where each run of them begins and where it ends.
+    """Return ascending slots, shape (n,), encoded as the begin and the end of each run.
 
     >>> from evercrawl.store.journal.codec import decode_runs
     >>> decode_runs(encode_runs(np.array([3, 4, 5, 9]))).tolist()

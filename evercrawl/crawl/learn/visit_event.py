@@ -1,4 +1,4 @@
-"""What the journal keeps of a visit: its event, made of the reading and of what was known before."""
+"""The event of a visit, made from the reading and from what was known before."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -18,7 +18,7 @@ from evercrawl.store.records.evidence import pack_predicted
 from evercrawl.store.state import State
 from evercrawl.types import NO_SLOT, Exchange, OptOut, Outcome, Slots
 
-MOST_ALIASES: Final = 50  # in a row; a longer chain counts as a ring
+MOST_ALIASES: Final = 50  # a longer chain of aliases counts as a ring
 
 
 class VisitEvents:
@@ -27,13 +27,13 @@ class VisitEvents:
     Parameters
     ----------
     state
-        What is known: contents and their originals, and which page leads to which.
+        The state, with the originals of contents and the aliases of pages.
     cashier, changes
-        What a visit does to the cash, and what it teaches about change.
+        Compute the cash that a visit moves, and what the visit teaches about change.
     near
-        Which page said nearly the same before.
+        The index of near-duplicates.
     words
-        Whether the words of links are to be counted.
+        Whether events have the lengths of anchor texts.
     """
 
     def __init__(self, state: State, cashier: Cashier, changes: Changes, near: NearDuplicates, *, words: bool) -> None:
@@ -44,14 +44,14 @@ class VisitEvents:
         self._words = words
 
     def of(self, reading: Reading, pointer: Pointer | None, leads: Leads) -> Remembered:
-        """Return a visit as it is about to be remembered.
+        """Return a visit that is ready to be remembered.
 
         Parameters
         ----------
         reading, pointer
-            What came of it, and where the archive has it.
+            The reading of the answer, and its position in the archive.
         leads
-            Where it leads.
+            Where the visit leads.
         """
         exchange, before, old, page = reading.exchange, reading.before, reading.before.held, reading.page
         knowledge, slots = self._known_of(reading, leads), leads.slots
@@ -68,10 +68,10 @@ class VisitEvents:
             optouts = (old.optouts & ~_OF_ROBOTS) | reading.optouts
             now = etag, last_modified, alias, near, optouts
             if (old.etag, old.last_modified, old.alias, old.near, old.optouts) != now:
-                flags = flags & ~KEEP | HAS_LINKS  # the same content under new validators: they are what to ask with
+                flags = flags & ~KEEP | HAS_LINKS  # same content, new validators: the next request needs them
                 links, title, mime = Outlinks(old.targets, old.external, old.out), old.title, old.mime
                 language, content = old.language, old.content or before.event
-        elif flags & UNCHANGED and old is not None:  # read anew for the sake of its links
+        elif flags & UNCHANGED and old is not None:  # parsed again for its links
             content = old.content or before.event
         own = flags & HAS_LINKS
         flags |= NEAR if near != NO_SLOT else 0
@@ -128,7 +128,7 @@ class VisitEvents:
         return Remembered(reading, event, leads, self._near.beside)
 
     def _anchors(self, reading: Reading, verdict: Verdict, slots: Slots, links: Outlinks) -> bytes:
-        """Return how many bytes of words there are in the links to each target, where somebody asks."""
+        """Return the lengths of the anchor texts of each target, in bytes, encoded; empty without `words`."""
         if not self._words:
             return b""
         old = reading.before.held
@@ -137,7 +137,7 @@ class VisitEvents:
         return b"" if reading.content is None else link_bytes(reading.content, slots, links.targets)
 
     def _known_of(self, reading: Reading, leads: Leads) -> Knowledge:
-        """Return what is known of a visit beside its answer."""
+        """Return what is known besides the answer, to classify a visit."""
         original, by_chance = NO_SLOT, False
         if may_be_copy(reading):
             original = self._state.original(reading.digest, reading.digest_rest)
@@ -149,7 +149,7 @@ class VisitEvents:
         return Knowledge(original, by_chance, leads.most_hops, leads.partial, leads.crowded, circle)
 
     def _circle(self, reading: Reading, leads: Leads) -> bool:
-        """Whether a page that redirects led here, by one redirect or several, and this one leads back to it."""
+        """Return whether a redirecting page led here, in one or several steps, and this page redirects back to it."""
         target = int(leads.slots[0])
         index = self._state.record_of(target) if target != NO_SLOT else None
         if index is None or int(self._state.records.rows["outcome"][index]) != Outcome.REDIRECT:
@@ -158,7 +158,7 @@ class VisitEvents:
         return int(known.row(reading.slot)["hops"]) > int(known.row(target)["hops"])
 
     def _alias(self, reading: Reading, verdict: Verdict, knowledge: Knowledge, slots: Slots) -> int:
-        """Return the slot of the page that this one only leads to: a redirect's target, its original, its canonical."""
+        """Return the page of which this one is an alias: its redirect target, original or canonical; else NO_SLOT."""
         alias = NO_SLOT
         if verdict.outcome == Outcome.DUPLICATE:
             alias = knowledge.original
@@ -176,16 +176,16 @@ class VisitEvents:
         return alias
 
     def _is_elsewhere(self, slot: int) -> bool:
-        """Whether another partition owns a page: nobody here would see a ring, so cash for it is taxed as a link's."""
+        """Return whether another partition owns a page; its cash is taxed like a link's, as a ring would go unseen."""
         post = self._state.post
         return post is not None and not post.owns(int(self._state.known.row(slot)["host"]))
 
     def _keeps_place(self, reading: Reading, alias: int) -> bool:
-        """Whether a page stays what it is although it says that it only leads to another one."""
+        """Return whether a page remains a page of its own although it names another page as its target."""
         return keeps_place(self._state, reading.slot, reading.host.number, reading.before, alias)
 
     def _leads_back(self, alias: int, slot: int) -> bool:
-        """Whether an alias would close a ring, in which cash would go round for ever untaxed."""
+        """Return whether an alias would close a ring, in which cash would circulate untaxed forever."""
         for _ in range(MOST_ALIASES):
             if alias in (slot, NO_SLOT):
                 return alias == slot
@@ -197,25 +197,25 @@ class VisitEvents:
         return True
 
     def _links(self, reading: Reading, slots: Slots) -> Outlinks:
-        """Return the links of what was read; a canonical URL is none."""
+        """Return the links of a reading; a canonical URL does not count as a link."""
         page = reading.page
         targets: Sequence[str] = page.targets
         away: Sequence[int] | None = page.away
         if reading.redirect:
             targets, away = [reading.redirect], None
         slots, withheld = slots[: len(targets)], page.withheld
-        if page.unpaid:  # they are followed, and get nothing
+        if page.unpaid:  # these links are followed but get no cash
             unpaid = set(page.unpaid)
             paid = [i for i, target in enumerate(targets) if target not in unpaid]
             withheld += len(targets) - len(paid)
             targets, slots, away = [targets[i] for i in paid], slots[paid], None
         url, site_number = reading.exchange.request.url, self._state.site_number
         links = outlinks(url, reading.slot, targets, slots, withheld, away, site_number)
-        return links._replace(external=_ONE) if reading.redirect and links.targets else links  # no menu of its site
+        return links._replace(external=_ONE) if reading.redirect and links.targets else links  # no menu link
 
 
 def text_of(reading: Reading, verdict: Verdict) -> TextBytes | None:
-    """Return how many bytes of text the content has, and of them in the index: none where a page only leads on."""
+    """Return the bytes of text that the content has, and those of them in the index; 0 for a page without content."""
     old, content = reading.before.held, reading.content
     if verdict.flags & KEEP and old is not None:
         return old.text
@@ -223,23 +223,23 @@ def text_of(reading: Reading, verdict: Verdict) -> TextBytes | None:
 
 
 def cut_of(reading: Reading, verdict: Verdict) -> int:
-    """Return how many links of the content are left out because it has too many."""
+    """Return the number of links left out because the content has too many."""
     old = reading.before.held
     return old.cut if verdict.flags & KEEP and old is not None else reading.page.cut
 
 
 def _wire_bytes(exchange: Exchange) -> int:
-    """Return what a visit cost in bytes of bodies, those that a browser asked for among them."""
+    """Return the bytes of bodies received for a visit, including those that a browser requested."""
     rendered = exchange.rendered
     return len(exchange.wire) + (sum(len(each.wire) for each in rendered.requisites) if rendered is not None else 0)
 
 
 def _misses(before: int, outcome: Outcome) -> int:
-    """Return how many visits in a row found the page gone or in trouble, `before` of them before this one."""
+    """Return the number of consecutive visits that found the page gone or failed; `before` is the number before."""
     if outcome == Outcome.REFUSED:
         return before
     return before + 1 if outcome in (Outcome.GONE, Outcome.ERROR) else 0
 
 
 _OF_ROBOTS: Final = int(OptOut.TRAIN | OptOut.INPUT | OptOut.SEARCH | OptOut.AGENTS)
-_ONE = b"\1"  # a bit for the only link
+_ONE = b"\1"  # bitmap: the only link is external
