@@ -1,3 +1,3 @@
-"""A crawl whose pages somebody else fetches: it says which comes next, and learns from what came."""
+"""A crawl whose pages another program fetches: it chooses the next page, and learns from the answers."""
 
 __all__: list[str] = []

@@ -1,4 +1,4 @@
-"""What the body of a page says to a crawl that is driven from outside: its links are those that were followed."""
+"""The content of pages for a crawl driven by another program: only the links that this program followed count."""
 
 from __future__ import annotations
 
@@ -19,25 +19,26 @@ if TYPE_CHECKING:
     from evercrawl.store.state import State
 
 MOST_LINKS: Final = 10_000
-"""Of a page, that count for importance; others are followed all the same."""
+"""Maximum number of links of a page that count for importance; further links are followed all the same."""
 
 
 def told(exchange: Exchange, before: Before, config: Config, hasher: Hasher) -> Content:
-    """Return what a body says; nothing is read of the one that is held."""
+    """Return the content of a body; a body that equals the stored copy is not parsed."""
     former = before.digest != 0 and not before.digest_rest
     body = body_of(exchange, held(before), config.product_token, hasher, text=config.looks_for_words, former=former)
     return attempted(msgspec.structs.replace(body, links=False))
 
 
 def lead_to(pages: Sequence[tuple[Content, str, Sequence[str]]], state: State) -> None:
-    """Let each page link to those of some URLs that are known, and to nothing else that its body says.
+    """Replace the links of each page by the known URLs among those that were followed from it.
 
     Parameters
     ----------
     pages
-        What each body says, which is changed; where it came from; and what whoever fetched it has followed, normalised.
+        For each page its content, which is changed in place; its URL; and the normalised URLs that the fetching
+        program followed from it.
     state
-        What is known.
+        All that is known.
     """
     followed = [list(dict.fromkeys(links))[:MOST_LINKS] for _, _, links in pages]
     keys = state.hasher.keys(list(chain.from_iterable(followed)))

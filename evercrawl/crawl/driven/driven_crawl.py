@@ -1,4 +1,4 @@
-"""A crawl that is driven from outside: another program fetches the pages, when and how it likes."""
+"""A crawl driven by another program, which fetches the pages when and how it likes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _FOUND_DEPTH: Final = 1
 
 
 class Turn(NamedTuple):
-    """A page whose turn it is: its host, its slot, its URL, and whether it waited as a new one."""
+    """A page chosen for a fetch: its host, its slot, its URL, and whether it waited as an unread page."""
 
     host: Host
     slot: int
@@ -44,25 +44,25 @@ class Turn(NamedTuple):
 
 
 class DrivenCrawl:
-    """Says which page comes next, and learns from what came; whoever fetches decides about the rest.
+    """A crawl that chooses pages and learns from answers, while another program fetches.
 
-    Politeness, robots.txt, redirects and retries are the business of whoever fetches. What `learn` is told is on the
-    disk within 50 ms of a `turn`, and so is what `admit` makes known; a page that was chosen and never learned of waits
-    again when the directory is opened anew.
+    The fetching program is responsible for politeness, robots.txt, redirects and retries. Answers passed to `learn` and
+    URLs passed to `admit` are on the disk within 50 ms of a `turn`. A page that was chosen but never learned from waits
+    again when the directory is reopened.
 
     Parameters
     ----------
     partition, config, policy, clock
-        The open directory, the settings of the run, what values pages, and the time.
+        The open directory, the settings of the run, the policy that values pages, and the time.
     offload
-        Where slow work runs.
+        Runs slow work in a thread.
 
     Attributes
     ----------
     before_commit
-        Called, where slow work runs, before each commit: what must be on the disk before the journal is.
+        Called in that thread before each commit, to write what must be on the disk before the journal.
     frontier
-        Where pages wait.
+        The queues in which pages wait.
     """
 
     def __init__(
@@ -107,34 +107,34 @@ class DrivenCrawl:
 
     @property
     def full(self) -> bool:
-        """Whether the disk is, so that nothing should be fetched."""
+        """Whether the disk is full; while it is, nothing should be fetched."""
         return self._storing.full
 
     @property
     def remembered(self) -> int:
-        """How many events the journal has, those not yet on the disk among them."""
+        """Number of events in the journal, including those not yet on the disk."""
         return self._partition.journal.sequence
 
     @property
     def stored(self) -> int:
-        """How many of them are on the disk."""
+        """Number of events of the journal on the disk."""
         return self._storing.stored
 
     def now(self) -> float:
-        """Return the crawl's time (s since the epoch)."""
+        """Return the crawl's time, in seconds since the epoch."""
         return self._clock.now()
 
     def known(self, url: str) -> bool:
-        """Whether a normalised URL is known."""
+        """Return whether a normalised URL is known."""
         return self._state.table.find_one(self._state.hasher.key(url)) is not None
 
     def visited(self, url: str) -> bool:
-        """Whether a page was visited at some time."""
+        """Return whether a page was ever visited."""
         slot = self._state.find_one(url)
         return slot != NO_SLOT and self._state.record_of(slot) is not None
 
     def forgotten(self, url: str) -> bool:
-        """Whether a URL was forgotten, so that it is never requested again."""
+        """Return whether a URL was forgotten; a forgotten URL is never requested again."""
         return bool(self._state.forgotten) and self._state.forgotten.has_url(self._state.hasher, url, hostname(url))
 
     @property
@@ -143,7 +143,7 @@ class DrivenCrawl:
         return bool(self._state.forgotten)
 
     def admit(self, urls: Sequence[str], *, seeds: bool) -> None:
-        """Make URLs known, and queue those that were not: as seeds, or as what pages led to."""
+        """Make URLs known, and queue those that are new, as seeds or as links of pages."""
         now = self._clock.now()
         fresh = [url for url in dict.fromkeys(urls) if not self.forgotten(url)]
         if not fresh:
@@ -155,7 +155,7 @@ class DrivenCrawl:
         self._storing.changed()
 
     def choose(self, most: int) -> list[Turn]:
-        """Return up to so many pages to fetch now, the most valuable first; each is learned of, or put back."""
+        """Return up to `most` pages to fetch now, the most valuable first; pass each to `learn` or `put_back`."""
         now = self._clock.now()
         self._plan(now)
         turns = list[Turn]()
@@ -166,7 +166,7 @@ class DrivenCrawl:
         return turns
 
     def name(self, url: str) -> Turn | None:
-        """Take a known page out of turn, to be fetched now; None where it does not wait: it is being fetched, say."""
+        """Take a known page out of turn, to fetch it now; None if it is not waiting, for instance being fetched."""
         slot = self._state.find_one(url)
         if slot == NO_SLOT:
             return None
@@ -178,16 +178,16 @@ class DrivenCrawl:
         return Turn(host, slot, url, new)
 
     def before(self, turn: Turn) -> Before:
-        """Return what is known of a page whose turn it is."""
+        """Return what is known of a chosen page."""
         return recall(self._partition, turn.slot)
 
     @staticmethod
     def validators(before: Before) -> tuple[tuple[str, str], ...]:
-        """Return the request headers that make the answer 304 where the content held is still the page's."""
+        """Return the request headers with which a server answers 304 if the stored copy is still the page's content."""
         return validators(before)
 
     def answer(self, turn: Turn, before: Before, exchange: Exchange) -> Fetched:
-        """Return what came of a turn, its body read as far as it is not the one that is held."""
+        """Return the result of a turn; its body is parsed unless it equals the stored copy."""
         said = self.frontier.predicted_fresh.pop(turn.slot, math.nan)
         answer = fetched(exchange, turn.host, turn.slot, before, said)
         if answer.unread:
@@ -195,20 +195,20 @@ class DrivenCrawl:
         return answer
 
     def ended(self, turn: Turn) -> None:
-        """Hear that a fetch has ended, whatever came of it."""
+        """Record that a fetch has ended, whatever its result."""
         self.frontier.ended(turn.host, self._clock.now())
 
     def put_back(self, turn: Turn) -> None:
-        """Let a page wait again whose fetch came to nothing."""
+        """Queue a page again whose fetch brought no answer."""
         self.frontier.put_first(turn.host, turn.slot, new=turn.new)
 
     def learn(self, answers: Sequence[tuple[Fetched, Sequence[str]]]) -> None:
-        """Learn from a batch of answers, each with the URLs that its page led to.
+        """Learn from a batch of answers, each with the URLs that were followed from its page.
 
         Raises
         ------
         NoRoomError
-            The disk is full: nothing was learned, and the same call can be made again.
+            The disk is full: nothing was learned, and the same call can be repeated.
         """
         read = [
             (answer.content, answer.exchange.request.url, links)
@@ -221,7 +221,7 @@ class DrivenCrawl:
         self._storing.changed()
 
     def turn(self) -> None:
-        """Begin what is due: commits and snapshots; call it often.
+        """Begin commits and snapshots that are due; call this often.
 
         Raises
         ------
@@ -234,7 +234,7 @@ class DrivenCrawl:
         self._storing.turn(now)
 
     def idle(self) -> bool:
-        """Whether no page waits that was never fetched, and none is due."""
+        """Return whether no unread page waits, and no page is due."""
         now = self._clock.now()
         if not self.frontier.idle(now):
             return False
@@ -242,14 +242,14 @@ class DrivenCrawl:
         return first is None or first[1] > now
 
     async def close(self) -> None:
-        """Store everything and let the directory go."""
+        """Store everything, and release the directory."""
         try:
             await self._storing.finish(hurry=True)
         finally:
             self._partition.close()
 
     def _rests(self, host: Host, slot: int, now: float) -> bool:
-        """Whether a page was visited so lately that it waits again: a failure, which whoever fetches tried again."""
+        """Return whether a page was visited too recently, after a failure and a retry; if so, queue it for later."""
         if self._state.record_of(slot) is None:
             return False
         again_at = self._state.visited_at(slot) + self._config.refresh_after_s
@@ -260,7 +260,7 @@ class DrivenCrawl:
         return True
 
     def _plan(self, now: float) -> None:
-        """Let the policy look at all pages where it wants to, and tell it of the last visits."""
+        """Pass the lessons of the last visits to the policy, and let it rescan all pages if it wants to."""
         choosing = self._choosing
         if choosing.lessons is not None and (choosing.planning is not None or choosing.lessons.due(now)):
             choosing.lessons.flush()

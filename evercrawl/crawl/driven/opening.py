@@ -1,4 +1,4 @@
-"""A crawl directory opened for pages that somebody else fetches."""
+"""Opening a crawl directory whose pages another program fetches."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from evercrawl.store.partition import Partition
 
 
 def open_driven(directory: Path, config: Config, kept: Config, offload: Offload) -> DrivenCrawl:
-    """Open a crawl directory, or begin one, for pages that somebody else fetches.
+    """Open or begin a crawl directory whose pages another program fetches.
 
     Parameters
     ----------
     directory
-        Made where it does not exist.
+        The crawl directory; it is created if it does not exist.
     config, kept
-        Settings of this run; and those that `crawl.toml` gets where there is none, for whoever goes on with it.
+        The settings of this run, and the settings written to a new `crawl.toml`, for later runs.
     offload
-        Where slow work runs.
+        Runs slow work in a thread.
 
     Raises
     ------
     ConfigError
-        There is no such policy, or the clock cannot be right.
+        There is no such policy, or the clock is implausible.
     StoreError
-        Another process has the directory, or the disk contradicts the journal.
+        Another process uses the directory, or the files contradict the journal.
     """
     policy = policy_of(config.policy, config.policy_options)
     lock = lock_for_crawl(directory)

@@ -1,1 +1,1 @@
-"""What other programs gathered becomes events of a crawl: contents, histories and URLs."""
+"""Import of data that other programs gathered: contents, histories and URLs become events of a crawl."""

@@ -1,4 +1,4 @@
-"""What a source says of the past: one capture of one page, where it stands in its file, and what cannot be used."""
+"""The items that a source of an import yields: captures of pages, their positions, and unusable records."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import ClassVar, Final, NamedTuple, Protocol
 from evercrawl.types import Exchange
 
 NOT_DATED: Final = math.nan
-"""Instant of a URL that is known, and of no visit."""
+"""The instant of a URL that is known without a visit."""
 
 
 class UnusableError(Exception):
-    """A record cannot be taken in; the message says what is wrong with it."""
+    """A record cannot be imported; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,18 +24,18 @@ class PastCapture:
     Attributes
     ----------
     url
-        Normalised.
+        The normalised URL.
     at
-        When it was fetched, in seconds since the epoch; nan where it never was, or nobody says.
+        When the page was fetched, in seconds since the epoch; nan if never, or if the source does not say.
     exchange
-        The answer, its body in whatever codings it has; None where the source has no bodies.
+        The answer, with its body in its original codings; None if the source has no bodies.
     status
-        HTTP status; 0 where it is not known.
+        HTTP status; 0 if unknown.
     digest
-        What the source says of the content, in its own words: two captures of a page have the same content if these
-        are the same; "" where it says nothing.
+        The digest of the content as the source states it: captures of a page with equal digests have the same
+        content; "" if the source states none.
     changed_at
-        When the page last changed, by a sitemap; nan where nothing is said.
+        When the page last changed according to a sitemap; nan if unknown.
     """
 
     url: str
@@ -47,16 +47,16 @@ class PastCapture:
 
 
 class Spot(NamedTuple):
-    """Where a capture stands, and when it was made: what is kept in memory of each until it is its turn.
+    """The position and instant of a capture: all that is kept in memory until the capture is loaded.
 
     Attributes
     ----------
     at, has_body
-        As of the capture.
+        The instant of the capture, and whether it has a body.
     url
-        Normalised; looked at while scanning, and then dropped.
+        The normalised URL; used while scanning, and then dropped.
     place, length, part
-        What `Source.load` takes.
+        The parameters of `Source.load`.
     """
 
     at: float
@@ -68,52 +68,52 @@ class Spot(NamedTuple):
 
 
 class Unusable(NamedTuple):
-    """A record that cannot be taken in, and why."""
+    """A record that cannot be imported, and the reason."""
 
     where: str
     why: str
 
 
 class LeftOut(NamedTuple):
-    """A record that is whole, and of no use to a crawl: why, in a few words."""
+    """A readable record that is of no use to a crawl, with the reason in a few words."""
 
     why: str
 
 
 class Source(Protocol):
-    """One file or folder of another program; `form` says in a word or two what it is."""
+    """One file or folder of another program; `form` names its format in a word or two."""
 
     form: ClassVar[str]
 
     @property
     def name(self) -> str:
-        """Return its name, for people."""
+        """Name of the source, for messages."""
         ...
 
     @property
     def size_bytes(self) -> int:
-        """Return how much there is to be read."""
+        """Size of the data to be read, in bytes."""
         ...
 
     @property
     def read_bytes(self) -> int:
-        """Return how much of that `scan` has read."""
+        """Number of these bytes that `scan` has read."""
         ...
 
     def scan(self) -> Iterator[Spot | Unusable | LeftOut]:
-        """Yield what is there, in the order of the file."""
+        """Yield the items of the source, in the order of the file."""
         ...
 
     def load(self, place: int, length: int, part: int) -> PastCapture:
-        """Return the capture at a spot.
+        """Return the capture at a position.
 
         Raises
         ------
         UnusableError
-            It cannot be taken in.
+            The capture cannot be imported.
         """
         ...
 
     def close(self) -> None:
-        """Give back what is open."""
+        """Close open files."""
         ...

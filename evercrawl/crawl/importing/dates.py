@@ -1,4 +1,4 @@
-"""Instants as other programs write them."""
+"""Parsing of dates as other programs write them."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _OFFSET: Final = re.compile(r"(?:GMT|UTC)?([+-])(\d\d):?(\d\d)")
 
 
 def instant(text: str) -> float:
-    """Return a date as seconds since the epoch; nan where it is none.
+    """Return a date as seconds since the epoch; nan if the text is no date.
 
-    ISO 8601 (in UTC where no zone is named), 14 or 17 digits as archives write them, seconds or milliseconds since the
-    epoch, dates of mail and HTTP, and those of Java.
+    Formats: ISO 8601 (in UTC if no zone is named), 14 or 17 digits as archives write them, seconds or milliseconds
+    since the epoch, and the dates of mail, HTTP and Java.
 
     Examples
     --------

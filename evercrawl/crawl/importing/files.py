@@ -1,4 +1,4 @@
-"""Files of other programs, compressed or not: read from front to back, and again at a place."""
+"""Reading files of other programs, compressed or not, sequentially and at a position."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PIECE: Final = 1 << 20
 
 
 def head_of(path: Path) -> bytes:
-    """Return the beginning of what a file holds, 64 KiB or less, inflated where it is compressed."""
+    """Return the beginning of a file's content, up to 64 KiB, decompressed if necessary."""
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD)
@@ -38,9 +38,9 @@ def head_of(path: Path) -> bytes:
 
 
 def plain(path: Path, beside: Path | None = None) -> BinaryIO:
-    """Return a file as one that can be read at any place; one that is compressed as a whole is inflated beside.
+    """Return a file that can be read at any position; a file compressed as a whole is decompressed to a temporary file.
 
-    What is inflated has no name, so it is gone with the process.
+    The temporary file, in the folder `beside`, has no name, so it disappears with the process.
     """
     try:
         with path.open("rb") as file:
@@ -48,7 +48,7 @@ def plain(path: Path, beside: Path | None = None) -> BinaryIO:
         if not packed:
             return path.open("rb")
         made: BinaryIO = tempfile.TemporaryFile(dir=beside)  # noqa: SIM115 - the caller's
-        # of a file that is cut, what came before is there; the end of it is a record in pieces
+        # of a truncated file, the part before the cut remains; it may end inside a record
         with gzip.open(path) as unpacked, contextlib.suppress(EOFError, gzip.BadGzipFile, zlib.error):
             shutil.copyfileobj(unpacked, made, _PIECE)
         made.seek(0)
@@ -58,7 +58,7 @@ def plain(path: Path, beside: Path | None = None) -> BinaryIO:
 
 
 def lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of a file, their ends included, and where each begins."""
+    """Yield the position and the bytes of each line of a file, line ends included."""
     place = 0
     file.seek(0)
     for line in file:
@@ -67,12 +67,12 @@ def lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 
 def read_at(file: BinaryIO, place: int, length: int) -> bytes:
-    """Return so many bytes from a place.
+    """Return `length` bytes at position `place`.
 
     Raises
     ------
     StoreError
-        The file has changed: they are not there any more.
+        The file has changed: it ends before these bytes.
     """
     data = os.pread(file.fileno(), length, place)
     while len(data) < length:

@@ -1,8 +1,8 @@
-"""Visits of other programs whose content is not there: what they say of a page's changes, without a copy.
+"""Imported visits without content: they teach how often a page changes, but bring no copy of it.
 
-The event has the outcome `refused`, for we did not ask: the page still has to be fetched, and is believed to change as
-it did. It has no digest, so the first content of our own is no change; two visits are compared by the digests of their
-source.
+The event of such a visit has the outcome `refused`, because this crawl made no request. The page still has to be
+fetched; its rate of change is learned from the history. The event has no digest, so the first copy that the crawl
+fetches does not count as a change. Two imported visits are compared by the digests of their source.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _NO_SLOTS: Final = np.zeros(0, np.uint32)
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """What the last capture of a page said of its content: a digest in 64 bits, and when."""
+    """The 64-bit digest of a page's content at its last capture, and the instant of that capture."""
 
     digest: int
     at: float
 
 
 class Histories:
-    """Makes events of captures without bodies.
+    """Turns captures without bodies into visits.
 
     Parameters
     ----------
@@ -50,12 +50,12 @@ class Histories:
         self._seen: dict[int, Seen] = {}
 
     def note(self, slot: int, capture: PastCapture) -> None:
-        """Take note of a capture that is an event already: the next one is compared with it."""
+        """Note the digest of a capture that is an event already, to compare the next capture with it."""
         if digest := self._digest(slot, capture):
             self._seen[slot] = Seen(digest, capture.at)
 
     def of(self, slot: int, host: Host, before: Before, capture: PastCapture) -> Remembered:
-        """Return the visit that a capture was, as it is about to be remembered."""
+        """Return a capture as a visit that is ready to be remembered."""
         gone = capture.status in GONE
         digest, last = self._digest(slot, capture), self._seen.get(slot)
         flags = 0
@@ -91,7 +91,7 @@ class Histories:
         return Remembered(reading, event, Leads(_NO_SLOTS), beside=False)
 
     def _digest(self, slot: int, capture: PastCapture) -> int:
-        """Return 64 bits of what the source says of a content; of a 304 those of the capture before, 0 for nothing."""
+        """Return a 64-bit hash of the source's digest; for a 304 that of the capture before, 0 if there is none."""
         if capture.status == _NOT_MODIFIED and not capture.digest:
             last = self._seen.get(slot)
             return last.digest if last is not None else 0

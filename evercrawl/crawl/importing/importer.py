@@ -1,8 +1,8 @@
-"""The work itself: captures, first come first, become visits as if the crawl had made them then.
+"""The import itself: captures become visits, in the order of time, as if the crawl had made them.
 
-Each goes the way of a visit: read, judged, archived, learned from, journalled, indexed. A page's captures have to be
-later than its last visit, so what was imported before is known by that alone: a second import changes nothing, and one
-that was killed goes on where the journal ends.
+Each capture is treated like a visit: it is parsed, classified, archived, learned from, written to the journal and
+indexed. A capture must be later than the last visit of its page; captures imported before are recognised by this
+alone. So a second import changes nothing, and an import that was killed resumes where the journal ends.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from evercrawl.store.quarantine import Quarantine
 
 TOGETHER: Final = 64
-"""Captures that are looked up and made known at once."""
+"""Captures that are looked up and made known together."""
 LEARNED: Final = 16
 _WAIT_S: Final = 0.001
 _NOTES_S: Final = 5.0
@@ -51,14 +51,15 @@ _WITHOUT: Final = (Outcome.REFUSED, Outcome.GONE)
 
 @dataclass(slots=True)
 class ImportTally:
-    """What became of captures.
+    """The counts of an import.
 
     Attributes
     ----------
     pages, histories, made_known, known
-        Contents that were taken in; visits without content; URLs that are known now; and what was known already.
+        Number of contents imported, of visits without content, of URLs that became known, and of captures that were
+        known already.
     outside, left_out
-        Why captures do not belong to the crawl, or are of no use to it -> how many.
+        Number of captures outside the scope, and of captures of no use to the crawl, each by reason.
     """
 
     pages: int = 0
@@ -70,21 +71,21 @@ class ImportTally:
 
 
 class Importer:
-    """Takes captures into one crawl.
+    """Imports captures into one crawl.
 
     Parameters
     ----------
     partition, parts, config, clock, quarantine
-        The open crawl, its parts, its settings, the time, and URLs on which our own code failed.
+        The open crawl, its parts, its settings, the time, and URLs on which evercrawl's own code failed.
     sources, plan
-        Where captures are read, and their order.
+        The sources of captures, and the order of the captures.
     tally
-        Counts what became of the captures; it goes on where the crawl had to be opened again.
+        The counts of the import; they continue if the crawl has to be reopened.
 
     Attributes
     ----------
     done
-        Captures that were looked at in this run.
+        Number of captures processed in this run.
     """
 
     def __init__(
@@ -110,14 +111,14 @@ class Importer:
         self.done = 0
 
     async def run(self, watch: Callable[[int, int], None], ends: Callable[[], bool]) -> bool:
-        """Take in all captures; return False where it was asked to end before.
+        """Import all captures; return False if `ends` stopped the import early.
 
         Raises
         ------
         NoRoomError
-            The disk is full; what was acknowledged is safe, and the next import goes on from there.
+            The disk is full; acknowledged events are safe, and the next import resumes after them.
         ApplyError
-            Memory is no longer what the journal says: the crawl is to be opened again.
+            Memory no longer equals the fold of the journal: open the crawl again.
         """
         batch, total, whole = list["CapturePlace"](), len(self._plan), True
         for place in self._plan.places():
@@ -144,7 +145,7 @@ class Importer:
         slots = self._slots(captures)
         for capture, slot in zip(captures, slots.tolist(), strict=True):
             if slot == NO_SLOT:
-                continue  # it was counted why
+                continue  # `_slots` has counted the reason
             if math.isnan(capture.at):
                 continue
             if slot in self._underway:
@@ -166,7 +167,7 @@ class Importer:
     # URLs
 
     def _slots(self, captures: list[PastCapture]) -> Slots:
-        """Return the slots of captures, shape (n,): what belongs and is new is made known; NO_SLOT for the rest."""
+        """Make new URLs in the scope known; return the slots of all captures, shape (n,), NO_SLOT if outside."""
         urls = [capture.url for capture in captures]
         slots = self._state.find(urls)
         new = np.flatnonzero(slots == NO_SLOT).tolist()
@@ -217,7 +218,7 @@ class Importer:
         self._parts.parsers.submit(fetched(exchange, host, slot, before))
 
     def _before(self, slot: int) -> Before:
-        """Return what is known of a page; of a visit before the crawl began, the true instant, where it is known."""
+        """Return what is known of a page; a visit from before the crawl began has its true instant if that is known."""
         before = recall(self._partition, slot)
         if before.visited_at is not None and before.visited_at <= self._state.epoch and slot in self._early:
             at = self._early[slot]
@@ -225,7 +226,7 @@ class Importer:
         return before
 
     def _is_known(self, capture: PastCapture, before: Before, *, body: bool) -> bool:
-        """Whether a capture is of the past: its page was visited then or later, and its content is held or not here."""
+        """Return whether a capture adds nothing: it is no later than its page's last visit, nor its missing content."""
         last = before.visited_at
         if last is None:
             return False
@@ -249,13 +250,13 @@ class Importer:
         self._tally.histories += 1
 
     async def _drain(self) -> None:
-        """Learn from all that is under way."""
+        """Learn from all captures under way."""
         await self._parts.parsers.settle()
         while self._underway or self._readings:
             await self._learn_some()
 
     async def _learn_some(self) -> None:
-        """Learn from what was read, and store it."""
+        """Learn from captures that were parsed, and store them."""
         parts = self._parts
         for answer in parts.parsers.done():
             self._readings.append(understand(answer))
@@ -291,7 +292,7 @@ class Importer:
             parts.choosing.lessons.flush()
         parts.storing.turn(now)
         if parts.storing.full:
-            await parts.storing.settle()  # which says why
+            await parts.storing.settle()  # raises if the disk stays full
         if parts.indexing is not None:
             parts.indexing.turn(now)
             while parts.indexing.behind:
@@ -300,7 +301,7 @@ class Importer:
         await asyncio.sleep(0)
 
     def _note(self) -> None:
-        """Keep what was learned of all pages at once for the next run."""
+        """Keep for the next run what was learned about all pages together."""
         self._state.notes.update(self._parts.choosing.changes.notes())
 
     def _ahead(self, slot: int, at: float) -> None:
@@ -309,6 +310,6 @@ class Importer:
 
 
 def _early_visits(partition: Partition) -> dict[int, float]:
-    """Return the instants of the last visits from before the crawl began, of which records have but its beginning."""
+    """Return by slot the last visits from before the crawl began; records store the crawl's beginning instead."""
     visits: Iterable[Visit] = (event for _, _, event in partition.journal.replay() if isinstance(event, Visit))
     return {event.slot: event.at for event in visits if event.at < partition.state.epoch}

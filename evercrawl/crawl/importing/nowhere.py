@@ -1,4 +1,4 @@
-"""A network with nobody in it: an import asks nobody for anything."""
+"""A network without servers, because an import makes no requests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from evercrawl.types import Exchange, Request, Silence
 
 
 class Nowhere:
-    """Takes no request, and has no answers."""
+    """A network that accepts no requests and returns no answers."""
 
     @property
     def in_flight(self) -> int:
@@ -21,7 +21,7 @@ class Nowhere:
         return 0.0
 
     def start(self, request: Request, addresses: Sequence[str] = (), *, beside: str = "") -> None:
-        """Never be called."""
+        """Fail: an import makes no requests."""
         raise AssertionError("an import makes no requests")
 
     async def finished(self, timeout_s: float) -> list[Exchange]:
@@ -29,7 +29,7 @@ class Nowhere:
         return []
 
     def silent(self, over_s: float) -> list[Silence]:
-        """Return nobody."""
+        """Return no exchanges."""
         return []
 
     def hang_up(self, silences: Sequence[Silence]) -> None:

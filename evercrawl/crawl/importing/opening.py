@@ -1,4 +1,4 @@
-"""Which form a file or folder has, and the source that reads it."""
+"""Recognition of the format of files and folders, and the sources that read them."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from evercrawl.crawl.importing.forms.warc import RevisitContents, WarcSource
 from evercrawl.errors import ConfigError
 
 FORMS: Final = ("warc", "cdxj", "scrapy", "scrapy-cache", "nutch", "heritrix", "sitemap", "csv")
-"""Names by which people may say what a file is."""
+"""Names of the formats, as the flag `--form` accepts them."""
 _INSIDE: Final = ("*.warc", "*.warc.gz", "part-*", "*.cdxj", "*.cdx")
 
 
 def sources(paths: Sequence[Path], form: str = "", *, everything: bool = False) -> list[Source]:
-    """Return what reads some files and folders, in their order.
+    """Return the sources that read files and folders, in the given order.
 
     Parameters
     ----------
     paths
-        Files, job directories of Scrapy, or folders with WARC files or the parts of a dump in them.
+        Files, job directories of Scrapy, or folders with WARC files or the parts of a dump.
     form
-        One of `FORMS`, where the files are not to be asked.
+        One of `FORMS`; if empty, the format of each file is recognised from its content.
     everything
-        Whether images, styles and the like are taken in too.
+        Whether images, styles and the like are imported too.
 
     Raises
     ------
     ConfigError
-        One of them does not exist, or is nothing that can be imported.
+        A path does not exist, or has no format that can be imported.
     """
     originals, found = RevisitContents(), list[Source]()
     makers: dict[str, Callable[[Path], Source]] = {
@@ -64,12 +64,12 @@ def sources(paths: Sequence[Path], form: str = "", *, everything: bool = False) 
 
 
 def form_of(path: Path) -> str:
-    """Return which of `FORMS` a file or folder has.
+    """Return the format of a file or folder, one of `FORMS`.
 
     Raises
     ------
     ConfigError
-        None of them.
+        It has none of these formats.
     """
     if path.is_dir():
         return "scrapy" if (path / QUEUE).is_dir() or (path / SEEN).is_file() else "scrapy-cache"
@@ -93,7 +93,7 @@ def form_of(path: Path) -> str:
 
 
 def _within(path: Path) -> list[Path]:
-    """Return what is to be read of a path: itself, or the files in a folder."""
+    """Return the paths to read: the path itself, or the files in a folder."""
     if not path.exists():
         raise ConfigError(f"{path} does not exist; name files to import")
     if not path.is_dir() or (path / QUEUE).is_dir() or (path / SEEN).is_file():

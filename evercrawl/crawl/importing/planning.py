@@ -1,4 +1,4 @@
-"""What there is to import, in the order of time: found by reading all files once, with some 30 bytes a capture."""
+"""The captures of an import in the order of time; a first pass over all files keeps some 30 bytes per capture."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from evercrawl.crawl.importing.captures import LeftOut, Source, Spot, Unusable
 from evercrawl.parse.urls import hostname
 
 SHOWN: Final = 20
-"""Bad records of which people are told one by one."""
-_TOLD: Final = 512  # records between two words on the progress
+"""Number of bad records that are reported one by one."""
+_TOLD: Final = 512  # records between two reports of progress
 
 
 class CapturePlace(NamedTuple):
-    """Where a capture stands: number of its source, and what its `load` takes."""
+    """The position of a capture: the number of its source, and the parameters of `Source.load`."""
 
     source: int
     place: int
@@ -29,27 +29,27 @@ class CapturePlace(NamedTuple):
 
 
 class Plan:
-    """All captures of some sources, by time.
+    """All captures of the sources, in the order of time.
 
     Parameters
     ----------
     sources
-        What is imported.
+        The sources of the import.
     now
-        No capture can be later than that, in seconds since the epoch.
+        The current time, in seconds since the epoch; a later capture counts as bad.
     wanted
-        Whether the host of a URL may be one that the crawl begins with; None where it has begun.
+        Returns whether a URL may be a seed of a new crawl; None if the crawl exists.
 
     Attributes
     ----------
     dated, urls
-        Captures that were made at a known instant, and URLs that are known alone.
+        Number of captures with a date, and of URLs without one.
     left_out
-        Why records are of no use to a crawl -> how many.
+        Number of records of no use to a crawl, by reason.
     bad, troubles
-        How many records cannot be read, and what is wrong with the first ones.
+        Number of records that cannot be read, and what is wrong with the first of them.
     roots
-        Host -> its shortest URL, by which a new crawl takes the host for its own.
+        Maps each host to its shortest URL, a seed of a new crawl.
     """
 
     def __init__(self, sources: Sequence[Source], now: float, wanted: Callable[[str], bool] | None = None) -> None:
@@ -62,14 +62,14 @@ class Plan:
         self.urls = self.dated = 0
 
     def read(self, watch: Callable[[int, int], None], ends: Callable[[], bool]) -> bool:
-        """Read all sources once; return False where it was asked to end before.
+        """Read all sources once; return False if `ends` stopped the reading early.
 
         Parameters
         ----------
         watch
-            Told how many bytes are read, and of how many.
+            Called with the number of bytes read, and the total.
         ends
-            Whether to end.
+            Returns whether to stop.
         """
         total, before = sum(source.size_bytes for source in self._sources), 0
         for number, source in enumerate(self._sources):
@@ -85,12 +85,12 @@ class Plan:
 
     @property
     def first_at(self) -> float:
-        """Return the instant of the first capture; nan where none has one."""
+        """Instant of the first capture; nan if no capture has a date."""
         return float(np.nanmin(self._instants)) if self.dated else math.nan
 
     @property
     def last_at(self) -> float:
-        """Return the instant of the last capture; nan where none has one."""
+        """Instant of the last capture; nan if no capture has a date."""
         return float(np.nanmax(self._instants)) if self.dated else math.nan
 
     @property
@@ -101,9 +101,9 @@ class Plan:
         return len(self._at)
 
     def places(self) -> Iterator[CapturePlace]:
-        """Yield where the captures stand, first come first, URLs alone at the end.
+        """Yield the positions of the captures in the order of time, and then those of URLs without a date.
 
-        What has no body comes behind what has one in the same second: an index tells seconds, and a file more.
+        Within a second, captures with a body come first: an index states whole seconds, a file also fractions.
         """
         at, body = self._instants, np.frombuffer(self._body, np.int8) != 0
         order = np.argsort(np.where(body | np.isnan(at), at, np.floor(at) + 0.999_999), kind="stable")
@@ -137,7 +137,7 @@ class Plan:
                 self.roots[host] = found.url
 
     def blame(self, trouble: str) -> None:
-        """Count a record that cannot be taken in."""
+        """Count a record that cannot be imported."""
         self.bad += 1
         if len(self.troubles) < SHOWN:
             self.troubles.append(trouble)

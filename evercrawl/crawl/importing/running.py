@@ -1,4 +1,4 @@
-"""One import: a crawl directory is opened, or made, and what other programs gathered is taken in."""
+"""One run of an import: it opens or creates a crawl directory, and imports what other programs gathered."""
 
 from __future__ import annotations
 
@@ -39,36 +39,37 @@ from evercrawl.store.partition import Partition, is_crawl
 from evercrawl.store.quarantine import Quarantine
 
 HISTORY_S: Final = 4 * 365.25 * 86_400.0
-"""How long before its making a new crawl may begin: records reach eight and a half years, and it has to go on."""
+"""How far back a new crawl may begin. Records cover eight and a half years, and the crawl must be able to continue."""
 MOST_FAULTS: Final = 100
 PURPOSE: Final = "importing"
 
 
 @dataclass(slots=True)
 class Imported:
-    """What an import came to.
+    """The result of an import.
 
     Attributes
     ----------
     captures, urls
-        What the sources hold: captures with a date, and URLs alone.
+        Number of captures with a date in the sources, and of URLs without one.
     first_at, last_at
-        Of the captures, in seconds since the epoch; nan where there is none.
+        Instants of the first and last capture, in seconds since the epoch; nan if there is none.
     pages, histories, made_known
-        Captures whose content was taken in; that count as visits without content; URLs that are known now and have no
-        date.
+        Number of captures imported with content, of captures imported as visits without content, and of URLs without
+        a date that became known.
     known
-        What the crawl knew already.
+        Number of captures and URLs that the crawl knew already.
     outside
-        By which setting captures do not belong to the crawl -> how many; `budget` for the bounds of unread pages.
+        Number of captures outside the crawl, by the setting that excludes them; `budget` for the bounds on unread
+        pages.
     left_out
-        Why records are of no use -> how many.
+        Number of records of no use to a crawl, by reason.
     bad, troubles
-        How many records cannot be read; what is wrong with the first of them.
+        Number of records that cannot be read, and what is wrong with the first of them.
     whole
-        False where it was asked to end before it was done.
+        False if the import was stopped before it was complete.
     elapsed_s
-        How long it took.
+        Duration of the import, in seconds.
     """
 
     captures: int = 0
@@ -97,29 +98,29 @@ async def imported(
     dry_run: bool = False,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Imported:
-    """Take what `sources` hold into the crawl in `directory`, which is made where there is none.
+    """Import `sources` into the crawl in `directory`, which is created if it does not exist.
 
     Parameters
     ----------
     directory, config
-        The crawl, and its settings; written to `crawl.toml` where it is new.
+        The crawl directory, and the settings; they are written to `crawl.toml` if the crawl is new.
     sources
-        What is taken in, as one: of several files the captures are sorted by time.
+        The sources, imported together: the captures of all files are sorted by time.
     watch
-        Told now and then what is being done, how much of it, and of how much.
+        Called now and then with the current phase, how much of it is done, and the total.
     stop
-        Ends it when it is set; what was taken in stays, and the same import goes on from there.
+        Ends the import when it is set; imported captures stay, and the same import resumes after them.
     dry_run
-        Only read the sources, and say what is in them.
+        Only read the sources, and report their content.
     tell
-        Told of what people should hear.
+        Called with messages for the user.
 
     Raises
     ------
     ConfigError
-        Nothing in the sources has a place in a crawl.
+        Nothing in the sources may belong to a crawl.
     StoreError
-        A crawl runs there, or the disk fails.
+        A crawl is running in the directory, or the disk fails.
     """
     clock = SystemClock()
     began, new = clock.now(), not is_crawl(directory)
@@ -143,7 +144,7 @@ async def imported(
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Run:
-    """What one import needs from its beginning to its end; see `imported`."""
+    """The parameters and progress of one import; see `imported`."""
 
     directory: Path
     config: Config
@@ -156,7 +157,7 @@ class _Run:
     tell: Callable[[str], None]
 
     async def take(self) -> None:
-        """Take everything in; open the crawl again where an event fails to apply."""
+        """Import everything; open the crawl again if an event fails to apply."""
         new = not is_crawl(self.directory)
         if new and not self.plan.roots:
             raise ConfigError("nothing of what is there may be in a crawl by its settings; see --include and --exclude")
@@ -230,7 +231,7 @@ class _Run:
 
 
 def _settle(directory: Path, config: Config) -> None:
-    """Make the directory and its settings, where there are none."""
+    """Create the directory and its settings file if they do not exist."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         if not (directory / FILE_NAME).is_file():

@@ -1,1 +1,1 @@
-"""The forms that can be imported, one a file; `opening.py` tells which form a file has."""
+"""The formats that can be imported, one per module; `opening.py` recognises the format of a file."""

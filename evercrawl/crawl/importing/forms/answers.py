@@ -1,4 +1,4 @@
-"""Answers out of WARC records and caches, as exchanges that a crawl can read."""
+"""Conversion of answers in WARC records and caches to exchanges that a crawl can read."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _MARKUP: Final = (b"<", b"{", b"\xef\xbb\xbf<")
 
 
 def exchange_of(record: WarcRecord, url: str, at: float, original: WarcRecord | None = None) -> Exchange:
-    """Return the answer that a record holds.
+    """Return the answer in a record.
 
     Parameters
     ----------
     record, url, at
-        The record, its URL, normalised, and when it was made.
+        The record, its normalised URL, and its instant.
     original
-        Where the content is, if the record has only the head.
+        The record with the content, if `record` has only the head.
 
     Raises
     ------
     UnusableError
-        It holds no answer.
+        The record has no answer.
     """
     if record.kind == "resource":
         kind = record.fields.get("content-type", "application/octet-stream")
@@ -49,7 +49,7 @@ def exchange_of(record: WarcRecord, url: str, at: float, original: WarcRecord | 
 
 
 def answer(url: str, at: float, head: bytes, wire: bytes) -> Exchange:
-    """Return an answer, its fields brought in line with its body.
+    """Return an answer whose header fields agree with its body.
 
     Raises
     ------
@@ -69,13 +69,13 @@ def answer(url: str, at: float, head: bytes, wire: bytes) -> Exchange:
 
 
 def _undone(said: str, headers: dict[str, str], wire: bytes) -> bool:
-    """Whether a body is not in the coding that its head names: whoever archived it has undone that."""
+    """Return whether a body lacks the coding that its head names, because the archiving program decoded it."""
     if not wire:
         return False
     if "chunked" in said:
         return _CHUNK.match(wire) is None
     if "chunked" in headers.get("transfer-encoding", "").lower():
-        return False  # the first bytes are a chunk's length: who left the chunks in left the rest too
+        return False  # the first bytes are a chunk's length; a program that kept the chunks kept other codings too
     if said in _MAGIC:
         return not wire.startswith(_MAGIC[said])
     return said in ("br", "deflate") and wire.lstrip()[:1] in _MARKUP
@@ -86,7 +86,7 @@ def _renamed(head: bytes, name: str) -> bytes:
 
 
 def _message(block: bytes) -> tuple[bytes, bytes]:
-    """Return head and body of an HTTP message; of a head whose lines end without carriage return too."""
+    """Return head and body of an HTTP message; lines of the head may end without a carriage return."""
     end = block.find(_END)
     if end >= 0:
         bare = block.find(b"\n\n", 0, end)

@@ -1,7 +1,7 @@
-"""Indexes of archives: CDXJ as pywb and Common Crawl write it, and CDX with its columns.
+"""Reader of archive indexes: CDXJ as pywb and Common Crawl write it, and CDX with columns.
 
-A line names a capture and, by a digest, its content. Where the WARC file that it names is beside the index, the content
-is read from there; else the history alone is taken in.
+A line names a capture and the digest of its content. If the WARC file that the line names is beside the index, the
+content is read from that file; otherwise only the history is imported.
 
 References
 ----------
@@ -43,7 +43,7 @@ class CdxSource(TextSource):
         self._columns: list[str] = []
 
     def captures(self, record: str) -> list[PastCapture]:
-        """Return what a line says."""
+        """Return the capture that a line names."""
         if record.startswith((" CDX ", "CDX ")):
             self._columns = record.split()[1:]
             raise NothingHereError
@@ -64,7 +64,7 @@ class CdxSource(TextSource):
         return [PastCapture(url, at, status=status or (200 if mime == REVISIT else 0), digest=_digest(facts))]
 
     def close(self) -> None:
-        """Give the files back."""
+        """Close the files."""
         super().close()
         self._archive.close()
 
@@ -84,6 +84,6 @@ class CdxSource(TextSource):
 
 
 def _digest(facts: dict[str, Any]) -> str:
-    """Return the digest without its label: one program writes it, another does not."""
+    """Return the digest without its label, which only some programs write."""
     digest = str(facts.get("digest", "")).rpartition(":")[2]
     return "" if digest == "-" else digest

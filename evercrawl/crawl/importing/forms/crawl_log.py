@@ -1,4 +1,4 @@
-"""Heritrix's crawl.log: a line for each URL that was tried, with status, digest and when.
+"""Reader of Heritrix's crawl.log: one line for each URL that was tried, with status, digest and date.
 
 References
 ----------
@@ -22,12 +22,12 @@ _HTTP: Final = range(100, 1000)
 
 
 class CrawlLogSource(TextSource):
-    """A crawl.log."""
+    """A crawl.log of Heritrix."""
 
     form: ClassVar[str] = "Heritrix crawl.log"
 
     def captures(self, record: str) -> list[PastCapture]:
-        """Return what a line says."""
+        """Return the capture that a line names."""
         cells = record.split()
         if not cells:
             raise NothingHereError
@@ -43,5 +43,5 @@ class CrawlLogSource(TextSource):
         url, begun = address(target), fetched.partition("+")[0]
         at = dated(instant(begun if begun != "-" else logged), begun)
         if int(code) not in _HTTP:
-            return [PastCapture(url)]  # it was never answered: known, and no more
+            return [PastCapture(url)]  # never answered: the URL becomes known, without a visit
         return [PastCapture(url, at, status=int(code), digest="" if digest == "-" else digest.rpartition(":")[2])]

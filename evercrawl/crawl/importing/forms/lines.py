@@ -1,4 +1,4 @@
-"""What all forms of text have in common: records of some lines, each of which says something of one page."""
+"""The base of text formats: files of records of one or more lines, each about one page."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ MOST_LINE_BYTES: Final = 1 << 20
 
 
 class NothingHereError(Exception):
-    """A record that says nothing of a page, and needs not: a heading, say; or a reason to leave it out."""
+    """A record without a page, such as a heading, or of no use to a crawl; the message, if any, is the reason."""
 
 
 class TextSource(ABC):
-    """A file of text.
+    """A source that reads a text file.
 
     Parameters
     ----------
     path
-        The file; where it is compressed it is inflated into a file without a name.
+        The file; a compressed file is decompressed to a temporary file without a name.
     """
 
     form: ClassVar[str] = ""
@@ -36,23 +36,23 @@ class TextSource(ABC):
         self.name, self.size_bytes, self.read_bytes = str(path), self._file.tell(), 0
 
     def records(self) -> Iterator[tuple[int, bytes]]:
-        """Yield the records of the file, and where each begins; by default its lines."""
+        """Yield the position and the bytes of each record; by default a record is a line."""
         return files.lines(self._file)
 
     @abstractmethod
     def captures(self, record: str) -> list[PastCapture]:
-        """Return what a record says.
+        """Return the captures in a record.
 
         Raises
         ------
         UnusableError
-            It cannot be read.
+            The record cannot be read.
         NothingHereError
-            It says nothing that a crawl could use; the message, where there is one, says what it is.
+            The record is of no use to a crawl; the message, if any, is the reason.
         """
 
     def scan(self) -> Iterator[Spot | Unusable | LeftOut]:
-        """Yield what is there."""
+        """Yield the captures of the file, and the records that cannot be used."""
         for count, (place, record) in enumerate(self.records(), 1):
             self.read_bytes = place + len(record)
             try:
@@ -70,21 +70,21 @@ class TextSource(ABC):
                 yield Spot(capture.at, capture.exchange is not None, capture.url, place, len(record), part)
 
     def load(self, place: int, length: int, part: int) -> PastCapture:
-        """Return the capture at a spot."""
+        """Return the capture at a position."""
         return self.captures(files.read_at(self._file, place, length).decode("utf-8", "replace"))[part]
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the file."""
         self._file.close()
 
 
 def address(text: str) -> str:
-    """Return a URL, normalised.
+    """Return a normalised URL.
 
     Raises
     ------
     UnusableError
-        It is none that can be fetched.
+        The text is not a URL that can be fetched.
     """
     url = normalise(text)
     if url is None:
@@ -93,12 +93,12 @@ def address(text: str) -> str:
 
 
 def dated(at: float, text: str) -> float:
-    """Return an instant that has to be one.
+    """Return `at`, the instant parsed from a text, after checking it.
 
     Raises
     ------
     UnusableError
-        It is none.
+        The text is not a date.
     """
     if math.isnan(at) or at <= 0:
         raise UnusableError(f"{text[:60]!r} is no date")

@@ -1,8 +1,9 @@
-"""Nutch's crawl database as text: what `nutch readdb CRAWLDB -dump FOLDER` writes, also with `-format csv`.
+"""Reader of Nutch's crawl database as text, written by `nutch readdb CRAWLDB -dump FOLDER`, also with `-format csv`.
 
-A page's fetch time is when it is to be fetched next; an interval before that it was. Where the database says when the
-page was last modified, it was seen unchanged from then until its last fetch. A page that Nutch gave up is gone only
-where its protocol status says so: one that robots.txt denied, or whose server failed, is a URL to try.
+The fetch time in the database is the time of the next fetch; the last fetch was one interval earlier. If the database
+states when a page was last modified, the page counts as unchanged from then until its last fetch. A page that Nutch
+gave up counts as gone only if its protocol status says so; a page denied by robots.txt, or whose server failed, is a
+URL to try.
 
 References
 ----------
@@ -39,7 +40,7 @@ class NutchSource(TextSource):
     form: ClassVar[str] = "Nutch dump"
 
     def records(self) -> Iterator[tuple[int, bytes]]:
-        """Yield the entries: a line that begins with the URL, and the lines up to the next."""
+        """Yield the entries: a line that begins with the URL, and the lines up to the next such line."""
         start, lines = 0, list[bytes]()
         for place, line in files.lines(self._file):
             if LINE.match(line) or _ROW.match(line):
@@ -51,7 +52,7 @@ class NutchSource(TextSource):
             yield start, b"".join(lines)
 
     def captures(self, record: str) -> list[PastCapture]:
-        """Return what an entry says."""
+        """Return the captures in an entry."""
         if not record.strip() or record.startswith("Url"):
             raise NothingHereError
         text, facts = _of_a_row(record) if record.startswith('"') else _of_lines(record)
@@ -83,7 +84,7 @@ def _of_lines(record: str) -> tuple[str, dict[str, str]]:
 
 
 def _of_a_row(record: str) -> tuple[str, dict[str, str]]:
-    """Return the facts of a row of `-format csv`, as an entry names them."""
+    """Return the URL and the facts of a row of `-format csv`, under the names that a text entry uses."""
     between = record[record.index('"', 1) + 1]  # a comma, or a semicolon in old versions
     cells = next(csv.reader([record.partition("\n")[0]], delimiter=between))
     if len(cells) < len(_COLUMNS):

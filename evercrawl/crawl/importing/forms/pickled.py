@@ -1,4 +1,4 @@
-"""Pickles of strangers, read without running any of what they name: every class becomes an empty one."""
+"""Safe reading of untrusted pickles: no code that they name runs, and a stub replaces every class."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from evercrawl.crawl.importing.captures import UnusableError
 
 
 class Stub:
-    """Stands for an object of a class that is not loaded; takes whatever is given to it."""
+    """A stand-in for an object of a class that is not loaded; it accepts any arguments."""
 
     def __new__(cls, *given: Any, **named: Any) -> Stub:
-        """Return one, whatever is given."""
+        """Return a stub, and ignore the arguments."""
         return super().__new__(cls)
 
     def __init__(self, *given: Any, **named: Any) -> None:
         self.state: Any = None
 
     def __setstate__(self, state: Any) -> None:
-        """Keep the state."""
+        """Store the state."""
         self.state = state
 
     def __call__(self, *given: Any, **named: Any) -> Stub:
-        """Return another one."""
+        """Return another stub."""
         return Stub()
 
     def append(self, one: Any) -> None:
-        """Take an item, and drop it."""
+        """Ignore an item."""
 
     def extend(self, items: Any) -> None:
-        """Take items, and drop them."""
+        """Ignore items."""
 
     def __setitem__(self, key: Any, one: Any) -> None:
-        """Take an item, and drop it."""
+        """Ignore an item."""
 
 
 class _Reader(pickle.Unpickler):
@@ -51,7 +51,7 @@ def read(data: bytes) -> dict[Any, Any]:
     Raises
     ------
     UnusableError
-        It is no pickle, or not of a dictionary.
+        The data is not a pickle, or not a pickle of a dictionary.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def read(data: bytes) -> dict[Any, Any]:
     """
     try:
         found = _Reader(io.BytesIO(data)).load()
-    except Exception as error:  # damaged pickles fail in every way
+    except Exception as error:  # damaged pickles may raise any error
         raise UnusableError(f"it is no pickle: {error!r}"[:200]) from error
     if not isinstance(found, dict):
         raise UnusableError("it is a pickle of something else than a request")

@@ -1,6 +1,6 @@
-"""What Scrapy keeps: the requests that wait in a job directory (JOBDIR), and the answers in its cache (HTTPCACHE_DIR).
+"""Readers of Scrapy's files: waiting requests of a job directory (JOBDIR), and answers in a cache (HTTPCACHE_DIR).
 
-Of a job's requests that were made there are only fingerprints, which no URL can be made from: they are counted.
+Of finished requests a job keeps only fingerprints, from which no URL can be recovered; they are counted.
 
 References
 ----------
@@ -31,7 +31,7 @@ _MOST_BYTES: Final = 64 << 20
 
 
 class ScrapyJobSource:
-    """A job directory: the URLs that wait."""
+    """A job directory of Scrapy, which yields the waiting URLs."""
 
     form: ClassVar[str] = "Scrapy job"
 
@@ -42,7 +42,7 @@ class ScrapyJobSource:
         self.size_bytes = sum(file.stat().st_size for file in self._files)
 
     def scan(self) -> Iterator[Spot | Unusable | LeftOut]:
-        """Yield the requests, and how many were made."""
+        """Yield the waiting requests, and one item for each finished request."""
         waiting = 0
         for number, file in enumerate(self._files):
             data = file.read_bytes()
@@ -63,17 +63,17 @@ class ScrapyJobSource:
                 yield LeftOut("a fingerprint of a request that was made: Scrapy keeps no URL of it")
 
     def load(self, place: int, length: int, part: int) -> PastCapture:
-        """Return a request."""
+        """Return the URL of a waiting request, as a capture without a date."""
         with self._files[part].open("rb") as file:
             file.seek(place)
             return PastCapture(_url_of(file.read(length)))
 
     def close(self) -> None:
-        """Hold nothing."""
+        """Do nothing: no file stays open."""
 
 
 class ScrapyCacheSource:
-    """A cache of answers, as files."""
+    """A cache of Scrapy in the file system, which yields the answers."""
 
     form: ClassVar[str] = "Scrapy cache"
 
@@ -83,7 +83,7 @@ class ScrapyCacheSource:
         self.size_bytes = len(self._folders)
 
     def scan(self) -> Iterator[Spot | Unusable | LeftOut]:
-        """Yield the answers."""
+        """Yield the cached answers."""
         for place, folder in enumerate(self._folders):
             self.read_bytes += 1
             try:
@@ -98,7 +98,7 @@ class ScrapyCacheSource:
                 yield LeftOut("not a document")
 
     def load(self, place: int, length: int, part: int) -> PastCapture:
-        """Return an answer."""
+        """Return a cached answer."""
         folder = self._folders[place]
         meta: dict[Any, Any] = pickled.read(_read(folder / META))
         url, at, status = address(str(meta.get("response_url", ""))), meta.get("timestamp"), meta.get("status")
@@ -110,7 +110,7 @@ class ScrapyCacheSource:
         return PastCapture(url, exchange.at, exchange, status)
 
     def close(self) -> None:
-        """Hold nothing."""
+        """Do nothing: no file stays open."""
 
 
 def _read(path: Path) -> bytes:
@@ -122,7 +122,7 @@ def _read(path: Path) -> bytes:
 
 
 def _url_of(data: bytes) -> str:
-    """Return the URL that a request asks for, as Scrapy pickles them."""
+    """Return the URL of a request as pickled by Scrapy."""
     request = pickled.read(data)
     if str(request.get("method", "GET")) != "GET":
         raise UnusableError(f"a request by {request.get('method')}: only GET can be repeated")
@@ -130,7 +130,7 @@ def _url_of(data: bytes) -> str:
 
 
 def _stacked(data: bytes) -> Iterator[tuple[int, int]]:
-    """Yield place and length of the items of a `LifoDiskQueue`: each has its length behind it."""
+    """Yield position and length of the items of a `LifoDiskQueue`, in which the length follows each item."""
     end, found = len(data), list[tuple[int, int]]()
     while end > _LENGTH.size:
         (length,) = _LENGTH.unpack_from(data, end - _LENGTH.size)
@@ -142,13 +142,13 @@ def _stacked(data: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _queued(data: bytes, file: Path) -> Iterator[tuple[int, int]]:
-    """Yield place and length of the items of a chunk of a `FifoDiskQueue`, without those that were taken out."""
+    """Yield position and length of the items of a chunk of a `FifoDiskQueue`, without items already removed."""
     place = 0
     try:
         number, _, offset = json.loads((file.parent / "info.json").read_text())["tail"]
         place = offset if int(file.name[1:]) == number else 0
     except (OSError, ValueError, KeyError, TypeError):
-        pass  # it was killed: what was taken out may be tried again
+        pass  # Scrapy was killed: removed items may be tried again
     while place + _LENGTH.size <= len(data):
         (length,) = _LENGTH.unpack_from(data, place)
         if length > _MOST_BYTES or place + _LENGTH.size + length > len(data):

@@ -1,4 +1,4 @@
-"""A sitemap or a feed: URLs, and when each last changed."""
+"""Reader of sitemap and feed files: URLs, and the dates of their last changes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_BYTES: Final = 1 << 30
 
 
 class SitemapSource:
-    """A sitemap that is a file here; what it lists is taken for what its site says.
+    """A sitemap in a local file; its entries count as statements of the site.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class SitemapSource:
         self._sitemap = reader.sitemap
 
     def scan(self) -> Iterator[Spot | Unusable | LeftOut]:
-        """Yield what is listed."""
+        """Yield the entries."""
         for place, entry in enumerate(self._sitemap.pages):
             yield Spot(NOT_DATED, False, entry.url, place, 0)
         for _ in self._sitemap.children:
@@ -52,5 +52,5 @@ class SitemapSource:
         return PastCapture(entry.url, changed_at=NOT_DATED if changed is None else changed)
 
     def close(self) -> None:
-        """Give back what is held."""
+        """Release the entries."""
         self._sitemap.pages.clear()

@@ -1,6 +1,7 @@
-"""Tables of URLs: comma, semicolon or tab between the columns, the first line naming them; or a URL a line.
+"""Reader of tables of URLs: columns separated by comma, semicolon or tab, named in the first line; or one URL per line.
 
-A column of dates makes each line a visit; one of digests, what it found; one of statuses, whether it found the page.
+With a column of dates, each line is a visit. A column of digests identifies the content that the visit found, and a
+column of statuses says whether it found the page.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ COLUMNS: Final = {
     "digest": ("digest", "hash", "checksum", "signature", "sha1", "sha256", "md5", "etag"),
     "status": ("status", "code", "status_code", "http_status"),
 }  # fmt: skip
-"""What columns may be called; capitals, blanks and hyphens do not matter."""
+"""Accepted names of columns; case does not matter, and blanks and hyphens count as underscores."""
 _URL: Final = re.compile(r"https?://", re.I)
 
 
@@ -36,7 +37,7 @@ class TableSource(TextSource):
     Raises
     ------
     ConfigError
-        None of its columns holds URLs.
+        No column contains URLs.
     """
 
     form: ClassVar[str] = "table of URLs"
@@ -57,7 +58,7 @@ class TableSource(TextSource):
             )
 
     def captures(self, record: str) -> list[PastCapture]:
-        """Return what a line says."""
+        """Return the capture that a line names."""
         if not record.strip() or record.startswith("#") or record.encode() == self._first:
             raise NothingHereError
         cells, columns = self._cells(record), self._columns or {}
@@ -79,7 +80,7 @@ class TableSource(TextSource):
 
 
 def _columns(cells: list[str]) -> dict[str, int] | None:
-    """Return which column holds what, by their names; None where the first line is none of names."""
+    """Return the meanings of columns by their names; None if the first line has no column names."""
     if any(_URL.match(cell.strip()) for cell in cells):
         return None
     names = [re.sub(r"[\s-]+", "_", cell.strip().lower()) for cell in cells]
@@ -88,7 +89,7 @@ def _columns(cells: list[str]) -> dict[str, int] | None:
 
 
 def _guessed(cells: list[str]) -> dict[str, int]:
-    """Return which column holds what, by what is in them."""
+    """Return the meanings of columns, guessed from the content of the first line."""
     found: dict[str, int] = {}
     for column, cell in enumerate(cells):
         what = "url" if _URL.match(cell.strip()) else "at" if not math.isnan(instant(cell)) else ""

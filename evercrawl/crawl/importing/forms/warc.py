@@ -1,8 +1,8 @@
-"""WARC files: of Heritrix, wget, warcio, Browsertrix, Common Crawl and evercrawl itself.
+"""Reader of WARC files of Heritrix, wget, warcio, Browsertrix, Common Crawl and evercrawl itself.
 
-Answers are taken in byte for byte. Some writers undo the codings of a body and leave the fields that speak of them;
-such fields are then renamed, as Common Crawl does. A record that says that its content is that of an earlier one
-(`revisit`) gets the content from there, if that is in one of the files.
+Answers are imported byte for byte. Some writers decode a body but keep the header fields that name the codings; such
+fields are then renamed, as Common Crawl does. A `revisit` record, which says that its content equals that of an
+earlier record, gets the content from there if one of the files has it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _SAME: Final = "identical-payload-digest"
 
 
 def is_document(mime: str, url: str) -> bool:
-    """Whether something of that type is a page, as a crawl keeps them, not what pages are made of.
+    """Return whether content of a type is a page, not a requisite such as an image or a script.
 
     >>> is_document("text/html; charset=utf-8", "http://a/"), is_document("image/png", "http://a/"), is_document("", "http://a/")
     (True, False, True)
@@ -51,11 +51,11 @@ class WarcSource:
     Parameters
     ----------
     path
-        The file: plain, or compressed record by record; one compressed as a whole is inflated first.
+        The file: plain, or compressed record by record; a file compressed as a whole is decompressed first.
     originals
-        Where contents are, by digest: shared by the files of one import.
+        The positions of contents by digest, shared by the files of one import.
     everything
-        Whether images, styles and the like are taken in too.
+        Whether images, styles and the like are imported too.
     """
 
     form: ClassVar[str] = "WARC"
@@ -73,7 +73,7 @@ class WarcSource:
         self._number = originals.add(self)
 
     def scan(self) -> Iterator[Spot | Unusable | LeftOut]:
-        """Yield the records that hold answers."""
+        """Yield the records with answers."""
         if not self.size_bytes:
             return
         with mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) as data:
@@ -95,12 +95,12 @@ class WarcSource:
         return self.capture(self.record_at(place, length))
 
     def record_at(self, place: int, length: int) -> WarcRecord:
-        """Return the record at a place.
+        """Return the record at a position.
 
         Raises
         ------
         UnusableError
-            It is damaged.
+            The record is damaged.
         """
         data = files.read_at(self._file, place, length)
         try:
@@ -109,7 +109,7 @@ class WarcSource:
             raise UnusableError(str(error)) from error
 
     def capture(self, record: WarcRecord) -> PastCapture:
-        """Return what a record says."""
+        """Return the capture in a record."""
         url, at = self._about(record)
         if record.kind != "revisit":
             exchange = exchange_of(record, url, at)
@@ -124,13 +124,13 @@ class WarcSource:
         return PastCapture(url, at, exchange, exchange.status)
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the file."""
         self._file.close()
 
     def _record(self, data: mmap.mmap, at: int) -> tuple[int, WarcRecord]:
-        """Return how many bytes of the file a record takes, and the record."""
+        """Return the number of bytes that a record takes in the file, and the record."""
         if not self._packed:
-            while data[at : at + 1] in (b"\r", b"\n"):  # some writers put an empty line too many between two
+            while data[at : at + 1] in (b"\r", b"\n"):  # some writers put an extra empty line between records
                 at += 1
             head = data[at : at + _PEEK]
             if not head:
@@ -154,13 +154,13 @@ class WarcSource:
         return read - len(inflate.unused_data) - at, _whole(parse(b"".join(parts)))
 
     def _next(self, data: mmap.mmap, at: int) -> int:
-        """Return where the next record may begin, after one that is damaged."""
+        """Return the position at which the next record may begin after a damaged one."""
         found = data.find(_MEMBER if self._packed else b"\n" + BEGIN, at)
         return self.size_bytes if found < 0 else found + (not self._packed)
 
     def _judged(self, record: WarcRecord, at: int, length: int) -> Iterator[Spot | Unusable | LeftOut]:
         if record.kind not in _KINDS:
-            return  # requests and the like belong to an answer, or to the file
+            return  # requests and the like belong to an answer or to the file
         try:
             url, made_at = self._about(record)
         except UnusableError as error:
@@ -177,12 +177,12 @@ class WarcSource:
 
     @staticmethod
     def _about(record: WarcRecord) -> tuple[str, float]:
-        """Return URL and instant of a record.
+        """Return the URL and the instant of a record.
 
         Raises
         ------
         UnusableError
-            One of them is none.
+            The URL or the date is invalid.
         """
         date, url = record.fields.get("warc-date", ""), normalise(record.url)
         if url is None and record.url.startswith(("http:", "https:")):
@@ -194,28 +194,28 @@ class WarcSource:
 
 
 class RevisitContents:
-    """Where the contents of the files of one import are, by the digests that their records state."""
+    """The positions of contents in the files of one import, by the digests that records state."""
 
     def __init__(self) -> None:
         self._sources: list[WarcSource] = []
         self._places: dict[bytes, tuple[int, int, int]] = {}
 
     def add(self, source: WarcSource) -> int:
-        """Take in a file; return its number."""
+        """Register a file; return its number."""
         self._sources.append(source)
         return len(self._sources) - 1
 
     def note(self, record: WarcRecord, number: int, place: int, length: int) -> None:
-        """Note where a content is."""
+        """Note the position of a record's content."""
         if digest := record.fields.get("warc-payload-digest", ""):
             self._places.setdefault(_key(digest), (number, place, length))
 
     def has(self, record: WarcRecord) -> bool:
-        """Whether the content of a record is known by now."""
+        """Return whether the position of a record's content is known by now."""
         return _key(record.fields.get("warc-payload-digest", "")) in self._places
 
     def find(self, record: WarcRecord) -> WarcRecord | None:
-        """Return the record that has the content of a revisit; None where none of the files has."""
+        """Return the record with the content of a revisit; None if no file has the content."""
         found = self._places.get(_key(record.fields.get("warc-payload-digest", "")))
         if found is None:
             return None
@@ -224,19 +224,19 @@ class RevisitContents:
 
 
 class WarcFiles:
-    """WARC files that indexes name, looked for in some folders.
+    """The WARC files that indexes name.
 
     Parameters
     ----------
     folders
-        Where.
+        The folders in which the files may be.
     """
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self._folders, self._found = folders, dict[str, WarcSource | None]()
 
     def find(self, name: str) -> WarcSource | None:
-        """Return a file that an index names; None where it is not there."""
+        """Return a file that an index names; None if it is in none of the folders."""
         if not name:
             return None
         if name not in self._found:
@@ -247,11 +247,11 @@ class WarcFiles:
 
     @staticmethod
     def load(source: WarcSource, offset: int, length: int) -> PastCapture:
-        """Return the answer at a place of a file."""
+        """Return the answer at a position of a file."""
         return source.load(offset, length, 0)
 
     def close(self) -> None:
-        """Give the files back."""
+        """Close the files."""
         for source in self._found.values():
             if source is not None:
                 source.close()
@@ -268,7 +268,7 @@ def _key(digest: str) -> bytes:
 
 
 def _mime(record: WarcRecord) -> str:
-    """Return the Content-Type of what a record holds; of an answer it stands in the answer's head."""
+    """Return the Content-Type of a record's content; for an answer, from the head of the answer."""
     if record.kind == "resource":
         return record.fields.get("content-type", "")
     found = _TYPE.search(record.block, 0, _PIECE)
@@ -280,7 +280,7 @@ _TYPE: Final = re.compile(rb"\n[Cc][Oo][Nn][Tt][Ee][Nn][Tt]-[Tt][Yy][Pp][Ee]:([^
 
 
 def _as_a_whole(fd: int) -> bool:
-    """Whether a gzip file is one member with several records in it."""
+    """Return whether a gzip file is one member with several records."""
     inflate = isal_zlib.decompressobj(31)
     try:
         data = inflate.decompress(os.pread(fd, _PEEK, 0), _PEEK)
